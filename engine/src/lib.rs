@@ -1,0 +1,3 @@
+//! The memory engine.
+
+pub mod embedding;

@@ -1,0 +1,72 @@
+//! What `loci ctl` and the daemon say over the admin socket, as JSON over HTTP.
+
+use serde::{Deserialize, Serialize};
+
+/// `GET /status`: the daemon in one answer; `loci ctl status --json` prints it as it is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Status {
+    /// The daemon's version.
+    pub version: String,
+    /// The daemon's process.
+    pub pid: u32,
+    /// Seconds since it started.
+    pub uptime_s: u64,
+    /// The database it owns.
+    pub database: String,
+    /// The model it embeds with.
+    pub model: Model,
+    /// Active memories.
+    pub memories: u64,
+    /// Connected agents.
+    pub sessions: Vec<SessionStatus>,
+    /// Jobs waiting now.
+    pub queues: Queues,
+    /// Parts that are out, for example `embedding`.
+    pub degraded: Vec<String>,
+    /// What a person should know, in sentences.
+    pub warnings: Vec<String>,
+}
+
+/// The embedding model.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Model {
+    /// For example `all-MiniLM-L6-v2`.
+    pub id: String,
+    /// Of the weights, in hexadecimal; empty until they were read.
+    pub sha256: String,
+    /// `loading`, `ready`, `missing` or `failed`.
+    pub state: String,
+}
+
+/// One connected agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SessionStatus {
+    /// What the agent calls itself, once it has said so.
+    pub client: Option<String>,
+    /// The project's display name.
+    pub group: String,
+    /// The shim's process.
+    pub pid: u32,
+    /// Tool calls so far.
+    pub calls: u64,
+    /// When it connected, ISO 8601, UTC.
+    pub since: String,
+}
+
+/// Jobs that wait for a worker.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Queues {
+    /// For the one writer.
+    pub writer: usize,
+    /// For a reader.
+    pub readers: usize,
+    /// For the model.
+    pub embedding: usize,
+}
+
+/// Any request that was done and has nothing else to say.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Done {
+    /// What was done, a sentence.
+    pub done: String,
+}

@@ -1,0 +1,211 @@
+//! The nouns of loci: kinds of memory, scopes, ids, confidence. Each is a type that cannot hold nonsense.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// A closed set of words, as an argument and as an answer: reading refuses everything else and names what it could have been.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? } $expected:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$vdoc])* $variant),+ }
+
+        impl $name {
+            /// Every member, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word on the wire.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+            fn from_str(word: &str) -> Result<Self, String> {
+                if let Some(found) = Self::ALL.iter().find(|v| v.as_str() == word) {
+                    return Ok(*found);
+                }
+                let folded = word.trim().to_ascii_lowercase();
+                let near = Self::ALL.iter().find(|v| strsim::damerau_levenshtein(v.as_str(), &folded) <= 2);
+                Err(match near {
+                    Some(near) => format!(concat!("must be ", $expected, "; did you mean {}?"), near.as_str()),
+                    None => concat!("must be ", $expected).to_owned(),
+                })
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> { s.serialize_str(self.as_str()) }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                match serde_json::Value::deserialize(d)? {
+                    serde_json::Value::String(word) => word.parse().map_err(D::Error::custom),
+                    _ => Err(D::Error::custom(concat!("must be ", $expected))),
+                }
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool { true }
+            fn schema_name() -> Cow<'static, str> { stringify!($name).into() }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema { json_schema!({"type": "string", "enum": [$($word),+]}) }
+        }
+    };
+}
+
+words! {
+    /// What kind of thing a memory is; it decides the default scope, how it ages, and what it may become.
+    MemoryType {
+        /// Something that happened: a session, an event, a decision.
+        Episodic = "episodic",
+        /// Something that is so: a fact, a preference.
+        Semantic = "semantic",
+        /// How something is done: a workflow, a sequence of steps.
+        Procedural = "procedural",
+        /// Someone or something: a person, a project, a system.
+        Entity = "entity",
+    } "episodic, semantic, procedural or entity"
+}
+
+words! {
+    /// Who can see a memory.
+    Scope {
+        /// Every session of every project.
+        Global = "global",
+        /// Sessions of the group (project) that it came from.
+        Group = "group",
+    } "global or group"
+}
+
+impl MemoryType {
+    /// The scope of a memory that names none: events belong to their project, knowledge to the person.
+    #[must_use]
+    pub fn default_scope(self) -> Scope {
+        match self {
+            Self::Episodic => Scope::Group,
+            Self::Semantic | Self::Procedural | Self::Entity => Scope::Global,
+        }
+    }
+}
+
+/// The name of a memory: a UUID in its hyphenated lower-case form (version 7 for memories made here).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct MemoryId(String);
+
+impl MemoryId {
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<uuid::Uuid> for MemoryId {
+    fn from(id: uuid::Uuid) -> Self {
+        Self(id.hyphenated().to_string())
+    }
+}
+
+impl FromStr for MemoryId {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match uuid::Uuid::try_parse(text) {
+            Ok(id) if text.len() == 36 => Ok(id.into()),
+            _ => Err("is not a memory id; ids look like 01953a2b-7c1e-7000-8000-0123456789ab and come from recall_memory".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for MemoryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for MemoryId {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(d)? {
+            serde_json::Value::String(text) => text.parse().map_err(D::Error::custom),
+            _ => Err(D::Error::custom("must be a memory id in quotes")),
+        }
+    }
+}
+
+impl JsonSchema for MemoryId {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "MemoryId".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string"})
+    }
+}
+
+/// How sure a memory is: a number from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Confidence(f64);
+
+impl Confidence {
+    /// Certain.
+    pub const FULL: Self = Self(1.0);
+
+    /// The confidence, if the number is one.
+    ///
+    /// # Errors
+    /// Numbers outside 0 to 1, NaN included.
+    pub fn new(value: f64) -> Result<Self, String> {
+        if (0.0..=1.0).contains(&value) { Ok(Self(value)) } else { Err("must be a number from 0 to 1".to_owned()) }
+    }
+
+    /// As a number from 0 to 1.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// Raised by `by`, at most to 1.
+    #[must_use]
+    pub fn boosted(self, by: f64) -> Self {
+        Self((self.0 + by).clamp(0.0, 1.0))
+    }
+}
+
+impl Serialize for Confidence {
+    /// Rounded to 4 decimals: answers carry no more than they mean.
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_f64((self.0 * 1e4).round() / 1e4)
+    }
+}
+
+impl<'de> Deserialize<'de> for Confidence {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(d)?;
+        Self::new(value.as_f64().unwrap_or(f64::NAN)).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Confidence {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Confidence".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "number", "minimum": 0, "maximum": 1})
+    }
+}

@@ -1,0 +1,62 @@
+//! `store_memory`: what it takes and what it gives.
+
+use crate::group::GroupName;
+use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
+use crate::recall::Degraded;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What to remember, and how.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoreRequest {
+    /// One self-contained statement: name people and things, give dates in full.
+    pub content: String,
+    /// episodic: what happened; semantic: a fact or preference; procedural: how to do something; entity: who or what someone or something is.
+    #[serde(rename = "type")]
+    pub kind: MemoryType,
+    /// global: seen from every project; group: from this one. Default: episodic group, others global.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+    /// Details by type: event_date, session_id; category, subject; trigger, steps, version; entity_type, name, aliases, properties.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
+    /// Id of the memory that this one replaces, when a fact has changed.
+    #[serde(default)]
+    pub supersedes: Option<MemoryId>,
+    /// Another project than this session's.
+    #[serde(default)]
+    pub group: Option<GroupName>,
+    /// How sure you are; default 1.
+    #[serde(default)]
+    pub confidence: Option<Confidence>,
+}
+
+impl StoreRequest {
+    /// The scope asked for, else the type's own.
+    #[must_use]
+    pub fn effective_scope(&self) -> Scope {
+        self.scope.unwrap_or_else(|| self.kind.default_scope())
+    }
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoreReply {
+    /// The new memory, or the one that already said the same.
+    pub id: MemoryId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: MemoryType,
+    /// True when an existing memory said the same and was reinforced instead.
+    pub deduplicated: bool,
+    /// The memory that this one replaced.
+    pub superseded: Option<MemoryId>,
+    /// Memories that are close in wording but not the same fact; supersede one if it is out of date.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub similar: Vec<MemoryId>,
+    /// What does not work at the moment, and what to do about it.
+    #[serde(flatten)]
+    pub degraded: Degraded,
+}

@@ -1,3 +1,211 @@
-//! The memory engine.
+//! How memory works: what is stored, what counts as the same fact, what is found and in which order, how memories age.
+//!
+//! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of
+//! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind) and [`backfill`] (vectors that were missing).
+//! What they decide is pure and has its own room: [`rank`], `content`, `budget`, `query`, [`duplicate`], [`decay`]. What they find comes from `db`
+//! (the only SQL) and [`index`] (the warm copy that searches).
+//!
+//! Everything is synchronous and is handed what it needs: the moment, the request, the vectors. Not here: clocks, threads, sockets,
+//! the model, the environment.
 
+pub mod access;
+pub mod backfill;
+mod budget;
+mod content;
+mod db;
+pub mod decay;
+pub mod duplicate;
 pub mod embedding;
+pub mod error;
+pub mod index;
+mod query;
+pub mod rank;
+pub mod recall;
+pub mod stats;
+pub mod store;
+pub mod time;
+
+#[cfg(test)]
+mod recall_tests;
+#[cfg(test)]
+mod store_tests;
+#[cfg(test)]
+mod testing;
+
+use db::{connection, memories, migrate, upkeep, vectors};
+use decay::Decay;
+use error::Result;
+use index::{Filter, Index};
+use loci_proto::group::Group;
+use loci_proto::memory::{Confidence, MemoryType, Scope};
+use rank::Fusion;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use time::Timestamp;
+
+/// What a person can set about the engine. The defaults are the specification's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Which model's vectors are written and searched.
+    pub model: String,
+    /// How the two legs become one score.
+    pub fusion: Fusion,
+    /// Above this cosine two texts may be the same fact; 0 to 1.
+    pub dedup_threshold: f64,
+    /// Results of a recall that does not say how many.
+    pub default_max_results: usize,
+    /// Tokens of an answer of previews, where the call does not say.
+    pub preload_token_budget: usize,
+    /// Tokens of an answer in full, where the call does not say.
+    pub recall_token_budget: usize,
+    /// How fast confidence fades.
+    pub decay: Decay,
+}
+
+impl Settings {
+    /// The defaults with a model of this name.
+    #[must_use]
+    pub fn for_model(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            fusion: Fusion::default(),
+            dedup_threshold: 0.92,
+            default_max_results: 5,
+            preload_token_budget: 2000,
+            recall_token_budget: 4000,
+            decay: Decay::default(),
+        }
+    }
+}
+
+/// Who acts, for the audit log and for what is visible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// What the agent calls itself.
+    pub client: Option<String>,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The project that the session works in.
+    pub group: Group,
+}
+
+/// The one connection that changes the database.
+#[derive(Debug)]
+pub struct Writer {
+    conn: Connection,
+    shared: Arc<Shared>,
+}
+
+/// A connection that can only read, beside the warm index.
+#[derive(Debug)]
+pub struct Reader {
+    conn: Connection,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    settings: Settings,
+    index: RwLock<Index>,
+}
+
+/// Opens the database, makes or migrates it, checks it where the last daemon did not close it, and builds the warm index.
+///
+/// # Errors
+/// `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is then as it was.
+pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
+    let mut conn = connection::writer(path)?;
+    migrate::check(&conn, path)?;
+    connection::make_durable(&conn)?;
+    migrate::run(&mut conn, now)?;
+    upkeep::begin(&conn, path)?;
+    let mut index = Index::default();
+    memories::entries(&conn, |entry| index.put(entry))?;
+    vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
+    let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index) });
+    Ok(Writer { conn, shared })
+}
+
+impl Writer {
+    /// One more connection for reading the same store.
+    ///
+    /// # Errors
+    /// `Database` when it cannot be opened.
+    pub fn reader(&self) -> Result<Reader> {
+        Ok(Reader { conn: connection::reader(&self.shared.path)?, shared: Arc::clone(&self.shared) })
+    }
+
+    /// The latest moment that the store has seen; a clock behind it has been set back.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn last_seen(&self) -> Result<Timestamp> {
+        upkeep::last_seen(&self.conn)
+    }
+
+    /// Moves committed pages from the write-ahead log into the database; how many are left in the log.
+    ///
+    /// # Errors
+    /// `Database`: a disk that fails here is dying, though nothing is lost yet.
+    pub fn checkpoint(&self) -> Result<i64> {
+        upkeep::checkpoint(&self.conn)
+    }
+
+    /// Forgets the answers of mutating calls that were given before a moment; how many there were.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn expire_answers(&self, before: Timestamp) -> Result<usize> {
+        db::idempotency::expire(&self.conn, before)
+    }
+
+    /// Closes the store: the write-ahead log is emptied into the database.
+    ///
+    /// # Errors
+    /// `Database`; nothing is lost then, the next start reads the log.
+    pub fn close(self) -> Result<()> {
+        upkeep::end(&self.conn)
+    }
+
+    /// Runs one change in one transaction, then brings the warm index up to date with what it touched.
+    fn change<T>(&mut self, now: Timestamp, work: impl FnOnce(&Transaction<'_>, &Shared, &mut Touched) -> Result<T>) -> Result<T> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut touched = Touched::default();
+        let result = work(&tx, &self.shared, &mut touched)?;
+        upkeep::set_last_seen(&tx, now)?;
+        let entries = touched.seqs.iter().map(|seq| memories::entry(&tx, *seq)).collect::<Result<Vec<_>>>()?;
+        tx.commit()?;
+        let mut index = self.shared.index_mut();
+        entries.into_iter().flatten().for_each(|entry| index.put(entry));
+        for (seq, pieces) in touched.vectors {
+            index.set_vectors(seq, &pieces);
+        }
+        Ok(result)
+    }
+}
+
+/// What a change has touched, for the warm index.
+#[derive(Debug, Default)]
+struct Touched {
+    seqs: Vec<i64>,
+    vectors: Vec<(i64, Vec<embedding::Embedding>)>,
+}
+
+impl Shared {
+    fn index(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn index_mut(&self) -> RwLockWriteGuard<'_, Index> {
+        self.index.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The filter of everything that a session of this group can see.
+    fn filter<'a>(&self, group: &'a str, now: Timestamp) -> Filter<'a> {
+        let (kind, scope): (Option<MemoryType>, Option<Scope>) = (None, None);
+        let lowest = Confidence::new(0.0).unwrap_or(Confidence::FULL);
+        Filter { group, kind, scope, min_confidence: lowest, now, decay: self.settings.decay }
+    }
+}

@@ -1,0 +1,255 @@
+//! The desk between callers and the model's thread: three bounded lanes, and the word of how the model is.
+//!
+//! Every lane and the question whether texts are taken at all stand under one lock, so that no text can slip in behind a model that
+//! has just failed and wait for ever. Not here: what the thread does with a text (`round`, `thread`).
+
+use super::{EmbedError, State};
+use loci_engine::embedding::Embedding;
+use loci_proto::limits::QUEUE;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{oneshot, watch};
+
+/// Who goes first, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// Somebody waits for search results.
+    Query,
+    /// Somebody waits for a store to end.
+    Interactive,
+    /// Nobody waits: filling in, importing.
+    Bulk,
+}
+
+/// All ranks, best first; a rank is the index of its lane.
+pub(super) const RANKS: [Rank; 3] = [Rank::Query, Rank::Interactive, Rank::Bulk];
+
+/// What a text became: one vector for each piece.
+pub(super) type Answer = Result<Vec<Embedding>, EmbedError>;
+
+/// A text that waits for its vectors.
+pub(super) struct Job {
+    /// The text.
+    pub text: String,
+    reply: oneshot::Sender<Answer>,
+    _counted: Counted,
+}
+
+impl Job {
+    /// True when the caller has gone away.
+    pub fn abandoned(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    /// Tells the caller; one that has gone away is no fault.
+    pub fn answer(self, answer: Answer) {
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// One of the texts that wait, counted until it is answered or dropped.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn one_of(all: &Arc<AtomicUsize>) -> Self {
+        all.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(all))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What the thread does next while the model is ready.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Work for this rank: its open round if it has one, else its lane.
+    Work(Rank),
+    /// End.
+    Stop,
+}
+
+/// A wish to look at the models folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Try only when the folder has changed.
+    IfChanged,
+    /// Try in any case.
+    Anyway,
+}
+
+/// What callers can see of the thread.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    /// How the model is.
+    pub state: State,
+    /// What the person should know.
+    pub warnings: Vec<String>,
+    /// Wishes to look that have been heard.
+    pub looks: u64,
+}
+
+/// The desk.
+pub(super) struct Desk {
+    lanes: Mutex<Lanes>,
+    bell: Condvar,
+    seen: watch::Sender<Seen>,
+    waiting: Arc<AtomicUsize>,
+}
+
+struct Lanes {
+    queues: [VecDeque<Job>; 3],
+    /// False while the model is missing or failed: texts are refused at once.
+    taking: bool,
+    look: Option<Look>,
+    /// Wishes to look so far.
+    asked: u64,
+    stopping: bool,
+}
+
+impl Desk {
+    pub fn new() -> Self {
+        let queues = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
+        Self {
+            lanes: Mutex::new(Lanes { queues, taking: true, look: None, asked: 0, stopping: false }),
+            bell: Condvar::new(),
+            seen: watch::Sender::new(Seen { state: State::Loading, warnings: Vec::new(), looks: 0 }),
+            waiting: Arc::default(),
+        }
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the model is, and changes of it.
+    pub fn seen(&self) -> &watch::Sender<Seen> {
+        &self.seen
+    }
+
+    /// Texts that were submitted and not answered.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Puts a text into its lane.
+    ///
+    /// # Errors
+    /// `Busy` when the lane is full, `Unavailable` when the model is missing or failed.
+    pub fn submit(&self, text: String, rank: Rank) -> Result<oneshot::Receiver<Answer>, EmbedError> {
+        let mut lanes = self.lanes();
+        if !lanes.taking {
+            return Err(self.unavailable());
+        }
+        let queue = &mut lanes.queues[rank as usize];
+        if queue.len() >= QUEUE {
+            return Err(EmbedError::Busy);
+        }
+        let (reply, answer) = oneshot::channel();
+        queue.push_back(Job { text, reply, _counted: Counted::one_of(&self.waiting) });
+        drop(lanes);
+        self.bell.notify_one();
+        Ok(answer)
+    }
+
+    /// Why no text is taken.
+    pub fn unavailable(&self) -> EmbedError {
+        EmbedError::Unavailable { hint: self.seen.borrow().state.hint().unwrap_or("try again when the daemon is up").to_owned() }
+    }
+
+    /// Asks the thread to look at the folder; gives the number of the wish, which `Seen::looks` will reach.
+    pub fn ask_for_look(&self, look: Look) -> u64 {
+        let mut lanes = self.lanes();
+        if lanes.look != Some(Look::Anyway) {
+            lanes.look = Some(look);
+        }
+        lanes.asked += 1;
+        let number = lanes.asked;
+        drop(lanes);
+        self.bell.notify_one();
+        number
+    }
+
+    /// Asks the thread to end after its present run.
+    pub fn stop(&self) {
+        self.lanes().stopping = true;
+        self.bell.notify_one();
+    }
+}
+
+/// The thread's side.
+impl Desk {
+    /// Waits until there is something to do. `open` is the best rank with an unfinished round.
+    pub fn turn(&self, open: Option<Rank>) -> Turn {
+        let mut lanes = self.lanes();
+        loop {
+            if lanes.stopping {
+                return Turn::Stop;
+            }
+            // The model is ready: whoever wished for a look has what they want.
+            if lanes.look.take().is_some() {
+                self.heard(lanes.asked);
+            }
+            let waiting = RANKS.into_iter().find(|rank| !lanes.queues[*rank as usize].is_empty());
+            if let Some(rank) = waiting.into_iter().chain(open).min() {
+                return Turn::Work(rank);
+            }
+            lanes = self.bell.wait(lanes).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The next text of a lane.
+    pub fn take(&self, rank: Rank) -> Option<Job> {
+        self.lanes().queues[rank as usize].pop_front()
+    }
+
+    /// Waits for a wish to look; none means: end.
+    pub fn next_look(&self) -> Option<Look> {
+        let mut lanes = self.lanes();
+        loop {
+            if lanes.stopping {
+                return None;
+            }
+            if let Some(look) = lanes.look.take() {
+                return Some(look);
+            }
+            lanes = self.bell.wait(lanes).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The folder was looked at, and nothing changed.
+    pub fn nothing_new(&self) {
+        let asked = self.lanes().asked;
+        self.heard(asked);
+    }
+
+    fn heard(&self, asked: u64) {
+        self.seen.send_modify(|seen| seen.looks = asked);
+    }
+
+    /// Texts are taken, and the model is loading or ready.
+    pub fn open(&self, state: State, warnings: Vec<String>) {
+        let mut lanes = self.lanes();
+        lanes.taking = true;
+        let looks = lanes.asked;
+        self.seen.send_replace(Seen { state, warnings, looks });
+    }
+
+    /// No text is taken any more, and those that wait are refused.
+    pub fn close(&self, state: State) {
+        let mut lanes = self.lanes();
+        lanes.taking = false;
+        // A wish that came during a failed load is still to be granted.
+        let looks = if lanes.look.is_some() { self.seen.borrow().looks } else { lanes.asked };
+        self.seen.send_replace(Seen { state, warnings: Vec::new(), looks });
+        let refused: Vec<Job> = lanes.queues.iter_mut().flat_map(std::mem::take).collect();
+        drop(lanes);
+        for job in refused {
+            job.answer(Err(self.unavailable()));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The model in ONNX Runtime: loaded from checked files, tried on three published sentences, run on one batch at a time.
+//!
+//! Not here: who may run it and when (`thread`), which texts go together (`round`).
+
+use super::model::{Files, LoadError, ModelConfig, check};
+use super::pieces::Pieces;
+use super::pins::{TOKENIZER, WEIGHTS};
+use loci_engine::embedding::{DIMENSIONS, dot};
+use ort::environment::Environment;
+use ort::session::builder::GraphOptimizationLevel;
+use ort::session::{RunOptions, Session};
+use ort::value::TensorRef;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::{fs, thread};
+
+/// Cores that one run uses. A second one takes a third off a query; further ones would be taken from the person's own work.
+pub const INTRA_THREADS: usize = 2;
+
+const TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
+
+/// The first minor version of ONNX Runtime whose official builds carry telemetry.
+const TELEMETRY_SINCE: u32 = 29;
+
+/// Three sentences whose similarities sentence-transformers publishes for this model.
+pub const PUBLISHED_SENTENCES: [&str; 3] = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."];
+
+/// The similarities of [`PUBLISHED_SENTENCES`]: first and second, first and third, second and third.
+pub const PUBLISHED_SIMILARITIES: [f32; 3] = [0.6660, 0.1046, 0.1411];
+
+/// Tells ONNX Runtime to send nothing; the first act of `main`, before any thread starts.
+///
+/// The pinned runtime has no telemetry. This guards the person who brings a newer one, and the day when the pin moves.
+pub fn switch_off_telemetry() {
+    #[expect(clippy::disallowed_methods, reason = "ONNX Runtime reads nothing but the environment, and no thread runs yet")]
+    // SAFETY: called before any thread starts, so nothing reads the environment meanwhile.
+    unsafe {
+        std::env::set_var(TELEMETRY, "1");
+    }
+}
+
+/// The loaded model.
+pub struct Model {
+    session: Session,
+    options: RunOptions,
+    /// The tokenizer that belongs to it.
+    pub pieces: Pieces,
+}
+
+impl Model {
+    /// Checks every file's hash, loads the model with `threads` cores, and tries it on the published sentences.
+    ///
+    /// Gives the model and warnings for the person. About 0.2 s.
+    ///
+    /// # Errors
+    /// [`LoadError`]: what is wrong and with which file.
+    pub fn load(config: &ModelConfig, threads: usize) -> Result<(Self, Vec<String>), LoadError> {
+        if std::env::var_os(TELEMETRY).is_none_or(|value| value != "1") {
+            return Err(LoadError::Telemetry);
+        }
+        let files = Files::find(config)?;
+        files.write_graph()?;
+        // Hashing 91 MB takes longer than all else before the session, so it gets the other core.
+        let (weights, rest) = thread::scope(|scope| {
+            let weights = scope.spawn(|| check(&files.weights, &WEIGHTS));
+            let rest = prepare(&files);
+            (weights.join(), rest)
+        });
+        weights.map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
+        let (environment, pieces, warnings) = rest?;
+        let session = open_session(&environment, &files.graph, threads).map_err(refused)?;
+        let mut options = RunOptions::new().map_err(refused)?;
+        // Without this a long batch's memory is kept for ever.
+        options.set("memory.enable_memory_arena_shrinkage", "cpu:0").map_err(refused)?;
+        let mut model = Self { session, options, pieces };
+        model.test_itself()?;
+        Ok((model, warnings))
+    }
+
+    /// One forward pass: a vector of length 1 for each piece. Shorter pieces are padded to the longest.
+    ///
+    /// # Errors
+    /// What ONNX Runtime said.
+    pub fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Vec<f32>>, String> {
+        let longest = batch.iter().map(|ids| ids.len()).max().unwrap_or(0);
+        let (mut ids, mut mask) = (vec![0_i64; batch.len() * longest], vec![0_i64; batch.len() * longest]);
+        for (row, piece) in batch.iter().enumerate() {
+            for (column, &id) in piece.iter().enumerate() {
+                ids[row * longest + column] = i64::from(id);
+                mask[row * longest + column] = 1;
+            }
+        }
+        let shape = [batch.len(), longest];
+        let inputs = ort::inputs![
+            "input_ids" => TensorRef::from_array_view((shape, &ids[..])).map_err(said)?,
+            "attention_mask" => TensorRef::from_array_view((shape, &mask[..])).map_err(said)?,
+        ];
+        let outputs = self.session.run_with_options(inputs, &self.options).map_err(said)?;
+        let (_, values) = outputs["sentence_embedding"].try_extract_tensor::<f32>().map_err(said)?;
+        Ok(values.chunks_exact(DIMENSIONS).map(<[f32]>::to_vec).collect())
+    }
+
+    fn test_itself(&mut self) -> Result<(), LoadError> {
+        let found = self.published_similarities().map_err(LoadError::Refused)?;
+        let near = found.iter().zip(PUBLISHED_SIMILARITIES).all(|(found, expected)| (found - expected).abs() < 1e-4);
+        if near { Ok(()) } else { Err(LoadError::SelfTest { found, expected: PUBLISHED_SIMILARITIES }) }
+    }
+
+    /// The similarities of [`PUBLISHED_SENTENCES`] as this machine computes them.
+    ///
+    /// # Errors
+    /// What the tokenizer or ONNX Runtime said.
+    pub fn published_similarities(&mut self) -> Result<[f32; 3], String> {
+        let pieces: Vec<Vec<u32>> = PUBLISHED_SENTENCES.iter().map(|text| self.pieces.of(text)).collect::<Result<Vec<_>, _>>()?.concat();
+        let batch: Vec<&[u32]> = pieces.iter().map(Vec::as_slice).collect();
+        match self.run(&batch)?.as_slice() {
+            [a, b, c] => Ok([dot(a, b), dot(a, c), dot(b, c)]),
+            others => Err(format!("three sentences gave {} vectors", others.len())),
+        }
+    }
+}
+
+/// Everything but weights and session: the checked library, opened, and the tokenizer.
+fn prepare(files: &Files) -> Result<(Environment, Pieces, Vec<String>), LoadError> {
+    let warnings = match files.library_pin {
+        Some(pin) => check(&files.library, pin).map(|()| None)?,
+        None => warning_about(&files.library)?,
+    };
+    let environment = environment(&files.library)?;
+    check(&files.tokenizer, &TOKENIZER)?;
+    let pieces = Pieces::from_json(&read(&files.tokenizer)?).map_err(LoadError::Refused)?;
+    Ok((environment, pieces, warnings.into_iter().collect()))
+}
+
+/// The process's one environment. ONNX Runtime allows no second, not even after the first was dropped, so it stays for good.
+fn environment(library: &Path) -> Result<Environment, LoadError> {
+    static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
+    let mut known = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(environment) = &*known {
+        return Ok(environment.clone());
+    }
+    let builder = ort::init_from(library).map_err(|e| LoadError::Refused(format!("ONNX Runtime: {e}")))?;
+    let environment = builder.with_name("loci").with_telemetry(false).build().map_err(refused)?;
+    Ok(known.insert(environment).clone())
+}
+
+fn open_session(environment: &Environment, graph: &Path, threads: usize) -> ort::Result<Session> {
+    Session::builder(environment)?
+        .with_optimization_level(GraphOptimizationLevel::All)?
+        .with_intra_threads(threads)?
+        .with_intra_op_spinning(false)?
+        .commit_from_file(graph)
+}
+
+/// What the person should know about a runtime of their own.
+fn warning_about(library: &Path) -> Result<Option<String>, LoadError> {
+    let minor = minor_version(&library.to_string_lossy(), &read(library)?);
+    Ok(match minor {
+        Some(minor) if minor < TELEMETRY_SINCE => None,
+        Some(minor) => Some(format!(
+            "LOCI_ORT_LIB names ONNX Runtime 1.{minor}; official builds from 1.{TELEMETRY_SINCE} on carry telemetry, which loci switches off"
+        )),
+        None => Some(format!("LOCI_ORT_LIB names an ONNX Runtime of unknown version: {}", library.display())),
+    })
+}
+
+/// The minor version of a runtime: from the symbol version that Linux builds carry, else from the file's name.
+fn minor_version(name: &str, library: &[u8]) -> Option<u32> {
+    const SYMBOL: &[u8] = b"VERS_1.";
+    let after_symbol = library.windows(SYMBOL.len()).position(|window| window == SYMBOL).map(|at| &library[at + SYMBOL.len()..]);
+    let after_name = name.rsplit_once("onnxruntime").and_then(|(_, rest)| rest.split_once("1.")).map(|(_, rest)| rest.as_bytes());
+    let digits = after_symbol.or(after_name)?.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.map(|digit| char::from(*digit)).collect::<String>().parse().ok()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    fs::read(path).map_err(|source| LoadError::File { path: path.to_owned(), source })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn refused<T>(error: ort::Error<T>) -> LoadError {
+    LoadError::Refused(format!("ONNX Runtime: {error}"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn said<T>(error: ort::Error<T>) -> String {
+    format!("ONNX Runtime: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minor_version;
+
+    #[test]
+    fn the_version_comes_from_the_symbol_and_else_from_the_name() {
+        assert_eq!(minor_version("/x/libonnxruntime.so", b"..VERS_1.31.1\0"), Some(31));
+        assert_eq!(minor_version("/x/libonnxruntime.so.1.27.0", b""), Some(27));
+        assert_eq!(minor_version("/onnxruntime-1.20/libonnxruntime.1.30.0.dylib", b""), Some(30));
+        assert_eq!(minor_version("/x/onnxruntime.dll", b""), None);
+    }
+}

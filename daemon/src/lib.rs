@@ -1,0 +1,3 @@
+//! The living process.
+
+pub mod embedding;

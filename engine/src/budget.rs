@@ -1,0 +1,117 @@
+//! Fitting an answer into a number of tokens, and previews. Pure.
+//!
+//! A token is counted as four characters of the answer's compact JSON.
+
+use loci_proto::limits;
+use loci_proto::recall::{Recalled, RecallReply};
+use serde::Serialize;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Characters that are counted as one token.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// Takes results in their order as long as the whole answer fits the budget; the ids of the rest go to `omitted`.
+pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize) {
+    let room = budget.saturating_mul(CHARS_PER_TOKEN);
+    let mut used = chars(reply);
+    let mut full = false;
+    for result in results {
+        let cost = chars(&result) + 1;
+        full |= used + cost > room;
+        if full {
+            reply.omitted.push(result.id);
+        } else {
+            used += cost;
+            reply.results.push(result);
+        }
+    }
+    reply.token_budget_too_small = reply.results.is_empty() && !reply.omitted.is_empty();
+    reply.token_estimate = chars(reply).div_ceil(CHARS_PER_TOKEN);
+}
+
+fn chars(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |json| json.chars().count())
+}
+
+/// The first line with anything on it, at most [`limits::PREVIEW_CHARS`] characters, cut before the grapheme that would pass that.
+pub(crate) fn preview(content: &str) -> String {
+    let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let mut room = limits::PREVIEW_CHARS;
+    let mut end = 0;
+    for (start, grapheme) in line.grapheme_indices(true) {
+        let size = grapheme.chars().count();
+        if size > room {
+            break;
+        }
+        room -= size;
+        end = start + grapheme.len();
+    }
+    line[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_proto::memory::{MemoryId, MemoryType};
+    use proptest::prelude::*;
+
+    fn result(number: u128, content: &str) -> Recalled {
+        Recalled {
+            id: MemoryId::from(uuid::Uuid::from_u128(number)),
+            kind: MemoryType::Semantic,
+            preview: None,
+            content: Some(content.to_owned()),
+            confidence: None,
+            score: Some(0.5),
+            created_at: None,
+            metadata: None,
+            status: None,
+            superseded_by: None,
+        }
+    }
+
+    fn fitted(contents: &[&str], budget: usize) -> RecallReply {
+        let mut reply = RecallReply::default();
+        let results = contents.iter().enumerate().map(|(i, content)| result(i as u128, content)).collect();
+        fit(&mut reply, results, budget);
+        reply
+    }
+
+    #[test]
+    fn results_are_taken_in_order_until_the_first_that_does_not_fit() {
+        let long = "x".repeat(4000);
+        let reply = fitted(&["short", &long, "short too"], 200);
+        assert_eq!((reply.results.len(), reply.omitted.len()), (1, 2));
+        assert!(!reply.token_budget_too_small);
+    }
+
+    #[test]
+    fn a_budget_of_nothing_gives_nothing_and_says_so() {
+        for budget in [0, 1] {
+            let reply = fitted(&["short"], budget);
+            assert!(reply.results.is_empty() && reply.token_budget_too_small && reply.omitted.len() == 1);
+        }
+        assert!(!fitted(&[], 0).token_budget_too_small, "nothing was found, so nothing was left out");
+    }
+
+    #[test]
+    fn a_preview_is_one_line_and_never_cuts_a_grapheme() {
+        assert_eq!(preview("\n  first line \nsecond"), "first line");
+        let flags = "🇵🇱".repeat(60);
+        let cut = preview(&flags);
+        assert_eq!(cut.chars().count(), 80);
+        assert_eq!(cut, "🇵🇱".repeat(40));
+        assert!(preview(&format!("{}🇵🇱", "x".repeat(79))).ends_with('x'), "half a flag would be left");
+    }
+
+    proptest! {
+        #[test]
+        fn what_fits_never_passes_the_budget(lengths in prop::collection::vec(0_usize..600, 0..12), budget in 40_usize..2000) {
+            let contents: Vec<String> = lengths.iter().map(|n| "ż".repeat(*n)).collect();
+            let reply = fitted(&contents.iter().map(String::as_str).collect::<Vec<_>>(), budget);
+            let omitted_cost = reply.omitted.len() * 39 + 30;
+            prop_assert!(reply.token_estimate * 4 <= budget * 4 + omitted_cost);
+            prop_assert_eq!(reply.results.len() + reply.omitted.len(), contents.len());
+        }
+    }
+}

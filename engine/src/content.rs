@@ -1,0 +1,185 @@
+//! What a memory may hold: its text, and metadata by type. Pure.
+//!
+//! Not here: the shape of arguments (`loci_proto::arguments`), what counts as the same text (`duplicate`).
+
+use crate::error::Result;
+use crate::time::is_date;
+use loci_proto::error::{Code, Failure};
+use loci_proto::limits;
+use loci_proto::memory::MemoryType;
+use serde_json::{Map, Value};
+
+/// Refuses a text that is empty, too large, or holds U+0000.
+///
+/// # Errors
+/// `invalid` or `too_large`, for `content`.
+pub(crate) fn check_text(content: &str) -> Result<()> {
+    if content.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c)) && !content.contains('\0') {
+        return Err(Failure::invalid("content", "is empty").hint("Say what to remember").into());
+    }
+    if content.len() > limits::CONTENT_BYTES {
+        let message = format!("has {} bytes; at most {} are kept in one memory", content.len(), limits::CONTENT_BYTES);
+        return Err(Failure::new(Code::TooLarge, message).at("content").hint("Store it as several memories, or as a summary").into());
+    }
+    match content.chars().position(|c| c == '\0') {
+        Some(at) => Err(Failure::invalid("content", format!("holds U+0000 at character {at}")).hint("Remove it").into()),
+        None => Ok(()),
+    }
+}
+
+/// Characters that take no room on a page: zero-width spaces and joiners, the byte order mark.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{00AD}')
+}
+
+/// Refuses metadata that is too large, too deep, or holds the wrong kind of value in a documented field.
+///
+/// # Errors
+/// `too_large`, `too_deep`, or `invalid` naming the field.
+pub(crate) fn check_metadata(kind: MemoryType, metadata: &Map<String, Value>) -> Result<()> {
+    let size = Value::Object(metadata.clone()).to_string().len();
+    if size > limits::METADATA_BYTES {
+        let message = format!("has {size} bytes as JSON; at most {} are kept", limits::METADATA_BYTES);
+        return Err(Failure::new(Code::TooLarge, message).at("metadata").into());
+    }
+    let deepest = 1 + metadata.values().map(depth).max().unwrap_or(0);
+    if deepest > limits::METADATA_DEPTH {
+        let message = format!("is nested {deepest} levels deep; at most {} are kept", limits::METADATA_DEPTH);
+        return Err(Failure::new(Code::TooDeep, message).at("metadata").into());
+    }
+    fields(kind).iter().try_for_each(|(name, expected)| match metadata.get(*name) {
+        Some(value) if !expected.admits(value) => {
+            Err(Failure::invalid(format!("metadata.{name}"), format!("must be {}", expected.in_words())).into())
+        }
+        _ => Ok(()),
+    })
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// What a documented field of metadata may hold. Fields that are not documented may hold anything.
+#[derive(Clone, Copy)]
+enum Expected {
+    Text,
+    Texts,
+    Date,
+    Flag,
+    Whole,
+    Object,
+}
+
+impl Expected {
+    fn admits(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Texts => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            Self::Date => value.as_str().is_some_and(is_date),
+            Self::Flag => value.is_boolean(),
+            Self::Whole => value.as_u64().is_some(),
+            Self::Object => value.is_object(),
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Texts => "an array of texts",
+            Self::Date => "a date such as 2026-02-21, or with a time such as 2026-02-21T10:00:00Z",
+            Self::Flag => "true or false",
+            Self::Whole => "a whole number, 0 or more",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// The documented fields of each type.
+fn fields(kind: MemoryType) -> &'static [(&'static str, Expected)] {
+    use Expected::{Date, Flag, Object, Text, Texts, Whole};
+    match kind {
+        MemoryType::Episodic => &[("event_date", Date), ("session_id", Text), ("summary", Flag)],
+        MemoryType::Semantic => &[("category", Text), ("subject", Text)],
+        MemoryType::Procedural => &[("trigger", Text), ("steps", Texts), ("version", Whole)],
+        MemoryType::Entity => &[("entity_type", Text), ("name", Text), ("aliases", Texts), ("properties", Object)],
+    }
+}
+
+/// Brings newer metadata into what is known: the newer word wins, but aliases add up.
+pub(crate) fn merge_metadata(known: &mut Map<String, Value>, new: &Map<String, Value>) {
+    for (key, value) in new {
+        match (known.get_mut(key), value) {
+            (Some(Value::Array(have)), Value::Array(more)) if key == "aliases" => {
+                have.extend(more.iter().filter(|item| !have.contains(item)).cloned().collect::<Vec<_>>());
+            }
+            _ => {
+                known.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(map) => map,
+            _ => unreachable!("tests pass objects"),
+        }
+    }
+
+    fn refusal(result: Result<()>) -> String {
+        result.expect_err("is refused").to_string()
+    }
+
+    #[test]
+    fn a_text_without_a_visible_character_is_empty() {
+        for nothing in ["", "   \n\t", "\u{200B}", "\u{FEFF} \u{200D}"] {
+            assert!(refusal(check_text(nothing)).starts_with("invalid: content is empty"), "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_over_32_kib_is_refused_with_both_sizes() {
+        assert!(check_text(&"x".repeat(32 * 1024)).is_ok());
+        let said = refusal(check_text(&"x".repeat(32 * 1024 + 1)));
+        assert!(said.starts_with("too_large: content has 32769 bytes; at most 32768"), "{said}");
+    }
+
+    #[test]
+    fn a_nul_is_refused_with_its_place() {
+        assert!(refusal(check_text("ab\0cd")).contains("U+0000 at character 2"));
+        assert!(refusal(check_text("\0")).contains("U+0000 at character 0"));
+    }
+
+    #[test]
+    fn documented_fields_of_metadata_have_their_kinds() {
+        let said = |kind, value| refusal(check_metadata(kind, &object(value)));
+        assert!(said(MemoryType::Episodic, json!({"event_date": "last week"})).contains("metadata.event_date must be a date"));
+        assert!(said(MemoryType::Procedural, json!({"steps": "build"})).contains("metadata.steps must be an array of texts"));
+        assert!(said(MemoryType::Entity, json!({"aliases": [1]})).contains("metadata.aliases"));
+        assert!(check_metadata(MemoryType::Semantic, &object(json!({"steps": "free here", "anything": [1, {"a": null}]}))).is_ok());
+    }
+
+    #[test]
+    fn metadata_is_bounded_in_size_and_depth() {
+        assert!(refusal(check_metadata(MemoryType::Semantic, &object(json!({"a": "x".repeat(17 * 1024)})))).starts_with("too_large: metadata"));
+        let eight = json!({"2": {"3": {"4": {"5": {"6": {"7": {"8": {}}}}}}}});
+        assert!(check_metadata(MemoryType::Semantic, &object(eight.clone())).is_ok());
+        assert!(refusal(check_metadata(MemoryType::Semantic, &object(json!({"1": eight})))).starts_with("too_deep: metadata is nested 9"));
+    }
+
+    #[test]
+    fn merged_metadata_keeps_aliases_and_takes_the_newer_word() {
+        let mut known = object(json!({"aliases": ["JS"], "name": "John", "properties": {"team": "a"}}));
+        merge_metadata(&mut known, &object(json!({"aliases": ["JS", "Johnny"], "properties": {"team": "b"}})));
+        assert_eq!(Value::Object(known), json!({"aliases": ["JS", "Johnny"], "name": "John", "properties": {"team": "b"}}));
+    }
+}

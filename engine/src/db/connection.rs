@@ -1,0 +1,92 @@
+//! Opening the file: one connection that writes, any number that can only read.
+//!
+//! Not here: what is in it (`migrate`), when to checkpoint (`upkeep`).
+
+use crate::error::{Error, Result};
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+use std::sync::Once;
+
+/// The oldest SQLite that we trust with more than one connection: 3.51.3 mended the WAL-reset race.
+const OLDEST_SQLITE: i32 = 3_051_003;
+
+/// Opens the database for writing; a file that is not there is made, readable by its owner alone.
+///
+/// # Errors
+/// `File` when the file cannot be made, `NotOurs` when it is no database, `Database` otherwise.
+pub(crate) fn writer(path: &Path) -> Result<Connection> {
+    register_vectors();
+    create_private(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    // The first statement reads the header: what is no database shows itself here, before anything is changed.
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(|fault| no_database(path, fault))?;
+    common(&conn)?;
+    Ok(conn)
+}
+
+/// Sets what makes a write safe. Changes the file's header, so only once the file is known to be ours.
+pub(crate) fn make_durable(conn: &Connection) -> Result<()> {
+    // FULL: an answered store survives power loss. Checkpoints are the daemon's own, since automatic ones swallow errors.
+    conn.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16777216;
+         PRAGMA secure_delete = ON; PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON;",
+    )?;
+    Ok(())
+}
+
+/// Opens the database for reading; no statement of this connection can change it.
+///
+/// # Errors
+/// `Database` when the file cannot be opened.
+pub(crate) fn reader(path: &Path) -> Result<Connection> {
+    register_vectors();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    common(&conn)?;
+    conn.execute_batch("PRAGMA query_only = ON;")?;
+    Ok(conn)
+}
+
+fn common(conn: &Connection) -> Result<()> {
+    conn.busy_timeout(std::time::Duration::from_secs(5))?;
+    conn.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+fn create_private(path: &Path) -> Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let file = |source| Error::File { path: path.to_path_buf(), source };
+    if path.exists() {
+        return Ok(());
+    }
+    std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop).map_err(file)
+}
+
+fn no_database(path: &Path, fault: rusqlite::Error) -> Error {
+    match fault.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => Error::NotOurs { path: path.to_path_buf(), why: "it is no SQLite database".to_owned() },
+        Some(rusqlite::ErrorCode::DatabaseCorrupt) => Error::Damaged { path: path.to_path_buf(), what: fault.to_string() },
+        _ => Error::Database(fault),
+    }
+}
+
+/// Makes `vec0` known to every connection that this process opens from now on.
+fn register_vectors() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        assert!(rusqlite::version_number() >= OLDEST_SQLITE, "SQLite {} has the WAL-reset race", rusqlite::version());
+        // SAFETY: `sqlite3_vec_init` is the extension's entry point and has the signature that SQLite calls it with; the crate
+        // declares it without arguments, so the pointer has to be cast.
+        unsafe {
+            type Entry = unsafe extern "C" fn(
+                *mut rusqlite::ffi::sqlite3,
+                *mut *mut std::ffi::c_char,
+                *const rusqlite::ffi::sqlite3_api_routines,
+            ) -> std::ffi::c_int;
+            let entry: Entry = std::mem::transmute(sqlite_vec::sqlite3_vec_init as *const ());
+            rusqlite::ffi::sqlite3_auto_extension(Some(entry));
+        }
+    });
+}

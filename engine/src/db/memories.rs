@@ -1,0 +1,206 @@
+//! Rows of `memories` and `memory_variants`.
+
+use crate::decay::Anchor;
+use crate::error::Result;
+use crate::index::Entry;
+use crate::time::Timestamp;
+use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
+use rusqlite::{Connection, OptionalExtension, Row, types::Type};
+use serde_json::{Map, Value};
+
+/// Whether a memory takes part in recall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Active,
+    Superseded,
+    Compacted,
+    Forgotten,
+}
+
+impl Status {
+    /// The word in the table and in answers.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Superseded => "superseded",
+            Self::Compacted => "compacted",
+            Self::Forgotten => "forgotten",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten].into_iter().find(|s| s.as_str() == word)
+    }
+}
+
+/// A memory as it is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Memory {
+    pub seq: i64,
+    pub id: MemoryId,
+    pub kind: MemoryType,
+    pub content: String,
+    pub group: Option<String>,
+    pub scope: Scope,
+    pub status: Status,
+    pub anchor: Anchor,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub superseded_by: Option<String>,
+    pub metadata: Map<String, Value>,
+}
+
+/// What a new row holds.
+pub(crate) struct New<'a> {
+    pub id: &'a MemoryId,
+    pub kind: MemoryType,
+    pub content: &'a str,
+    pub group: &'a str,
+    pub scope: Scope,
+    pub confidence: Confidence,
+    pub metadata: &'a Map<String, Value>,
+    pub hash: &'a [u8],
+}
+
+const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata";
+
+/// Makes the row; its sequence number. The keyword index follows by a trigger.
+pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<i64> {
+    Ok(conn
+        .prepare_cached(
+            "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9)",
+        )?
+        .insert(rusqlite::params![
+            new.id.as_str(),
+            new.kind.as_str(),
+            new.content,
+            new.group,
+            new.scope.as_str(),
+            new.confidence.get(),
+            now.0,
+            Value::Object(new.metadata.clone()).to_string(),
+            new.hash
+        ])?)
+}
+
+/// The memory of this id, whatever its status.
+pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> {
+    Ok(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?.query_row([id.as_str()], read).optional()?)
+}
+
+/// The memory of this sequence number.
+pub(crate) fn by_seq(conn: &Connection, seq: i64) -> Result<Option<Memory>> {
+    Ok(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE seq = ?1"))?.query_row([seq], read).optional()?)
+}
+
+/// Active memories whose normalised text has this hash, oldest first.
+pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
+    let mut statement =
+        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE content_hash = ?1 AND status = 'active' ORDER BY seq"))?;
+    let rows = statement.query_map([hash], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// What the index needs of every memory, in storing order.
+pub(crate) fn entries(conn: &Connection, mut each: impl FnMut(Entry)) -> Result<()> {
+    let mut statement = conn.prepare(ENTRY_ALL)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        each(read_entry(row)?);
+    }
+    Ok(())
+}
+
+/// What the index needs of one memory.
+pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
+    Ok(conn.prepare_cached(ENTRY_ONE)?.query_row([seq], read_entry).optional()?)
+}
+
+const ENTRY_ALL: &str =
+    "SELECT seq, type, source_group, scope, status = 'active', confidence, confidence_at, pinned, expires_at FROM memories ORDER BY seq";
+const ENTRY_ONE: &str =
+    "SELECT seq, type, source_group, scope, status = 'active', confidence, confidence_at, pinned, expires_at FROM memories WHERE seq = ?1";
+
+/// Reinforces a memory that was said again: new confidence from now on, one more access, metadata as given.
+pub(crate) fn reinforce(conn: &Connection, memory: &Memory, confidence: Confidence, now: Timestamp) -> Result<()> {
+    conn.prepare_cached(
+        "UPDATE memories SET confidence = ?2, confidence_at = ?3, updated_at = ?3, access_count = access_count + 1, metadata = ?4 WHERE seq = ?1",
+    )?
+    .execute((memory.seq, confidence.get(), now.0, Value::Object(memory.metadata.clone()).to_string()))?;
+    Ok(())
+}
+
+/// Keeps another wording of the same fact.
+pub(crate) fn add_variant(conn: &Connection, seq: i64, content: &str, now: Timestamp) -> Result<()> {
+    conn.prepare_cached("INSERT INTO memory_variants(memory, content, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+        .execute((seq, content, now.0))?;
+    Ok(())
+}
+
+/// Marks a memory as replaced by another.
+pub(crate) fn supersede(conn: &Connection, seq: i64, by: &MemoryId, now: Timestamp) -> Result<()> {
+    conn.prepare_cached("UPDATE memories SET status = 'superseded', superseded_by = ?2, updated_at = ?3 WHERE seq = ?1")?
+        .execute((seq, by.as_str(), now.0))?;
+    Ok(())
+}
+
+/// Counts an access, and sets the confidence anew where it was raised.
+pub(crate) fn touch(conn: &Connection, seq: i64, times: u32, now: Timestamp, boosted: Option<Confidence>) -> Result<()> {
+    conn.prepare_cached("UPDATE memories SET access_count = access_count + ?2, last_accessed = ?3 WHERE seq = ?1")?.execute((seq, times, now.0))?;
+    if let Some(confidence) = boosted {
+        conn.prepare_cached("UPDATE memories SET confidence = ?2, confidence_at = ?3, boosted_at = ?3 WHERE seq = ?1")?
+            .execute((seq, confidence.get(), now.0))?;
+    }
+    Ok(())
+}
+
+/// When an access last raised this memory's confidence.
+pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp>> {
+    let at: Option<Option<i64>> =
+        conn.prepare_cached("SELECT boosted_at FROM memories WHERE seq = ?1")?.query_row([seq], |row| row.get(0)).optional()?;
+    Ok(at.flatten().map(Timestamp))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    let metadata: String = row.get(13)?;
+    Ok(Memory {
+        seq: row.get(0)?,
+        id: word(row, 1)?,
+        kind: word(row, 2)?,
+        content: row.get(3)?,
+        group: row.get(4)?,
+        scope: word(row, 5)?,
+        status: Status::parse(row.get_ref(6)?.as_str()?).unwrap_or(Status::Forgotten),
+        anchor: anchor(row, 7)?,
+        created_at: Timestamp(row.get(10)?),
+        expires_at: row.get::<_, Option<i64>>(11)?.map(Timestamp),
+        superseded_by: row.get(12)?,
+        metadata: serde_json::from_str(&metadata).map_err(|e| bad(13, e.to_string()))?,
+    })
+}
+
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        seq: row.get(0)?,
+        kind: word(row, 1)?,
+        group: row.get(2)?,
+        scope: word(row, 3)?,
+        active: row.get(4)?,
+        anchor: anchor(row, 5)?,
+        expires_at: row.get::<_, Option<i64>>(8)?.map(Timestamp),
+    })
+}
+
+fn anchor(row: &Row<'_>, first: usize) -> rusqlite::Result<Anchor> {
+    let confidence = Confidence::new(row.get(first)?).map_err(|e| bad(first, e))?;
+    Ok(Anchor { confidence, at: Timestamp(row.get(first + 1)?), pinned: row.get(first + 2)? })
+}
+
+fn word<T: std::str::FromStr<Err = String>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    row.get_ref(column)?.as_str()?.parse().map_err(|e| bad(column, e))
+}
+
+fn bad(column: usize, why: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
+}

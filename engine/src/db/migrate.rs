@@ -1,0 +1,114 @@
+//! From any earlier schema to this one: forward only, each step in one transaction with its version number.
+//!
+//! A migration is SQL text and nothing else, so no type of the code can change what it did. Not here: backups before a step.
+
+use crate::error::{Error, Result};
+use crate::time::Timestamp;
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+
+/// Every step, in order; step `n` leads to schema `n + 1`.
+const STEPS: &[&str] = &[include_str!("migrations/0001_initial.sql")];
+
+/// The schema of this build.
+pub(crate) const SCHEMA: i64 = STEPS.len() as i64;
+
+/// `LOCI` in ASCII: tells our files from other programs' SQLite databases.
+const APPLICATION_ID: i64 = 0x4C4F_4349;
+
+/// Refuses a file that this build must not touch.
+///
+/// # Errors
+/// `NewerDatabase`, `NotOurs`, or `Database`; the file is then as it was.
+pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
+    let found = version(conn)?;
+    let id: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let not_ours = |why: String| Err(Error::NotOurs { path: path.to_path_buf(), why });
+    match (id, found) {
+        (APPLICATION_ID, found) if found > SCHEMA => Err(Error::NewerDatabase { path: path.to_path_buf(), found, known: SCHEMA }),
+        (APPLICATION_ID, 1..) => Ok(()),
+        (0, 0) if tables == 0 => Ok(()),
+        (0 | APPLICATION_ID, _) => not_ours("it holds another program's tables".to_owned()),
+        (other, _) => not_ours(format!("its application id is {other:#x}")),
+    }
+}
+
+/// Brings a checked database to [`SCHEMA`].
+///
+/// # Errors
+/// `Database`; the file then has the schema of the last step that was done whole.
+pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<()> {
+    let found = version(conn)?;
+    if found == 0 {
+        // Takes effect only before the first table.
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")?;
+    }
+    for step in found..SCHEMA {
+        apply(conn, step, now)?;
+    }
+    Ok(())
+}
+
+fn apply(conn: &mut Connection, step: i64, now: Timestamp) -> Result<()> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let sql = STEPS[usize::try_from(step).unwrap_or_default()];
+    tx.execute_batch(sql)?;
+    if step == 0 {
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        let uuid = uuid::Uuid::now_v7().to_string();
+        for (key, value) in [("database_uuid", uuid), ("created_at", now.0.to_string())] {
+            tx.execute("INSERT INTO meta(key, value) VALUES (?1, ?2)", (key, value))?;
+        }
+    }
+    tx.pragma_update(None, "user_version", step + 1)?;
+    tx.commit()?;
+    Ok(())
+}
+
+fn version(conn: &Connection) -> Result<i64> {
+    Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::connection;
+
+    fn open(path: &Path) -> Result<Connection> {
+        let mut conn = connection::writer(path)?;
+        check(&conn, path)?;
+        connection::make_durable(&conn)?;
+        run(&mut conn, Timestamp(0))?;
+        Ok(conn)
+    }
+
+    #[test]
+    fn a_new_file_gets_the_schema_and_keeps_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("memory.db");
+        drop(open(&path).expect("is made"));
+        let conn = open(&path).expect("opens again");
+        assert_eq!(version(&conn).expect("has a version"), SCHEMA);
+        let vacuum: i64 = conn.pragma_query_value(None, "auto_vacuum", |row| row.get(0)).expect("is set");
+        assert_eq!(vacuum, 2, "incremental");
+    }
+
+    #[test]
+    fn a_newer_or_foreign_or_garbage_file_is_refused_and_left_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let newer = folder.path().join("newer.db");
+        open(&newer).expect("is made").pragma_update(None, "user_version", 99).expect("is set");
+        let foreign = folder.path().join("foreign.db");
+        Connection::open(&foreign).expect("is made").execute_batch("CREATE TABLE bookmarks(url)").expect("is made");
+        let garbage = folder.path().join("garbage.db");
+        std::fs::write(&garbage, "this is a letter, not a database, and it is long enough to have a header of one hundred bytes or more in it").expect("is written");
+
+        for (path, expected) in [(&newer, "newer loci"), (&foreign, "not a loci database"), (&garbage, "not a loci database")] {
+            let before = std::fs::read(path).expect("is there");
+            let error = open(path).expect_err("is refused").to_string();
+            assert!(error.contains(expected), "{error}");
+            assert!(std::fs::read(path).expect("is there") == before, "{} was changed", path.display());
+        }
+    }
+}

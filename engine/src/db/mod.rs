@@ -1,0 +1,15 @@
+//! The database: the only place where SQL stands.
+//!
+//! Functions here take a connection and plain values, and give rows or numbers back. Not here: what a memory may say, what counts as
+//! a duplicate, how answers are ranked; no decision of the engine is made in SQL except which rows exist.
+
+pub(crate) mod connection;
+pub(crate) mod groups;
+pub(crate) mod idempotency;
+pub(crate) mod lexical;
+pub(crate) mod log;
+pub(crate) mod memories;
+pub(crate) mod migrate;
+pub(crate) mod numbers;
+pub(crate) mod upkeep;
+pub(crate) mod vectors;

@@ -1,0 +1,50 @@
+//! Rows of `memory_pieces` and `memories_vec`: the vectors as they are kept for good.
+//!
+//! Not here: searching them (`index` does, in memory).
+
+use crate::embedding::{DIMENSIONS, Embedding};
+use crate::error::Result;
+use rusqlite::Connection;
+
+/// Stores the vectors of a memory, one for each piece of its text.
+pub(crate) fn insert(conn: &Connection, memory: i64, model: &str, pieces: &[Embedding]) -> Result<()> {
+    let mut piece_row = conn.prepare_cached("INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, ?2, ?3)")?;
+    let mut vector_row = conn.prepare_cached("INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)")?;
+    for (number, piece) in pieces.iter().enumerate() {
+        let id = piece_row.insert((memory, i64::try_from(number).unwrap_or(i64::MAX), model))?;
+        vector_row.execute((id, bytes(piece)))?;
+    }
+    Ok(())
+}
+
+/// Every vector of a model with the memory it belongs to, in the order of memories and pieces.
+pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec<f32>)) -> Result<()> {
+    let mut statement = conn.prepare(
+        "SELECT p.memory, v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.model = ?1 ORDER BY p.memory, p.piece",
+    )?;
+    let mut rows = statement.query([model])?;
+    while let Some(row) = rows.next()? {
+        each(row.get(0)?, numbers(row.get_ref(1)?.as_blob().unwrap_or_default()));
+    }
+    Ok(())
+}
+
+/// Active memories that have no vector of this model, oldest first: sequence number and text.
+pub(crate) fn without(conn: &Connection, model: &str, limit: usize) -> Result<Vec<(i64, String)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT m.seq, m.content FROM memories m
+         WHERE m.status = 'active' AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
+         ORDER BY m.seq LIMIT ?2",
+    )?;
+    let rows = statement.query_map((model, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn bytes(embedding: &Embedding) -> Vec<u8> {
+    embedding.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+fn numbers(bytes: &[u8]) -> Vec<f32> {
+    debug_assert_eq!(bytes.len(), DIMENSIONS * 4);
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}

@@ -1,0 +1,294 @@
+//! The words that the duplicate guard knows, and what each of them is to it.
+//!
+//! Every list is sorted (tests hold that) and searched by halving. Deliberately not here: names, tools, places, anything that
+//! a note could be about. A word that stands in no list counts as a value by itself, so a gap makes the guard stricter.
+
+use Family::{Conjunction, Modal, Preposition, Pronoun, Quantifier, Tense};
+
+/// A family of little words; one for another is a change, one more or less is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Family {
+    /// `and`, `or`.
+    Conjunction,
+    /// What may, must or will be.
+    Modal,
+    /// In, on, to, from.
+    Preposition,
+    /// Whose it is.
+    Pronoun,
+    /// How many of them.
+    Quantifier,
+    /// Is it, or was it.
+    Tense,
+}
+
+/// Words that carry no fact.
+#[rustfmt::skip]
+pub(super) const FILLERS: &[&str] = &[
+    "a", "about", "additionally", "also", "an", "anymore", "approximately", "as", "at", "be", "been", "being",
+    "by", "circa", "currently", "e.g", "etc", "here", "i.e", "it", "its", "itself", "just", "kindly", "longer",
+    "note", "now", "of", "please", "presently", "quite", "really", "remember", "roughly", "so", "such", "that",
+    "the", "there", "these", "this", "those", "too", "update", "user", "users", "very", "which", "who", "whom",
+    "whose",
+];
+
+/// Words that turn a statement round; the commonest of other languages too, since a note may be in any.
+#[rustfmt::skip]
+pub(super) const NEGATIONS: &[&str] = &[
+    "aint", "arent", "barely", "cannot", "cant", "couldnt", "didnt", "doesnt", "dont", "geen", "hadnt",
+    "hardly", "hasnt", "havent", "ikke", "inte", "isnt", "jamais", "kein", "keine", "keinen", "neither",
+    "never", "nicht", "nie", "niemals", "niet", "no", "nobody", "non", "none", "nor", "not", "nothing",
+    "nowhere", "nunca", "não", "ohne", "pas", "sans", "scarcely", "senza", "shouldnt", "wasnt", "werent",
+    "without", "wont", "wouldnt", "без", "не", "нельзя", "нет", "никогда",
+];
+
+/// Number words and ordinals, as digits. `one` and `first` are apart: too often they count nothing.
+#[rustfmt::skip]
+pub(super) const NUMBERS: &[(&str, &str)] = &[
+    ("billion", "billion"), ("billions", "billion"), ("double", "double"), ("doubled", "double"),
+    ("dozen", "dozen"), ("dozens", "dozen"), ("eight", "8"), ("eighteen", "18"), ("eighth", "8"),
+    ("eighty", "80"), ("eleven", "11"), ("eleventh", "11"), ("fifteen", "15"), ("fifth", "5"), ("fifty", "50"),
+    ("five", "5"), ("forty", "40"), ("four", "4"), ("fourteen", "14"), ("fourth", "4"), ("half", "half"),
+    ("halves", "half"), ("hundred", "100"), ("hundreds", "100"), ("million", "million"),
+    ("millions", "million"), ("nine", "9"), ("nineteen", "19"), ("ninety", "90"), ("ninth", "9"),
+    ("quarter", "quarter"), ("quarters", "quarter"), ("second", "2"), ("seven", "7"), ("seventeen", "17"),
+    ("seventh", "7"), ("seventy", "70"), ("six", "6"), ("sixteen", "16"), ("sixth", "6"), ("sixty", "60"),
+    ("ten", "10"), ("tenth", "10"), ("third", "3"), ("thirteen", "13"), ("thirty", "30"), ("thousand", "1000"),
+    ("thousands", "1000"), ("three", "3"), ("thrice", "thrice"), ("triple", "triple"), ("tripled", "triple"),
+    ("twelfth", "12"), ("twelve", "12"), ("twenty", "20"), ("twice", "twice"), ("two", "2"), ("zero", "0"),
+];
+
+/// Units, currencies, calendar words and colours: a value by themselves, under one name for all spellings.
+#[rustfmt::skip]
+pub(super) const UNITS: &[(&str, &str)] = &[
+    ("$", "dollar"), ("%", "percent"), ("a.m", "am"), ("annual", "yearly"), ("annually", "yearly"),
+    ("apr", "april"), ("april", "april"), ("aug", "august"), ("august", "august"), ("bit", "bit"),
+    ("bits", "bit"), ("biweekly", "biweekly"), ("black", "black"), ("blue", "blue"), ("brown", "brown"),
+    ("bucks", "dollar"), ("byte", "byte"), ("bytes", "byte"), ("calorie", "kcal"), ("calories", "kcal"),
+    ("celsius", "celsius"), ("cent", "cent"), ("centimeter", "cm"), ("centimeters", "cm"), ("centimetre", "cm"),
+    ("centimetres", "cm"), ("cents", "cent"), ("cest", "cest"), ("cet", "cet"), ("chf", "franc"), ("cm", "cm"),
+    ("cny", "yuan"), ("cup", "cup"), ("cups", "cup"), ("daily", "daily"), ("day", "day"), ("days", "day"),
+    ("decade", "decade"), ("decades", "decade"), ("december", "december"), ("degree", "degree"),
+    ("degrees", "degree"), ("dollar", "dollar"), ("dollars", "dollar"), ("edt", "est"), ("est", "est"),
+    ("eur", "euro"), ("euro", "euro"), ("euros", "euro"), ("fahrenheit", "fahrenheit"), ("feb", "february"),
+    ("february", "february"), ("feet", "foot"), ("fortnightly", "biweekly"), ("fps", "fps"), ("franc", "franc"),
+    ("francs", "franc"), ("fri", "fri"), ("friday", "fri"), ("fridays", "fri"), ("ft", "foot"), ("gb", "gb"),
+    ("gbp", "pound"), ("gbps", "gbps"), ("ghz", "ghz"), ("gib", "gib"), ("gigabyte", "gb"), ("gigabytes", "gb"),
+    ("gmt", "utc"), ("gram", "gram"), ("grams", "gram"), ("gray", "grey"), ("green", "green"), ("grey", "grey"),
+    ("hour", "h"), ("hourly", "hourly"), ("hours", "h"), ("hr", "h"), ("hrs", "h"), ("hz", "hz"),
+    ("inch", "inch"), ("inches", "inch"), ("inr", "rupee"), ("jan", "january"), ("january", "january"),
+    ("jpy", "yen"), ("jul", "july"), ("july", "july"), ("jun", "june"), ("june", "june"), ("kb", "kb"),
+    ("kbps", "kbps"), ("kcal", "kcal"), ("kg", "kg"), ("kgs", "kg"), ("khz", "khz"), ("kib", "kib"),
+    ("kilo", "kg"), ("kilobyte", "kb"), ("kilobytes", "kb"), ("kilogram", "kg"), ("kilograms", "kg"),
+    ("kilometer", "km"), ("kilometers", "km"), ("kilometre", "km"), ("kilometres", "km"), ("kilos", "kg"),
+    ("km", "km"), ("kms", "km"), ("krona", "krona"), ("kronor", "krona"), ("kw", "kw"), ("kwh", "kwh"),
+    ("lb", "lb"), ("lbs", "lb"), ("liter", "litre"), ("liters", "litre"), ("litre", "litre"),
+    ("litres", "litre"), ("mah", "mah"), ("mb", "mb"), ("mbps", "mbps"), ("mcg", "mcg"), ("megabyte", "mb"),
+    ("megabytes", "mb"), ("meter", "metre"), ("meters", "metre"), ("metre", "metre"), ("metres", "metre"),
+    ("mg", "mg"), ("mhz", "mhz"), ("mi", "mile"), ("mib", "mib"), ("microgram", "mcg"), ("micrograms", "mcg"),
+    ("mile", "mile"), ("miles", "mile"), ("milligram", "mg"), ("milligrams", "mg"), ("milliliter", "ml"),
+    ("milliliters", "ml"), ("millilitre", "ml"), ("millilitres", "ml"), ("millimeter", "mm"),
+    ("millimeters", "mm"), ("millimetre", "mm"), ("millimetres", "mm"), ("millisecond", "ms"),
+    ("milliseconds", "ms"), ("mins", "min"), ("minute", "min"), ("minutes", "min"), ("ml", "ml"), ("mm", "mm"),
+    ("monday", "mon"), ("mondays", "mon"), ("month", "month"), ("monthly", "monthly"), ("months", "month"),
+    ("ms", "ms"), ("msec", "ms"), ("nanosecond", "ns"), ("nanoseconds", "ns"), ("nightly", "nightly"),
+    ("nov", "november"), ("november", "november"), ("ns", "ns"), ("oct", "october"), ("october", "october"),
+    ("orange", "orange"), ("ounce", "ounce"), ("ounces", "ounce"), ("oz", "ounce"), ("p.m", "pm"), ("pb", "pb"),
+    ("pct", "percent"), ("pdt", "pst"), ("percent", "percent"), ("petabyte", "pb"), ("petabytes", "pb"),
+    ("pink", "pink"), ("pixel", "px"), ("pixels", "px"), ("pm", "pm"), ("pound", "pound"), ("pounds", "pound"),
+    ("pst", "pst"), ("purple", "purple"), ("px", "px"), ("quarterly", "quarterly"), ("red", "red"),
+    ("renminbi", "yuan"), ("rouble", "rouble"), ("roubles", "rouble"), ("rpm", "rpm"), ("rub", "rouble"),
+    ("rupee", "rupee"), ("rupees", "rupee"), ("saturday", "sat"), ("saturdays", "sat"), ("sec", "s"),
+    ("seconds", "s"), ("secs", "s"), ("sek", "krona"), ("sept", "september"), ("september", "september"),
+    ("sunday", "sun"), ("sundays", "sun"), ("tablespoon", "tablespoon"), ("tablespoons", "tablespoon"),
+    ("tb", "tb"), ("tbsp", "tablespoon"), ("teaspoon", "teaspoon"), ("teaspoons", "teaspoon"),
+    ("terabyte", "tb"), ("terabytes", "tb"), ("thu", "thu"), ("thur", "thu"), ("thurs", "thu"),
+    ("thursday", "thu"), ("thursdays", "thu"), ("tib", "tib"), ("today", "today"), ("tomorrow", "tomorrow"),
+    ("ton", "ton"), ("tonne", "ton"), ("tonnes", "ton"), ("tons", "ton"), ("tsp", "teaspoon"), ("tue", "tue"),
+    ("tues", "tue"), ("tuesday", "tue"), ("tuesdays", "tue"), ("usd", "dollar"), ("utc", "utc"),
+    ("volt", "volt"), ("volts", "volt"), ("watt", "watt"), ("watts", "watt"), ("wednesday", "wed"),
+    ("wednesdays", "wed"), ("week", "week"), ("weekday", "weekday"), ("weekdays", "weekday"),
+    ("weekend", "weekend"), ("weekends", "weekend"), ("weekly", "weekly"), ("weeks", "week"),
+    ("white", "white"), ("yard", "yard"), ("yards", "yard"), ("year", "year"), ("yearly", "yearly"),
+    ("years", "year"), ("yellow", "yellow"), ("yen", "yen"), ("yesterday", "yesterday"), ("yr", "year"),
+    ("yrs", "year"), ("yuan", "yuan"), ("£", "pound"), ("¥", "yen"), ("°", "degree"), ("°c", "celsius"),
+    ("°f", "fahrenheit"), ("€", "euro"), ("₹", "rupee"), ("₽", "rouble"),
+];
+
+/// Calendar words that are common words too, unless written with a capital.
+#[rustfmt::skip]
+pub(super) const UNITS_IF_CAPITAL: &[(&str, &str)] = &[
+    ("dec", "december"), ("mar", "march"), ("march", "march"), ("may", "may"), ("mon", "mon"), ("sat", "sat"),
+    ("sep", "september"), ("sun", "sun"), ("wed", "wed"),
+];
+
+/// Units that are common words or letters too, unless they follow a number.
+#[rustfmt::skip]
+pub(super) const UNITS_AFTER_NUMBER: &[(&str, &str)] = &[
+    ("am", "am"), ("c", "celsius"), ("d", "day"), ("f", "fahrenheit"), ("g", "gram"), ("h", "h"),
+    ("l", "litre"), ("m", "metre"), ("min", "min"), ("s", "s"), ("second", "s"), ("us", "us"), ("v", "volt"),
+    ("w", "watt"), ("µs", "us"),
+];
+
+/// Words of direction, order, extent, doubt and reversal: one more or less of them makes another fact.
+#[rustfmt::skip]
+pub(super) const STRONG: &[(&str, &str)] = &[
+    ("above", "above"), ("acting", "acting"), ("actually", "actually"), ("after", "after"),
+    ("against", "against"), ("allow", "allow"), ("almost", "almost"), ("always", "always"),
+    ("archive", "archive"), ("assistant", "assistant"), ("avoid", "avoid"), ("backup", "backup"),
+    ("ban", "ban"), ("before", "before"), ("behind", "behind"), ("below", "below"), ("beneath", "below"),
+    ("beyond", "beyond"), ("block", "block"), ("both", "both"), ("bottom", "bottom"), ("cancel", "cancel"),
+    ("cease", "cease"), ("consider", "consider"), ("correction", "correction"), ("decline", "decline"),
+    ("decrease", "decrease"), ("delete", "delete"), ("deny", "deny"), ("deprecate", "deprecate"),
+    ("deputy", "deputy"), ("disable", "disable"), ("down", "down"), ("draft", "draft"), ("drop", "drop"),
+    ("earlier", "early"), ("early", "early"), ("enable", "enable"), ("ex", "ex"), ("except", "except"),
+    ("exclude", "except"), ("excluding", "except"), ("exclusively", "only"), ("expire", "expire"),
+    ("fail", "fail"), ("false", "false"), ("far", "far"), ("fewer", "fewer"), ("forbid", "ban"),
+    ("forbidden", "ban"), ("forget", "forget"), ("former", "former"), ("formerly", "former"), ("hope", "hope"),
+    ("if", "if"), ("increase", "increase"), ("instead", "instead"), ("intend", "intend"),
+    ("interim", "interim"), ("junior", "junior"), ("lack", "lack"), ("last", "last"), ("late", "late"),
+    ("later", "late"), ("least", "least"), ("left", "left"), ("less", "less"), ("mainly", "most"),
+    ("max", "maximum"), ("maximum", "maximum"), ("maybe", "maybe"), ("min", "minimum"), ("minimum", "minimum"),
+    ("most", "most"), ("mostly", "most"), ("near", "near"), ("nearly", "almost"), ("obsolete", "obsolete"),
+    ("occasionally", "sometimes"), ("off", "off"), ("old", "old"), ("only", "only"), ("optional", "optional"),
+    ("optionally", "optional"), ("partially", "partly"), ("partly", "partly"), ("perhaps", "maybe"),
+    ("permit", "allow"), ("plan", "plan"), ("possibly", "maybe"), ("post", "post"), ("postpone", "postpone"),
+    ("pre", "pre"), ("prevent", "prevent"), ("previous", "previous"), ("previously", "former"),
+    ("primary", "primary"), ("private", "private"), ("probably", "maybe"), ("prohibit", "ban"),
+    ("propose", "propose"), ("public", "public"), ("quit", "quit"), ("rarely", "seldom"), ("refuse", "refuse"),
+    ("reject", "reject"), ("remove", "delete"), ("rename", "rename"), ("replace", "replace"),
+    ("revert", "revert"), ("secondary", "secondary"), ("seldom", "seldom"), ("senior", "senior"),
+    ("solely", "only"), ("sometimes", "sometimes"), ("stop", "stop"), ("suspend", "suspend"),
+    ("switch", "switch"), ("temporarily", "temporary"), ("temporary", "temporary"), ("tentative", "tentative"),
+    ("tentatively", "tentative"), ("till", "until"), ("top", "top"), ("true", "true"), ("under", "below"),
+    ("underneath", "below"), ("unless", "unless"), ("until", "until"), ("used-to", "used"),
+    ("usually", "usually"), ("vice", "vice"), ("want", "want"), ("wish", "wish"), ("yes", "yes"),
+];
+
+/// Little words that change a fact only when another of their family takes their place.
+#[rustfmt::skip]
+pub(super) const RELATIONS: &[(&str, Family, &str)] = &[
+    ("&", Conjunction, "and"), ("across", Preposition, "across"), ("all", Quantifier, "all"),
+    ("along", Preposition, "along"), ("am", Tense, "now"), ("among", Preposition, "among"),
+    ("amongst", Preposition, "among"), ("and", Conjunction, "and"), ("any", Quantifier, "some"),
+    ("are", Tense, "now"), ("around", Preposition, "around"), ("beside", Preposition, "beside"),
+    ("besides", Preposition, "beside"), ("between", Preposition, "between"), ("can", Modal, "can"),
+    ("could", Modal, "can"), ("did", Tense, "then"), ("do", Tense, "now"), ("does", Tense, "now"),
+    ("during", Preposition, "during"), ("each", Quantifier, "all"), ("every", Quantifier, "all"),
+    ("everybody", Quantifier, "all"), ("everyone", Quantifier, "all"), ("everything", Quantifier, "all"),
+    ("few", Quantifier, "some"), ("for", Preposition, "for"), ("from", Preposition, "from"),
+    ("gonna", Modal, "will"), ("had", Tense, "then"), ("has", Tense, "now"), ("have", Tense, "now"),
+    ("he", Pronoun, "he"), ("her", Pronoun, "she"), ("hers", Pronoun, "she"), ("herself", Pronoun, "she"),
+    ("him", Pronoun, "he"), ("himself", Pronoun, "he"), ("his", Pronoun, "he"), ("i", Pronoun, "first"),
+    ("in", Preposition, "in"), ("inside", Preposition, "in"), ("into", Preposition, "in"), ("is", Tense, "now"),
+    ("many", Quantifier, "many"), ("may", Modal, "may"), ("me", Pronoun, "first"), ("might", Modal, "may"),
+    ("mine", Pronoun, "first"), ("must", Modal, "must"), ("my", Pronoun, "first"), ("myself", Pronoun, "first"),
+    ("on", Preposition, "on"), ("onto", Preposition, "on"), ("or", Conjunction, "or"),
+    ("ought", Modal, "should"), ("our", Pronoun, "first"), ("ours", Pronoun, "first"),
+    ("ourselves", Pronoun, "first"), ("out", Preposition, "out"), ("outside", Preposition, "out"),
+    ("over", Preposition, "over"), ("per", Preposition, "per"), ("plus", Conjunction, "and"),
+    ("several", Quantifier, "some"), ("shall", Modal, "must"), ("she", Pronoun, "she"),
+    ("should", Modal, "should"), ("since", Preposition, "since"), ("some", Quantifier, "some"),
+    ("than", Preposition, "than"), ("their", Pronoun, "they"), ("theirs", Pronoun, "they"),
+    ("them", Pronoun, "they"), ("themselves", Pronoun, "they"), ("they", Pronoun, "they"),
+    ("through", Preposition, "through"), ("throughout", Preposition, "through"), ("to", Preposition, "to"),
+    ("toward", Preposition, "to"), ("towards", Preposition, "to"), ("up", Preposition, "up"),
+    ("upon", Preposition, "on"), ("us", Pronoun, "first"), ("using", Preposition, "with"),
+    ("via", Preposition, "through"), ("was", Tense, "then"), ("we", Pronoun, "first"), ("were", Tense, "then"),
+    ("will", Modal, "will"), ("with", Preposition, "with"), ("within", Preposition, "in"),
+    ("would", Modal, "will"), ("you", Pronoun, "second"), ("your", Pronoun, "second"),
+    ("yours", Pronoun, "second"), ("yourself", Pronoun, "second"),
+];
+
+/// Forms that no ending explains, and their base.
+#[rustfmt::skip]
+pub(super) const IRREGULAR: &[(&str, &str)] = &[
+    ("ate", "eat"), ("began", "begin"), ("begun", "begin"), ("bought", "buy"), ("broke", "break"),
+    ("broken", "break"), ("brought", "bring"), ("built", "build"), ("came", "come"), ("canceled", "cancel"),
+    ("canceling", "cancel"), ("cancelled", "cancel"), ("cancelling", "cancel"), ("caught", "catch"),
+    ("children", "child"), ("chose", "choose"), ("chosen", "choose"), ("denied", "deny"), ("denies", "deny"),
+    ("drank", "drink"), ("driven", "drive"), ("drove", "drive"), ("drunk", "drink"), ("eaten", "eat"),
+    ("fallen", "fall"), ("fed", "feed"), ("fell", "fall"), ("flew", "fly"), ("flown", "fly"),
+    ("forgot", "forget"), ("forgotten", "forget"), ("found", "find"), ("gave", "give"), ("given", "give"),
+    ("goes", "go"), ("gone", "go"), ("got", "get"), ("gotten", "get"), ("grew", "grow"), ("grown", "grow"),
+    ("held", "hold"), ("kept", "keep"), ("knew", "know"), ("known", "know"), ("led", "lead"), ("left", "leave"),
+    ("lost", "lose"), ("made", "make"), ("men", "man"), ("met", "meet"), ("mice", "mouse"), ("paid", "pay"),
+    ("people", "person"), ("persons", "person"), ("ran", "run"), ("ridden", "ride"), ("rode", "ride"),
+    ("said", "say"), ("sang", "sing"), ("sat", "sit"), ("saw", "see"), ("seen", "see"), ("sent", "send"),
+    ("slept", "sleep"), ("sold", "sell"), ("spent", "spend"), ("spoke", "speak"), ("spoken", "speak"),
+    ("stood", "stand"), ("sung", "sing"), ("swam", "swim"), ("swum", "swim"), ("taken", "take"),
+    ("taught", "teach"), ("teeth", "tooth"), ("thought", "think"), ("threw", "throw"), ("thrown", "throw"),
+    ("told", "tell"), ("took", "take"), ("understood", "understand"), ("went", "go"), ("women", "woman"),
+    ("won", "win"), ("wore", "wear"), ("worn", "wear"), ("written", "write"), ("wrote", "write"),
+];
+
+/// Words that say the same, under one of them. Only such as no note would correct into each other.
+#[rustfmt::skip]
+pub(super) const SYNONYMS: &[(&str, &str)] = &[
+    ("allow", "allow"), ("answer", "answer"), ("app", "application"), ("application", "application"),
+    ("assist", "help"), ("automobile", "car"), ("baby", "baby"), ("begin", "begin"), ("bicycle", "bicycle"),
+    ("big", "big"), ("bike", "bicycle"), ("bug", "bug"), ("build", "build"), ("bunch", "group"), ("buy", "buy"),
+    ("called", "name"), ("car", "car"), ("center", "centre"), ("centre", "centre"), ("chat", "talk"),
+    ("child", "child"), ("choose", "choose"), ("chop", "cut"), ("color", "colour"), ("colour", "colour"),
+    ("commence", "begin"), ("complete", "finish"), ("config", "configuration"),
+    ("configuration", "configuration"), ("construct", "build"), ("converse", "talk"), ("couch", "couch"),
+    ("cut", "cut"), ("dad", "father"), ("database", "database"), ("db", "database"), ("defect", "bug"),
+    ("directory", "folder"), ("display", "show"), ("docs", "documentation"), ("documentation", "documentation"),
+    ("enjoy", "like"), ("env", "environment"), ("environment", "environment"), ("fast", "fast"),
+    ("father", "father"), ("favor", "like"), ("favorite", "favourite"), ("favour", "like"),
+    ("favourite", "favourite"), ("film", "film"), ("finish", "finish"), ("fix", "fix"), ("folder", "folder"),
+    ("fond", "like"), ("forest", "forest"), ("frequently", "often"), ("get", "get"), ("glad", "happy"),
+    ("group", "group"), ("guy", "man"), ("happy", "happy"), ("help", "help"), ("holiday", "holiday"),
+    ("human", "person"), ("ill", "ill"), ("incorrect", "wrong"), ("infant", "baby"), ("info", "information"),
+    ("information", "information"), ("javascript", "javascript"), ("js", "javascript"), ("jump", "jump"),
+    ("keep", "keep"), ("kid", "child"), ("lady", "woman"), ("large", "big"), ("leap", "jump"),
+    ("licence", "licence"), ("license", "licence"), ("like", "like"), ("little", "small"), ("live", "live"),
+    ("love", "like"), ("man", "man"), ("mom", "mother"), ("mother", "mother"), ("motorbike", "motorcycle"),
+    ("motorcycle", "motorcycle"), ("movie", "film"), ("mum", "mother"), ("named", "name"), ("need", "need"),
+    ("obtain", "get"), ("ocean", "sea"), ("often", "often"), ("path", "path"), ("permit", "allow"),
+    ("person", "person"), ("phone", "telephone"), ("photo", "photo"), ("photograph", "photo"),
+    ("pick", "choose"), ("picture", "photo"), ("postgres", "postgres"), ("postgresql", "postgres"),
+    ("prefer", "like"), ("prod", "production"), ("production", "production"), ("purchase", "buy"),
+    ("quick", "fast"), ("quickly", "fast"), ("rapid", "fast"), ("rapidly", "fast"), ("receive", "get"),
+    ("repair", "fix"), ("reply", "answer"), ("repo", "repository"), ("repository", "repository"),
+    ("require", "need"), ("reside", "live"), ("respond", "answer"), ("response", "answer"), ("retain", "keep"),
+    ("rock", "rock"), ("sea", "sea"), ("select", "choose"), ("shout", "shout"), ("show", "show"),
+    ("sick", "ill"), ("slice", "cut"), ("small", "small"), ("sofa", "couch"), ("speak", "talk"),
+    ("start", "begin"), ("stone", "rock"), ("stroll", "walk"), ("talk", "talk"), ("telephone", "telephone"),
+    ("television", "television"), ("trail", "path"), ("ts", "typescript"), ("tv", "television"),
+    ("typescript", "typescript"), ("use", "use"), ("utilise", "use"), ("utilize", "use"),
+    ("vacation", "holiday"), ("walk", "walk"), ("woman", "woman"), ("woods", "forest"), ("wrong", "wrong"),
+    ("yell", "shout"),
+];
+
+/// Looks a word up in a sorted list of words.
+pub(super) fn holds(list: &[&str], word: &str) -> bool {
+    list.binary_search(&word).is_ok()
+}
+
+/// What a sorted list of pairs says for a word.
+pub(super) fn says(list: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    list.binary_search_by(|(key, _)| (*key).cmp(word)).ok().map(|at| list[at].1)
+}
+
+/// The family of a little word, and the one that stands for its likes.
+pub(super) fn relation(word: &str) -> Option<(Family, &'static str)> {
+    let at = RELATIONS.binary_search_by(|(key, _, _)| (*key).cmp(word)).ok()?;
+    Some((RELATIONS[at].1, RELATIONS[at].2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_is_sorted_and_says_nothing_twice() {
+        for list in [FILLERS, NEGATIONS] {
+            assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
+        }
+        for list in [NUMBERS, UNITS, UNITS_IF_CAPITAL, UNITS_AFTER_NUMBER, STRONG, IRREGULAR, SYNONYMS] {
+            assert!(list.is_sorted_by(|a, b| a.0 < b.0), "{list:?}");
+        }
+        assert!(RELATIONS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+}

@@ -1,0 +1,80 @@
+//! What can go wrong in the engine, split by what the caller can do about it.
+
+use loci_proto::error::{Code, Failure};
+use std::path::PathBuf;
+
+/// The result of a verb.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A refusal or a fault of the engine.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request cannot be served as it stands; the failure says why and what to do.
+    #[error("{0}")]
+    Refused(#[from] Failure),
+    /// The file was written by a later loci.
+    #[error("{path} was written by a newer loci (schema {found}); this one knows schema {known}")]
+    NewerDatabase {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest schema of this build.
+        known: i64,
+    },
+    /// The file is no database of loci.
+    #[error("{path} is not a loci database: {why}")]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// What was found instead.
+        why: String,
+    },
+    /// The file is damaged.
+    #[error("{path} is damaged: {what}")]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What the check said.
+        what: String,
+    },
+    /// SQLite could not do its work.
+    #[error("the database failed: {0}")]
+    Database(#[from] rusqlite::Error),
+    /// The file system could not do its work.
+    #[error("{path}: {source}")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(failure) => failure,
+            Error::Database(fault) => database_failure(&fault),
+            other => Failure::new(Code::StorageFailed, other.to_string()),
+        }
+    }
+}
+
+fn database_failure(fault: &rusqlite::Error) -> Failure {
+    use rusqlite::ErrorCode::{DatabaseBusy, DiskFull, ReadOnly};
+    match fault.sqlite_error_code() {
+        Some(DiskFull) => Failure::new(Code::StorageFailed, "the disk is full; nothing was stored").hint("Free some space and call again"),
+        Some(ReadOnly) => Failure::new(Code::StorageFailed, "the database is read-only; nothing was stored").hint("Make it writable and call again"),
+        Some(DatabaseBusy) => Failure::new(Code::Busy, "another program holds the database").hint("Close it and call again"),
+        _ => Failure::new(Code::StorageFailed, format!("the database failed: {fault}")).hint("Run loci ctl logs"),
+    }
+}
+
+/// A memory that does not exist for this session.
+pub(crate) fn not_found(field: &str, id: &str) -> Error {
+    Failure::new(Code::NotFound, format!("names no memory that this session can see: {id}"))
+        .at(field)
+        .hint("Take an id that recall_memory has given")
+        .into()
+}

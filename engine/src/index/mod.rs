@@ -1,0 +1,134 @@
+//! The warm index: what a recall needs of every memory, in memory.
+//!
+//! The database is the truth; the writer applies each change here after its commit, so the index can lag by a moment and never lead.
+//! Filters are applied before anything is ranked, by one [`Mask`] for both legs. Not here: text, keyword postings, fusion.
+
+use crate::decay::{Anchor, Decay};
+use crate::embedding::{DIMENSIONS, Embedding, dot};
+use crate::time::Timestamp;
+use loci_proto::memory::{Confidence, MemoryType, Scope};
+use std::collections::HashMap;
+
+/// What decides whether a memory may be found, and where its vectors are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub(crate) seq: i64,
+    pub(crate) kind: MemoryType,
+    pub(crate) group: Option<String>,
+    pub(crate) scope: Scope,
+    pub(crate) active: bool,
+    pub(crate) anchor: Anchor,
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+/// Which memories a search may find.
+#[derive(Debug, Clone)]
+pub(crate) struct Filter<'a> {
+    /// Group-scoped memories of this group, beside global ones.
+    pub group: &'a str,
+    pub kind: Option<MemoryType>,
+    pub scope: Option<Scope>,
+    pub min_confidence: Confidence,
+    pub now: Timestamp,
+    pub decay: Decay,
+}
+
+impl Filter<'_> {
+    fn admits(&self, entry: &Entry) -> bool {
+        let visible = entry.scope == Scope::Global || entry.group.as_deref() == Some(self.group);
+        entry.active
+            && visible
+            && self.kind.is_none_or(|kind| kind == entry.kind)
+            && self.scope.is_none_or(|scope| scope == entry.scope)
+            && entry.expires_at.is_none_or(|at| at > self.now)
+            && self.decay.at(self.now, entry.kind, entry.anchor) >= self.min_confidence
+    }
+}
+
+/// One flag for each slot of the index: true where the filter admits the memory.
+#[derive(Debug)]
+pub(crate) struct Mask(Vec<bool>);
+
+impl Mask {
+    pub(crate) fn admits(&self, slot: usize) -> bool {
+        self.0.get(slot).copied().unwrap_or(false)
+    }
+}
+
+/// Every memory's entry and vectors; a slot is a memory's place, in storing order.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    entries: Vec<Entry>,
+    slots: HashMap<i64, usize>,
+    /// First piece of each slot in `vectors`, and how many there are.
+    pieces: Vec<(usize, usize)>,
+    vectors: Vec<f32>,
+}
+
+impl Index {
+    /// Adds a memory, or brings what is known of it up to date; its vectors stay.
+    pub(crate) fn put(&mut self, entry: Entry) {
+        match self.slots.get(&entry.seq) {
+            Some(&slot) => self.entries[slot] = entry,
+            None => {
+                self.slots.insert(entry.seq, self.entries.len());
+                self.entries.push(entry);
+                self.pieces.push((0, 0));
+            }
+        }
+    }
+
+    /// Gives a memory its vectors. Replacing them leaves the old ones behind until the index is built anew.
+    pub(crate) fn set_vectors(&mut self, seq: i64, pieces: &[Embedding]) {
+        let Some(&slot) = self.slots.get(&seq) else { return };
+        self.pieces[slot] = (self.vectors.len() / DIMENSIONS, pieces.len());
+        for piece in pieces {
+            self.vectors.extend_from_slice(piece.as_slice());
+        }
+    }
+
+    /// Appends one more vector to the memory that was given one last, as loading does.
+    pub(crate) fn push_vector(&mut self, seq: i64, vector: &[f32]) {
+        let Some(&slot) = self.slots.get(&seq) else { return };
+        let next = self.vectors.len() / DIMENSIONS;
+        let (first, count) = self.pieces[slot];
+        self.pieces[slot] = if count > 0 && first + count == next { (first, count + 1) } else { (next, 1) };
+        self.vectors.extend_from_slice(vector);
+    }
+
+    /// The slot of a memory.
+    pub(crate) fn slot(&self, seq: i64) -> Option<usize> {
+        self.slots.get(&seq).copied()
+    }
+
+    /// The memory of a slot.
+    pub(crate) fn entry(&self, slot: usize) -> &Entry {
+        &self.entries[slot]
+    }
+
+    /// How many slots there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// How many vectors a memory has: one for a short text, several for a long one, none while it waits for the model.
+    pub(crate) fn pieces(&self, slot: usize) -> usize {
+        self.pieces[slot].1
+    }
+
+    /// Which memories a search may find.
+    pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
+        Mask(self.entries.iter().map(|entry| filter.admits(entry)).collect())
+    }
+
+    /// The cosine of every admitted memory's best piece; 0 for others and for those without a vector.
+    pub(crate) fn cosines(&self, query: &Embedding, mask: &Mask) -> Vec<f32> {
+        (0..self.entries.len()).map(|slot| if mask.admits(slot) { self.cosine(query, slot).unwrap_or(0.0) } else { 0.0 }).collect()
+    }
+
+    fn cosine(&self, query: &Embedding, slot: usize) -> Option<f32> {
+        let (first, count) = self.pieces[slot];
+        let rows = &self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS];
+        rows.chunks_exact(DIMENSIONS).map(|row| dot(query.as_slice(), row)).max_by(f32::total_cmp)
+    }
+}

@@ -1,0 +1,111 @@
+//! From the scores of the two legs to one order. Pure.
+//!
+//! The default is "c5": half the cosine, half BM25 as a share of what a perfect short text would score. Both halves are absolute, so a
+//! score means the same from query to query and no candidate list has to be cut first. Figures: docs/retrieval.md.
+
+/// How the two legs become one score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fusion {
+    /// `vector_weight × max(0, cosine) + (1 - vector_weight) × min(1, BM25 / ideal)`.
+    Weighted {
+        /// Share of the vector leg, 0 to 1.
+        vector_weight: f64,
+    },
+    /// Reciprocal rank fusion, `Σ 1 / (k + rank)`, over the best 100 of each leg (Cormack, Clarke and Büttcher, 2009).
+    Rrf {
+        /// The constant k; larger flattens the difference between ranks.
+        k: f64,
+    },
+}
+
+impl Default for Fusion {
+    fn default() -> Self {
+        Self::Weighted { vector_weight: 0.5 }
+    }
+}
+
+/// The scores of one memory in both legs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Candidate {
+    /// Where it stands in the index; a higher slot was stored later.
+    pub slot: usize,
+    /// Cosine of its best piece, -1 to 1; 0 without a vector.
+    pub cosine: f64,
+    /// BM25 divided by the query's ideal, at most 1; 0 without a word of the query.
+    pub lexical: f64,
+}
+
+/// How deep reciprocal rank fusion looks into each leg.
+const RRF_DEPTH: usize = 100;
+
+/// Scores and sorts candidates, best first; equal scores go to the one stored later.
+pub(crate) fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
+    let mut scored: Vec<(usize, f64)> = match fusion {
+        Fusion::Weighted { vector_weight } => {
+            let share = if with_vectors { vector_weight } else { 0.0 };
+            candidates.iter().map(|c| (c.slot, share * c.cosine.max(0.0) + (1.0 - share) * c.lexical)).collect()
+        }
+        Fusion::Rrf { k } => reciprocal(k, candidates),
+    };
+    scored.retain(|(_, score)| *score > 0.0);
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    scored
+}
+
+fn reciprocal(k: f64, candidates: &[Candidate]) -> Vec<(usize, f64)> {
+    let mut scores = vec![0.0; candidates.len()];
+    for leg in [|c: &Candidate| c.cosine, |c: &Candidate| c.lexical] {
+        let mut order: Vec<usize> = (0..candidates.len()).filter(|i| leg(&candidates[*i]) > 0.0).collect();
+        order.sort_by(|a, b| leg(&candidates[*b]).total_cmp(&leg(&candidates[*a])).then(candidates[*b].slot.cmp(&candidates[*a].slot)));
+        for (rank, i) in order.into_iter().take(RRF_DEPTH).enumerate() {
+            scores[i] += 1.0 / (k + rank as f64 + 1.0);
+        }
+    }
+    candidates.iter().zip(scores).map(|(c, score)| (c.slot, score)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn candidate(slot: usize, cosine: f64, lexical: f64) -> Candidate {
+        Candidate { slot, cosine, lexical }
+    }
+
+    fn order(ranked: &[(usize, f64)]) -> Vec<usize> {
+        ranked.iter().map(|(slot, _)| *slot).collect()
+    }
+
+    #[test]
+    fn both_legs_count_half() {
+        let ranked = rank(Fusion::default(), true, &[candidate(0, 0.8, 0.0), candidate(1, 0.0, 1.0), candidate(2, 0.6, 0.6)]);
+        assert_eq!(order(&ranked), [2, 1, 0]);
+        assert!((ranked[0].1 - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_vectors_the_words_are_the_whole_score() {
+        let ranked = rank(Fusion::default(), false, &[candidate(0, 0.0, 0.5)]);
+        assert!((ranked[0].1 - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn reciprocal_rank_fusion_is_the_sum_of_reciprocal_ranks() {
+        let ranked = rank(Fusion::Rrf { k: 60.0 }, true, &[candidate(0, 0.9, 0.1), candidate(1, 0.1, 0.9), candidate(2, 0.5, 0.0)]);
+        assert!((ranked[0].1 - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-9 || (ranked[0].1 - (1.0 / 61.0 + 1.0 / 63.0)).abs() < 1e-9);
+        assert_eq!(ranked.last().map(|(slot, _)| *slot), Some(2));
+    }
+
+    proptest! {
+        /// The order in which candidates come in makes no difference.
+        #[test]
+        fn ranking_does_not_depend_on_the_order_of_candidates(scores in prop::collection::vec((0.0_f64..1.0, 0.0_f64..1.0), 1..40), k in 1.0_f64..100.0) {
+            let forward: Vec<Candidate> = scores.iter().enumerate().map(|(i, (c, l))| candidate(i, *c, *l)).collect();
+            let backward: Vec<Candidate> = forward.iter().rev().copied().collect();
+            prop_assert_eq!(rank(Fusion::default(), true, &forward), rank(Fusion::default(), true, &backward));
+            let (a, b) = (rank(Fusion::Rrf { k }, true, &forward), rank(Fusion::Rrf { k }, true, &backward));
+            prop_assert_eq!(a, b);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! `recall`: find memories by a question, or show memories by their ids.
+//!
+//! A question has two legs, cosine over the warm index and BM25 over the keyword index; the same mask filters both before anything is
+//! ranked, so that a small project beside a large one is never starved. Not here: what an answer leaves behind (`access`).
+
+use crate::db::{groups, lexical, memories};
+use crate::embedding::Embedding;
+use crate::error::Result;
+use crate::index::{Filter, Index, Mask};
+use crate::rank::{Candidate, rank};
+use crate::time::Timestamp;
+use crate::{Reader, budget, query};
+use loci_proto::error::{Code, Failure};
+use loci_proto::group::Group;
+use loci_proto::limits;
+use loci_proto::memory::{Confidence, MemoryId, Scope};
+use loci_proto::recall::{RecallReply, RecallRequest, Recalled};
+use memories::{Memory, Status};
+
+/// Least cosine that counts as a match of meaning.
+const MATCH_COSINE: f64 = 0.25;
+/// Least confidence of what is found, where the call does not say.
+const MIN_CONFIDENCE: f64 = 0.1;
+
+/// An answer, and the memories whose full text it gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What the agent gets.
+    pub reply: RecallReply,
+    /// Sequence numbers of the memories given in full, to be counted as accessed.
+    pub given: Vec<i64>,
+}
+
+/// One recall.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The request.
+    pub request: &'a RecallRequest,
+    /// The project of the session that asks.
+    pub group: &'a Group,
+    /// The vector of the query; none while there is no model: the words alone are searched then.
+    pub vector: Option<&'a Embedding>,
+    /// The moment of the call.
+    pub now: Timestamp,
+}
+
+/// What a request asks for, once it is known to ask for something.
+enum Wanted<'a> {
+    Ids(&'a [MemoryId]),
+    Text(&'a str),
+}
+
+/// The text that has to be embedded before a recall: the part of the query that is read, where the request is a question.
+///
+/// # Errors
+/// `invalid` when it neither asks nor names, `too_many` ids.
+pub fn text_to_embed(request: &RecallRequest) -> Result<Option<&str>> {
+    Ok(match wanted(request)? {
+        Wanted::Ids(_) => None,
+        Wanted::Text(text) => Some(query::head(text).0),
+    })
+}
+
+fn wanted(request: &RecallRequest) -> Result<Wanted<'_>> {
+    if let Some(ids) = &request.ids {
+        if ids.len() > limits::RECALL_IDS {
+            let message = format!("holds {} ids; at most {} can be shown at once", ids.len(), limits::RECALL_IDS);
+            return Err(Failure::new(Code::TooMany, message).at("ids").hint("Ask in several calls").into());
+        }
+        if !ids.is_empty() {
+            return Ok(Wanted::Ids(ids));
+        }
+    }
+    match request.query.as_deref() {
+        Some(text) if !text.trim().is_empty() => Ok(Wanted::Text(text)),
+        _ => Err(Failure::invalid("query", "is missing").hint("Give a query, or ids of memories to show in full").into()),
+    }
+}
+
+impl Reader {
+    /// Answers one recall.
+    ///
+    /// # Errors
+    /// `invalid` when it neither asks nor names, `too_many` ids, `Database`.
+    pub fn recall(&self, question: Question<'_>) -> Result<Answer> {
+        let group = match &question.request.group {
+            Some(name) => groups::resolve(&self.conn, name)?,
+            None => question.group.clone(),
+        };
+        match wanted(question.request)? {
+            Wanted::Ids(ids) => self.show(question, &group, ids),
+            Wanted::Text(text) => self.search(question, &group, text),
+        }
+    }
+
+    fn search(&self, question: Question<'_>, group: &Group, text: &str) -> Result<Answer> {
+        let request = question.request;
+        let words = query::words(text);
+        let hits = lexical::search(&self.conn, &words.words)?;
+        let (ranked, total) = {
+            let index = self.shared.index();
+            let mask = index.mask(&self.filter(question, group));
+            let candidates = candidates(&index, &mask, &hits, question.vector);
+            let ranked = rank(self.shared.settings.fusion, question.vector.is_some(), &candidates);
+            (seqs(&index, &ranked), candidates.len())
+        };
+        let wanted = request.max_results.map_or(self.shared.settings.default_max_results, loci_proto::recall::MaxResults::get);
+        let mut found = Vec::new();
+        for (seq, score) in ranked.into_iter().take(wanted) {
+            if let Some(memory) = memories::by_seq(&self.conn, seq)? {
+                found.push((memory, Some(score)));
+            }
+        }
+        let reply = RecallReply { total_matched: total, truncated: words.truncated, ..RecallReply::default() };
+        Ok(self.answer(question, reply, found))
+    }
+
+    fn filter<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {
+        let request = question.request;
+        let lowest = Confidence::new(MIN_CONFIDENCE).unwrap_or(Confidence::FULL);
+        Filter {
+            kind: request.kind,
+            scope: request.scope,
+            min_confidence: request.min_confidence.unwrap_or(lowest),
+            ..self.shared.filter(&group.id, question.now)
+        }
+    }
+
+    /// Memories by id, in the order asked for; what this session cannot see is `missing`, whatever the reason.
+    fn show(&self, question: Question<'_>, group: &Group, ids: &[MemoryId]) -> Result<Answer> {
+        let mut reply = RecallReply::default();
+        let mut found: Vec<(Memory, Option<f64>)> = Vec::new();
+        for id in ids {
+            if found.iter().any(|(m, _)| m.id == *id) || reply.missing.contains(id) {
+                continue;
+            }
+            match memories::by_id(&self.conn, id)?.filter(|memory| can_show(memory, group, question.now)) {
+                Some(memory) => found.push((memory, None)),
+                None => reply.missing.push(id.clone()),
+            }
+        }
+        reply.total_matched = found.len();
+        if question.request.query.is_some() {
+            reply.note = Some("query was ignored because ids were given".to_owned());
+        }
+        Ok(self.answer(question, reply, found))
+    }
+
+    fn answer(&self, question: Question<'_>, mut reply: RecallReply, found: Vec<(Memory, Option<f64>)>) -> Answer {
+        let settings = &self.shared.settings;
+        let short = question.request.summary_only;
+        let usual = if short { settings.preload_token_budget } else { settings.recall_token_budget };
+        let room = question.request.token_budget.map_or(usual, loci_proto::recall::TokenBudget::get);
+        let seqs: Vec<i64> = found.iter().map(|(memory, _)| memory.seq).collect();
+        let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
+        let results = found.into_iter().map(|(m, score)| if short { summary(m, score) } else { full(confidence(&m), m, score) }).collect();
+        budget::fit(&mut reply, results, room);
+        let given = if short { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
+        Answer { reply, given }
+    }
+}
+
+fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
+    let visible = memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
+    visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
+}
+
+/// Every admitted memory that has a word of the query or is near enough in meaning.
+fn candidates(index: &Index, mask: &Mask, hits: &lexical::Hits, vector: Option<&Embedding>) -> Vec<Candidate> {
+    let mut lexical = vec![0.0; index.len()];
+    let mut has_word = vec![false; index.len()];
+    for (seq, score) in &hits.rows {
+        if let Some(slot) = index.slot(*seq) {
+            lexical[slot] = if hits.ideal > 0.0 { (score / hits.ideal).clamp(0.0, 1.0) } else { 0.0 };
+            has_word[slot] = true;
+        }
+    }
+    let cosines = vector.map_or_else(Vec::new, |vector| index.cosines(vector, mask));
+    let candidate = |slot: usize| Candidate { slot, cosine: cosines.get(slot).map_or(0.0, |c| f64::from(*c)), lexical: lexical[slot] };
+    (0..index.len())
+        .filter(|slot| mask.admits(*slot))
+        .map(candidate)
+        .filter(|c| has_word[c.slot] || c.cosine >= MATCH_COSINE)
+        .collect()
+}
+
+fn seqs(index: &Index, ranked: &[(usize, f64)]) -> Vec<(i64, f64)> {
+    ranked.iter().take(limits::MAX_RESULTS.unsigned_abs() as usize).map(|(slot, score)| (index.entry(*slot).seq, *score)).collect()
+}
+
+fn summary(memory: Memory, score: Option<f64>) -> Recalled {
+    Recalled { preview: Some(budget::preview(&memory.content)), ..bare(memory, score) }
+}
+
+fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recalled {
+    let content = std::mem::take(&mut memory.content);
+    let metadata = std::mem::take(&mut memory.metadata);
+    let created_at = memory.created_at.iso();
+    Recalled {
+        content: Some(content),
+        confidence: Some(confidence),
+        created_at: Some(created_at),
+        metadata: Some(metadata),
+        ..bare(memory, score)
+    }
+}
+
+fn bare(memory: Memory, score: Option<f64>) -> Recalled {
+    Recalled {
+        id: memory.id,
+        kind: memory.kind,
+        preview: None,
+        content: None,
+        confidence: None,
+        score: score.map(|s| (s * 1e4).round() / 1e4),
+        created_at: None,
+        metadata: None,
+        status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
+        superseded_by: memory.superseded_by,
+    }
+}

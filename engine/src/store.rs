@@ -1,0 +1,255 @@
+//! `store`: a new memory, or a known one said again.
+//!
+//! The text is checked and embedded before ([`Draft`]); then memory, keywords, vectors, supersession, audit line and the answer itself
+//! are written in one transaction. Not here: when two texts are the same fact (`duplicate`).
+
+use crate::db::{groups, idempotency, log, memories, vectors};
+use crate::embedding::Embedding;
+use crate::error::{Error, Result, not_found};
+use crate::index::Index;
+use crate::time::Timestamp;
+use crate::{Actor, Shared, Touched, Writer, content, duplicate};
+use log::Operation;
+use loci_proto::error::{Code, Failure};
+use loci_proto::group::Group;
+use loci_proto::memory::{Confidence, MemoryId, Scope};
+use loci_proto::recall::Degraded;
+use loci_proto::store::{StoreReply, StoreRequest};
+use memories::{Memory, New, Status};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+/// What saying a fact again adds to its confidence.
+const REINFORCEMENT: f64 = 0.1;
+/// How many near memories an answer names.
+const SIMILAR: usize = 5;
+
+/// A request whose content and metadata have been checked.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    request: StoreRequest,
+}
+
+impl Draft {
+    /// Checks what a request wants to store.
+    ///
+    /// # Errors
+    /// `invalid`, `too_large` or `too_deep`, naming the field.
+    pub fn new(request: StoreRequest) -> Result<Self> {
+        content::check_text(&request.content)?;
+        content::check_metadata(request.kind, &request.metadata)?;
+        Ok(Self { request })
+    }
+
+    /// The text to embed.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.request.content
+    }
+}
+
+/// One call that changes something.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The moment of the call.
+    pub now: Timestamp,
+    /// Who calls.
+    pub actor: Actor,
+    /// The idempotency key, where the shim stamped one.
+    pub key: Option<String>,
+}
+
+impl Writer {
+    /// Stores a memory. `pieces` are the vectors of its text, one a piece; none means they come later, and the text is found by its words.
+    ///
+    /// # Errors
+    /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
+    pub fn store(&mut self, call: &Call, draft: &Draft, pieces: &[Embedding]) -> Result<StoreReply> {
+        self.change(call.now, |tx, shared, touched| {
+            if let Some(answer) = answered_before(tx, call)? {
+                return Ok(answer);
+            }
+            let mut work = Work { conn: tx, shared, touched, call, request: &draft.request, pieces };
+            let reply = work.store()?;
+            if let Some(key) = &call.key {
+                idempotency::keep(tx, key, &serde_json::to_string(&reply).unwrap_or_default(), call.now)?;
+            }
+            Ok(reply)
+        })
+    }
+}
+
+fn answered_before(conn: &Connection, call: &Call) -> Result<Option<StoreReply>> {
+    let Some(key) = &call.key else { return Ok(None) };
+    Ok(idempotency::find(conn, key)?.and_then(|json| serde_json::from_str(&json).ok()))
+}
+
+/// One store in the making.
+struct Work<'a> {
+    conn: &'a Connection,
+    shared: &'a Shared,
+    touched: &'a mut Touched,
+    call: &'a Call,
+    request: &'a StoreRequest,
+    pieces: &'a [Embedding],
+}
+
+/// What the store already holds that is near the new text.
+#[derive(Default)]
+struct Near {
+    same: Option<Memory>,
+    similar: Vec<MemoryId>,
+}
+
+impl Work<'_> {
+    fn store(&mut self) -> Result<StoreReply> {
+        let group = self.group()?;
+        let replaced = self.replaced(&group)?;
+        let near = self.near(&group, replaced.as_ref())?;
+        let (id, deduplicated) = match near.same {
+            Some(known) => (self.reinforce(known)?, true),
+            None => (self.insert(&group)?, false),
+        };
+        if let Some(old) = &replaced {
+            self.supersede(old, &id)?;
+        }
+        Ok(StoreReply {
+            id,
+            kind: self.request.kind,
+            deduplicated,
+            superseded: replaced.map(|old| old.id),
+            similar: near.similar,
+            degraded: Degraded::default(),
+        })
+    }
+
+    fn group(&self) -> Result<Group> {
+        let group = match &self.request.group {
+            Some(name) => groups::resolve(self.conn, name)?,
+            None => self.call.actor.group.clone(),
+        };
+        groups::ensure(self.conn, &group, self.call.now)?;
+        Ok(group)
+    }
+
+    /// The memory that `supersedes` names: visible from here, and still active.
+    fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
+        let Some(id) = &self.request.supersedes else { return Ok(None) };
+        let seen = |m: &Memory| m.scope == Scope::Global || [&group.id, &self.call.actor.group.id].contains(&m.group.as_ref().unwrap_or(&String::new()));
+        let memory = memories::by_id(self.conn, id)?.filter(seen).ok_or_else(|| not_found("supersedes", id.as_str()))?;
+        let conflict = |what: String, hint: &str| Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)));
+        match (memory.status, &memory.superseded_by) {
+            (Status::Active, _) => Ok(Some(memory)),
+            (Status::Forgotten, _) => conflict(format!("names a forgotten memory: {id}"), "Store without supersedes"),
+            (_, Some(by)) => conflict(format!("names a memory that is already superseded by {by}"), "Supersede that one, if it is out of date"),
+            (_, None) => conflict(format!("names a memory that is no longer active: {id}"), "Store without supersedes"),
+        }
+    }
+
+    /// Looks for the same fact, and for near ones, among active memories of the same type that are seen by the same sessions.
+    fn near(&self, group: &Group, replaced: Option<&Memory>) -> Result<Near> {
+        let scope = self.request.effective_scope();
+        let eligible = |m: &Memory| {
+            m.kind == self.request.kind
+                && m.scope == scope
+                && (scope == Scope::Global || m.group.as_deref() == Some(group.id.as_str()))
+                && m.expires_at.is_none_or(|at| at > self.call.now)
+                && replaced.is_none_or(|r| r.seq != m.seq)
+        };
+        let exact = memories::by_hash(self.conn, &hash(&self.request.content))?.into_iter().find(&eligible);
+        if exact.is_some() {
+            return Ok(Near { same: exact, similar: Vec::new() });
+        }
+        let mut near = Near::default();
+        for seq in self.close_by(group)? {
+            let Some(memory) = memories::by_seq(self.conn, seq)?.filter(&eligible) else { continue };
+            if duplicate::same_fact(&memory.content, &self.request.content) {
+                near.same = Some(memory);
+                near.similar.clear();
+                break;
+            }
+            if near.similar.len() < SIMILAR {
+                near.similar.push(memory.id);
+            }
+        }
+        Ok(near)
+    }
+
+    /// Memories of one piece above the threshold, nearest first. Longer texts merge on equal wording alone.
+    fn close_by(&self, group: &Group) -> Result<Vec<i64>> {
+        let [vector] = self.pieces else { return Ok(Vec::new()) };
+        let index = self.shared.index();
+        let filter = crate::index::Filter {
+            kind: Some(self.request.kind),
+            scope: Some(self.request.effective_scope()),
+            ..self.shared.filter(&group.id, self.call.now)
+        };
+        let cosines = index.cosines(vector, &index.mask(&filter));
+        let threshold = self.shared.settings.dedup_threshold;
+        let mut close: Vec<(i64, f32)> = one_piece(&index, &cosines, threshold);
+        close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Ok(close.into_iter().map(|(seq, _)| seq).collect())
+    }
+
+    fn insert(&mut self, group: &Group) -> Result<MemoryId> {
+        let id = MemoryId::from(uuid::Uuid::now_v7());
+        let new = New {
+            id: &id,
+            kind: self.request.kind,
+            content: &self.request.content,
+            group: &group.id,
+            scope: self.request.effective_scope(),
+            confidence: self.request.confidence.unwrap_or(Confidence::FULL),
+            metadata: &self.request.metadata,
+            hash: &hash(&self.request.content),
+        };
+        let seq = memories::insert(self.conn, &new, self.call.now)?;
+        vectors::insert(self.conn, seq, &self.shared.settings.model, self.pieces)?;
+        let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
+        self.log(Operation::Create, &id, &details)?;
+        self.touched.seqs.push(seq);
+        if !self.pieces.is_empty() {
+            self.touched.vectors.push((seq, self.pieces.to_vec()));
+        }
+        Ok(id)
+    }
+
+    fn reinforce(&mut self, mut known: Memory) -> Result<MemoryId> {
+        let before = self.shared.settings.decay.at(self.call.now, known.kind, known.anchor);
+        let after = before.boosted(REINFORCEMENT);
+        content::merge_metadata(&mut known.metadata, &self.request.metadata);
+        content::check_metadata(known.kind, &known.metadata)?;
+        memories::reinforce(self.conn, &known, after, self.call.now)?;
+        let reworded = known.content != self.request.content;
+        if reworded {
+            memories::add_variant(self.conn, known.seq, &self.request.content, self.call.now)?;
+        }
+        self.log(Operation::Merge, &known.id, &json!({"confidence": {"before": before, "after": after}, "reworded": reworded}))?;
+        self.touched.seqs.push(known.seq);
+        Ok(known.id)
+    }
+
+    fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
+        memories::supersede(self.conn, old.seq, by, self.call.now)?;
+        self.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
+        self.touched.seqs.push(old.seq);
+        Ok(())
+    }
+
+    fn log(&self, operation: Operation, memory: &MemoryId, details: &Value) -> Result<()> {
+        log::write(self.conn, &self.call.actor, self.call.now, operation, memory.as_str(), details)
+    }
+}
+
+fn one_piece(index: &Index, cosines: &[f32], threshold: f64) -> Vec<(i64, f32)> {
+    let close = cosines.iter().enumerate().filter(|(slot, cosine)| f64::from(**cosine) > threshold && index.pieces(*slot) == 1);
+    close.map(|(slot, cosine)| (index.entry(slot).seq, *cosine)).collect()
+}
+
+/// BLAKE3-128 of the normalised text.
+fn hash(content: &str) -> [u8; 16] {
+    let digest = blake3::hash(duplicate::normalised(content).as_bytes());
+    let mut short = [0; 16];
+    short.copy_from_slice(&digest.as_bytes()[..16]);
+    short
+}

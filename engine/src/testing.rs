@@ -1,0 +1,98 @@
+//! A store in a folder of its own, and vectors whose cosines are chosen. For tests of the engine alone.
+
+use crate::embedding::{DIMENSIONS, Embedding};
+use crate::error::Result;
+use crate::recall::{Answer, Question};
+use crate::store::{Call, Draft};
+use crate::time::Timestamp;
+use crate::{Actor, Reader, Settings, Writer, open};
+use loci_proto::group::{Group, GroupName};
+use loci_proto::memory::MemoryId;
+use loci_proto::recall::RecallRequest;
+use loci_proto::store::{StoreReply, StoreRequest};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+/// A moment for tests: 2026-02-01T00:00:00Z.
+pub(crate) const T0: Timestamp = Timestamp(1_769_904_000_000);
+
+pub(crate) struct House {
+    pub folder: TempDir,
+    pub writer: Writer,
+    pub reader: Reader,
+    pub now: Timestamp,
+}
+
+impl House {
+    pub(crate) fn new() -> Self {
+        Self::with(Settings::for_model("test"))
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let writer = open(&folder.path().join("memory.db"), settings, T0).expect("opens");
+        let reader = writer.reader().expect("opens");
+        Self { folder, writer, reader, now: T0 }
+    }
+
+    /// Closes the store and opens it again, as a restart does.
+    pub(crate) fn reopened(self) -> Self {
+        let Self { folder, writer, reader, now } = self;
+        drop(reader);
+        writer.close().expect("closes");
+        let writer = open(&folder.path().join("memory.db"), Settings::for_model("test"), now).expect("opens");
+        let reader = writer.reader().expect("opens");
+        Self { folder, writer, reader, now }
+    }
+
+    pub(crate) fn try_store(&mut self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Result<StoreReply> {
+        let draft = Draft::new(parse::<StoreRequest>(arguments))?;
+        let pieces: Vec<Embedding> = vector.into_iter().cloned().collect();
+        self.writer.store(&self.call(group, None), &draft, &pieces)
+    }
+
+    pub(crate) fn store(&mut self, group: &str, arguments: Value, vector: Option<&Embedding>) -> StoreReply {
+        self.try_store(group, arguments, vector).expect("is stored")
+    }
+
+    pub(crate) fn call(&self, group: &str, key: Option<&str>) -> Call {
+        let actor = Actor { client: Some("test".to_owned()), session: Some("s1".to_owned()), group: named(group) };
+        Call { now: self.now, actor, key: key.map(str::to_owned) }
+    }
+
+    pub(crate) fn recall(&self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Answer {
+        let request = parse::<RecallRequest>(arguments);
+        self.reader.recall(Question { request: &request, group: &named(group), vector, now: self.now }).expect("is answered")
+    }
+
+    /// The contents found, best first.
+    pub(crate) fn found(&self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Vec<String> {
+        self.recall(group, arguments, vector).reply.results.into_iter().filter_map(|r| r.content).collect()
+    }
+}
+
+pub(crate) fn named(group: &str) -> Group {
+    Group::named(&group.parse::<GroupName>().expect("is a name"))
+}
+
+pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema>(arguments: Value) -> T {
+    let map: Map<String, Value> = serde_json::from_value(arguments).expect("is an object");
+    loci_proto::arguments::parse(map).expect("are arguments")
+}
+
+/// A unit vector along one axis.
+pub(crate) fn axis(number: usize) -> Embedding {
+    leaning(number, number, 1.0)
+}
+
+/// A unit vector with this cosine to axis `a`, leaning towards axis `b`.
+pub(crate) fn leaning(a: usize, b: usize, cosine: f32) -> Embedding {
+    let mut values = vec![0.0; DIMENSIONS];
+    values[b] = (1.0 - cosine * cosine).max(0.0).sqrt();
+    values[a] += cosine;
+    Embedding::new(values).expect("has a direction")
+}
+
+pub(crate) fn id(reply: &StoreReply) -> &MemoryId {
+    &reply.id
+}

@@ -1,0 +1,59 @@
+//! Moments in time, as the engine is handed them. The engine never asks a clock.
+
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+/// Milliseconds of one hour.
+pub const HOUR: i64 = 3_600_000;
+/// Milliseconds of one day.
+pub const DAY: i64 = 24 * HOUR;
+
+impl Timestamp {
+    /// ISO 8601 in UTC with milliseconds, for example `2026-02-10T08:30:00.000Z`.
+    #[must_use]
+    pub fn iso(self) -> String {
+        DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Millis, true)
+    }
+
+    /// Milliseconds from `earlier` to this moment; 0 when the clock has gone back since.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0).max(0)
+    }
+
+    /// This moment and `milliseconds` more.
+    #[must_use]
+    pub fn plus(self, milliseconds: i64) -> Self {
+        Self(self.0.saturating_add(milliseconds))
+    }
+}
+
+/// True for a date (`2026-02-21`) or a date with a time (RFC 3339), as `event_date` takes it.
+#[must_use]
+pub fn is_date(text: &str) -> bool {
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() || DateTime::parse_from_rfc3339(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_in_utc_with_milliseconds() {
+        assert_eq!(Timestamp(1_770_000_000_123).iso(), "2026-02-02T02:40:00.123Z");
+    }
+
+    #[test]
+    fn dates_are_dates() {
+        assert!(is_date("2026-02-21") && is_date("2026-02-21T10:00:00Z"));
+        assert!(!is_date("yesterday") && !is_date("2026-02-30") && !is_date("21.02.2026"));
+    }
+
+    #[test]
+    fn a_clock_set_back_makes_no_negative_age() {
+        assert_eq!(Timestamp(5).since(Timestamp(9)), 0);
+    }
+}

@@ -1,0 +1,160 @@
+//! Lines out of a stream of bytes, none longer than a bound: what passes it is discarded as it comes, and told.
+//!
+//! Not here: what a line means.
+
+use std::io;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// Bytes that are read at once.
+const CHUNK: usize = 8 * 1024;
+/// Bytes kept from the beginning of a line that is too long.
+const HEAD: usize = 4 * 1024;
+/// Bytes kept from the end of a line that is too long.
+const TAIL: usize = 512;
+
+/// One line, without its newline and a carriage return before it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// It was longer than the bound; this is left of it.
+    TooLong(Excerpt),
+}
+
+/// Both ends of a line that was too long; enough to find the request's id in most cases.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// How it began.
+    pub head: Vec<u8>,
+    /// How it ended.
+    pub tail: Vec<u8>,
+}
+
+/// A stream, read line by line.
+#[derive(Debug)]
+pub struct Lines<R> {
+    source: BufReader<R>,
+    limit: usize,
+    partial: Partial,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Lines of at most `limit` bytes, newline included.
+    pub fn new(source: R, limit: usize) -> Self {
+        Self { source: BufReader::with_capacity(CHUNK, source), limit, partial: Partial::default() }
+    }
+
+    /// The next whole line, or `None` at the end of the stream. Cancelling loses nothing.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub async fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let chunk = self.source.fill_buf().await?;
+            if chunk.is_empty() {
+                return Ok(None);
+            }
+            let newline = chunk.iter().position(|byte| *byte == b'\n');
+            let part = newline.map_or(chunk, |at| &chunk[..at]);
+            self.partial.push(part, self.limit);
+            let used = part.len() + usize::from(newline.is_some());
+            self.source.consume(used);
+            if newline.is_some() {
+                return Ok(Some(self.partial.take()));
+            }
+        }
+    }
+
+    /// What stood after the last newline when the stream ended, if anything did.
+    pub fn unfinished(&mut self) -> Option<Line> {
+        (!self.partial.bytes.is_empty()).then(|| self.partial.take())
+    }
+}
+
+/// A line of which the newline has not come yet.
+#[derive(Debug, Default)]
+struct Partial {
+    /// The line, or the head of one that is too long.
+    bytes: Vec<u8>,
+    /// The latest bytes of a line that is too long.
+    tail: Option<Vec<u8>>,
+}
+
+impl Partial {
+    fn push(&mut self, part: &[u8], limit: usize) {
+        match &mut self.tail {
+            None if self.bytes.len() + part.len() < limit => self.bytes.extend_from_slice(part),
+            None => {
+                let mut tail = Vec::with_capacity(2 * TAIL);
+                keep_last(&mut tail, &self.bytes);
+                keep_last(&mut tail, part);
+                self.tail = Some(tail);
+                let missing = HEAD.saturating_sub(self.bytes.len()).min(part.len());
+                self.bytes.extend_from_slice(&part[..missing]);
+                self.bytes.truncate(HEAD);
+                self.bytes.shrink_to_fit();
+            }
+            Some(tail) => keep_last(tail, part),
+        }
+    }
+
+    fn take(&mut self) -> Line {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        if let Some(tail) = self.tail.take() {
+            return Line::TooLong(Excerpt { head: bytes, tail });
+        }
+        if bytes.last() == Some(&b'\r') {
+            bytes.pop();
+        }
+        Line::Whole(bytes)
+    }
+}
+
+/// Appends `part` and keeps the last [`TAIL`] bytes.
+fn keep_last(tail: &mut Vec<u8>, part: &[u8]) {
+    tail.extend_from_slice(&part[part.len().saturating_sub(TAIL)..]);
+    tail.drain(..tail.len().saturating_sub(TAIL));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn all(bytes: &[u8], limit: usize) -> Vec<Line> {
+        let mut lines = Lines::new(bytes, limit);
+        let mut found = Vec::new();
+        while let Some(line) = lines.next().await.expect("a slice does not fail") {
+            found.push(line);
+        }
+        found.extend(lines.unfinished());
+        found
+    }
+
+    fn whole(text: &str) -> Line {
+        Line::Whole(text.as_bytes().to_vec())
+    }
+
+    #[tokio::test]
+    async fn newlines_and_carriage_returns_are_taken_off() {
+        assert_eq!(all(b"one\ntwo\r\n\nlast", 64).await, [whole("one"), whole("two"), whole(""), whole("last")]);
+    }
+
+    #[tokio::test]
+    async fn a_line_of_exactly_the_bound_passes_and_one_byte_more_does_not() {
+        assert_eq!(all(b"1234567\n", 8).await, [whole("1234567")]);
+        let over = Excerpt { head: b"12345678".to_vec(), tail: b"12345678".to_vec() };
+        assert_eq!(all(b"12345678\nnext\n", 8).await, [Line::TooLong(over), whole("next")]);
+    }
+
+    #[tokio::test]
+    async fn of_a_huge_line_only_both_ends_are_kept() {
+        let mut huge = b"begin".to_vec();
+        huge.resize(5_000_000, b'x');
+        huge.extend_from_slice(b"end\nnext\n");
+        let lines = all(&huge, 1024 * 1024).await;
+        let Line::TooLong(Excerpt { head, tail }) = &lines[0] else { panic!("was not told as too long") };
+        assert!(head.len() == HEAD && head.starts_with(b"begin"));
+        assert!(tail.len() == TAIL && tail.ends_with(b"xend"));
+        assert_eq!(lines[1], whole("next"));
+    }
+}

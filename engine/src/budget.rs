@@ -9,28 +9,37 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Characters that are counted as one token.
 const CHARS_PER_TOKEN: usize = 4;
+/// Bytes of an answer that are kept free for the ids of what was left out.
+const MARGIN: usize = limits::RECALL_IDS * 40;
 
-/// Takes results in their order as long as the whole answer fits the budget; the ids of the rest go to `omitted`.
+/// Takes results in their order as long as the whole answer fits the budget and the wire; the ids of the rest go to `omitted`.
 pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize) {
     let room = budget.saturating_mul(CHARS_PER_TOKEN);
-    let mut used = chars(reply);
+    let mut used = size(reply);
     let mut full = false;
     for result in results {
-        let cost = chars(&result) + 1;
-        full |= used + cost > room;
+        let cost = size(&result);
+        used = Size { chars: used.chars + cost.chars + 1, bytes: used.bytes + cost.bytes + 1 };
+        full |= used.chars > room || used.bytes > limits::ANSWER_BYTES - MARGIN;
         if full {
             reply.omitted.push(result.id);
         } else {
-            used += cost;
             reply.results.push(result);
         }
     }
     reply.token_budget_too_small = reply.results.is_empty() && !reply.omitted.is_empty();
-    reply.token_estimate = chars(reply).div_ceil(CHARS_PER_TOKEN);
+    reply.token_estimate = size(reply).chars.div_ceil(CHARS_PER_TOKEN);
 }
 
-fn chars(value: &impl Serialize) -> usize {
-    serde_json::to_string(value).map_or(0, |json| json.chars().count())
+/// How large a value is as compact JSON.
+struct Size {
+    chars: usize,
+    bytes: usize,
+}
+
+fn size(value: &impl Serialize) -> Size {
+    let json = serde_json::to_string(value).unwrap_or_default();
+    Size { chars: json.chars().count(), bytes: json.len() }
 }
 
 /// The first line with anything on it, at most [`limits::PREVIEW_CHARS`] characters, cut before the grapheme that would pass that.

@@ -14,7 +14,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
-use loci_proto::recall::{RecallReply, RecallRequest, Recalled};
+use loci_proto::recall::{Degraded, RecallReply, RecallRequest, Recalled};
 use memories::{Memory, Status};
 
 /// Least cosine that counts as a match of meaning.
@@ -42,6 +42,8 @@ pub struct Question<'a> {
     pub vector: Option<&'a Embedding>,
     /// The moment of the call.
     pub now: Timestamp,
+    /// What the answer has to say about parts that are out.
+    pub degraded: &'a Degraded,
 }
 
 /// What a request asks for, once it is known to ask for something.
@@ -154,6 +156,7 @@ impl Reader {
         let seqs: Vec<i64> = found.iter().map(|(memory, _)| memory.seq).collect();
         let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
         let results = found.into_iter().map(|(m, score)| if short { summary(m, score) } else { full(confidence(&m), m, score) }).collect();
+        reply.degraded = question.degraded.clone();
         budget::fit(&mut reply, results, room);
         let given = if short { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
         Answer { reply, given }

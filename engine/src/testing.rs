@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 use crate::{Actor, Reader, Settings, Writer, open};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
-use loci_proto::recall::RecallRequest;
+use loci_proto::recall::{Degraded, RecallRequest};
 use loci_proto::store::{StoreReply, StoreRequest};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -62,7 +62,8 @@ impl House {
 
     pub(crate) fn recall(&self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Answer {
         let request = parse::<RecallRequest>(arguments);
-        self.reader.recall(Question { request: &request, group: &named(group), vector, now: self.now }).expect("is answered")
+        let degraded = Degraded::default();
+        self.reader.recall(Question { request: &request, group: &named(group), vector, now: self.now, degraded: &degraded }).expect("is answered")
     }
 
     /// The contents found, best first.

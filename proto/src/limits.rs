@@ -28,3 +28,5 @@ pub const CONNECTIONS: usize = 256;
 pub const CALLS_IN_FLIGHT: usize = 16;
 /// Jobs that may wait for the writer, the readers or the model; a further one is answered `busy`.
 pub const QUEUE: usize = 256;
+/// Largest structured answer of one call, in bytes of compact JSON; a recall leaves results out before it passes this.
+pub const ANSWER_BYTES: usize = 480 * 1024;

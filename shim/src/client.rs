@@ -78,8 +78,9 @@ pub struct Connection {
     pub welcome: Welcome,
 }
 
-/// What to do about a try that failed.
-enum Failed {
+/// A try that failed, and whether another one could help.
+#[derive(Debug)]
+pub enum Failed {
     /// Trying again cannot help.
     ForGood(Unreachable),
     /// It may pass.
@@ -117,7 +118,7 @@ impl Reach {
         let stream = match connect(&paths.socket).await {
             Ok(stream) => stream,
             Err(Unreachable::Absent) => match &self.launch {
-                Some(launch) => launch.start(paths, latest).await.map_err(Failed::ForGood)?,
+                Some(launch) => launch.start(paths, latest).await?,
                 None => return Err(Failed::ForNow(Unreachable::Absent)),
             },
             Err(Unreachable::NoAnswer { .. }) => return Err(Failed::ForNow(Unreachable::NoAnswer { pid: pid_in(&paths.lock) })),
@@ -154,7 +155,7 @@ pub fn peer_pid(stream: &UnixStream) -> Option<u32> {
 }
 
 /// The process that wrote itself into a lock file.
-fn pid_in(lock: &Path) -> Option<u32> {
+pub(crate) fn pid_in(lock: &Path) -> Option<u32> {
     std::fs::read_to_string(lock).ok()?.trim().parse().ok()
 }
 

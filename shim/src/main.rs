@@ -1,1 +1,39 @@
-fn main(){}
+//! The binary `loci`: reads the command line, has the command done, ends with its exit code.
+
+use clap::Parser;
+use loci::cli::{Cli, Command};
+use loci::output::{Problem, report};
+use loci::{ctl, demo, mcp, model};
+use loci_proto::error::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(shown) => {
+            // Help and version come this way too; whoever closed the pipe has seen enough.
+            let _ = shown.print();
+            return if shown.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() };
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return report(&Problem::from(error)),
+    };
+    let done = runtime.block_on(run(command));
+    // A thread may still wait for standard input, which nobody needs any more.
+    runtime.shutdown_background();
+    match done {
+        Ok(code) => code,
+        Err(problem) => report(&problem),
+    }
+}
+
+async fn run(command: Command) -> Result<ExitCode, Problem> {
+    match command {
+        Command::Mcp => mcp::run().await,
+        Command::Ctl(command) => ctl::run(command).await,
+        Command::Model(command) => model::run(command).await,
+        Command::Demo => demo::run().await,
+    }
+}

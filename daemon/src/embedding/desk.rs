@@ -109,13 +109,15 @@ struct Lanes {
     /// Wishes to look so far.
     asked: u64,
     stopping: bool,
+    /// The thread is gone: nobody will look any more.
+    ended: bool,
 }
 
 impl Desk {
     pub fn new() -> Self {
         let queues = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
         Self {
-            lanes: Mutex::new(Lanes { queues, taking: true, look: None, asked: 0, stopping: false }),
+            lanes: Mutex::new(Lanes { queues, taking: true, look: None, asked: 0, stopping: false, ended: false }),
             bell: Condvar::new(),
             seen: watch::Sender::new(Seen { state: State::Loading, warnings: Vec::new(), looks: 0 }),
             waiting: Arc::default(),
@@ -169,6 +171,9 @@ impl Desk {
         }
         lanes.asked += 1;
         let number = lanes.asked;
+        if lanes.ended {
+            self.heard(number);
+        }
         drop(lanes);
         self.bell.notify_one();
         number
@@ -237,6 +242,15 @@ impl Desk {
         lanes.taking = true;
         let looks = lanes.asked;
         self.seen.send_replace(Seen { state, warnings, looks });
+    }
+
+    /// The thread ends: no text is taken any more, and nobody is left waiting.
+    pub fn end(&self, state: State) {
+        let mut lanes = self.lanes();
+        lanes.ended = true;
+        lanes.look = None;
+        drop(lanes);
+        self.close(state);
     }
 
     /// No text is taken any more, and those that wait are refused.

@@ -5,6 +5,7 @@
 use super::pins::{Artifact, GRAPH, MODEL_ID, TOKENIZER, WEIGHTS, runtime};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -141,10 +142,14 @@ impl Files {
         }
         let write = || -> io::Result<()> {
             let folder = self.graph.parent().unwrap_or(Path::new("."));
-            let mut file = tempfile::Builder::new().prefix(".graph-").suffix(".part").tempfile_in(folder)?;
-            io::Write::write_all(&mut file, GRAPH)?;
-            file.as_file().sync_all()?;
-            file.persist(&self.graph)?;
+            let mut part = tempfile::Builder::new();
+            // Whoever may read the weights may read the graph.
+            #[cfg(unix)]
+            part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+            let mut part = part.prefix(".graph-").tempfile_in(folder)?;
+            io::Write::write_all(&mut part, GRAPH)?;
+            part.as_file().sync_all()?;
+            part.persist(&self.graph)?;
             Ok(())
         };
         write().map_err(|source| LoadError::File { path: self.graph.clone(), source })
@@ -235,11 +240,36 @@ pub enum Condition {
     Wrong,
 }
 
+impl Condition {
+    /// `present`, `missing` or `wrong`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Present => "present",
+            Self::Missing => "missing",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
 impl ModelStatus {
     /// True when every file is present.
     #[must_use]
     pub fn complete(&self) -> bool {
         self.files.iter().all(|file| file.condition == Condition::Present)
+    }
+}
+
+impl fmt::Display for ModelStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.id, if self.complete() { "every file is there" } else { REMEDY })?;
+        for file in &self.files {
+            writeln!(f, "  {:8} {} ({} bytes, SHA-256 {})", file.condition.as_str(), file.path.display(), file.size, file.sha256)?;
+        }
+        match &self.ort_lib {
+            Some(own) => writeln!(f, "  runtime  {} (LOCI_ORT_LIB)", own.display()),
+            None => Ok(()),
+        }
     }
 }
 

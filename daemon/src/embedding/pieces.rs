@@ -2,7 +2,7 @@
 //!
 //! Not here: running them (`onnx`), putting them together in runs (`round`).
 
-use tokenizers::{Tokenizer, TruncationParams};
+use tokenizers::Tokenizer;
 
 /// Tokens of one piece, `[CLS]` and `[SEP]` included. The model was trained on up to 256.
 pub const PIECE_TOKENS: usize = 256;
@@ -10,18 +10,21 @@ pub const PIECE_TOKENS: usize = 256;
 /// Tokens that two neighbouring windows of a long text share.
 pub const OVERLAP: usize = 32;
 
+/// Tokens of a window that are the text's own.
+const WINDOW: usize = PIECE_TOKENS - 2;
+
 /// The tokenizer, set up for pieces.
 pub struct Pieces(Tokenizer);
 
 impl Pieces {
-    /// Reads a `tokenizer.json`. The file itself asks for cutting at 128 tokens and padding to 128; both are replaced.
+    /// Reads a `tokenizer.json`. The file itself asks for cutting at 128 tokens and padding to 128; neither is done.
     ///
     /// # Errors
     /// What the tokenizer said, when the text is no tokenizer.
     pub fn from_json(json: &[u8]) -> Result<Self, String> {
         let mut tokenizer = Tokenizer::from_bytes(json).map_err(|e| format!("tokenizer.json: {e}"))?;
-        let windows = TruncationParams { max_length: PIECE_TOKENS, stride: OVERLAP, ..TruncationParams::default() };
-        tokenizer.with_padding(None).with_truncation(Some(windows)).map_err(|e| format!("tokenizer.json: {e}"))?;
+        // Windows are cut here: with a truncation set, tokenizers 0.23 stops reading at its limit, and the overflow is lost.
+        tokenizer.with_padding(None).with_truncation(None).map_err(|e| format!("tokenizer.json: {e}"))?;
         Ok(Self(tokenizer))
     }
 
@@ -31,8 +34,19 @@ impl Pieces {
     /// # Errors
     /// What the tokenizer said.
     pub fn of(&self, text: &str) -> Result<Vec<Vec<u32>>, String> {
-        let mut first = self.0.encode_fast(text, true).map_err(|e| format!("the tokenizer: {e}"))?;
-        let further = first.take_overflowing();
-        Ok(std::iter::once(&first).chain(&further).map(|piece| piece.get_ids().to_vec()).collect())
+        let encoded = self.0.encode_fast(text, true).map_err(|e| format!("the tokenizer: {e}"))?;
+        let ids = encoded.get_ids();
+        match ids {
+            [start, own @ .., end] if ids.len() > PIECE_TOKENS => {
+                Ok(windows(own).map(|window| [&[*start], window, &[*end]].concat()).collect())
+            }
+            _ => Ok(vec![ids.to_vec()]),
+        }
     }
+}
+
+/// Windows of [`WINDOW`], each beginning [`OVERLAP`] before the end of the one before; the last ends where the text does.
+fn windows(own: &[u32]) -> impl Iterator<Item = &[u32]> {
+    let starts = (0..own.len() - OVERLAP).step_by(WINDOW - OVERLAP);
+    starts.map(|start| &own[start..own.len().min(start + WINDOW)])
 }

@@ -78,7 +78,7 @@ pub(super) fn serve(desk: &Desk, source: &dyn Source) {
             Ok(encoder) => match work(desk, encoder) {
                 End::Stopped => return,
                 // The files were good before: whatever happened, they may be tried again unchanged.
-                End::Broken(reason) => (State::Failed { reason, hint: REMEDY.to_owned() }, None),
+                End::Broken(reason) => (State::Failed { reason, hint: format!("it is tried again by itself; if it stays so, {REMEDY}") }, None),
             },
         };
         let (state, seen) = unusable;
@@ -166,6 +166,6 @@ struct Closing<'a>(&'a Desk);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        self.0.close(State::Failed { reason: "the embedding thread has ended".to_owned(), hint: "restart the daemon".to_owned() });
+        self.0.end(State::Failed { reason: "the embedding thread has ended".to_owned(), hint: "restart the daemon".to_owned() });
     }
 }

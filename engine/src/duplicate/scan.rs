@@ -2,9 +2,9 @@
 //!
 //! Deliberately not here: comparing two texts (`super`, `order`). Nothing here fails: any text has words, if none but symbols.
 
+use super::forms::bases;
 use super::words::{
-    FILLERS, Family, IRREGULAR, NEGATIONS, NUMBERS, STRONG, SYNONYMS, UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds,
-    relation, says,
+    FILLERS, Family, LANDS, NEGATIONS, NUMBERS, PARTITIVES, STRONG, UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds, relation, says,
 };
 
 /// What a word is to the guard.
@@ -39,6 +39,8 @@ pub(super) struct Word {
     pub kind: Kind,
     /// Written with a capital, and not because a sentence begins.
     pub name: bool,
+    /// Written with a capital.
+    pub capital: bool,
     /// Nothing but space stands between it and the word before.
     pub tied: bool,
     /// Which hyphenated compound it is a part of.
@@ -71,6 +73,7 @@ impl Scan {
             return;
         }
         let core = core(chunk);
+        self.tied &= chunk.starts_with(core);
         if is_code(core) {
             self.code(core);
         } else {
@@ -132,7 +135,6 @@ impl Scan {
                 }
             };
             rest = &rest[taken..];
-            self.tied = self.tied || taken > 0 && !core.is_empty();
         }
     }
 
@@ -236,21 +238,51 @@ impl Scan {
             self.push(number.to_owned(), Kind::Number, false);
         } else if holds(NEGATIONS, &lower) {
             self.push("not".to_owned(), Kind::Negation, false);
-        } else if let Some((family, same)) = relation(&lower) {
+        } else if let Some((family, same)) = relation(&lower).filter(|_| lower != "using" || !self.after_be()) {
+            if lower == "to" {
+                self.formerly();
+            }
             self.push(same.to_owned(), Kind::Little(family), false);
         } else if holds(FILLERS, &lower) {
+            if let Some(part) = self.words.last_mut().filter(|w| lower == "of" && holds(PARTITIVES, &w.text)) {
+                part.kind = Kind::Filler;
+            }
             self.push(lower, Kind::Filler, false);
         } else if lower.bytes().any(|b| b.is_ascii_digit()) {
             self.push(lower, Kind::Number, false);
         } else if let Some(strong) = strong(&lower) {
             self.push(strong.to_owned(), Kind::Strong, false);
+        } else if name && lower == "new" {
+            self.push(lower, Kind::Strong, false);
         } else {
-            self.push(lower, Kind::Plain, name);
+            let land = says(LANDS, &lower).filter(|_| capital);
+            self.push(land.map_or(lower, str::to_owned), Kind::Plain, name);
+            if let Some(word) = self.words.last_mut() {
+                word.capital = capital;
+            }
+        }
+    }
+
+    /// The last word is a form of `be`, or another that verbs lean on.
+    fn after_be(&self) -> bool {
+        self.words.last().is_some_and(|w| matches!(w.kind, Kind::Little(Family::Tense)) || matches!(w.text.as_str(), "be" | "been" | "being"))
+    }
+
+    /// `used to` with a verb, unless it is `is used to`.
+    fn formerly(&mut self) {
+        if self.words.last().is_none_or(|w| w.text != "used") {
+            return;
+        }
+        if let Some(mut used) = self.words.pop() {
+            if !self.after_be() {
+                used.kind = Kind::Strong;
+            }
+            self.words.push(used);
         }
     }
 
     fn push(&mut self, text: String, kind: Kind, name: bool) {
-        self.words.push(Word { text, kind, name, tied: self.tied, compound: self.compound });
+        self.words.push(Word { text, kind, name, capital: name, tied: self.tied, compound: self.compound });
         self.opens = false;
         self.tied = true;
     }
@@ -310,40 +342,4 @@ fn is_sign(c: char) -> bool {
 /// The strong word that a word is a form of.
 fn strong(lower: &str) -> Option<&'static str> {
     says(STRONG, lower).or_else(|| bases(lower).iter().skip(1).find_map(|base| says(STRONG, base)))
-}
-
-/// What a word may be a form of, itself first: `running` gives `running`, `runn`, `runne`, `run`.
-pub(super) fn bases(word: &str) -> Vec<String> {
-    let mut bases = vec![word.to_owned()];
-    if let Some(base) = says(IRREGULAR, word) {
-        bases.push(base.to_owned());
-    }
-    let stem_of = |ending: &str| word.strip_suffix(ending).filter(|s| s.len() > 2 && s.contains(['a', 'e', 'i', 'o', 'u', 'y']));
-    for stem in ["ing", "ed"].iter().filter_map(|ending| stem_of(ending)) {
-        if stem.ends_with('e') {
-            continue;
-        }
-        bases.extend([stem.to_owned(), format!("{stem}e")]);
-        let mut last = stem.chars().rev();
-        if let (Some(one), Some(two)) = (last.next(), last.next())
-            && one == two
-        {
-            bases.push(stem[..stem.len() - one.len_utf8()].to_owned());
-        }
-    }
-    for stem in ["ies", "ied"].iter().filter_map(|ending| word.strip_suffix(ending)) {
-        bases.push(format!("{stem}y"));
-    }
-    if let Some(stem) = stem_of("s").filter(|s| !s.ends_with(['s', 'u', 'i']) && word != "news") {
-        bases.push(stem.to_owned());
-        bases.extend(stem.strip_suffix('e').filter(|s| s.ends_with(['s', 'x', 'z', 'h', 'o'])).map(str::to_owned));
-    }
-    bases
-}
-
-/// Whether two words are forms of one, or say the same.
-pub(super) fn related(a: &str, b: &str) -> bool {
-    let (a, b) = (bases(a), bases(b));
-    let same = |x: &String, y: &String| x == y || says(SYNONYMS, x).is_some_and(|g| says(SYNONYMS, y) == Some(g));
-    a.iter().any(|x| b.iter().any(|y| same(x, y)))
 }

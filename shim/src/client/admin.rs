@@ -70,7 +70,7 @@ type Anything = Box<dyn std::error::Error + Send + Sync>;
 async fn exchange(stream: UnixStream, method: Method, path: &str) -> Result<(StatusCode, Bytes), Anything> {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Empty::<Bytes>::new())?;
-    let exchange = async {
+    let exchange = async move {
         let answer = sender.send_request(request).await?;
         let status = answer.status();
         let body = Limited::new(answer.into_body(), MOST).collect().await?.to_bytes();
@@ -80,6 +80,6 @@ async fn exchange(stream: UnixStream, method: Method, path: &str) -> Result<(Sta
     tokio::select! {
         answer = &mut exchange => answer,
         // The connection may end as soon as the answer has come; the answer itself then is ready at once.
-        ended = connection => { ended?; exchange.await }
+        ended = connection => { ended?; (&mut exchange).await }
     }
 }

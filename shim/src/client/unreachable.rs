@@ -59,7 +59,7 @@ impl Unreachable {
             Self::Busy => "locid serves as many sessions as it can.".to_owned(),
             Self::Draining => "locid is ending and has not ended yet.".to_owned(),
             Self::Stranger { uid } => format!("locid's socket is served by a process of another user (uid {uid})."),
-            Self::NoPlace(failure) => format!("there is no place for locid's socket: {}.", failure.message_with_field()),
+            Self::NoPlace(failure) => format!("there is no place for locid's socket: {}.", sentence(failure)),
             Self::Broken(why) => format!("locid cannot be reached: {}.", why.trim_end_matches('.')),
         }
     }
@@ -98,16 +98,10 @@ impl Unreachable {
 }
 
 /// What a failure says without its code and hint.
-trait MessageWithField {
-    fn message_with_field(&self) -> String;
-}
-
-impl MessageWithField for Failure {
-    fn message_with_field(&self) -> String {
-        match &self.field {
-            Some(field) => format!("{field} {}", self.message),
-            None => self.message.clone(),
-        }
+fn sentence(failure: &Failure) -> String {
+    match &failure.field {
+        Some(field) => format!("{field} {}", failure.message),
+        None => failure.message.clone(),
     }
 }
 

@@ -18,7 +18,8 @@ pub fn refusal(refusal: &Refusal) -> Vec<u8> {
 /// The answer to a request that cannot be served: `what` went wrong, and the `next` step, both in whole sentences.
 #[must_use]
 pub fn failure(entry: &Entry, what: &str, next: &str) -> Vec<u8> {
-    let text = format!("loci: {what} {next}");
+    let doubt = if entry.sent > 0 { "This call may have taken effect. " } else { "" };
+    let text = format!("loci: {what} {doubt}{next}");
     match entry.kind {
         Kind::Call => {
             let result = json!({"content": [{"type": "text", "text": text}], "isError": true, "resultType": "complete"});

@@ -281,5 +281,4 @@ impl<'de> Visitor<'de> for IdOfBeginning<'_> {
 }
 
 #[cfg(test)]
-#[path = "message_tests.rs"]
 mod tests;

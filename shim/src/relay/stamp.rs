@@ -4,8 +4,8 @@
 //! as they are, but for the spelling of the names within `_meta`.
 
 use loci_proto::META_KEY;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 use uuid::Uuid;

@@ -62,7 +62,8 @@ fn a_number_out_of_range_and_a_whole_surrogate_pair_pass() {
 
 #[test]
 fn nesting_passes_up_to_what_the_daemon_reads() {
-    let nested = |levels: usize| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
+    let nested =
+        |levels: usize| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
     let most = nested(DEPTH - 1);
     assert_eq!(request_id(&most), "1");
     assert!(serde_json::from_str::<serde_json::Value>(&most).is_ok());

@@ -1,0 +1,97 @@
+//! The clock's work: writing down accesses, filling in vectors, checkpoints, forgetting old answers, and going home.
+//!
+//! One loop, one step after another, each bounded. Not here: what a step does to the database (the engine).
+
+use crate::embedding::{EmbedError, Lane};
+use crate::service::{Pools, Service};
+use loci_engine::time::{DAY, HOUR, Timestamp};
+use loci_proto::error::Failure;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How often the loop looks for work. Accesses are visible to others after at most this.
+const TICK: Duration = Duration::from_millis(500);
+/// Memories that get their vectors in one step.
+const BATCH: usize = 16;
+/// How long the answer to a call is kept for a call that is sent again.
+const ANSWERS_KEPT: i64 = DAY;
+
+/// Works until the daemon drains, then once more for what is left.
+pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: CancellationToken) {
+    let Ok(pools) = service.pools().await else { return };
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut expired_at = Timestamp(0);
+    while !draining.is_cancelled() {
+        tokio::select! {
+            _ = tick.tick() => {}
+            () = draining.cancelled() => break,
+        }
+        let now = service.now();
+        if let Err(failure) = step(&service, &pools, &mut expired_at, now).await {
+            tracing::warn!(%failure, "a step of maintenance failed");
+        }
+        if idle_limit.is_some_and(|limit| service.sessions.empty_since().is_some_and(|since| since.elapsed() >= limit)) {
+            tracing::info!("nobody has been here for a while");
+            draining.cancel();
+        }
+    }
+    if let Err(failure) = write_accesses(&service, &pools).await {
+        tracing::warn!(%failure, "the last accesses were not counted");
+    }
+}
+
+async fn step(service: &Service, pools: &Pools, expired_at: &mut Timestamp, now: Timestamp) -> Result<(), Failure> {
+    write_accesses(service, pools).await?;
+    if service.wants_vectors() {
+        fill_vectors(service, pools).await?;
+    }
+    if service.take_unflushed() {
+        pools.writer.run(|writer| writer.checkpoint()).await??;
+    }
+    if now.since(*expired_at) >= HOUR {
+        *expired_at = now;
+        pools.writer.run(move |writer| writer.expire_answers(now.plus(-ANSWERS_KEPT))).await??;
+    }
+    Ok(())
+}
+
+async fn write_accesses(service: &Service, pools: &Pools) -> Result<(), Failure> {
+    let accesses = service.take_accesses();
+    if accesses.is_empty() {
+        return Ok(());
+    }
+    let now = service.now();
+    pools.writer.run(move |writer| writer.touch(&accesses, now)).await?.map_err(Failure::from)
+}
+
+/// Gives vectors to memories that were stored while there was no model, a batch at a time.
+async fn fill_vectors(service: &Service, pools: &Pools) -> Result<(), Failure> {
+    let waiting = pools.readers.run(|reader| reader.without_vector(BATCH)).await??;
+    if waiting.is_empty() {
+        service.vectors_are_complete();
+        return Ok(());
+    }
+    let made = waiting.into_iter().map(|(seq, text)| {
+        let embedder = service.embedder.clone();
+        tokio::spawn(async move { (seq, embedder.document(text, Lane::Bulk).await) })
+    });
+    for task in made.collect::<Vec<_>>() {
+        let Ok((seq, made)) = task.await else { continue };
+        match made {
+            Ok(pieces) => {
+                let now = service.now();
+                pools.writer.run(move |writer| writer.fill(seq, &pieces, now)).await??;
+            }
+            Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => return Ok(()),
+            Err(error) => {
+                // It would fail again at every step: it is left to its words until the next start.
+                tracing::warn!(%error, seq, "a memory got no vector");
+                service.vectors_are_complete();
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! What MCP says: the handshake in both eras, the list of tools, and calls. The only room that knows the protocol.
+//!
+//! One [`Door`] serves one connection. It keeps no state of the protocol, so any request may come first. What a model can mend comes
+//! back as a tool result with `isError`; only faults of the protocol are JSON-RPC errors.
+
+use crate::service::Service;
+use crate::session::Session;
+use loci_proto::error::{Code, Failure};
+use loci_proto::{META_KEY, VERSION, arguments, limits, tools};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock,
+    ErrorData, Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::ServerHandler;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How long a call may take from its arrival to its answer.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// How long a client may keep the list of tools, in milliseconds; it changes only with the daemon's version.
+const LIST_FRESH_MS: u64 = 3_600_000;
+/// Structured answers larger than this, in bytes, are not repeated as text.
+const TEXT_COPY_BYTES: usize = 128 * 1024;
+
+/// MCP for one session.
+#[derive(Clone)]
+pub struct Door {
+    service: Arc<Service>,
+    session: Arc<Session>,
+}
+
+impl Door {
+    /// The door of a session.
+    #[must_use]
+    pub fn new(service: Arc<Service>, session: Arc<Session>) -> Self {
+        Self { service, session }
+    }
+
+    async fn call(&self, name: &str, given: Map<String, Value>, key: Option<String>) -> Result<Value, Failure> {
+        match name {
+            "store_memory" => answer(self.service.store(&self.session, parse(given)?, key).await?),
+            "recall_memory" => answer(self.service.recall(&self.session, parse(given)?).await?),
+            "memory_stats" => answer(self.service.stats(parse(given)?).await?),
+            other => Err(Failure::new(Code::Invalid, format!("there is no tool {other}"))),
+        }
+    }
+}
+
+fn parse<T: DeserializeOwned + JsonSchema>(given: Map<String, Value>) -> Result<T, Failure> {
+    arguments::parse(given)
+}
+
+fn answer(reply: impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(reply).map_err(|e| Failure::new(Code::Internal, e.to_string()))
+}
+
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("loci", VERSION))
+            .with_instructions(tools::INSTRUCTIONS)
+    }
+
+    async fn initialize(&self, mut request: InitializeRequestParams, context: RequestContext<RoleServer>) -> Result<InitializeResult, ErrorData> {
+        let result = self.negotiate_initialize(&request)?;
+        // Later requests of this session are judged by the version that was agreed, not by the one that was asked for.
+        request.protocol_version = result.protocol_version.clone();
+        context.peer.set_peer_info(request);
+        Ok(result)
+    }
+
+    async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
+        let listed = tools::all().into_iter().map(tool).collect();
+        Ok(ListToolsResult::with_all_items(listed).with_ttl_ms(LIST_FRESH_MS))
+    }
+
+    async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+        if !tools::all().iter().any(|tool| tool.name == request.name) {
+            return Err(ErrorData::invalid_params(format!("there is no tool {}", request.name), None));
+        }
+        self.session.called(context.client_info().map(|client| format!("{} {}", client.name, client.version)));
+        let key = context.meta.get(META_KEY).and_then(Value::as_str).map(str::to_owned);
+        let (door, given) = (self.clone(), request.arguments.unwrap_or_default());
+        let outcome = guarded(async move { door.call(&request.name, given, key).await }).await;
+        Ok(CallToolResponse::Complete(match outcome {
+            Ok(value) => success(value),
+            Err(failure) => CallToolResult::error(vec![ContentBlock::text(failure.to_string())]),
+        }))
+    }
+
+    // The library answers these with empty lists; what was not declared does not exist.
+    async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+}
+
+/// Runs a call on a task of its own: a panic then becomes an answer, where the library would leave the caller waiting for ever.
+async fn guarded(call: impl Future<Output = Result<Value, Failure>> + Send + 'static) -> Result<Value, Failure> {
+    let task = AbortOnDropHandle::new(tokio::spawn(call));
+    match tokio::time::timeout(DEADLINE, task).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Err(Failure::new(Code::Internal, "a fault of loci ended the call").hint("Run loci ctl logs and report it")),
+        Err(_) => Err(too_slow()),
+    }
+}
+
+fn too_slow() -> Failure {
+    Failure::new(Code::Busy, format!("the call took more than {} s", DEADLINE.as_secs())).hint("Call again; a store may have been made")
+}
+
+fn success(value: Value) -> CallToolResult {
+    let text = value.to_string();
+    if text.len() > limits::ANSWER_BYTES {
+        let failure = Failure::new(Code::TooLarge, format!("the answer has {} bytes; at most {} can be sent", text.len(), limits::ANSWER_BYTES));
+        return CallToolResult::error(vec![ContentBlock::text(failure.hint("Ask for fewer results, or with a token_budget").to_string())]);
+    }
+    let mut result = CallToolResult::structured(value);
+    if text.len() > TEXT_COPY_BYTES {
+        result.content = vec![ContentBlock::text("The answer is in structuredContent.")];
+    }
+    result
+}
+
+fn tool(tool: tools::Tool) -> Tool {
+    let annotations = ToolAnnotations::new()
+        .read_only(tool.read_only)
+        .destructive(tool.destructive)
+        .idempotent(tool.idempotent)
+        .open_world(false);
+    Tool::new(tool.name, tool.description, tool.input).with_title(tool.title).with_annotations(annotations)
+}

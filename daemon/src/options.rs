@@ -1,0 +1,113 @@
+//! The command line of `locid`, and its short-lived commands.
+
+use crate::config::{self, Config};
+use crate::embedding::{ModelConfig, fetch, model};
+use clap::{Parser, Subcommand};
+use loci_proto::error::{Exit, Failure};
+use loci_proto::paths::Paths;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// The daemon of loci. People use `loci`; it starts this by itself.
+#[derive(Debug, Parser)]
+#[command(name = "locid", version)]
+pub struct Options {
+    /// Started by a shim rather than by a person or a service manager: end when nobody has been there for a while.
+    #[arg(long)]
+    pub auto_started: bool,
+    /// Seconds without a session after which an auto-started daemon ends.
+    #[arg(long, default_value_t = 15 * 60, value_name = "SECONDS")]
+    pub idle_exit: u64,
+    /// What to do; without one, serve.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+impl Options {
+    /// How long an auto-started daemon stays without a session.
+    #[must_use]
+    pub fn idle_limit(&self) -> Option<Duration> {
+        self.auto_started.then(|| Duration::from_secs(self.idle_exit))
+    }
+}
+
+/// What `locid` can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve until stopped.
+    Serve,
+    /// Look after the model's files.
+    Model {
+        /// What to do with them.
+        #[command(subcommand)]
+        command: Model,
+    },
+}
+
+/// What `locid model` can do.
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// Bring the model and its runtime to this machine.
+    Fetch {
+        /// A folder that holds the files already.
+        #[arg(long, value_name = "PATH")]
+        from: Option<PathBuf>,
+    },
+    /// Show each file and whether it is the right one.
+    Status {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// The model's folder: `LOCI_MODELS`, else `embedding.cache_dir`, else the data folder's.
+///
+/// # Errors
+/// `invalid`, naming the key.
+pub fn model_config(paths: &Paths, config: &Config) -> Result<ModelConfig, Failure> {
+    let models = match &config.embedding.cache_dir {
+        Some(folder) if std::env::var_os("LOCI_MODELS").is_none() => config::expand("embedding.cache_dir", folder)?,
+        _ => paths.models.clone(),
+    };
+    let ort_lib = std::env::var_os("LOCI_ORT_LIB").filter(|v| !v.is_empty()).map(PathBuf::from);
+    Ok(ModelConfig { models, ort_lib })
+}
+
+fn read(paths: &Paths) -> Result<(Config, ModelConfig), Failure> {
+    let config = Config::read(&paths.config)?;
+    let model = model_config(paths, &config)?;
+    Ok((config, model))
+}
+
+/// `locid model fetch`
+#[must_use]
+pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
+    let (config, model) = match read(paths) {
+        Ok(read) => read,
+        Err(failure) => return fail(&failure),
+    };
+    match fetch::fetch(&model, from, config.embedding.url.as_deref()) {
+        Ok(_) => Exit::Ok.into(),
+        Err(error) => fail(&error),
+    }
+}
+
+/// `locid model status`
+#[must_use]
+pub fn status(paths: &Paths, json: bool) -> ExitCode {
+    let model = match read(paths) {
+        Ok((_, model)) => model,
+        Err(failure) => return fail(&failure),
+    };
+    let status = model::status(&model);
+    let text = if json { serde_json::to_string(&status).unwrap_or_default() } else { status.to_string() };
+    println!("{}", text.trim_end());
+    if status.complete() { Exit::Ok.into() } else { Exit::Failed.into() }
+}
+
+fn fail(error: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("Error: {error}");
+    Exit::Failed.into()
+}

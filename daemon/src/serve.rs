@@ -1,0 +1,180 @@
+//! From start to end: lock, sockets, store, model, and the good order in which they stop.
+
+use crate::config::{self, Config};
+use crate::embedding::Embedder;
+use crate::lifecycle::{self, End, Lock};
+use crate::listen::{self, Host};
+use crate::options::{self, Options};
+use crate::service::{Pools, Service, Store};
+use crate::session::Sessions;
+use crate::workers::Pool;
+use crate::{http, maintenance, telemetry};
+use loci_engine::error::Error;
+use loci_engine::{Reader, Settings, Writer, open};
+use loci_proto::error::{Code, Exit, Failure};
+use loci_proto::paths::{self, Paths};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Threads that answer recalls; the machine's cores are shared with the model.
+const READERS: usize = 2;
+/// How long sessions may take to end what they have in flight.
+const DRAIN: Duration = Duration::from_secs(3);
+
+/// The threads of the store, to be waited for at the end.
+struct Threads {
+    writer: Vec<JoinHandle<Writer>>,
+    readers: Vec<JoinHandle<Reader>>,
+}
+
+/// Serves until stopped.
+///
+/// # Errors
+/// The exit code and the reason when the daemon cannot start, or when the store failed.
+pub fn run(options: &Options, paths: Paths) -> Result<(), End> {
+    lifecycle::go_private();
+    let config = Config::read(&paths.config).map_err(|f| End::new(Exit::Config, f))?;
+    let level = std::env::var("LOCI_LOG_LEVEL").unwrap_or_else(|_| config.server.log_level.clone());
+    telemetry::start(&level);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|e| End::new(Exit::Storage, Failure::new(Code::Internal, format!("no runtime: {e}"))))?;
+    let end = runtime.block_on(serve(options, paths, config));
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    end
+}
+
+async fn serve(options: &Options, paths: Paths, config: Config) -> Result<(), End> {
+    let of_config = |f| End::new(Exit::Config, f);
+    let of_storage = |f| End::new(Exit::Storage, f);
+    let db = database(&paths, &config).map_err(of_config)?;
+    let default_group = config.default_group().map_err(of_config)?;
+    let model = options::model_config(&paths, &config).map_err(of_config)?;
+    lifecycle::folders(&paths, &db).map_err(of_storage)?;
+    let _locks = locks(&paths, &db).await?;
+    let listener = listen::bind(&paths.socket)?;
+    let admin = http::bind(&paths.admin_socket)?;
+
+    let embedder = Embedder::start(model);
+    let (store, opened) = watch::channel(Store::Opening);
+    let service = Arc::new(Service::new(embedder.clone(), Arc::new(Sessions::default()), opened, db.display().to_string()));
+    let draining = CancellationToken::new();
+    let opening = tokio::task::spawn_blocking({
+        let (db, settings, service) = (db.clone(), config.settings(), Arc::clone(&service));
+        move || open_store(&db, settings, &service)
+    });
+    let tasks = TaskTracker::new();
+    let host = Host {
+        service: Arc::clone(&service),
+        default_group,
+        boot: uuid::Uuid::now_v7().simple().to_string().into(),
+        draining: draining.clone(),
+        tasks: tasks.clone(),
+    };
+    tokio::spawn(listen::accept(listener, host));
+    let admin = tokio::spawn(http::serve(admin, Arc::clone(&service), draining.clone()));
+    tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
+
+    let (threads, end) = settle(opening, &store).await;
+    let upkeep = tokio::spawn(maintenance::run(Arc::clone(&service), options.idle_limit(), draining.clone()));
+    if end.is_ok() {
+        until_stopped(&draining).await;
+    }
+    tracing::info!("draining");
+    remove_sockets(&paths);
+    draining.cancel();
+    tasks.close();
+    let _ = tokio::time::timeout(DRAIN, tasks.wait()).await;
+    let _ = tokio::time::timeout(DRAIN, upkeep).await;
+    let _ = tokio::time::timeout(Duration::from_millis(500), admin).await;
+    embedder.stop();
+    drop(service);
+    // The last holder of the pools: its end lets the threads go, and the writer close the database.
+    store.send_replace(Store::Opening);
+    drop(store);
+    close(threads).await;
+    embedder.join();
+    end
+}
+
+fn database(paths: &Paths, config: &Config) -> Result<PathBuf, Failure> {
+    match &config.storage.db_path {
+        Some(path) if !paths.db_from_environment => config::expand("storage.db_path", path),
+        _ => Ok(paths.db.clone()),
+    }
+}
+
+/// One lock for the sockets, one for the database: two folders of sockets may lead to one database.
+async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), End> {
+    let sockets = lifecycle::lock(&paths.lock).await?;
+    let database = lifecycle::lock(&lifecycle::database_lock(&paths::canonical(db))).await?;
+    Ok((sockets, database))
+}
+
+fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools, Threads), Error> {
+    let writer = open(db, settings, service.now())?;
+    service.has_seen(writer.last_seen()?);
+    let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
+    let (writer, writer_threads) = Pool::start("writer", vec![writer]);
+    let (readers, reader_threads) = Pool::start("reader", readers);
+    Ok((Pools { writer, readers }, Threads { writer: writer_threads, readers: reader_threads }))
+}
+
+/// Waits for the store and tells everybody how it is.
+async fn settle(
+    opening: tokio::task::JoinHandle<Result<(Pools, Threads), Error>>,
+    store: &watch::Sender<Store>,
+) -> (Option<Threads>, Result<(), End>) {
+    let opened = opening.await.unwrap_or_else(|e| Err(Failure::new(Code::Internal, format!("opening the store failed: {e}")).into()));
+    match opened {
+        Ok((pools, threads)) => {
+            store.send_replace(Store::Open(Arc::new(pools)));
+            (Some(threads), Ok(()))
+        }
+        Err(error) => {
+            let exit = if matches!(error, Error::NewerDatabase { .. } | Error::NotOurs { .. }) { Exit::Config } else { Exit::Storage };
+            let failure = Failure::from(error);
+            tracing::error!(%failure, "the store cannot be opened");
+            store.send_replace(Store::Failed(failure.clone()));
+            (None, Err(End::new(exit, failure)))
+        }
+    }
+}
+
+async fn until_stopped(draining: &CancellationToken) {
+    let (term, int) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    let (Ok(mut term), Ok(mut int)) = (term, int) else { return draining.cancelled().await };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+        () = draining.cancelled() => {}
+    }
+}
+
+fn remove_sockets(paths: &Paths) {
+    for socket in [&paths.socket, &paths.admin_socket] {
+        if let Err(error) = std::fs::remove_file(socket) {
+            tracing::debug!(%error, "a socket was gone already");
+        }
+    }
+}
+
+async fn close(threads: Option<Threads>) {
+    let Some(threads) = threads else { return };
+    let closed = tokio::task::spawn_blocking(move || {
+        threads.readers.into_iter().for_each(|thread| drop(thread.join()));
+        for writer in threads.writer.into_iter().filter_map(|thread| thread.join().ok()) {
+            if let Err(error) = writer.close() {
+                tracing::error!(%error, "the store was not closed in good order; nothing is lost");
+            }
+        }
+    });
+    if tokio::time::timeout(Duration::from_secs(5), closed).await.is_err() {
+        tracing::error!("the store's threads did not end in time; nothing that was answered is lost");
+    }
+}

@@ -1,0 +1,271 @@
+//! One method a verb: what the doors (MCP, and the admin HTTP) call.
+//!
+//! A verb checks its request, has the text embedded where one is needed, picks the writer or a reader, and answers. The store opens in
+//! the background; until it has, calls wait here. Not here: protocols, what a verb means (the engine).
+
+use crate::embedding::{EmbedError, Embedder, Lane, State};
+use crate::session::{Session, Sessions};
+use crate::workers::Pool;
+use loci_engine::embedding::Embedding;
+use loci_engine::recall::{Question, text_to_embed};
+use loci_engine::store::{Call, Draft};
+use loci_engine::time::Timestamp;
+use loci_engine::{Reader, Writer};
+use loci_proto::admin::{Model, Queues, Status};
+use loci_proto::error::{Code, Failure};
+use loci_proto::recall::{Degraded, RecallReply, RecallRequest};
+use loci_proto::stats::{StatsReply, StatsRequest};
+use loci_proto::store::{StoreReply, StoreRequest};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+
+/// How long a call waits for the store to open.
+const OPENING_DEADLINE: Duration = Duration::from_secs(10);
+
+/// The store, as far as it has come.
+#[derive(Debug, Clone)]
+pub enum Store {
+    /// Being opened, migrated, loaded.
+    Opening,
+    /// Serving.
+    Open(Arc<Pools>),
+    /// It cannot be opened; the daemon ends after having said so.
+    Failed(Failure),
+}
+
+/// The threads that own the store's connections.
+#[derive(Debug)]
+pub struct Pools {
+    /// The one that writes.
+    pub writer: Pool<Writer>,
+    /// Those that read.
+    pub readers: Pool<Reader>,
+}
+
+/// Everything that the verbs need.
+pub struct Service {
+    /// The model.
+    pub embedder: Embedder,
+    /// Who is connected.
+    pub sessions: Arc<Sessions>,
+    store: watch::Receiver<Store>,
+    database: String,
+    started: Instant,
+    /// The latest moment seen: a clock that is set back stands still until it has caught up.
+    latest: AtomicI64,
+    /// How often each memory was given in full since this was last written down.
+    accesses: Mutex<HashMap<i64, u32>>,
+    wants_vectors: AtomicBool,
+    unflushed: AtomicBool,
+}
+
+impl Service {
+    /// A service over a store that is still opening.
+    #[must_use]
+    pub fn new(embedder: Embedder, sessions: Arc<Sessions>, store: watch::Receiver<Store>, database: String) -> Self {
+        Self {
+            embedder,
+            sessions,
+            store,
+            database,
+            started: Instant::now(),
+            latest: AtomicI64::new(0),
+            accesses: Mutex::default(),
+            wants_vectors: AtomicBool::new(true),
+            unflushed: AtomicBool::new(false),
+        }
+    }
+
+    /// `store_memory`
+    ///
+    /// # Errors
+    /// What the engine refuses; `embed_failed` when the model gave no usable vector; `busy`. Nothing is stored then.
+    pub async fn store(&self, session: &Session, request: StoreRequest, key: Option<String>) -> Result<StoreReply, Failure> {
+        let draft = Draft::new(request)?;
+        let pools = self.pools().await?;
+        let pieces = self.vectors(draft.content()).await?;
+        if pieces.is_none() {
+            self.wants_vectors.store(true, Ordering::Relaxed);
+        }
+        let call = Call { now: self.now(), actor: session.actor(), key };
+        let stored = pools.writer.run(move |writer| writer.store(&call, &draft, &pieces.unwrap_or_default())).await?;
+        self.unflushed.store(true, Ordering::Relaxed);
+        Ok(StoreReply { degraded: self.degraded(), ..stored? })
+    }
+
+    /// `recall_memory`
+    ///
+    /// # Errors
+    /// What the engine refuses; `busy`.
+    pub async fn recall(&self, session: &Session, request: RecallRequest) -> Result<RecallReply, Failure> {
+        let text = text_to_embed(&request)?.map(str::to_owned);
+        let pools = self.pools().await?;
+        let (vector, degraded) = match text {
+            Some(text) => self.query_vector(text).await?,
+            None => (None, self.degraded()),
+        };
+        let (group, now) = (session.group.clone(), self.now());
+        let answer = pools
+            .readers
+            .run(move |reader| reader.recall(Question { request: &request, group: &group, vector: vector.as_ref(), now, degraded: &degraded }))
+            .await??;
+        self.note_accesses(&answer.given);
+        Ok(answer.reply)
+    }
+
+    /// `memory_stats`
+    ///
+    /// # Errors
+    /// `storage_failed`, `busy`.
+    pub async fn stats(&self, request: StatsRequest) -> Result<StatsReply, Failure> {
+        let now = self.now();
+        let pools = self.pools().await?;
+        let counted = pools.readers.run(move |reader| reader.stats(&request, now)).await??;
+        Ok(StatsReply { degraded: self.degraded(), ..counted })
+    }
+
+    /// `GET /status`: never waits for the store or the model.
+    pub async fn status(&self) -> Status {
+        let state = self.embedder.state();
+        let (sessions, mut warnings) = self.sessions.list();
+        warnings.extend(self.embedder.warnings());
+        let mut status = Status {
+            version: loci_proto::VERSION.to_owned(),
+            pid: std::process::id(),
+            uptime_s: self.started.elapsed().as_secs(),
+            database: self.database.clone(),
+            model: Model { id: crate::embedding::MODEL_ID.to_owned(), sha256: sha256(&state), state: state.as_str().to_owned() },
+            memories: 0,
+            sessions,
+            queues: Queues { writer: 0, readers: 0, embedding: self.embedder.waiting() },
+            degraded: self.degraded().parts,
+            warnings,
+        };
+        let store = self.store.borrow().clone();
+        match store {
+            Store::Opening => status.degraded.push("store".to_owned()),
+            Store::Failed(failure) => status.warnings.push(failure.to_string()),
+            Store::Open(pools) => {
+                status.queues.writer = pools.writer.waiting();
+                status.queues.readers = pools.readers.waiting();
+                if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {
+                    status.memories = active;
+                }
+            }
+        }
+        status
+    }
+
+    /// The store's threads, once it is open.
+    ///
+    /// # Errors
+    /// Why it cannot be opened; `busy` when it takes too long.
+    pub async fn pools(&self) -> Result<Arc<Pools>, Failure> {
+        let mut store = self.store.clone();
+        let settled = store.wait_for(|store| !matches!(store, Store::Opening));
+        let settled = tokio::time::timeout(OPENING_DEADLINE, settled).await.map(|seen| seen.map(|store| store.clone()));
+        match settled {
+            Ok(Ok(Store::Open(pools))) => Ok(pools),
+            Ok(Ok(Store::Failed(failure))) => Err(failure),
+            Ok(Ok(Store::Opening) | Err(_)) => Err(Failure::new(Code::Internal, "the daemon is ending").hint("Call again")),
+            Err(_) => Err(Failure::new(Code::Busy, "the store is still being opened").hint("Call again in a moment")),
+        }
+    }
+
+    /// The moment of a call: the wall clock, but never before a moment that was seen already.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX));
+        Timestamp(self.latest.fetch_max(wall, Ordering::Relaxed).max(wall))
+    }
+
+    /// Tells the clock of a moment that the store has seen before this start.
+    pub fn has_seen(&self, moment: Timestamp) {
+        self.latest.fetch_max(moment.0, Ordering::Relaxed);
+    }
+
+    /// The accesses since the last time, to be written down.
+    #[must_use]
+    pub fn take_accesses(&self) -> HashMap<i64, u32> {
+        std::mem::take(&mut *self.accesses.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// True when something was written since the last time, so that a checkpoint is due.
+    #[must_use]
+    pub fn take_unflushed(&self) -> bool {
+        self.unflushed.swap(false, Ordering::Relaxed)
+    }
+
+    /// True while memories may be waiting for vectors that a ready model could give them.
+    #[must_use]
+    pub fn wants_vectors(&self) -> bool {
+        self.wants_vectors.load(Ordering::Relaxed) && matches!(self.embedder.state(), State::Ready { .. })
+    }
+
+    /// Every memory has its vectors, as far as is known.
+    pub fn vectors_are_complete(&self) {
+        self.wants_vectors.store(false, Ordering::Relaxed);
+    }
+
+    fn note_accesses(&self, given: &[i64]) {
+        if given.is_empty() {
+            return;
+        }
+        let mut accesses = self.accesses.lock().unwrap_or_else(PoisonError::into_inner);
+        for seq in given {
+            *accesses.entry(*seq).or_default() += 1;
+        }
+    }
+
+    /// What does not work at the moment, and what to do about it.
+    #[must_use]
+    pub fn degraded(&self) -> Degraded {
+        let state = self.embedder.state();
+        match state.hint() {
+            Some(hint) => words_alone(hint),
+            None => Degraded::default(),
+        }
+    }
+
+    /// The vectors of a text to store; none while there is no model.
+    async fn vectors(&self, text: &str) -> Result<Option<Vec<Embedding>>, Failure> {
+        self.embedder.look_again_if_due().await;
+        match self.embedder.document(text.to_owned(), Lane::Interactive).await {
+            Ok(pieces) => Ok(Some(pieces)),
+            Err(EmbedError::Unavailable { .. } | EmbedError::Failed(_)) => Ok(None),
+            Err(error @ EmbedError::Busy) => Err(busy(&error)),
+            Err(error @ EmbedError::Flawed(_)) => {
+                Err(Failure::new(Code::EmbedFailed, error.to_string()).hint("Nothing was stored; run loci model download to check the model"))
+            }
+        }
+    }
+
+    /// The vector of a query, or what the answer has to say about its having none.
+    async fn query_vector(&self, text: String) -> Result<(Option<Embedding>, Degraded), Failure> {
+        self.embedder.look_again_if_due().await;
+        match self.embedder.query(text).await {
+            Ok(vector) => Ok((Some(vector), self.degraded())),
+            Err(EmbedError::Unavailable { .. }) => Ok((None, self.degraded())),
+            Err(error @ EmbedError::Busy) => Err(busy(&error)),
+            Err(error @ (EmbedError::Failed(_) | EmbedError::Flawed(_))) => Ok((None, words_alone(&error.to_string()))),
+        }
+    }
+}
+
+fn busy(error: &EmbedError) -> Failure {
+    Failure::new(Code::Busy, error.to_string()).hint("Call again in a moment")
+}
+
+fn words_alone(why: &str) -> Degraded {
+    Degraded { parts: vec!["embedding".to_owned()], hint: Some(format!("Searching by words alone: {why}")) }
+}
+
+fn sha256(state: &State) -> String {
+    match state {
+        State::Ready { sha256 } => sha256.clone(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,129 @@
+//! Who is connected: what each session said of itself, and what it has done.
+
+use loci_proto::admin::SessionStatus;
+use loci_proto::group::{Group, GroupName, Hint};
+use loci_proto::hello;
+use loci_engine::Actor;
+use loci_engine::time::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// One connected agent.
+#[derive(Debug)]
+pub struct Session {
+    /// What the shim said.
+    pub hello: hello::Session,
+    /// The project it works in.
+    pub group: Group,
+    client: OnceLock<String>,
+    calls: AtomicU64,
+    since: Timestamp,
+}
+
+impl Session {
+    /// A session as its shim introduced it; without a project it belongs to `default_group`.
+    #[must_use]
+    pub fn new(hello: hello::Session, default_group: &GroupName, since: Timestamp) -> Self {
+        let group = match &hello.group {
+            Hint::Named(name) => Group::named(name),
+            Hint::Folder(path) => Group::of_folder(path),
+            Hint::Default => Group::named(default_group),
+        };
+        Self { hello, group, client: OnceLock::new(), calls: AtomicU64::new(0), since }
+    }
+
+    /// Counts a tool call of this client.
+    pub fn called(&self, client: Option<String>) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if let Some(client) = client {
+            self.client.get_or_init(|| client);
+        }
+    }
+
+    /// For the audit log.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        let session = self.hello.agent_session.clone().unwrap_or_else(|| self.hello.id.clone());
+        Actor { client: self.client.get().cloned(), session: Some(session), group: self.group.clone() }
+    }
+
+    fn status(&self) -> SessionStatus {
+        SessionStatus {
+            client: self.client.get().cloned(),
+            group: self.group.name.clone(),
+            pid: self.hello.pid,
+            calls: self.calls.load(Ordering::Relaxed),
+            since: self.since.iso(),
+        }
+    }
+}
+
+/// Every connected agent.
+#[derive(Debug)]
+pub struct Sessions {
+    open: Mutex<BTreeMap<u64, Arc<Session>>>,
+    next: AtomicU64,
+    last_seen: Mutex<Instant>,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self { open: Mutex::default(), next: AtomicU64::new(0), last_seen: Mutex::new(Instant::now()) }
+    }
+}
+
+/// A place among the connected agents, given up when it is dropped.
+#[derive(Debug)]
+pub struct Place {
+    sessions: Arc<Sessions>,
+    number: u64,
+    /// Who holds it.
+    pub session: Arc<Session>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.sessions.lock().remove(&self.number);
+        *self.sessions.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+impl Sessions {
+    /// Takes a place for a session.
+    #[must_use]
+    pub fn enter(self: &Arc<Self>, session: Session) -> Place {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let session = Arc::new(session);
+        self.lock().insert(number, Arc::clone(&session));
+        Place { sessions: Arc::clone(self), number, session }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Since when nobody is connected; none while somebody is.
+    #[must_use]
+    pub fn empty_since(&self) -> Option<Instant> {
+        let empty = self.lock().is_empty();
+        empty.then(|| *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// All of them for `loci ctl status`, and their warnings.
+    #[must_use]
+    pub fn list(&self) -> (Vec<SessionStatus>, Vec<String>) {
+        let open = self.lock();
+        let mut warnings: Vec<String> = open.values().flat_map(|s| s.hello.warnings.clone()).collect();
+        warnings.sort();
+        warnings.dedup();
+        (open.values().map(|s| s.status()).collect(), warnings)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<Session>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,95 @@
+//! The command line, as `--help` shows it. Only definitions; what a command does is in the room of its name.
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Long-term memory for your agents, on your own machine.
+#[derive(Debug, Parser)]
+#[command(name = "loci", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Example: have an agent use it\n  claude mcp add loci -- loci mcp\n\nExample: see it work, leaving nothing behind\n  loci demo"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve one agent on standard input and output (agents start this themselves).
+    #[command(visible_alias = "serve")]
+    #[command(after_help = "Example: add it to Claude Code\n  claude mcp add loci -- loci mcp")]
+    Mcp,
+    /// Look after the daemon that all sessions share.
+    #[command(subcommand, after_help = "Example: who is connected?\n  loci ctl status")]
+    Ctl(Ctl),
+    /// Look after the embedding model.
+    #[command(subcommand, after_help = "Example: fetch it before it is first needed\n  loci model download")]
+    Model(Model),
+    /// Store and find memories in a throw-away home, to see that everything works.
+    #[command(after_help = "Example: the model is kept for later, the memories are not\n  loci demo")]
+    Demo,
+}
+
+/// What to do about the daemon.
+#[derive(Debug, Subcommand)]
+pub enum Ctl {
+    /// Show the daemon's state and its sessions; starts nothing.
+    #[command(after_help = "Example: for a script\n  loci ctl status --json")]
+    Status {
+        /// Print the daemon's own JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Start the daemon, unless it runs, and wait until it answers.
+    #[command(after_help = "Example\n  loci ctl start")]
+    Start,
+    /// Stop the daemon and wait until it is gone; the next call of an agent starts it again.
+    #[command(after_help = "Example: before moving the database\n  loci ctl stop")]
+    Stop,
+    /// Show the daemon's log.
+    #[command(after_help = "Example: watch it\n  loci ctl logs --follow")]
+    Logs {
+        /// Go on as the log grows, until interrupted.
+        #[arg(long, short)]
+        follow: bool,
+        /// How many lines to show.
+        #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
+        lines: usize,
+    },
+}
+
+/// What to do about the model.
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// Fetch the model, unless it is there already; every file is checked against its SHA-256.
+    #[command(after_help = "Example: from files that somebody brought along\n  loci model download --from /media/stick/models")]
+    Download {
+        /// A folder that holds the files; nothing is fetched from the network then.
+        #[arg(long, value_name = "PATH")]
+        from: Option<PathBuf>,
+    },
+    /// Show which model there is, and whether it is whole.
+    #[command(after_help = "Example\n  loci model status")]
+    Status,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_hold_together_and_every_command_has_an_example() {
+        fn check(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example"), "{} has no example", command.get_name());
+            command.get_subcommands().for_each(check);
+        }
+        let command = Cli::command();
+        command.clone().debug_assert();
+        check(&command);
+    }
+}

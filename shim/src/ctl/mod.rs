@@ -1,0 +1,27 @@
+//! `loci ctl`: people's hold on the daemon. One file a command.
+
+mod logs;
+mod start;
+pub mod status;
+pub mod stop;
+
+use crate::cli::Ctl;
+use crate::output::Problem;
+use loci_proto::error::Exit;
+use loci_proto::paths::Paths;
+use std::process::ExitCode;
+
+/// Does what was asked.
+///
+/// # Errors
+/// With the exit code that belongs to it.
+pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
+    let paths = Paths::of_process()?;
+    match command {
+        Ctl::Status { json } => status::run(&paths, json).await?,
+        Ctl::Start => start::run(&paths).await?,
+        Ctl::Stop => stop::run(&paths).await?,
+        Ctl::Logs { follow, lines } => logs::run(&paths, lines, follow).await?,
+    }
+    Ok(Exit::Ok.into())
+}

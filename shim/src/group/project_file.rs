@@ -1,0 +1,57 @@
+//! `.loci.toml`: one key, `group = "name"`, by which a project names itself.
+
+use loci_proto::group::GroupName;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The file's name.
+const NAME: &str = ".loci.toml";
+/// Most bytes that are read of a file in a project.
+const MOST: u64 = 64 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProjectFile {
+    group: Option<GroupName>,
+}
+
+/// Looks for the file from the project's folder up to the top of its working tree; the nearest one decides.
+pub fn find(project: &Path, top: &Path, warnings: &mut Vec<String>) -> Option<GroupName> {
+    let upwards = project.ancestors().take_while(|folder| folder.starts_with(top));
+    let file = upwards.map(|folder| folder.join(NAME)).find(|file| file.is_file())?;
+    match read(&file) {
+        Ok(name) => name,
+        Err(why) => {
+            warnings.push(format!("{} is ignored: {}", file.display(), why.trim_end()));
+            None
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<Option<GroupName>, String> {
+    let text = read_small(file).map_err(|e| e.to_string())?;
+    let ProjectFile { group } = toml::from_str(&text).map_err(|e| e.message().to_owned())?;
+    if let Some(name) = group.as_ref().filter(|name| is_id(name)) {
+        return Err(format!("{} is the id of a folder; a project may name only itself", name.as_str()));
+    }
+    Ok(group)
+}
+
+/// `g_` and 16 hexadecimal digits: what the daemon makes of a folder's path.
+fn is_id(name: &GroupName) -> bool {
+    let digits = name.as_str().strip_prefix("g_").unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Reads a file that somebody else wrote: no pipe, only text, and not more than is sensible.
+pub fn read_small(file: &Path) -> io::Result<String> {
+    if !file.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let mut text = String::new();
+    let mut file = File::open(file)?.take(MOST + 1);
+    file.read_to_string(&mut text)?;
+    if text.len() as u64 > MOST { Err(io::Error::other("it is too long")) } else { Ok(text) }
+}

@@ -1,0 +1,294 @@
+//! `loci mcp`: passes an agent's lines to the daemon and the answers back, and outlives the daemon.
+//!
+//! One loop, no tasks: it waits for the next event on either side and acts on it without waiting for anything else. Lines of the agent
+//! are looked at just far enough to keep a table of the unanswered ones ([`flight`]); each `tools/call` is stamped with a key
+//! ([`stamp`]). When the daemon is lost the next one is told the handshake and every unanswered line again, in order; the key makes
+//! sure that nothing happens twice. What cannot be passed on is answered here ([`answers`]), so the agent never waits for nothing.
+//!
+//! Bounds: a line, each side's [`outbox`], and the table. When one is full the side that fills it is not read until there is room.
+//!
+//! Not here: what a message means, and any state of MCP but the handshake that a new daemon has to hear again.
+
+pub mod agent;
+pub mod answers;
+pub mod flight;
+pub mod lines;
+pub mod link;
+pub mod message;
+pub mod outbox;
+pub mod stamp;
+pub mod stdio;
+
+use crate::client::{Reach, Unreachable};
+use agent::{Agent, AgentEvent};
+use flight::{Entry, Flight, Kind};
+use lines::{Excerpt, Line};
+use link::{Link, LinkEvent};
+use loci_proto::limits;
+use message::{FromDaemon, Message, Notification, Refusal, Request};
+use stamp::Keys;
+use std::future::{Future, pending};
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, sleep_until};
+
+/// Daemons that may be lost under one request before it is given up: it may be what ends them.
+const DAEMONS_PER_REQUEST: u32 = 8;
+
+/// A session between one agent and its daemons.
+#[derive(Debug)]
+pub struct Relay<I, O> {
+    agent: Agent<I, O>,
+    link: Link,
+    flight: Flight,
+    handshake: Handshake,
+    keys: Keys,
+    /// How long unanswered requests are waited for once the agent has ended.
+    drain: Duration,
+}
+
+/// What a new daemon has to hear before anything else, in the eras of MCP that have a handshake.
+#[derive(Debug, Default)]
+struct Handshake {
+    /// The agent's latest `initialize`.
+    initialize: Option<(message::Id, Vec<u8>)>,
+    /// Its `notifications/initialized`.
+    initialized: Option<Vec<u8>>,
+}
+
+impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
+    /// A session whose idempotency keys are `keys`.
+    pub fn new(agent: Agent<I, O>, reach: Rc<Reach>, keys: Keys) -> Self {
+        let drain = Duration::from_secs(5);
+        Self { agent, link: Link::new(reach), flight: Flight::default(), handshake: Handshake::default(), keys, drain }
+    }
+
+    /// The same session with another patience at its end.
+    #[must_use]
+    pub fn drain_for(self, drain: Duration) -> Self {
+        Self { drain, ..self }
+    }
+
+    /// Serves the agent until it ends (end of input, closed output, or `stop`).
+    pub async fn run(mut self, stop: impl Future<Output = ()>) {
+        // The daemon warms up while the agent is still busy with itself.
+        self.link.want();
+        tokio::pin!(stop);
+        let mut stopped = false;
+        let mut end = None;
+        while !self.is_over() {
+            if !self.agent.speaks() {
+                self.link.close_our_half();
+                end.get_or_insert_with(|| Instant::now() + self.drain);
+            }
+            let take_in = self.flight.has_room() && self.link.has_room() && self.agent.has_room();
+            let listen = self.agent.has_room();
+            tokio::select! {
+                event = self.agent.next(take_in) => if self.on_agent(event).is_gone() { return },
+                event = self.link.next(listen) => self.on_link(event),
+                () = &mut stop, if !stopped => {
+                    stopped = true;
+                    self.agent.hang_up();
+                }
+                () = until(end) => return self.last_words().await,
+            }
+        }
+        self.agent.flush().await;
+    }
+
+    /// Nobody speaks, nobody waits, and everything was said.
+    fn is_over(&self) -> bool {
+        !self.agent.speaks() && !self.flight.waiting() && self.agent.took_all()
+    }
+
+    /// Answers, as far as somebody still listens, what the daemon did not answer in time.
+    async fn last_words(mut self) {
+        for entry in self.flight.give_up(|_| true) {
+            self.agent.tell(&answers::failure(&entry, "the session ended before the answer came.", "Ask again in a new one."));
+        }
+        let end = Some(Instant::now() + Duration::from_millis(100));
+        while !self.agent.took_all() {
+            tokio::select! {
+                event = self.agent.next(false) => if matches!(event, AgentEvent::Gone) { return },
+                () = until(end) => return,
+            }
+        }
+        self.agent.flush().await;
+    }
+
+    fn on_agent(&mut self, event: AgentEvent) -> Presence {
+        match event {
+            AgentEvent::Line(Line::Whole(line)) => self.on_line(&line),
+            AgentEvent::Line(Line::TooLong(excerpt)) => self.refuse(&too_long(&excerpt)),
+            AgentEvent::Gone => return Presence::Gone,
+            AgentEvent::Silent | AgentEvent::Took => {}
+        }
+        Presence::There
+    }
+
+    fn on_line(&mut self, line: &[u8]) {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let taken = match message::read(line) {
+            Ok(Message::Request(request)) => self.on_request(line, request),
+            Ok(Message::Notification(notification)) => {
+                self.on_notification(line, &notification);
+                Ok(())
+            }
+            Ok(Message::Answer) => {
+                self.link.tell(&with_newline(line));
+                Ok(())
+            }
+            Err(refusal) => Err(refusal),
+        };
+        if let Err(refusal) = taken {
+            self.refuse(&refusal);
+        }
+    }
+
+    fn on_request(&mut self, line: &[u8], request: Request) -> Result<(), Refusal> {
+        let Request { id, method, params } = request;
+        if self.flight.contains(&id) {
+            return Err(Refusal::new(Some(id), message::INVALID_REQUEST, "A request with this id is not answered yet"));
+        }
+        let kind = Kind::of(&method);
+        let line = match (kind, params) {
+            (Kind::Call, Some(params)) => self.stamped(line, params, &id)?,
+            _ => with_newline(line),
+        };
+        if method == "initialize" {
+            self.handshake = Handshake { initialize: Some((id.clone(), line.clone())), initialized: None };
+        }
+        let sent = u32::from(self.link.tell(&line));
+        self.flight.push(Entry { id, kind, line, sent });
+        self.link.want();
+        Ok(())
+    }
+
+    fn stamped(&mut self, line: &[u8], params: &serde_json::value::RawValue, id: &message::Id) -> Result<Vec<u8>, Refusal> {
+        let refuse = |code: i32, why: String| Refusal::new(Some(id.clone()), code, why);
+        let text = std::str::from_utf8(line).map_err(|e| refuse(message::PARSE_ERROR, e.to_string()))?;
+        let stamped = stamp::stamp(text, params, &self.keys.fresh()).map_err(|why| refuse(message::INVALID_PARAMS, why.to_owned()))?;
+        if stamped.len() >= limits::LINE_BYTES {
+            return Err(refuse(message::INVALID_REQUEST, LINE_TOO_LONG.to_owned()));
+        }
+        Ok(with_newline(stamped.as_bytes()))
+    }
+
+    /// A notification passes while there is a connection. A later daemon needs to hear no more of them than `initialized`.
+    fn on_notification(&mut self, line: &[u8], notification: &Notification) {
+        if let Some(id) = notification.cancels() {
+            self.flight.remove(&id);
+        }
+        let line = with_newline(line);
+        self.link.tell(&line);
+        if notification.method == "notifications/initialized" {
+            self.handshake.initialized = Some(line);
+        }
+    }
+
+    fn on_link(&mut self, event: LinkEvent) {
+        match event {
+            LinkEvent::Line(Line::Whole(line)) => self.on_answer(&line),
+            LinkEvent::Line(Line::TooLong(excerpt)) => self.on_overlong_answer(&excerpt),
+            LinkEvent::Reached => self.tell_everything(),
+            LinkEvent::Failed(reason) => self.on_unreachable(&reason),
+            LinkEvent::Lost => self.on_lost(),
+            LinkEvent::Took => {}
+        }
+    }
+
+    fn on_answer(&mut self, line: &[u8]) {
+        let passes = match message::read_answer(line) {
+            FromDaemon::Answer(id) => self.flight.remove(&id).is_some(),
+            FromDaemon::Other => true,
+            FromDaemon::Unreadable => false,
+        };
+        if passes {
+            self.agent.tell(&with_newline(line));
+        }
+    }
+
+    fn on_overlong_answer(&mut self, excerpt: &Excerpt) {
+        let answered = message::id_of_excerpt(excerpt).and_then(|id| self.flight.remove(&id));
+        if let Some(entry) = answered {
+            let message = format!("The answer is longer than {} bytes", limits::LINE_BYTES);
+            self.agent.tell(&answers::error(Some(&entry.id), message::INTERNAL_ERROR, &message));
+        }
+    }
+
+    /// Tells a new daemon the handshake, whose answer was given long ago, and every unanswered request in order.
+    fn tell_everything(&mut self) {
+        let Handshake { initialize, initialized } = &self.handshake;
+        let initialized = initialized.as_deref().unwrap_or_default();
+        let unanswered = initialize.as_ref().filter(|(id, _)| self.flight.contains(id)).map(|(id, _)| id);
+        if let (Some((_, line)), None) = (initialize, unanswered) {
+            self.link.tell(line);
+            self.link.tell(initialized);
+        }
+        for entry in self.flight.iter_mut() {
+            entry.sent += 1;
+            self.link.tell(&entry.line);
+            if Some(&entry.id) == unanswered {
+                self.link.tell(initialized);
+            }
+        }
+    }
+
+    fn on_unreachable(&mut self, reason: &Unreachable) {
+        eprintln!("loci: {}", reason.what());
+        for entry in self.flight.give_up(|_| true) {
+            self.agent.tell(&answers::failure(&entry, &reason.what(), &reason.next_step()));
+        }
+    }
+
+    fn on_lost(&mut self) {
+        for entry in self.flight.give_up(|entry| entry.sent >= DAEMONS_PER_REQUEST) {
+            let what = format!("locid ended {DAEMONS_PER_REQUEST} times while it worked on this request.");
+            self.agent.tell(&answers::failure(&entry, &what, "Do not repeat it as it is; `loci ctl logs` shows why locid ended."));
+        }
+        // With nothing to tell it a new daemon has to wait for the agent: `loci ctl stop` then lasts.
+        if self.flight.waiting() {
+            self.link.want();
+        }
+    }
+
+    fn refuse(&mut self, refusal: &Refusal) {
+        self.agent.tell(&answers::refusal(refusal));
+    }
+}
+
+/// Whether there still is an agent to serve.
+#[derive(PartialEq, Eq)]
+enum Presence {
+    There,
+    Gone,
+}
+
+impl Presence {
+    fn is_gone(&self) -> bool {
+        *self == Self::Gone
+    }
+}
+
+const LINE_TOO_LONG: &str = "The line is longer than 1 MiB";
+
+fn too_long(excerpt: &Excerpt) -> Refusal {
+    Refusal::new(message::id_of_excerpt(excerpt), message::INVALID_REQUEST, LINE_TOO_LONG)
+}
+
+fn with_newline(line: &[u8]) -> Vec<u8> {
+    [line, b"\n"].concat()
+}
+
+async fn until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => sleep_until(instant).await,
+        None => pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The daemon's side of the relay: there is a connection, or one is being made, or none is wanted.
+
+use super::lines::{Line, Lines};
+use super::outbox::Outbox;
+use crate::client::{Connection, Reach, Unreachable};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+type Reaching = Pin<Box<dyn Future<Output = Result<Connection, Unreachable>>>>;
+
+/// The way to the daemon.
+pub struct Link {
+    reach: Rc<Reach>,
+    state: State,
+}
+
+enum State {
+    /// No connection, and none is wanted until the agent says something.
+    Idle,
+    /// On the way.
+    Reaching(Reaching),
+    /// The daemon has said welcome.
+    Up(Up),
+}
+
+struct Up {
+    lines: Lines<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+    outbox: Outbox,
+    /// Whether we have more to say.
+    half: Half,
+}
+
+/// Our half of a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Half {
+    Open,
+    /// To be closed once the outbox is empty.
+    Closing,
+    Closed,
+}
+
+/// What happened on the daemon's side.
+#[derive(Debug)]
+pub enum LinkEvent {
+    /// It has said welcome and wants to be told everything.
+    Reached,
+    /// There is no reaching it.
+    Failed(Unreachable),
+    /// It said something.
+    Line(Line),
+    /// It took some of what it was told.
+    Took,
+    /// The connection is gone.
+    Lost,
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.state {
+            State::Idle => "Link(idle)",
+            State::Reaching(_) => "Link(reaching)",
+            State::Up(_) => "Link(up)",
+        })
+    }
+}
+
+impl Link {
+    /// No connection yet.
+    pub fn new(reach: Rc<Reach>) -> Self {
+        Self { reach, state: State::Idle }
+    }
+
+    /// Makes a connection, unless there is one or one is being made.
+    pub fn want(&mut self) {
+        if matches!(self.state, State::Idle) {
+            let reach = Rc::clone(&self.reach);
+            self.state = State::Reaching(Box::pin(async move { reach.reach().await }));
+        }
+    }
+
+    /// What happens next; the daemon is read only while `read` is true. Cancelling loses nothing.
+    pub async fn next(&mut self, read: bool) -> LinkEvent {
+        let event = match &mut self.state {
+            State::Idle => std::future::pending().await,
+            State::Reaching(reaching) => match reaching.await {
+                Ok(Connection { lines, writer, .. }) => {
+                    self.state = State::Up(Up { lines, writer, outbox: Outbox::default(), half: Half::Open });
+                    return LinkEvent::Reached;
+                }
+                Err(reason) => LinkEvent::Failed(reason),
+            },
+            State::Up(up) => up.next(read).await,
+        };
+        if matches!(event, LinkEvent::Failed(_) | LinkEvent::Lost) {
+            self.state = State::Idle;
+        }
+        event
+    }
+
+    /// Tells the daemon something; false when there is no connection and nothing was told.
+    pub fn tell(&mut self, lines: &[u8]) -> bool {
+        match &mut self.state {
+            State::Up(up) => {
+                up.outbox.push(lines);
+                true
+            }
+            State::Idle | State::Reaching(_) => false,
+        }
+    }
+
+    /// Tells the daemon, after all the rest, that nothing more will come.
+    pub fn close_our_half(&mut self) {
+        if let State::Up(up) = &mut self.state
+            && up.half == Half::Open
+        {
+            up.half = Half::Closing;
+        }
+    }
+
+    /// True while the daemon takes what it is told quickly enough.
+    pub fn has_room(&self) -> bool {
+        match &self.state {
+            State::Up(up) => up.outbox.has_room(),
+            State::Idle | State::Reaching(_) => true,
+        }
+    }
+}
+
+impl Up {
+    async fn next(&mut self, read: bool) -> LinkEvent {
+        if self.half == Half::Closing && self.outbox.is_empty() {
+            self.half = Half::Closed;
+            // If it fails the connection is gone, which reading will tell.
+            let _ = self.writer.shutdown().await;
+        }
+        tokio::select! {
+            wrote = self.outbox.write_some(&mut self.writer), if !self.outbox.is_empty() => match wrote {
+                Ok(()) => LinkEvent::Took,
+                Err(_) => {
+                    // What the daemon said before it went is still to be read; its end will then tell that it is lost.
+                    self.outbox = Outbox::default();
+                    LinkEvent::Took
+                }
+            },
+            line = self.lines.next(), if read => line.ok().flatten().map_or(LinkEvent::Lost, LinkEvent::Line),
+            else => std::future::pending().await,
+        }
+    }
+}

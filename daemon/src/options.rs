@@ -1,6 +1,8 @@
 //! The command line of `locid`, and its short-lived commands.
 
 use crate::config::{self, Config};
+use crate::lifecycle;
+use crate::embedding::model::{FileStatus, ModelStatus};
 use crate::embedding::{ModelConfig, fetch, model};
 use clap::{Parser, Subcommand};
 use loci_proto::error::{Exit, Failure};
@@ -84,6 +86,8 @@ fn read(paths: &Paths) -> Result<(Config, ModelConfig), Failure> {
 /// `locid model fetch`
 #[must_use]
 pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
+    // It may be the first to make the data folder, which the daemon wants closed to others.
+    lifecycle::go_private();
     let (config, model) = match read(paths) {
         Ok(read) => read,
         Err(failure) => return fail(&failure),
@@ -102,9 +106,22 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
         Err(failure) => return fail(&failure),
     };
     let status = model::status(&model);
-    let text = if json { serde_json::to_string(&status).unwrap_or_default() } else { status.to_string() };
-    println!("{}", text.trim_end());
+    if json {
+        println!("{}", serde_json::to_string(&status).unwrap_or_default());
+    } else {
+        println!("{}", in_words(&status));
+    }
     if status.complete() { Exit::Ok.into() } else { Exit::Failed.into() }
+}
+
+fn in_words(status: &ModelStatus) -> String {
+    let line = |file: &FileStatus| format!("{:8}{:>12} bytes  {}", file.condition.as_str(), file.size, file.path.display());
+    let mut lines = vec![status.id.to_owned()];
+    lines.extend(status.files.iter().map(line));
+    if let Some(library) = &status.ort_lib {
+        lines.push(format!("LOCI_ORT_LIB chooses {}", library.display()));
+    }
+    lines.join("\n")
 }
 
 fn fail(error: &dyn std::fmt::Display) -> ExitCode {

@@ -37,7 +37,7 @@ struct Threads {
 ///
 /// # Errors
 /// The exit code and the reason when the daemon cannot start, or when the store failed.
-pub fn run(options: &Options, paths: Paths) -> Result<(), End> {
+pub fn run(options: &Options, paths: &Paths) -> Result<(), End> {
     lifecycle::go_private();
     let config = Config::read(&paths.config).map_err(|f| End::new(Exit::Config, f))?;
     let level = std::env::var("LOCI_LOG_LEVEL").unwrap_or_else(|_| config.server.log_level.clone());
@@ -49,14 +49,14 @@ pub fn run(options: &Options, paths: Paths) -> Result<(), End> {
     end
 }
 
-async fn serve(options: &Options, paths: Paths, config: Config) -> Result<(), End> {
+async fn serve(options: &Options, paths: &Paths, config: Config) -> Result<(), End> {
     let of_config = |f| End::new(Exit::Config, f);
     let of_storage = |f| End::new(Exit::Storage, f);
-    let db = database(&paths, &config).map_err(of_config)?;
+    let db = database(paths, &config).map_err(of_config)?;
     let default_group = config.default_group().map_err(of_config)?;
-    let model = options::model_config(&paths, &config).map_err(of_config)?;
-    lifecycle::folders(&paths, &db).map_err(of_storage)?;
-    let _locks = locks(&paths, &db).await?;
+    let model = options::model_config(paths, &config).map_err(of_config)?;
+    lifecycle::folders(paths, &db).map_err(of_storage)?;
+    let _locks = locks(paths, &db).await?;
     let listener = listen::bind(&paths.socket)?;
     let admin = http::bind(&paths.admin_socket)?;
 
@@ -86,7 +86,7 @@ async fn serve(options: &Options, paths: Paths, config: Config) -> Result<(), En
         until_stopped(&draining).await;
     }
     tracing::info!("draining");
-    remove_sockets(&paths);
+    remove_sockets(paths);
     draining.cancel();
     tasks.close();
     let _ = tokio::time::timeout(DRAIN, tasks.wait()).await;

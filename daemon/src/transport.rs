@@ -12,10 +12,11 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::task::AbortOnDropHandle;
 
 mod faults;
 
@@ -23,19 +24,20 @@ mod faults;
 const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Lines of one connection as messages.
-pub struct Lines<R, W> {
-    reader: R,
-    line: Vec<u8>,
-    /// The rest of a line that was too long is being skipped.
-    skipping: bool,
-    writer: Arc<tokio::sync::Mutex<W>>,
+///
+/// A task of its own reads: the library drops a waiting [`Transport::receive`] whenever it has something to send, and what that
+/// future held would be lost with it.
+pub struct Lines<W> {
+    messages: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
+    writer: Arc<Mutex<W>>,
     running: Arc<Running>,
+    _reading: AbortOnDropHandle<()>,
 }
 
 /// The requests of a connection that are being answered.
 struct Running {
     places: Arc<Semaphore>,
-    taken: Mutex<HashMap<RequestId, OwnedSemaphorePermit>>,
+    taken: std::sync::Mutex<HashMap<RequestId, OwnedSemaphorePermit>>,
 }
 
 impl Running {
@@ -63,6 +65,45 @@ impl Running {
     }
 }
 
+impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
+    /// Messages over this reader and writer.
+    pub fn new(reader: impl AsyncBufRead + Unpin + Send + 'static, writer: W) -> Self {
+        let running = Arc::new(Running { places: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)), taken: std::sync::Mutex::default() });
+        let writer = Arc::new(Mutex::new(writer));
+        let (found, messages) = mpsc::channel(1);
+        let reading = read(reader, Arc::clone(&writer), Arc::clone(&running), found);
+        Self { messages, writer, running, _reading: AbortOnDropHandle::new(tokio::spawn(reading)) }
+    }
+}
+
+/// Reads messages until the end of the stream; lines that are none are answered here.
+async fn read<W: AsyncWrite + Unpin>(
+    mut reader: impl AsyncBufRead + Unpin,
+    writer: Arc<Mutex<W>>,
+    running: Arc<Running>,
+    found: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
+) {
+    let mut line = Vec::new();
+    loop {
+        let understood = match read_line(&mut reader, &mut line).await {
+            Ok(Read::Line) => understand(&line),
+            Ok(Read::TooLong) => Err(Box::new(refusal(None, ErrorCode::INVALID_REQUEST, &too_long()))),
+            Ok(Read::End) | Err(_) => return,
+        };
+        let passed_on = match understood {
+            Ok(Some(message)) => {
+                running.admit(&message).await;
+                found.send(message).await.is_ok()
+            }
+            Ok(None) => true,
+            Err(answer) => write(&writer, &answer).await.is_ok(),
+        };
+        if !passed_on {
+            return;
+        }
+    }
+}
+
 /// What was read.
 enum Read {
     Line,
@@ -70,64 +111,31 @@ enum Read {
     End,
 }
 
-impl<R: AsyncBufRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
-    /// Messages over this reader and writer.
-    pub fn new(reader: R, writer: W) -> Self {
-        let places = Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT));
-        let running = Arc::new(Running { places, taken: Mutex::default() });
-        Self { reader, line: Vec::new(), skipping: false, writer: Arc::new(tokio::sync::Mutex::new(writer)), running }
-    }
-
-    /// Reads up to the next newline. May be dropped while it waits: what was read so far stays in `line`.
-    async fn read_line(&mut self) -> io::Result<Read> {
-        loop {
-            let available = self.reader.fill_buf().await?;
-            if available.is_empty() {
-                return Ok(Read::End);
-            }
-            let newline = available.iter().position(|byte| *byte == b'\n');
-            let taken = newline.map_or(available.len(), |at| at + 1);
-            let too_long = !self.skipping && self.line.len() + taken > limits::LINE_BYTES;
-            if !self.skipping && !too_long {
-                self.line.extend_from_slice(&available[..taken]);
-            }
-            self.reader.consume(taken);
-            let skipped = self.skipping;
-            self.skipping = (skipped || too_long) && newline.is_none();
-            if too_long {
-                self.line.clear();
-                return Ok(Read::TooLong);
-            }
-            if newline.is_some() && !skipped {
-                return Ok(Read::Line);
-            }
+/// Reads the next line into `line`; of one that is too long, nothing is kept and the rest is skipped.
+async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Read> {
+    line.clear();
+    let mut too_long = false;
+    loop {
+        let available = reader.fill_buf().await?;
+        if available.is_empty() {
+            return Ok(Read::End);
         }
-    }
-
-    /// The next request or notification; lines that are neither are answered here.
-    async fn next(&mut self) -> io::Result<Option<RxJsonRpcMessage<RoleServer>>> {
-        loop {
-            match self.read_line().await? {
-                Read::End => return Ok(None),
-                Read::TooLong => write(&self.writer, &refusal(None, ErrorCode::INVALID_REQUEST, &too_long())).await?,
-                Read::Line => {
-                    let line = std::mem::take(&mut self.line);
-                    match understand(&line) {
-                        Ok(Some(message)) => return Ok(Some(message)),
-                        Ok(None) => {}
-                        Err(answer) => write(&self.writer, &answer).await?,
-                    }
-                }
-            }
+        let newline = available.iter().position(|byte| *byte == b'\n');
+        let taken = newline.map_or(available.len(), |at| at + 1);
+        too_long |= line.len() + taken > limits::LINE_BYTES;
+        if too_long {
+            line.clear();
+        } else {
+            line.extend_from_slice(&available[..taken]);
+        }
+        reader.consume(taken);
+        if newline.is_some() {
+            return Ok(if too_long { Read::TooLong } else { Read::Line });
         }
     }
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
-where
-    R: AsyncBufRead + Unpin + Send,
-    W: AsyncWrite + Unpin + Send + 'static,
-{
+impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> {
     type Error = io::Error;
 
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -144,16 +152,7 @@ where
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        let message = match self.next().await {
-            Ok(message) => message?,
-            Err(error) => {
-                tracing::debug!(%error, "a connection broke");
-                return None;
-            }
-        };
-        let running = Arc::clone(&self.running);
-        running.admit(&message).await;
-        Some(message)
+        self.messages.recv().await
     }
 
     async fn close(&mut self) -> io::Result<()> {
@@ -161,7 +160,7 @@ where
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(writer: &tokio::sync::Mutex<W>, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
+async fn write<W: AsyncWrite + Unpin>(writer: &Mutex<W>, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     let mut writer = writer.lock().await;

@@ -4,7 +4,7 @@
 //! come at once start one daemon. Not here: when to start one (`client`), and the daemon's own lock (`locid`).
 
 mod environment;
-mod folders;
+pub mod folders;
 mod locid;
 
 pub use locid::find_locid;

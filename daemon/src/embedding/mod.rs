@@ -10,6 +10,7 @@ mod desk;
 #[cfg(feature = "fault-embedder")]
 mod fault;
 pub mod fetch;
+mod memory;
 pub mod model;
 pub mod onnx;
 pub mod pieces;
@@ -141,6 +142,7 @@ impl Embedder {
     /// When the system gives no thread, as [`std::thread::spawn`] does.
     #[must_use]
     pub fn start(config: ModelConfig) -> Self {
+        memory::give_back_large_blocks();
         #[cfg(feature = "fault-embedder")]
         if let Some(stand_in) = fault::StandIn::of_process() {
             return Self::with_source(stand_in);

@@ -9,11 +9,12 @@ use super::thread::{Encoder, guarded};
 use loci_engine::embedding::Embedding;
 use std::collections::VecDeque;
 
-/// Tokens of one run, padding included; bounds how long a query waits and how much memory a run takes.
-pub(super) const RUN_TOKENS: usize = 2048;
+/// Tokens of one run, padding included; bounds how long a query waits and how much memory a run takes. Larger runs were measured to
+/// cost as much for each token, so they would only make others wait.
+pub(super) const RUN_TOKENS: usize = 512;
 
 /// Tokens of one round; bounds how long tokenizing takes before the first run.
-const ROUND_TOKENS: usize = 4 * RUN_TOKENS;
+const ROUND_TOKENS: usize = 16 * RUN_TOKENS;
 
 /// Texts of one round.
 const ROUND_TEXTS: usize = 64;

@@ -6,7 +6,6 @@ use super::onnx::{INTRA_THREADS, Model, switch_off_telemetry};
 use super::thread::{Encoder, Opened, Source};
 use loci_engine::embedding::DIMENSIONS;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
@@ -44,8 +43,6 @@ pub struct Obedient {
     runs: Sender<Vec<u32>>,
     /// What to do: a run waits for one word.
     words: Arc<Mutex<Receiver<Word>>>,
-    /// How often the model was opened.
-    pub opened: Arc<AtomicUsize>,
 }
 
 /// What a run is told.
@@ -61,7 +58,7 @@ impl Obedient {
     /// The source, what its runs hold, and the words for them.
     pub fn new() -> (Self, Receiver<Vec<u32>>, Sender<Word>) {
         let ((runs, seen), (word, words)) = (channel(), channel());
-        (Self { runs, words: Arc::new(Mutex::new(words)), opened: Arc::default() }, seen, word)
+        (Self { runs, words: Arc::new(Mutex::new(words)) }, seen, word)
     }
 }
 
@@ -71,7 +68,6 @@ impl Source for Obedient {
     }
 
     fn open(&self) -> Result<Opened, LoadError> {
-        self.opened.fetch_add(1, Ordering::SeqCst);
         let encoder = Encoding { runs: self.runs.clone(), words: Arc::clone(&self.words) };
         Ok(Opened { encoder: Box::new(encoder), sha256: "obedient".to_owned(), warnings: Vec::new() })
     }

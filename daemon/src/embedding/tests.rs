@@ -9,7 +9,6 @@ use loci_proto::limits::QUEUE;
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 #[derive(Deserialize)]
@@ -253,7 +252,7 @@ async fn a_full_lane_says_busy_and_a_caller_that_left_costs_no_run() {
 
 #[tokio::test]
 async fn a_flaw_is_the_texts_own_and_three_failures_in_a_row_are_the_models() {
-    let (embedder, runs, words, first) = busy().await;
+    let (embedder, _runs, words, first) = busy().await;
     words.send(Word::GiveNan).expect("is heard");
     assert_eq!(first.await.expect("ends"), Err(EmbedError::Flawed(Flaw::NotFinite)));
     assert_eq!(embedder.document("seven".to_owned(), Lane::Bulk).await, Err(EmbedError::Failed("not a number".to_owned())));
@@ -263,7 +262,6 @@ async fn a_flaw_is_the_texts_own_and_three_failures_in_a_row_are_the_models() {
         let refused = embedder.query("1".to_owned()).await.expect_err("fails");
         assert!(matches!(refused, EmbedError::Failed(_)), "{refused}");
     }
-    embedder.settled().await;
     while embedder.state().as_str() == "ready" {
         tokio::task::yield_now().await;
     }
@@ -275,7 +273,6 @@ async fn a_flaw_is_the_texts_own_and_three_failures_in_a_row_are_the_models() {
         tokio::task::yield_now().await;
     }
     drop(words);
-    drop(runs.iter().take(3).count());
     embedder.query("1".to_owned()).await.expect("works again");
 }
 

@@ -33,23 +33,53 @@ fn undoubled(stem: &str) -> Option<String> {
     (one == two).then(|| stem[..stem.len() - one.len_utf8()].to_owned())
 }
 
-/// Whether two words are forms of one, or say the same.
-pub(super) fn related(a: &str, b: &str) -> bool {
-    let (of_a, of_b) = (bases(a), bases(b));
-    let alike = |x: &str, y: &str| {
-        let (x, y) = (says(SYNONYMS, x).unwrap_or(x), says(SYNONYMS, y).unwrap_or(y));
-        x == y || says(KINDS, x) == Some(y) || says(KINDS, y) == Some(x)
-    };
-    of_a.iter().any(|x| of_b.iter().any(|y| alike(x, y))) || derived(&of_a, &of_b) || derived(&of_b, &of_a)
+/// A form that no ending explains.
+pub(super) fn is_irregular(word: &str) -> bool {
+    says(IRREGULAR, word).is_some()
 }
 
-/// `snowy` of `snow`, `wooden` of `wood`, `player` of `plays`, `protective` of `protection`.
-fn derived(from: &[String], to: &[String]) -> bool {
-    let made = |base: &str, ending: &str| {
-        from.iter().any(|word| word.strip_suffix(ending).is_some_and(|stem| stem == base || undoubled(stem).is_some_and(|s| s == base)))
-    };
-    let agent = to.len() > 1 && to[1..].iter().any(|base| made(base, "er"));
-    let quality = |base: &String| base.len() > 2 && (made(base, "y") || made(base, "en"));
-    let deed = |base: &String| base.strip_suffix("ion").is_some_and(|stem| stem.len() > 4 && from[0].strip_suffix("ive") == Some(stem));
-    agent || to.iter().any(|base| quality(base) || deed(base))
+/// What a word may be a form of, and what each of these means.
+pub(super) struct Forms {
+    bases: Vec<String>,
+    meanings: Vec<&'static str>,
+}
+
+impl Forms {
+    /// The forms of a word in lower case.
+    pub(super) fn of(word: &str) -> Self {
+        let bases = bases(word);
+        let meanings = bases.iter().filter_map(|base| says(SYNONYMS, base)).collect();
+        Self { bases, meanings }
+    }
+
+    /// Whether two words are forms of one, or say the same.
+    pub(super) fn related(&self, other: &Self) -> bool {
+        self.bases.iter().any(|base| other.means(base))
+            || self.meanings.iter().any(|meaning| other.means(meaning))
+            || self.is_a(other)
+            || other.is_a(self)
+            || self.derived_from(other)
+            || other.derived_from(self)
+    }
+
+    fn means(&self, word: &str) -> bool {
+        self.meanings.contains(&word) || self.bases.iter().any(|base| base == word)
+    }
+
+    /// A boy is a child.
+    fn is_a(&self, other: &Self) -> bool {
+        let words = self.bases.iter().map(String::as_str).chain(self.meanings.iter().copied());
+        words.filter_map(|word| says(KINDS, word)).any(|kind| other.means(kind))
+    }
+
+    /// `snowy` of `snow`, `wooden` of `wood`, `player` of `plays`, `protective` of `protection`.
+    fn derived_from(&self, other: &Self) -> bool {
+        let made = |base: &str, ending: &str| {
+            let mut stems = self.bases.iter().filter_map(|word| word.strip_suffix(ending));
+            stems.any(|stem| stem == base || undoubled(stem).is_some_and(|stem| stem == base))
+        };
+        let quality = |base: &String| base.len() > 2 && (made(base, "y") || made(base, "en"));
+        let deed = |base: &String| base.strip_suffix("ion").is_some_and(|s| s.len() > 4 && self.bases[0].strip_suffix("ive") == Some(s));
+        other.bases[1..].iter().any(|base| made(base, "er")) || other.bases.iter().any(|base| quality(base) || deed(base))
+    }
 }

@@ -1,162 +1,139 @@
-//! Which word of one text answers which word of the other, and in what order.
+//! Which word of one text answers which word of the other.
 //!
-//! Deliberately not here: what a word without an answer means for the fact (`super` decides that).
+//! Deliberately not here: what a word without an answer means for the fact (`changes`), and what the order means (`order`).
 
-use std::cmp::Ordering;
-
-use super::forms::related;
+use super::forms::Forms;
 use super::scan::{Kind, Word};
 use super::words::Family;
+use std::cmp::Ordering;
 
-/// More comparisons of unanswered words than this, and the texts are not taken for the same.
-const MOST_COMPARISONS: usize = 4096;
+/// More unanswered words than this on a side, and only equal words answer each other: the texts differ anyway.
+const MOST_OPEN: usize = 48;
 
-/// Two texts, and the answer in the other text of each of their words.
-pub(super) struct Pairing<'a> {
-    /// The words of the first text.
-    pub a: &'a [Word],
-    /// The words of the second text.
-    pub b: &'a [Word],
-    /// For each word of the first text, its place in the second.
-    pub to_b: Vec<Option<usize>>,
-    /// For each word of the second text, its place in the first.
-    pub to_a: Vec<Option<usize>>,
+/// One of two texts.
+#[derive(Debug)]
+pub(super) struct Side {
+    /// Its words, in order.
+    pub words: Vec<Word>,
+    /// For each word the place in the other text of the word that answers it. Fillers have none.
+    pub answers: Vec<Option<usize>>,
 }
 
-impl<'a> Pairing<'a> {
-    /// Pairs equal words, then forms of one word, synonyms, and words written apart. `None` when there is too much to compare.
-    pub(super) fn of(a: &'a [Word], b: &'a [Word]) -> Option<Self> {
-        let mut pairing = Self { a, b, to_b: vec![None; a.len()], to_a: vec![None; b.len()] };
-        pairing.equal();
-        let (mut left, mut right) = (pairing.open(true), pairing.open(false));
-        if left.len() * right.len() > MOST_COMPARISONS {
-            return None;
-        }
+impl Side {
+    /// The places of the words that have no answer and are no fillers.
+    pub(super) fn alone(&self) -> impl Iterator<Item = usize> {
+        (0..self.words.len()).filter(|&i| self.answers[i].is_none() && self.words[i].kind != Kind::Filler)
+    }
+
+    /// A word of this kind has no answer.
+    pub(super) fn lacks(&self, kind: Kind) -> bool {
+        self.alone().any(|i| self.words[i].kind == kind)
+    }
+
+    /// The next word that is no little one.
+    pub(super) fn next(&self, from: usize) -> Option<usize> {
+        (from + 1..self.words.len()).find(|&i| !self.words[i].is_little())
+    }
+
+    /// The last word before that is no little one.
+    pub(super) fn previous(&self, from: usize) -> Option<usize> {
+        (0..from).rev().find(|&i| !self.words[i].is_little())
+    }
+
+    /// The preposition right before a word of weight.
+    pub(super) fn governor(&self, at: usize) -> Option<&str> {
+        let before = self.words[..at].iter().rev().find(|word| word.kind != Kind::Filler)?;
+        (before.kind == Kind::Little(Family::Preposition) && !self.words[at].is_little()).then_some(before.text.as_str())
+    }
+
+    /// A form of `be`, `have` or `do` stands shortly before.
+    pub(super) fn helped(&self, at: usize) -> bool {
+        self.words[at.saturating_sub(3)..at].iter().any(Word::is_auxiliary)
+    }
+
+    fn answered(&mut self, at: usize, by: usize) {
+        self.answers[at] = self.answers[at].or(Some(by));
+    }
+}
+
+/// Pairs equal words, then forms of one word and synonyms (a name has none), then words written apart in one text and together
+/// in the other. The last two are left out where the texts are two facts in any case.
+pub(super) fn pair(a: Vec<Word>, b: Vec<Word>) -> (Side, Side) {
+    let side = |words: Vec<Word>| Side { answers: vec![None; words.len()], words };
+    let (mut a, mut b) = (side(a), side(b));
+    equal(&mut a, &mut b, true);
+    equal(&mut a, &mut b, false);
+    let (left, right) = (open(&a), open(&b));
+    let differs = [&a, &b].iter().any(|side| side.alone().any(|i| side.words[i].counts_alone()));
+    if !differs && left.len().max(right.len()) <= MOST_OPEN {
+        let forms: Vec<Forms> = right.iter().map(|&j| Forms::of(&b.words[j].text)).collect();
         for &i in &left {
-            let answer = right.iter().copied().find(|&j| pairing.to_a[j].is_none() && likes(&a[i], &b[j]));
+            let form = Forms::of(&a.words[i].text);
+            let alike = |j: usize, other: &Forms| b.answers[j].is_none() && !a.words[i].name && !b.words[j].name && form.related(other);
+            let answer = right.iter().zip(&forms).find(|&(&j, other)| alike(j, other)).map(|(&j, _)| j);
             if let Some(j) = answer {
-                pairing.tie(i, j);
+                a.answered(i, j);
+                b.answered(j, i);
             }
         }
-        left.retain(|&i| pairing.to_b[i].is_none());
-        right.retain(|&j| pairing.to_a[j].is_none());
-        for (i, j, first) in joined(a, &left, b, &right).into_iter().chain(joined(b, &right, a, &left).into_iter().map(|(j, i, f)| (i, j, !f))) {
-            if first {
-                pairing.to_b[i] = pairing.to_b[i].or(Some(j));
-            } else {
-                pairing.to_a[j] = pairing.to_a[j].or(Some(i));
+        join(&mut a, &mut b);
+        join(&mut b, &mut a);
+    }
+    (a, b)
+}
+
+/// The plain words of a side that have no answer.
+fn open(side: &Side) -> Vec<usize> {
+    side.alone().filter(|&i| side.words[i].kind == Kind::Plain).collect()
+}
+
+/// Equal words answer each other: of several the one before the same next word, then the k-th the k-th.
+fn equal(a: &mut Side, b: &mut Side, by_next: bool) {
+    let (left, right) = (sorted(a, by_next), sorted(b, by_next));
+    let (mut x, mut y) = (0, 0);
+    while x < left.len() && y < right.len() {
+        match key(a, left[x], by_next).cmp(&key(b, right[y], by_next)) {
+            Ordering::Less => x += 1,
+            Ordering::Greater => y += 1,
+            Ordering::Equal => {
+                a.answered(left[x], right[y]);
+                b.answered(right[y], left[x]);
+                x += 1;
+                y += 1;
             }
         }
-        Some(pairing)
-    }
-
-    fn tie(&mut self, i: usize, j: usize) {
-        self.to_b[i] = Some(j);
-        self.to_a[j] = Some(i);
-    }
-
-    /// Equal words answer each other: of several the one before the same next word, then the k-th the k-th.
-    fn equal(&mut self) {
-        for by_next in [true, false] {
-            let (left, right) = (sorted(self.a, &self.to_b, by_next), sorted(self.b, &self.to_a, by_next));
-            let (mut x, mut y) = (0, 0);
-            while x < left.len() && y < right.len() {
-                match key(self.a, left[x], by_next).cmp(&key(self.b, right[y], by_next)) {
-                    Ordering::Less => x += 1,
-                    Ordering::Greater => y += 1,
-                    Ordering::Equal => {
-                        self.tie(left[x], right[y]);
-                        x += 1;
-                        y += 1;
-                    }
-                }
-            }
-        }
-    }
-
-    /// The plain words of one side that have no answer.
-    fn open(&self, left: bool) -> Vec<usize> {
-        let (words, answers) = if left { (self.a, &self.to_b) } else { (self.b, &self.to_a) };
-        (0..words.len()).filter(|&i| words[i].kind == Kind::Plain && answers[i].is_none()).collect()
-    }
-
-    /// The places in the second text of the words of the first that have one and whose order counts.
-    fn places(&self) -> Vec<usize> {
-        let counts = |w: &Word| match w.kind {
-            Kind::Little(Family::Preposition) => matches!(w.text.as_str(), "from" | "to" | "over" | "than"),
-            Kind::Little(_) | Kind::Filler => false,
-            _ => true,
-        };
-        let said = |w: &Word| !w.tied && matches!(w.text.as_str(), "said" | "says");
-        self.a
-            .iter()
-            .zip(&self.to_b)
-            .filter(|(w, _)| counts(w) && !said(w))
-            .filter_map(|(_, j)| j.filter(|&j| !said(&self.b[j])))
-            .collect()
-    }
-
-    /// Two parts have changed places round a third that stands between them: `tabs over spaces`, `spaces over tabs`.
-    ///
-    /// Two neighbours that change places say the same: `on Fridays we rest`, `we rest on Fridays`.
-    pub(super) fn turned_round(&self) -> bool {
-        let places = self.places();
-        let mut least_after = vec![usize::MAX; places.len() + 1];
-        for at in (0..places.len()).rev() {
-            least_after[at] = least_after[at + 1].min(places[at]);
-        }
-        let mut most_before = 0;
-        places.iter().enumerate().any(|(at, &place)| {
-            let turned = most_before > place && place > least_after[at + 1];
-            most_before = most_before.max(place);
-            turned
-        })
-    }
-
-    /// Numbers have changed places, and one of them has other neighbours than before.
-    pub(super) fn numbers_moved(&self) -> bool {
-        let numbers: Vec<(usize, usize)> = (0..self.a.len())
-            .filter(|&i| self.a[i].kind == Kind::Number)
-            .filter_map(|i| Some((i, self.to_b[i]?)))
-            .collect();
-        let near = |words: &[Word], from: usize, forward: bool| {
-            let fact = |&i: &usize| !matches!(words[i].kind, Kind::Filler | Kind::Little(_));
-            if forward { (from + 1..words.len()).find(fact) } else { (0..from).rev().find(fact) }
-        };
-        let kept = |&(i, j): &(usize, usize)| {
-            [true, false].iter().any(|&f| near(self.a, i, f).and_then(|n| self.to_b[n]).is_some_and(|n| near(self.b, j, f) == Some(n)))
-        };
-        !numbers.is_sorted_by_key(|&(_, j)| j) && !numbers.iter().all(kept)
     }
 }
 
-/// A word, and the next one if that is asked for.
-fn key(words: &[Word], at: usize, by_next: bool) -> (&str, Option<&str>) {
-    let next = words[at + 1..].iter().find(|w| w.kind != Kind::Filler).filter(|_| by_next);
-    (&words[at].text, next.map(|w| w.text.as_str()))
+/// What makes a word equal to another: the sort of word, its text, and the next word if that is asked for.
+fn key(side: &Side, at: usize, by_next: bool) -> (u8, &str, Option<&str>) {
+    let next = side.words[at + 1..].iter().find(|word| word.kind != Kind::Filler).filter(|_| by_next);
+    let sort = match side.words[at].kind {
+        Kind::Number | Kind::One => 0,
+        Kind::Unit => 1,
+        Kind::Little(_) => 2,
+        _ => 3,
+    };
+    (sort, &side.words[at].text, next.map(|word| word.text.as_str()))
 }
 
 /// The places of the words without an answer, in the order of their keys.
-fn sorted(words: &[Word], answers: &[Option<usize>], by_next: bool) -> Vec<usize> {
-    let mut open: Vec<usize> = (0..words.len()).filter(|&i| words[i].kind != Kind::Filler && answers[i].is_none()).collect();
-    open.sort_by(|&x, &y| key(words, x, by_next).cmp(&key(words, y, by_next)).then(x.cmp(&y)));
+fn sorted(side: &Side, by_next: bool) -> Vec<usize> {
+    let mut open: Vec<usize> = side.alone().collect();
+    open.sort_by(|&x, &y| key(side, x, by_next).cmp(&key(side, y, by_next)).then(x.cmp(&y)));
     open
 }
 
-/// Two words of the same meaning. A name has no other form.
-fn likes(a: &Word, b: &Word) -> bool {
-    !a.name && !b.name && related(&a.text, &b.text)
-}
-
-/// Neighbours of one text that are one word in the other, `on a stage` and `onstage`: (place here, place there, true).
-fn joined(apart: &[Word], left: &[usize], whole: &[Word], right: &[usize]) -> Vec<(usize, usize, bool)> {
-    let mut found = Vec::new();
-    for &at in left {
-        let Some(before) = (0..at).rev().find(|&i| apart[i].kind != Kind::Filler) else { continue };
-        let one = format!("{}{}", apart[before].text, apart[at].text);
-        if let Some(&j) = right.iter().find(|&&j| whole[j].text == one) {
-            found.extend([(before, j, true), (at, j, true), (at, j, false)]);
+/// Neighbours of one text that are one word in the other: `key board` and `keyboard`, `on a stage` and `onstage`.
+fn join(apart: &mut Side, whole: &mut Side) {
+    let right = open(whole);
+    for at in open(apart) {
+        let Some(before) = (0..at).rev().find(|&i| apart.words[i].kind != Kind::Filler) else { continue };
+        let one = format!("{}{}", apart.words[before].text, apart.words[at].text);
+        if let Some(&j) = right.iter().find(|&&j| whole.words[j].text == one) {
+            apart.answered(before, j);
+            apart.answered(at, j);
+            whole.answered(j, at);
         }
     }
-    found
 }

@@ -1,6 +1,7 @@
 //! Where the demonstration is played: a temporary home, runtime folder and project.
 
 use crate::output::Problem;
+use crate::spawn::folders;
 use loci_proto::paths::{Paths, Variables};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ impl Stage {
         let folder = tempfile::Builder::new().prefix("loci-demo-").tempdir()?;
         let [home, runtime, project] = ["home", "run", "project"].map(|name| folder.path().join(name));
         for made in [&home, &runtime, &project] {
-            std::fs::create_dir(made)?;
+            folders::make(made)?;
         }
         let variables = Variables {
             home: Some(home),

@@ -3,6 +3,7 @@
 use super::lines::{Line, Lines};
 use super::outbox::Outbox;
 use loci_proto::limits;
+use std::io;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 /// An agent on the other end of standard input and output.
@@ -40,16 +41,18 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Agent<I, O> {
                 Ok(()) => AgentEvent::Took,
                 Err(_) => AgentEvent::Gone,
             },
-            line = self.lines.next(), if read && self.speaks => match line {
-                Ok(Some(line)) => AgentEvent::Line(line),
-                // The end, or an error of standard input, which comes to the same. A last line may lack its newline.
-                Ok(None) | Err(_) => {
-                    self.speaks = false;
-                    self.lines.unfinished().map_or(AgentEvent::Silent, AgentEvent::Line)
-                }
-            },
+            line = self.lines.next(), if read && self.speaks => self.on_line(line),
             else => std::future::pending().await,
         }
+    }
+
+    fn on_line(&mut self, line: io::Result<Option<Line>>) -> AgentEvent {
+        if let Ok(Some(line)) = line {
+            return AgentEvent::Line(line);
+        }
+        // The end, or an error of standard input, which comes to the same. A last line may lack its newline.
+        self.speaks = false;
+        self.lines.unfinished().map_or(AgentEvent::Silent, AgentEvent::Line)
     }
 
     /// Sends answers.

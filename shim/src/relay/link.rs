@@ -71,6 +71,7 @@ impl fmt::Debug for Link {
 
 impl Link {
     /// No connection yet.
+    #[must_use]
     pub fn new(reach: Rc<Reach>) -> Self {
         Self { reach, state: State::Idle }
     }
@@ -123,6 +124,7 @@ impl Link {
     }
 
     /// True while the daemon takes what it is told quickly enough.
+    #[must_use]
     pub fn has_room(&self) -> bool {
         match &self.state {
             State::Up(up) => up.outbox.has_room(),
@@ -139,14 +141,13 @@ impl Up {
             let _ = self.writer.shutdown().await;
         }
         tokio::select! {
-            wrote = self.outbox.write_some(&mut self.writer), if !self.outbox.is_empty() => match wrote {
-                Ok(()) => LinkEvent::Took,
-                Err(_) => {
+            wrote = self.outbox.write_some(&mut self.writer), if !self.outbox.is_empty() => {
+                if wrote.is_err() {
                     // What the daemon said before it went is still to be read; its end will then tell that it is lost.
                     self.outbox = Outbox::default();
-                    LinkEvent::Took
                 }
-            },
+                LinkEvent::Took
+            }
             line = self.lines.next(), if read => line.ok().flatten().map_or(LinkEvent::Lost, LinkEvent::Line),
             else => std::future::pending().await,
         }

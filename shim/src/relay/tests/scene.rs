@@ -75,7 +75,7 @@ fn set(deadlines: Deadlines) -> Scene {
     let (stop, stopped) = oneshot::channel::<()>();
     let told = async {
         if stopped.await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     };
     Scene {

@@ -1,0 +1,166 @@
+"""The measurements: each takes a fresh home and gives plain figures. Not here: how they are shown (report.py)."""
+
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from notes import Notes
+from process import cpu_ms, pss_mib, settle, strangers
+from session import Refused, Session
+
+SEED = 20260301
+FILLERS = 8
+"""Sessions that fill the store at once, between measurements."""
+STORES, RECALLS, WARM_UP = 200, 200, 20
+MEMORY_AT = 200
+"""Memories in the store while memory is measured."""
+BURST_SESSIONS, BURST_STORES = 8, 25
+
+
+@dataclass
+class Latency:
+    """One kind of call at one size of the store; times in milliseconds."""
+
+    memories: int
+    verb: str
+    calls: int
+    p50: float
+    p99: float
+    cpu: float
+    """CPU time of the daemon for one call."""
+
+
+@dataclass
+class Footprint:
+    """Proportional set size with so many sessions, in MiB."""
+
+    sessions: int
+    daemon: float
+    shims: float
+    """All shims together."""
+    strangers: int
+    """Other processes of loci on the machine, which flatter the figures."""
+
+
+@dataclass
+class Burst:
+    """What became of stores that many sessions sent at once."""
+
+    sent: int
+    acknowledged: int
+    found: int
+    errors: int
+    seconds: float
+    """From the first line sent to the last acknowledgement."""
+
+
+def latencies(home, sizes):
+    """Grows one store through the sizes; at each, store and recall are timed one call after the other."""
+    notes, project = Notes(SEED), home.project("bench")
+    figures = []
+    with Session(home, project) as session:
+        _warm_up(home, session, notes)
+        for size in sizes:
+            measured = min(STORES, size // 2)
+            _fill(home, project, notes, size - measured)
+            figures.append(_timed(home, size, "store", [lambda a=note: session.tool("store_memory", **a) for note in notes.notes(measured)]))
+            _grow_to(home, session, notes, size)
+            questions = [notes.question() for _ in range(RECALLS)]
+            figures.append(_timed(home, size, "recall", [lambda q=text: session.tool("recall_memory", query=q) for text in questions]))
+    return figures
+
+
+def footprints(home, counts):
+    """PSS of the daemon and of the shims with so many sessions, each of which has recalled."""
+    notes, project, sessions, figures = Notes(SEED), home.project("bench"), [], []
+    try:
+        sessions.append(Session(home, project))
+        _warm_up(home, sessions[0], notes)
+        _fill(home, project, notes, MEMORY_AT)
+        for count in counts:
+            sessions += [Session(home, project) for _ in range(count - len(sessions))]
+            for session in sessions:
+                session.tool("recall_memory", query=notes.question())
+            daemon, shims = home.status()["pid"], [session.pid for session in sessions]
+            settle(daemon)
+            others = len(strangers({daemon, *shims}))
+            figures.append(Footprint(count, pss_mib(daemon), sum(map(pss_mib, shims)), others))
+    finally:
+        for session in sessions:
+            session.close()
+    return figures
+
+
+def burst(home):
+    """Every session sends all of its stores without waiting; afterwards each text is looked for in its own words."""
+    notes, project = Notes(SEED), home.project("bench")
+    sessions = [Session(home, project) for _ in range(BURST_SESSIONS)]
+    shares = [notes.notes(BURST_STORES) for _ in sessions]
+    try:
+        start = time.perf_counter()
+        sent = [[session.ask("store_memory", **note) for note in share] for session, share in zip(sessions, shares)]
+        with ThreadPoolExecutor(len(sessions)) as pool:
+            replies = list(itertools.chain.from_iterable(pool.map(lambda pair: pair[0].answers(pair[1]), zip(sessions, sent))))
+        seconds = time.perf_counter() - start
+        errors = sum(isinstance(reply, Refused) for reply in replies)
+        found = sum(_is_found(sessions[0], note["content"]) for share in shares for note in share)
+    finally:
+        for session in sessions:
+            session.close()
+    return Burst(len(replies), len(replies) - errors, found, errors, seconds)
+
+
+def _is_found(session, text):
+    results = session.tool("recall_memory", query=text)["results"]
+    return any(result.get("content") == text for result in results)
+
+
+def _warm_up(home, session, notes):
+    """The first calls pay for reading the model; without a model the figures would be of something else."""
+    for _ in range(WARM_UP):
+        session.tool("store_memory", **notes.note())
+        session.tool("recall_memory", query=notes.question())
+    status = home.status()
+    if status["degraded"]:
+        raise RuntimeError(f"the daemon is degraded ({', '.join(status['degraded'])}); run `loci model download` first")
+
+
+def _fill(home, project, notes, size):
+    """Brings the store to the size through many sessions at once."""
+
+    def store(share):
+        with Session(home, project) as session:
+            for note in share:
+                session.tool("store_memory", **note)
+
+    while (missing := size - home.status()["memories"]) > 0:
+        todo = notes.notes(missing)
+        with ThreadPoolExecutor(FILLERS) as pool:
+            list(pool.map(store, (todo[start::FILLERS] for start in range(min(FILLERS, missing)))))
+    settle(home.status()["pid"])
+
+
+def _grow_to(home, session, notes, size):
+    """Makes up for the few notes that were merged with one like them."""
+    while home.status()["memories"] < size:
+        session.tool("store_memory", **notes.note())
+
+
+def _timed(home, size, verb, calls):
+    daemon = home.status()["pid"]
+    settle(daemon)
+    before, times = cpu_ms(daemon), []
+    for call in calls:
+        start = time.perf_counter()
+        call()
+        times.append(1000 * (time.perf_counter() - start))
+    settle(daemon)
+    cpu = cpu_ms(daemon) - before
+    return Latency(size, verb, len(times), percentile(times, 50), percentile(times, 99), cpu / len(times))
+
+
+def percentile(values, p):
+    """The nearest-rank percentile."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * p // 100) - 1)]

@@ -1,0 +1,35 @@
+"""Runs the evaluation of answers and of the duplicate gate that lives beside the repository, and reads its figures.
+
+The test sets have licences of their own and are no part of this repository; neither are the scripts.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SETS = ("locomo", "realtalk", "cranfield")
+SMOKE = {"recall_eval.py": ["--groups", "1", "--questions", "30"], "dedup_eval.py": ["--limit", "10"]}
+"""Flags that show within minutes whether everything runs; their figures say nothing."""
+
+
+def evals_folder(repository):
+    """Where the evaluation is; none when this machine does not have it."""
+    folder = repository.parent / "shared" / "evals"
+    return folder if (folder / "recall_eval.py").is_file() else None
+
+
+def run(folder, loci, quick):
+    """Both evaluations' figures, as their `--json` gives them: `(recall, duplicates)`."""
+    recall = _run(folder / "recall_eval.py", loci, ["--sets", ",".join(SETS)], quick)
+    duplicates = _run(folder / "dedup_eval.py", loci, [], quick)
+    return recall, duplicates
+
+
+def _run(script, loci, flags, quick):
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder) / "figures.json"
+        extra = SMOKE[script.name] if quick else []
+        subprocess.run([sys.executable, script, "--loci", loci, *flags, *extra, "--json", figures], check=True)
+        return json.loads(figures.read_text())

@@ -1,0 +1,86 @@
+"""Figures as Markdown, on the terminal and as sections of docs/benchmarks.md that are replaced one by one."""
+
+import re
+
+HEAD = """\
+# Benchmarks
+
+What loci takes on a real machine, with the real model. Each section is written by the command that it names
+(`--write`), in one run, and says on which machine. The sections are independent: they may be of different runs.
+"""
+
+
+def table(columns, rows):
+    """A Markdown table; the first column is text, the others are numbers."""
+    cells = [columns, *[[_cell(value) for value in row] for row in rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    lines = ["| " + " | ".join(_pad(cell, width, i) for i, (cell, width) in enumerate(zip(row, widths))) + " |" for row in cells]
+    rule = "|" + "|".join("-" * (width + 1) + ("-" if i == 0 else ":") for i, width in enumerate(widths)) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _cell(value):
+    return f"{value:.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
+
+
+def _pad(cell, width, column):
+    return cell.ljust(width) if column == 0 else cell.rjust(width)
+
+
+def speed(latencies):
+    """Store and recall by size."""
+    rows = [[f"{f.verb}, {f.memories:,} memories", f.calls, f.p50, f.p99, f.cpu] for f in latencies]
+    text = """\
+Wall time of one call as an agent sees it, through `loci mcp` and back, one call after the other; CPU is the daemon's user and
+system time per call over the batch, whatever it does afterwards included. Notes are one sentence of about 20 words. "Store" at
+N memories are the calls that bring the store to N.
+"""
+    return f"## Store and recall\n\n{text}\n{table(['', 'calls', 'p50 ms', 'p99 ms', 'CPU ms'], rows)}\n"
+
+
+def memory(footprints, memories):
+    """PSS by sessions."""
+    rows = [[_sessions(f.sessions), f.daemon, f.shims, f.shims / f.sessions, f.daemon + f.shims] for f in footprints]
+    text = f"Proportional set size in MiB with {memories} memories and the model loaded, every session having recalled, at rest."
+    if most := max(f.strangers for f in footprints):
+        text += f" {most} other processes of loci ran meanwhile and share pages, so these figures flatter."
+    return f"## Memory\n\n{text}\n\n{table(['', 'daemon', 'all shims', 'one shim', 'total'], rows)}\n"
+
+
+def _sessions(count):
+    return "1 session" if count == 1 else f"{count} sessions"
+
+
+def burst(figures, sessions, stores):
+    """The burst in one row."""
+    row = [f"{sessions} sessions × {stores} stores", figures.acknowledged, figures.found, figures.errors, f"{figures.seconds:.2f}"]
+    text = "Every session sends all of its stores without waiting for an answer; then each text is looked for in its own words."
+    return f"## At once\n\n{text}\n\n{table(['', 'acknowledged', 'found', 'errors', 'seconds'], [row])}\n"
+
+
+def quality(recall, duplicates):
+    """Answers and the duplicate gate."""
+    measures = ("R@5", "R@10", "nDCG@10", "MRR@10")
+    rows = [[name, recall[name]["stored"], *[recall[name]["ALL"][m] for m in measures]] for name in recall]
+    gate = f"Duplicates caught: {duplicates['duplicates']:.1f} %. Contradictions merged: {duplicates['contradictions']:.2f} %."
+    text = """\
+Public test sets, DEV halves, through the MCP tools; percent. "ALL" of each set, without LoCoMo's adversarial questions. The sets and
+the scripts are no part of this repository: their licences do not allow it. The command finds them beside it, in `../shared/evals`.
+"""
+    return f"## Quality of answers\n\n{text}\n{table(['set', 'stored', *measures], rows)}\n\n{gate}\n"
+
+
+def source(version, machine, command, day):
+    """Where figures come from."""
+    return f"{version}, {day}, on {machine}:\n\n    {command}\n"
+
+
+def write(path, name, text):
+    """Puts the section into the page, in place of the one of that name."""
+    page = path.read_text() if path.exists() else HEAD
+    begin, end = f"<!-- {name}: written by bench/run.py -->", f"<!-- end of {name} -->"
+    section = f"{begin}\n{text}{end}"
+    old = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    page = old.sub(lambda _: section, page) if old.search(page) else f"{page.rstrip()}\n\n{section}\n"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(page)

@@ -1,0 +1,104 @@
+"""One agent's session with `loci mcp`: JSON-RPC, one message a line, standard library only.
+
+Not here: anything that a real client does beyond calling tools; tests/clients has real ones.
+"""
+
+import json
+import os
+import select
+import subprocess
+import time
+
+ANSWER_WITHIN_S = 120
+"""Longer than any deadline of loci: when it passes, an answer was lost."""
+
+
+class Refused(RuntimeError):
+    """The answer was an error, of the tool or of the protocol."""
+
+
+class Session:
+    """A running `loci mcp` after its handshake."""
+
+    def __init__(self, home, project):
+        """`home`: the private home; `project`: the folder that the session works in."""
+        self._last_id, self._unread = 0, b""
+        self._shim = subprocess.Popen(
+            [str(home.loci), "mcp"], env=home.env, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self.pid = self._shim.pid
+        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "loci-bench", "version": "1"}}
+        self._receive(self._send("initialize", client))
+        self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def tool(self, name, **arguments):
+        """Calls the tool and waits; gives its structured content."""
+        return self._content(self._receive(self.ask(name, **arguments)))
+
+    def ask(self, name, **arguments):
+        """Sends the call without waiting for its answer; gives its id for `answers`."""
+        return self._send("tools/call", {"name": name, "arguments": arguments})
+
+    def answers(self, ids):
+        """The answers to the calls in the order of the ids: structured content, or `Refused` as a value."""
+        waiting, got = set(ids), {}
+        while waiting:
+            message = self._message()
+            if message.get("id") in waiting:
+                waiting.remove(message["id"])
+                got[message["id"]] = message
+        return [self._content_or_refusal(got[number]) for number in ids]
+
+    def close(self):
+        """Ends the session as an agent does, by closing its end."""
+        self._shim.stdin.close()
+        self._shim.wait(10)
+        self._shim.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _send(self, method, params):
+        self._last_id += 1
+        self._write({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
+        return self._last_id
+
+    def _write(self, message):
+        self._shim.stdin.write(json.dumps(message).encode() + b"\n")
+        self._shim.stdin.flush()
+
+    def _receive(self, number):
+        while (message := self._message()).get("id") != number:
+            pass
+        return message
+
+    def _message(self):
+        deadline, out = time.monotonic() + ANSWER_WITHIN_S, self._shim.stdout.fileno()
+        while b"\n" not in self._unread:
+            if not select.select([out], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise TimeoutError(f"no answer within {ANSWER_WITHIN_S} s")
+            data = os.read(out, 1 << 16)
+            if not data:
+                raise EOFError(f"loci mcp ended with {self._shim.wait()}")
+            self._unread += data
+        line, self._unread = self._unread.split(b"\n", 1)
+        return json.loads(line)
+
+    @staticmethod
+    def _content(message):
+        if "error" in message:
+            raise Refused(message["error"]["message"])
+        result = message["result"]
+        if result.get("isError"):
+            raise Refused("\n".join(part.get("text", "") for part in result["content"]))
+        return result.get("structuredContent")
+
+    @classmethod
+    def _content_or_refusal(cls, message):
+        try:
+            return cls._content(message)
+        except Refused as refusal:
+            return refusal

@@ -1,0 +1,195 @@
+use super::{difference, normalised, same_fact};
+use proptest::prelude::*;
+
+/// A file of pairs in `tests/data`: their texts, and what was changed where it says so.
+fn pairs(file: &str) -> Vec<(String, String, String)> {
+    let path = format!("{}/../tests/data/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    let field = |line: &serde_json::Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{path}: {e}: {line}")))
+        .map(|line| (field(&line, "a"), field(&line, "b"), field(&line, "changed")))
+        .collect()
+}
+
+fn assert_same(a: &str, b: &str) {
+    assert_eq!(difference(a, b), None, "{a} | {b}");
+    assert_eq!(difference(b, a), None, "{b} | {a}");
+}
+
+fn assert_different(a: &str, b: &str) {
+    assert!(!same_fact(a, b), "{a} | {b}");
+    assert!(!same_fact(b, a), "{b} | {a}");
+}
+
+#[test]
+fn no_correction_of_one_value_is_the_same_fact() {
+    let corrections = pairs("corrections.jsonl");
+    let merged: Vec<String> = corrections
+        .iter()
+        .filter(|(a, b, _)| same_fact(a, b) || same_fact(b, a))
+        .map(|(a, b, changed)| format!("{changed}: {a} | {b}"))
+        .collect();
+    assert!(corrections.len() >= 320);
+    assert!(merged.is_empty(), "{} of {} merged:\n{}", merged.len(), corrections.len(), merged.join("\n"));
+}
+
+#[test]
+fn nearly_all_paraphrases_are_the_same_fact() {
+    let paraphrases = pairs("paraphrases.jsonl");
+    let kept: Vec<String> = paraphrases
+        .iter()
+        .filter_map(|(a, b, _)| difference(a, b).map(|why| format!("{why}: {a} | {b}")))
+        .collect();
+    assert_eq!(paraphrases.len(), 60);
+    assert_eq!(paraphrases.len() - kept.len(), 58, "kept apart:\n{}", kept.join("\n"));
+}
+
+#[test]
+fn any_other_word_in_a_notes_place_is_a_correction() {
+    let little = ["in", "on", "of", "to", "for", "at", "with", "from", "by", "and", "or", "is", "are", "be", "it", "that", "has", "as"];
+    let rest = ["a", "an", "the", "its", "was", "were", "this", "must", "within", "into", "over", "up", "through", "about", "along", "have"];
+    let last = ["between", "remember", "there", "them", "who", "so", "do", "during", "past", "out", "such", "per", "am"];
+    for (note, _, _) in pairs("corrections.jsonl") {
+        let words: Vec<&str> = note.split(' ').collect();
+        for (at, word) in words.iter().enumerate() {
+            let core = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let lower = core.to_lowercase();
+            if core.is_empty() || [&little[..], &rest, &last].iter().any(|list| list.contains(&lower.as_str())) {
+                continue;
+            }
+            let mut other = words.clone();
+            let changed = word.replace(core, "zebra");
+            other[at] = &changed;
+            assert_different(&note, &other.join(" "));
+        }
+    }
+}
+
+#[test]
+fn normalised_folds_white_space_and_the_last_full_stop_alone() {
+    assert_eq!(normalised("  Use\u{a0}tabs,\n\talways. "), "Use tabs, always");
+    assert_eq!(normalised("Wait ..."), "Wait ...");
+    assert_eq!(normalised("Use Tabs!"), "Use Tabs!");
+    assert_eq!(normalised(" \n"), "");
+}
+
+#[test]
+fn numbers_and_their_units_are_read_in_any_spelling() {
+    assert_same("The fee is $1,200", "The fee is 1200 dollars");
+    assert_same("Wake me at 7 a.m.", "Wake me at 7am");
+    assert_same("It weighs twelve kilograms", "It weighs 12kg");
+    assert_different("The fee is 1.5 percent", "The fee is 15 percent");
+    assert_different("The delay is .5 s", "The delay is 5 s");
+    assert_different("It was -5 degrees", "It was 5 degrees");
+    assert_different("The limit is 5", "The limit is 5k");
+    assert_different("Pin it to 2.0.0", "Pin it to 2.0.0-beta");
+}
+
+#[test]
+fn parts_that_change_places_round_a_third_make_another_fact() {
+    assert_different("Anna Smith reports to Bob Jones", "Bob Jones reports to Anna Smith");
+    assert_different("Redis runs in prod, Postgres runs in dev", "Postgres runs in prod, Redis runs in dev");
+    assert_different("The gift for Mia is with Ben", "The gift for Ben is with Mia");
+    assert_different("The coordinates are 10 20", "The coordinates are 20 10");
+    assert_same("On Fridays the gate is locked", "The gate is locked on Fridays");
+    assert_same("Port 8080 is the staging port", "The staging port is port 8080");
+}
+
+#[test]
+fn a_passive_keeps_its_roles() {
+    assert_same("Anna reviews the migrations", "The migrations are reviewed by Anna");
+    assert_different("Anna manages Bob", "Anna is managed by Bob");
+    assert_different("Bob manages Anna", "Bob is managed by Anna");
+    assert_different("The ticket is blocking", "The ticket is blocked");
+}
+
+#[test]
+fn time_doubt_and_reversal_count() {
+    assert_different("The server is in the basement", "The server was in the basement");
+    assert_different("User works at the port", "User worked at the port");
+    assert_different("User worked at the port", "User used to work at the port");
+    assert_different("Anna is the treasurer", "Anna is the former treasurer");
+    assert_different("The move is done", "The move is almost done");
+    assert_different("The ferry runs", "The ferry will run");
+    assert_different("User is not allergic to nuts but to milk", "User is allergic to nuts but not to milk");
+    assert_different("The API is public.", "Is the API public?");
+}
+
+#[test]
+fn what_is_added_to_a_name_or_a_list_is_a_change() {
+    assert_different("The field app uses React", "The field app uses React Native");
+    assert_different("User has a Pixel 8", "User has a Pixel 8 Pro");
+    assert_different("User lives in York", "User lives in New York");
+    assert_different("The members are Anna and Ben", "The members are Anna, Ben and Cleo");
+    assert_different("Merge into release", "Merge into release-next");
+    assert_same("User lives in Lyon", "User lives in Lyon, France");
+}
+
+#[test]
+fn a_person_is_not_a_pronoun() {
+    assert_different("The user prefers coffee", "Sofie prefers coffee");
+    assert_different("My sister has a boat", "Your sister has a boat");
+    assert_same("I prefer coffee", "The user prefers coffee");
+}
+
+#[test]
+fn other_scripts_and_signs_are_read() {
+    assert_different("会議は金曜日です", "会議は土曜日です");
+    assert_different("Сервер работает", "Сервер не работает");
+    assert_different("Status: ✅", "Status: ❌");
+    assert_different("The value is x", "The value is !x");
+    assert_different("ที่นี่ไม่", "ที่นี่ไม");
+    assert_same("Deploy is done", "Deploy is done 🎉");
+}
+
+#[test]
+fn a_huge_text_is_answered_at_once() {
+    let long = "the cat and 5 dogs, ".repeat(50_000);
+    assert_different(&long, &format!("{long} too"));
+    let wide: String = (0..500).map(|i| format!("word{} in ", char::from(b'a' + (i % 26) as u8).to_string().repeat(i % 40 + 1))).collect();
+    assert_different(&wide, &wide.replace("word", "ward"));
+}
+
+/// Notes made of words that the rules look at.
+fn notes() -> impl Strategy<Value = String> {
+    let words = prop::sample::select(vec![
+        "the", "a", "A", "is", "was", "not", "don't", "by", "to", "from", "used", "using", "and", "of", "group", "Anna", "Bob", "one", "first",
+        "few", "over", "5", "5mg", "-3", "v2", "New", "York", "us-east-1", "a/b.rs", "runs", "ran", "running", "blocked", "B-", "C++", "!x", ",",
+        "✅", "may", "May", "€5", "°", "'", "n't", "v", "@", "-", ".", "said,",
+    ]);
+    prop::collection::vec(words, 0..14).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn a_text_is_the_same_fact_as_itself(text in any::<String>()) {
+        prop_assert!(same_fact(&text, &text));
+        prop_assert!(same_fact(&text, &format!(" {text}\n")));
+    }
+
+    #[test]
+    fn normalised_is_already_normal(text in any::<String>()) {
+        prop_assert_eq!(normalised(&normalised(&text)), normalised(&text));
+    }
+
+    #[test]
+    fn the_answer_does_not_depend_on_the_order_of_any_two_texts(a in any::<String>(), b in any::<String>()) {
+        prop_assert_eq!(same_fact(&a, &b), same_fact(&b, &a));
+    }
+
+    #[test]
+    fn the_answer_does_not_depend_on_the_order_of_two_notes(a in notes(), b in notes()) {
+        prop_assert_eq!(same_fact(&a, &b), same_fact(&b, &a));
+    }
+
+    #[test]
+    fn a_note_with_its_words_in_another_order_is_judged_alike_both_ways(
+        (a, b) in notes().prop_flat_map(|a| {
+            let words: Vec<String> = a.split(' ').map(str::to_owned).collect();
+            (Just(a), Just(words).prop_shuffle().prop_map(|words| words.join(" ")))
+        })
+    ) {
+        prop_assert_eq!(same_fact(&a, &b), same_fact(&b, &a));
+    }
+}

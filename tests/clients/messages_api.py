@@ -1,0 +1,119 @@
+"""A stand-in for the Messages API on loopback: a scripted model that asks for one tool after another.
+
+With it a real agent runs without a network or an account. Only what an agent reads is imitated.
+"""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PREFIX = "mcp__"
+"""How an agent marks the tools of MCP servers; requests that offer none are side jobs, such as naming the session."""
+
+
+class ScriptedModel:
+    """Asks for the calls `[(tool, arguments), …]` in turn, then says that it is done."""
+
+    def __init__(self, calls):
+        self.calls = calls
+        self.offered = []
+        """Names of the MCP tools that the agent offered."""
+        self.results = []
+        """What the calls came to, `{"content": …, "is_error": …}`, in the script's order."""
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, request):
+        """The model's next message: a content block and why it stopped there."""
+        offered = [tool["name"] for tool in request.get("tools", []) if tool.get("name", "").startswith(PREFIX)]
+        if not offered:
+            return {"type": "text", "text": "done"}, "end_turn"
+        self.offered, self.results = offered, list(_tool_results(request["messages"]))
+        step = len(self.results)
+        if step == len(self.calls):
+            return {"type": "text", "text": "done"}, "end_turn"
+        name, arguments = self.calls[step]
+        return {"type": "tool_use", "id": f"toolu_{step}", "name": name, "input": arguments}, "tool_use"
+
+
+def _tool_results(messages):
+    for message in messages:
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        for block in blocks:
+            if block["type"] == "tool_result":
+                yield {"content": _text(block.get("content", "")), "is_error": bool(block.get("is_error"))}
+
+
+def _text(content):
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
+def _message(request, block, stop):
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    whole = {"id": "msg_scripted", "type": "message", "role": "assistant", "model": request.get("model", "scripted")}
+    return whole | {"content": [block], "stop_reason": stop, "stop_sequence": None, "usage": usage}
+
+
+def _stream(message):
+    """The message as server-sent events: its head, its one block as start, delta and stop, its end."""
+    [block] = message["content"]
+    if block["type"] == "tool_use":
+        start, delta = block | {"input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    else:
+        start, delta = block | {"text": ""}, {"type": "text_delta", "text": block["text"]}
+    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    events = (
+        {"type": "message_start", "message": message | {"content": [], "stop_reason": None}},
+        {"type": "content_block_start", "index": 0, "content_block": start},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": end, "usage": message["usage"]},
+        {"type": "message_stop"},
+    )
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+
+
+def _handler(model):
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            path = self.path.partition("?")[0]
+            if path.endswith("/count_tokens"):
+                self.reply(200, json.dumps({"input_tokens": 1}))
+            elif path.endswith("/messages"):
+                message = _message(request, *model.answer(request))
+                if request.get("stream"):
+                    self.reply(200, _stream(message), "text/event-stream")
+                else:
+                    self.reply(200, json.dumps(message))
+            else:
+                self.reply(404, "{}")
+
+        def do_GET(self):
+            self.reply(404, "{}")
+
+        def do_HEAD(self):
+            self.reply(404, "")
+
+        def reply(self, status, text, kind="application/json"):
+            body = text.encode()
+            self.send_response(status)
+            self.send_header("content-type", kind)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            """An agent's requests are no news."""
+
+    return Handler

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Real clients against the release binaries: installs the clients under target/clients (once), then runs each case.
+#
+#   tests/clients/run.sh [LOCI]      LOCI: the binary under test, target/release/loci unless given; locid is its neighbour
+#
+# Needs python3 (3.10 or newer) with pip and venv, and npm; the model must be in the cache (`loci model download`).
+# The last line is `N passed, N failed`; the exit code is 0 when none failed.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+loci=$(realpath "${1:-$root/target/release/loci}")
+clients=$root/target/clients
+claude_code=2.1.330
+passed=0 failed=0
+
+# A virtual environment with the packages of a requirements file; made anew when the file has changed.
+install_sdk() {
+    local pins=$here/$1.txt venv=$clients/$1
+    cmp -s "$pins" "$venv/installed.txt" && return
+    echo "Installing $1 with pip"
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$pins"
+    cp "$pins" "$venv/installed.txt"
+}
+
+# The npm package that holds the program for this machine; prints the program's path.
+install_claude_code() {
+    local system machine package folder
+    system=$(uname -s | tr '[:upper:]' '[:lower:]')
+    case $(uname -m) in aarch64 | arm64) machine=arm64 ;; *) machine=x64 ;; esac
+    package=@anthropic-ai/claude-code-$system-$machine
+    folder=$clients/claude-code-$claude_code
+    if [ ! -e "$folder/installed" ]; then
+        echo "Installing $package $claude_code with npm" >&2
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        npm install --prefix "$folder" --no-save --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error \
+            "$package@$claude_code" >&2
+        touch "$folder/installed"
+    fi
+    echo "$folder/node_modules/$package/claude"
+}
+
+# case NAME COMMAND…: one client, one verdict.
+case_of() {
+    local name=$1 start=$SECONDS
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+        echo "ok      $name ($((SECONDS - start)) s)"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $name ($((SECONDS - start)) s)"
+    fi
+}
+
+[ -x "$loci" ] || { echo "Error: $loci is no program. Hint: cargo build --release" >&2; exit 1; }
+export PYTHONDONTWRITEBYTECODE=1
+mkdir -p "$clients"
+install_sdk mcp-1.30.0
+install_sdk mcp-2.3.0
+claude=$(install_claude_code)
+
+case_of "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
+case_of "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto
+case_of "Python client 2.3.0, legacy era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" legacy
+case_of "Claude Code $claude_code, default era" python3 "$here/claude_code.py" "$loci" "$claude" default
+case_of "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

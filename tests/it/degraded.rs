@@ -1,0 +1,67 @@
+//! Without a model: everything works by words and says so, and vectors come by themselves once there is one.
+
+use crate::house::{House, models};
+use serde_json::json;
+use std::path::Path;
+
+#[test]
+fn without_a_model_words_find_and_every_recall_says_so() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let stored = agent.store_with(json!({"content": "The parking permit is in the blue folder", "type": "semantic"}));
+    assert_eq!(stored["degraded"], json!(["embedding"]));
+    let answer = agent.call("recall_memory", json!({"query": "Where is the parking permit?"})).expect("is answered");
+    assert_eq!(answer["results"][0]["content"], "The parking permit is in the blue folder");
+    assert_eq!(answer["degraded"], json!(["embedding"]));
+    let hint = answer["hint"].as_str().expect("has a remedy");
+    assert!(hint.contains("loci model download") && !hint.contains('\n'), "{hint}");
+    let status = house.status();
+    assert_eq!((&status["model"]["state"], &status["degraded"]), (&json!("missing"), &json!(["embedding"])));
+    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 1);
+}
+
+#[test]
+fn a_truncated_model_is_named_and_words_still_find() {
+    let house = House::without_model();
+    copy_model(&models(), &house.path("models"));
+    let weights = house.path("models/all-MiniLM-L6-v2/model.safetensors");
+    let file = std::fs::OpenOptions::new().write(true).open(&weights).expect("is there");
+    file.set_len(1_000_000).expect("is cut");
+    let mut agent = house.session();
+    agent.store("semantic", "The spare key hangs behind the door");
+    let answer = agent.call("recall_memory", json!({"query": "spare key"})).expect("is answered");
+    assert_eq!((answer["results"].as_array().expect("has results").len(), &answer["degraded"]), (1, &json!(["embedding"])));
+    assert!(answer["hint"].as_str().expect("has a remedy").contains("loci model download"));
+}
+
+#[test]
+fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("episodic", "The vet prescribed drops for the cat's left eye");
+    copy_model(&models(), &house.path("models"));
+    let found = house.loci(&["model", "download"]);
+    assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+    // The daemon was told to look, loads, and fills in; each recall asks anew until it has.
+    let question = json!({"query": "medicine for a pet's vision problem"});
+    let answered = (0..3000).map(|_| agent.call("recall_memory", question.clone()).expect("is answered")).find(|answer| {
+        let by_meaning = answer["results"].as_array().is_some_and(|results| !results.is_empty());
+        by_meaning && answer.get("degraded").is_none()
+    });
+    assert!(answered.is_some(), "no vector came: {}", house.log());
+    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 0);
+}
+
+/// Real files, since the runtime refuses linked weights.
+fn copy_model(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("is a folder") {
+        let entry = entry.expect("is readable");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("has a type").is_dir() {
+            std::fs::create_dir_all(&target).expect("is made");
+            copy_model(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), &target).expect("is copied");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! A whole loci in a temporary home: the real binaries, the real database, and (but where a test says otherwise) the real model.
+//!
+//! A [`House`] stops its daemon and removes its folder when it is dropped. Not here: any test.
+
+use serde_json::{Map, Value, json};
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// A home of its own.
+pub struct House {
+    folder: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+impl House {
+    /// A home with the model.
+    pub fn new() -> Self {
+        let house = Self::without_model();
+        house.with("LOCI_MODELS", models())
+    }
+
+    /// A home whose model folder is empty, and stays so unless a test fills it.
+    pub fn without_model() -> Self {
+        let folder = tempfile::Builder::new().prefix("loci-it-").tempdir().expect("a folder");
+        let house = Self { folder, variables: Vec::new() };
+        for name in ["run", "project", "models"] {
+            std::fs::create_dir(house.path(name)).expect("a folder");
+        }
+        private(&house.path("run"));
+        let models = house.path("models");
+        house.with("LOCI_MODELS", models)
+    }
+
+    /// The same home with one more variable.
+    pub fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.to_owned(), value.as_ref().to_str().expect("is UTF-8").to_owned()));
+        self
+    }
+
+    /// A path inside the home.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes `~/.loci/config.toml`.
+    pub fn configure(&self, text: &str) {
+        let folder = self.path(".loci");
+        if !folder.exists() {
+            std::fs::create_dir(&folder).expect("a folder");
+            private(&folder);
+        }
+        std::fs::write(folder.join("config.toml"), text).expect("is written");
+    }
+
+    /// A command with this home's environment and nothing else of ours.
+    pub fn command(&self, binary: &str) -> Command {
+        let mut command = Command::new(binaries().join(binary));
+        command.env_clear().env("HOME", self.folder.path()).env("XDG_RUNTIME_DIR", self.path("run")).current_dir(self.path("project"));
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs `loci` to its end.
+    pub fn loci(&self, arguments: &[&str]) -> Output {
+        self.command("loci").args(arguments).stdin(Stdio::null()).output().expect("loci runs")
+    }
+
+    /// The daemon's own account of itself.
+    pub fn status(&self) -> Value {
+        let output = self.loci(&["ctl", "status", "--json"]);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no status: {}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// An agent's session in the home's project.
+    pub fn session(&self) -> Agent {
+        Agent::start(self.command("loci"))
+    }
+
+    /// An agent's session in a project of its own.
+    pub fn session_in(&self, project: &str) -> Agent {
+        let folder = self.path(project);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut command = self.command("loci");
+        command.current_dir(folder);
+        Agent::start(command)
+    }
+
+    /// Every line that the daemon of this home has logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.path(".loci/logs/locid.log")).unwrap_or_default()
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        let stopped = self.loci(&["ctl", "stop"]);
+        if !stopped.status.success() && !std::thread::panicking() {
+            panic!("the daemon did not stop: {}", String::from_utf8_lossy(&stopped.stderr));
+        }
+    }
+}
+
+/// One `loci mcp` as an agent runs it.
+pub struct Agent {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    calls: u64,
+}
+
+impl Agent {
+    fn start(mut command: Command) -> Self {
+        let mut agent = Self::bare(command.arg("mcp"));
+        let hello = agent.request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
+        assert_eq!(hello["result"]["serverInfo"]["name"], "loci", "{hello}");
+        agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+        agent
+    }
+
+    /// A shim to which nothing has been said yet.
+    pub fn bare(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("loci runs");
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().expect("is piped"));
+        Self { child, stdin, stdout, calls: 0 }
+    }
+
+    /// Sends one line.
+    pub fn send(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("is open");
+        stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush()).expect("is read");
+    }
+
+    /// The next line that is no notification.
+    pub fn receive(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            assert!(self.stdout.read_line(&mut line).expect("is text") > 0, "the shim has ended");
+            let message: Value = serde_json::from_str(&line).expect("is JSON");
+            if message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    /// Sends a request and waits for its answer.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        self.calls += 1;
+        let id = self.calls;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+        let answer = self.receive();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    /// Calls a tool; its structured answer, or the text of its refusal.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
+        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        let result = &answer["result"];
+        if result["isError"] == true {
+            return Err(result["content"][0]["text"].as_str().unwrap_or_default().to_owned());
+        }
+        assert!(result["structuredContent"].is_object(), "{answer}");
+        Ok(result["structuredContent"].clone())
+    }
+
+    /// Stores a memory; its id.
+    pub fn store(&mut self, kind: &str, content: &str) -> String {
+        let reply = self.call("store_memory", json!({"content": content, "type": kind})).expect("is stored");
+        reply["id"].as_str().expect("has an id").to_owned()
+    }
+
+    /// Stores something; the whole answer.
+    pub fn store_with(&mut self, arguments: Value) -> Map<String, Value> {
+        match self.call("store_memory", arguments).expect("is stored") {
+            Value::Object(reply) => reply,
+            other => panic!("{other}"),
+        }
+    }
+
+    /// Asks; the contents of the answers, best first.
+    pub fn recall(&mut self, query: &str) -> Vec<String> {
+        contents(&self.call("recall_memory", json!({"query": query, "max_results": 20})).expect("is answered"))
+    }
+
+    /// The process of the shim.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Closes the session as an agent does; the shim's exit code.
+    pub fn close(mut self) -> Option<i32> {
+        drop(self.stdin.take());
+        self.child.wait().expect("ends").code()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        // The shim ends at the end of its input; a test that failed may have left it in any state.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The contents of a recall's results, best first.
+pub fn contents(reply: &Value) -> Vec<String> {
+    let results = reply["results"].as_array().expect("has results");
+    results.iter().filter_map(|r| r["content"].as_str()).map(str::to_owned).collect()
+}
+
+/// The folder of the built binaries: that of this test, one up.
+pub fn binaries() -> PathBuf {
+    let test = std::env::current_exe().expect("is a file");
+    let folder = test.parent().and_then(Path::parent).expect("lies in target/release/deps").to_path_buf();
+    for name in ["loci", "locid"] {
+        assert!(folder.join(name).is_file(), "{name} is not built; run: cargo build --release");
+    }
+    folder
+}
+
+/// The model cache of this machine; the model is fetched into it where it is missing.
+pub fn models() -> PathBuf {
+    static MODELS: OnceLock<PathBuf> = OnceLock::new();
+    MODELS
+        .get_or_init(|| {
+            let home = || Path::new(&std::env::var_os("HOME").expect("HOME is set")).join(".loci/models");
+            let models = std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from);
+            let fetched = Command::new(binaries().join("locid")).args(["model", "fetch"]).env("LOCI_MODELS", &models).status().expect("locid runs");
+            assert!(fetched.success(), "the model could not be fetched");
+            models
+        })
+        .clone()
+}
+
+fn private(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("is set");
+}

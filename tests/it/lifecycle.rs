@@ -1,0 +1,142 @@
+//! How the daemon comes and goes, and what its files look like to others.
+
+use crate::house::{Agent, House};
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn status_start_and_stop_say_what_is_so() {
+    let house = House::without_model();
+    let absent = house.loci(&["ctl", "status"]);
+    assert_eq!(absent.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&absent.stderr).contains("locid is not running"));
+    assert!(house.loci(&["ctl", "start"]).status.success());
+    let status = house.status();
+    assert_eq!((&status["sessions"], &status["memories"]), (&json!([]), &json!(0)));
+    assert!(house.loci(&["ctl", "status"]).status.success());
+    assert!(house.loci(&["ctl", "stop"]).status.success());
+    assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3));
+    assert!(house.loci(&["ctl", "stop"]).status.success(), "stopping what is stopped is done already");
+}
+
+#[test]
+fn a_stop_lasts_until_the_next_tool_call() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "Written before the stop");
+    let first = house.status()["pid"].clone();
+    assert!(house.loci(&["ctl", "stop"]).status.success());
+    assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3), "an idle shim brings nothing back");
+    assert_eq!(agent.recall("written"), ["Written before the stop"]);
+    assert_ne!(house.status()["pid"], first);
+}
+
+#[test]
+fn a_killed_daemon_costs_the_session_nothing() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "Stored before the crash");
+    kill(&house);
+    agent.store("semantic", "Stored after the crash");
+    assert_eq!(agent.recall("stored crash").len(), 2);
+}
+
+#[test]
+fn closing_a_session_ends_its_shim_and_leaves_the_daemon() {
+    let house = House::without_model();
+    let agent = house.session();
+    let pid = agent.pid();
+    assert_eq!(agent.close(), Some(0));
+    assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    let gone = (0..1000).map(|_| house.status()).find(|s| s["sessions"] == json!([]));
+    assert!(gone.is_some(), "the daemon forgot the session");
+}
+
+#[test]
+fn every_file_and_folder_is_its_owners_alone() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "Private");
+    for folder in [house.path(".loci"), house.path("run/loci")] {
+        check(&folder);
+    }
+    drop(agent);
+}
+
+fn check(path: &Path) {
+    let found = std::fs::symlink_metadata(path).expect("is there");
+    assert_eq!(found.permissions().mode() & 0o077, 0, "{} is open to others", path.display());
+    if found.is_dir() {
+        std::fs::read_dir(path).expect("is readable").for_each(|entry| check(&entry.expect("is readable").path()));
+    }
+}
+
+#[test]
+fn a_database_of_a_newer_loci_is_refused_untouched_and_said_so() {
+    let house = House::without_model();
+    drop(house.session());
+    assert!(house.loci(&["ctl", "stop"]).status.success());
+    let db = house.path(".loci/memory.db");
+    set_user_version(&db, 99);
+    let before = std::fs::read(&db).expect("is there");
+    let run = house.command("locid").output().expect("runs");
+    assert_eq!(run.status.code(), Some(78));
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(said.contains("newer loci") && said.contains("schema 99"), "{said}");
+    assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
+    let mut agent = house.session();
+    let refused = agent.call("memory_stats", json!({})).expect_err("says why");
+    assert!(refused.contains("newer loci"), "{refused}");
+}
+
+/// The schema's number stands in the header at byte 60, big-endian.
+fn set_user_version(db: &Path, version: u32) {
+    let mut bytes = std::fs::read(db).expect("is there");
+    bytes[60..64].copy_from_slice(&version.to_be_bytes());
+    std::fs::write(db, bytes).expect("is written");
+}
+
+#[test]
+fn a_second_daemon_on_the_same_database_ends_silently() {
+    let house = House::without_model();
+    drop(house.session());
+    let second = house.command("locid").output().expect("runs");
+    assert_eq!(second.status.code(), Some(75));
+    assert!(second.stderr.is_empty(), "{}", String::from_utf8_lossy(&second.stderr));
+}
+
+#[test]
+fn a_terminated_daemon_closes_the_database_in_good_order() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "Kept");
+    assert!(house.loci(&["ctl", "stop"]).status.success());
+    assert!(!house.path(".loci/memory.db-wal").exists(), "the log was emptied and removed");
+    assert!(!house.path("run/loci/locid.sock").exists() && !house.path("run/loci/admin.sock").exists());
+}
+
+#[test]
+fn an_auto_started_daemon_goes_home_when_nobody_is_there() {
+    let house = House::without_model();
+    let status = house.command("locid").args(["--auto-started", "--idle-exit", "1"]).status().expect("runs");
+    assert_eq!(status.code(), Some(0));
+}
+
+/// Ends the daemon of this home as a crash does.
+fn kill(house: &House) {
+    let pid = house.status()["pid"].to_string();
+    assert!(Command::new("kill").args(["-9", &pid]).status().expect("runs").success());
+}
+
+#[test]
+fn a_session_says_who_it_is() {
+    let house = House::without_model();
+    let mut agent: Agent = house.session_in("garden");
+    agent.store("semantic", "Named");
+    let status = house.status();
+    let session = &status["sessions"][0];
+    assert_eq!((&session["client"], &session["group"], &session["calls"]), (&json!("it 1"), &json!("garden"), &json!(1)));
+    assert_eq!(session["pid"], agent.pid());
+}

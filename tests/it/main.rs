@@ -1,0 +1,12 @@
+//! The whole house under test: one binary, one file a subject, each test in a home of its own.
+
+mod bad_input;
+mod degraded;
+mod house;
+mod lifecycle;
+mod many;
+mod privacy;
+mod protocol;
+mod recall;
+mod settings;
+mod store;

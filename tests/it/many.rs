@@ -1,0 +1,51 @@
+//! Many sessions at once on one daemon.
+
+use crate::house::{Agent, House};
+use serde_json::json;
+use std::collections::HashSet;
+
+const SUBJECTS: [&str; 8] = ["the harbour", "our accountant", "the greenhouse", "the choir", "the night train", "the bakery", "the museum", "the ferry"];
+const THINGS: [&str; 25] = [
+    "opens at dawn", "lost a key", "bought a piano", "painted the fence", "sold old maps", "moved upstairs", "won a prize", "hired a cook",
+    "planted pears", "fixed the roof", "missed a payment", "changed its name", "found a wallet", "built a shed", "closed for winter",
+    "ordered lamps", "sent flowers", "broke a window", "learned to sail", "wrote a novel", "met the mayor", "cooked for forty",
+    "repaired clocks", "adopted a dog", "walked to the sea",
+];
+
+#[test]
+fn eight_sessions_storing_at_once_lose_nothing() {
+    let house = House::new();
+    let agents: Vec<Agent> = (0..8).map(|_| house.session()).collect();
+    let workers = agents.into_iter().zip(SUBJECTS).map(|(mut agent, subject)| {
+        std::thread::spawn(move || {
+            let texts = THINGS.map(|thing| format!("In the story, {subject} {thing}"));
+            let ids = texts.each_ref().map(|text| agent.store_with(json!({"content": text, "type": "episodic"})));
+            (agent, texts, ids)
+        })
+    });
+    let done: Vec<_> = workers.collect::<Vec<_>>().into_iter().map(|worker| worker.join().expect("no session failed")).collect();
+    let ids: HashSet<String> = done.iter().flat_map(|(_, _, replies)| replies.iter().map(|r| r["id"].to_string())).collect();
+    assert_eq!(ids.len(), 200, "every store was acknowledged with an id of its own");
+    for (mut agent, texts, _) in done {
+        for text in texts {
+            let found = agent.recall(&text);
+            assert_eq!(found.first(), Some(&text));
+        }
+        assert_eq!(agent.close(), Some(0));
+    }
+    assert_eq!(house.status()["memories"], 200);
+}
+
+#[test]
+fn many_shims_at_once_have_one_daemon() {
+    let house = House::without_model();
+    let starting: Vec<_> = std::thread::scope(|scope| {
+        let starts: Vec<_> = (0..12).map(|_| scope.spawn(|| house.session())).collect();
+        starts.into_iter().map(|start| start.join().expect("starts")).collect()
+    });
+    let status = house.status();
+    assert_eq!(status["sessions"].as_array().expect("lists them").len(), 12);
+    let served = house.log().lines().filter(|line| line.contains("serving")).count();
+    assert_eq!(served, 1, "{}", house.log());
+    drop(starting);
+}

@@ -1,0 +1,85 @@
+//! MCP itself: both eras, any request first, and what the tools cost in tokens.
+
+use crate::house::{Agent, House};
+use serde_json::{Value, json};
+
+fn bare(house: &House) -> Agent {
+    Agent::bare(house.command("loci").arg("mcp"))
+}
+
+#[test]
+fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
+    let house = House::without_model();
+    let mut agent = bare(&house);
+    let hello = agent.request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
+    let instructions = hello["result"]["instructions"].as_str().expect("has instructions").to_owned();
+    let tools = agent.request("tools/list", json!({}))["result"]["tools"].clone();
+    let tokens = (tools.to_string().chars().count() + instructions.chars().count()) / 4;
+    assert!(tokens <= 1200, "{tokens} tokens");
+    let named = |name: &str| tools.as_array().expect("is a list").iter().find(|t| t["name"] == name).cloned().expect("is listed");
+    let (store, recall) = (named("store_memory"), named("recall_memory"));
+    assert_eq!(store["annotations"], json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false}));
+    assert_eq!(recall["annotations"], json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}));
+    assert_eq!(recall["inputSchema"]["properties"]["max_results"]["maximum"], 20);
+    assert_eq!(store["inputSchema"]["required"], json!(["content", "type"]));
+}
+
+#[test]
+fn every_revision_with_a_handshake_is_agreed_to() {
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let house = House::without_model();
+        let mut agent = bare(&house);
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+        assert_eq!(agent.request("initialize", params)["result"]["protocolVersion"], version);
+        assert_eq!(agent.request("ping", json!({}))["result"], json!({}));
+        agent.store("semantic", "It works");
+    }
+}
+
+#[test]
+fn the_stateless_revision_needs_no_handshake() {
+    let house = House::without_model();
+    let mut agent = bare(&house);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "stateless", "version": "3"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let discovered = agent.request("server/discover", json!({"_meta": meta}));
+    assert!(discovered["result"]["supportedVersions"].as_array().expect("lists them").contains(&json!("2026-07-28")), "{discovered}");
+    let listed = agent.request("tools/list", json!({"_meta": meta}));
+    assert!(listed["result"]["ttlMs"].as_u64().expect("may be kept") > 0);
+    let call = json!({"_meta": meta, "name": "store_memory", "arguments": {"content": "No handshake", "type": "semantic"}});
+    let stored = agent.request("tools/call", call);
+    assert_eq!(stored["result"]["resultType"], "complete", "{stored}");
+    assert_eq!(house.status()["sessions"][0]["client"], "stateless 3");
+}
+
+#[test]
+fn a_call_before_any_handshake_is_answered_and_a_later_handshake_works() {
+    let house = House::without_model();
+    let mut agent = bare(&house);
+    let stored = agent.request("tools/call", json!({"name": "store_memory", "arguments": {"content": "First of all", "type": "semantic"}}));
+    assert_eq!(stored["result"]["structuredContent"]["deduplicated"], false, "{stored}");
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+    assert_eq!(agent.request("initialize", params)["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(agent.recall("first"), ["First of all"]);
+}
+
+#[test]
+fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    for (line, code) in [("{not json", -32700), ("[]", -32600), (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600)] {
+        agent.send(line);
+        let answer = agent.receive();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null), "{line}");
+    }
+    let long = format!(r#"{{"jsonrpc":"2.0","id":77,"method":"ping","params":{{"x":"{}"}}}}"#, "y".repeat(1 << 20));
+    agent.send(&long);
+    let answer = agent.receive();
+    assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(77)));
+    assert_eq!(agent.request("no/such/method", json!({}))["error"]["code"], -32601);
+    assert_eq!(agent.request("prompts/list", json!({}))["error"]["code"], -32601);
+    agent.store("semantic", "Life goes on");
+}

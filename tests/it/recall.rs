@@ -1,0 +1,127 @@
+//! `recall_memory` through the shim, with the real model: what is found, by whom, in which order.
+
+use crate::house::{House, contents};
+use serde_json::{Value, json};
+
+const NOTES: &[&str] = &[
+    "The nightly backup of the database runs at two o'clock and keeps fourteen copies",
+    "Customers complain when invoices arrive late",
+    "The office plants are watered by the caretaker every Monday",
+    "Error E4017 in the importer means that the CSV file has a byte order mark",
+    "Marta prefers video calls to long e-mail threads",
+    "The mobile app caches map tiles for a week",
+    "The importer rejects files that are larger than two gigabytes",
+    "Our oldest customer has been with us since the first release",
+];
+
+#[test]
+fn a_paraphrase_without_a_common_word_is_found() {
+    let house = House::new();
+    let mut agent = house.session();
+    NOTES.iter().for_each(|note| drop(agent.store("episodic", note)));
+    assert_eq!(agent.recall("Who takes care of our greenery?")[0], NOTES[2]);
+    assert_eq!(agent.recall("clients unhappy about slow billing")[0], NOTES[1]);
+}
+
+/// Rank of the expected note for each question, by a setting of the fusion; smaller is better.
+fn ranks(vector_weight: f64) -> Vec<usize> {
+    let house = House::new();
+    house.configure(&format!("[retrieval]\nvector_weight = {vector_weight}\n"));
+    let mut agent = house.session();
+    NOTES.iter().for_each(|note| drop(agent.store("episodic", note)));
+    let questions = [("what does E4017 mean", 3), ("E4017", 3), ("oldest", 7), ("greenery care", 2), ("map tiles", 5), ("slow billing", 1)];
+    let rank = |(question, expected): (&str, usize)| agent.recall(question).iter().position(|c| c == NOTES[expected]).unwrap_or(NOTES.len());
+    questions.into_iter().map(rank).collect()
+}
+
+#[test]
+fn hybrid_is_better_than_its_own_vector_leg() {
+    let (hybrid, vectors) = (ranks(0.5), ranks(1.0));
+    let total = |ranks: &[usize]| ranks.iter().sum::<usize>();
+    assert!(total(&hybrid) < total(&vectors), "hybrid {hybrid:?}, vectors alone {vectors:?}");
+    assert!(hybrid.iter().zip(&vectors).all(|(h, v)| h <= v), "hybrid {hybrid:?}, vectors alone {vectors:?}");
+}
+
+#[test]
+fn two_projects_do_not_see_each_others_group_memories() {
+    let house = House::new();
+    let (mut one, mut two) = (house.session_in("one"), house.session_in("two"));
+    one.store("episodic", "The launch of project one slipped to June");
+    two.store("episodic", "The launch of project two is on time");
+    two.store("semantic", "Launches are announced in the company newsletter");
+    assert_eq!(one.recall("launch"), ["The launch of project one slipped to June", "Launches are announced in the company newsletter"]);
+    let of_two = one.call("recall_memory", json!({"query": "launch", "scope": "group"})).expect("is answered");
+    assert_eq!(contents(&of_two).len(), 1);
+}
+
+#[test]
+fn a_small_project_beside_a_large_one_is_not_starved() {
+    let house = House::new();
+    let (mut large, mut small) = (house.session_in("large"), house.session_in("small"));
+    for i in 0..120 {
+        large.store("episodic", &format!("Deployment {i} of the web shop went through without trouble"));
+    }
+    small.store("episodic", "The deployment of the small tool needed a manual restart");
+    assert_eq!(small.recall("How did the deployment of the web shop go?"), ["The deployment of the small tool needed a manual restart"]);
+}
+
+#[test]
+fn previews_first_then_the_full_text_by_id() {
+    let house = House::new();
+    let mut agent = house.session();
+    let long = format!("Minutes of the planning meeting\n{}", "Everybody agreed on the order of the work. ".repeat(30));
+    agent.store("episodic", &long);
+    let scan = agent.call("recall_memory", json!({"query": "planning meeting", "summary_only": true, "max_results": 10})).expect("is answered");
+    let result = &scan["results"][0];
+    assert_eq!(result["preview"], "Minutes of the planning meeting");
+    assert!(result.get("content").is_none() && result["score"].as_f64().expect("is ranked") > 0.0);
+    let full = agent.call("recall_memory", json!({"ids": [result["id"]]})).expect("is shown");
+    assert_eq!(contents(&full), [long]);
+    for field in ["id", "type", "content", "confidence", "created_at", "metadata"] {
+        assert!(full["results"][0].get(field).is_some(), "{field}");
+    }
+    assert!(full["token_estimate"].as_u64().expect("is counted") > scan["token_estimate"].as_u64().expect("is counted"));
+}
+
+#[test]
+fn the_token_estimate_is_the_answer_in_quarters_and_the_budget_holds() {
+    let house = House::new();
+    let mut agent = house.session();
+    NOTES.iter().for_each(|note| drop(agent.store("episodic", note)));
+    let answer = agent.call("recall_memory", json!({"query": "importer files customers", "max_results": 20})).expect("is answered");
+    let characters = answer.to_string().chars().count() as u64;
+    assert_eq!(answer["token_estimate"].as_u64(), Some(characters.div_ceil(4)));
+    let small = agent.call("recall_memory", json!({"query": "importer files customers", "token_budget": 200})).expect("is answered");
+    let fitting = Value::Array(small["results"].as_array().expect("has results").clone());
+    assert!(!fitting.as_array().expect("is a list").is_empty() && fitting.to_string().chars().count() / 4 <= 200);
+    assert!(!small["omitted"].as_array().expect("says what was left out").is_empty());
+}
+
+#[test]
+fn an_access_is_counted_for_full_content_and_raises_confidence() {
+    let house = House::new();
+    let mut agent = house.session();
+    let stored = agent.store_with(json!({"content": "The kitchen tap drips", "type": "semantic", "confidence": 0.5}));
+    let confidence = |agent: &mut crate::house::Agent| {
+        let shown = agent.call("recall_memory", json!({"ids": [stored["id"]]})).expect("is shown");
+        shown["results"][0]["confidence"].as_f64().expect("is a number")
+    };
+    assert!((confidence(&mut agent) - 0.5).abs() < 1e-3);
+    // The boost is written within a second after the answer; once an hour, so the next reading is the last change.
+    let raised = (0..10_000).map(|_| confidence(&mut agent)).find(|c| *c > 0.51);
+    assert!((raised.expect("was raised") - 0.55).abs() < 1e-3);
+}
+
+#[test]
+fn stats_count_what_was_stored() {
+    let house = House::new();
+    let mut agent = house.session();
+    agent.store("episodic", "One thing happened");
+    agent.store("entity", "Globex is a customer in Springfield");
+    let stats = agent.call("memory_stats", json!({})).expect("counts");
+    assert_eq!((&stats["total_memories"], &stats["active_memories"]), (&json!(2), &json!(2)));
+    assert_eq!(stats["by_type"], json!({"entity": 1, "episodic": 1, "procedural": 0, "semantic": 0}));
+    assert_eq!(stats["by_scope"], json!({"global": 1, "group": 1}));
+    assert!(stats["db_size_bytes"].as_u64().expect("has a size") > 0 && stats["oldest_memory"].is_string());
+    assert_eq!((&stats["without_vector"], &stats["entity_relations"]), (&json!(0), &json!(0)));
+}

@@ -1,0 +1,108 @@
+//! Each key of the configuration changes what is done: two runs that differ in that key alone.
+
+use crate::house::House;
+use serde_json::{Value, json};
+
+fn with(config: &str) -> House {
+    let house = House::without_model();
+    house.configure(config);
+    house
+}
+
+fn three(house: &House) -> Value {
+    let mut agent = house.session();
+    for text in ["apple one", "apple two and a half", "apple three, which is the last of them all"] {
+        agent.store("semantic", text);
+    }
+    agent.call("recall_memory", json!({"query": "apple"})).expect("is answered")
+}
+
+#[test]
+fn default_max_results() {
+    let count = |config| three(&with(config))["results"].as_array().expect("has results").len();
+    assert_eq!(count(""), 3);
+    assert_eq!(count("[retrieval]\ndefault_max_results = 2\n"), 2);
+}
+
+#[test]
+fn recall_token_budget() {
+    let left_out = |config| three(&with(config)).get("omitted").is_some();
+    assert!(!left_out(""));
+    assert!(left_out("[retrieval]\nrecall_token_budget = 120\n"));
+}
+
+#[test]
+fn preload_token_budget() {
+    let left_out = |config| {
+        let house = with(config);
+        three(&house);
+        let answer = house.session().call("recall_memory", json!({"query": "apple", "summary_only": true})).expect("is answered");
+        answer.get("omitted").is_some()
+    };
+    assert!(!left_out(""));
+    assert!(left_out("[retrieval]\npreload_token_budget = 80\n"));
+}
+
+#[test]
+fn fusion_and_rrf_k() {
+    let best = |config| three(&with(config))["results"][0]["score"].as_f64().expect("is ranked");
+    assert!((best("[retrieval]\nfusion = \"rrf\"\n") - 1.0 / 61.0).abs() < 1e-4);
+    assert!((best("[retrieval]\nfusion = \"rrf\"\nrrf_k = 9\n") - 0.1).abs() < 1e-4);
+    assert!(best("") > 0.5);
+}
+
+#[test]
+fn dedup_threshold() {
+    let merged = |config: &str| {
+        let house = House::new();
+        house.configure(config);
+        let mut agent = house.session();
+        agent.store("semantic", "The user prefers dark roast coffee");
+        agent.store_with(json!({"content": "The user prefers a dark roast coffee", "type": "semantic"}))["deduplicated"].clone()
+    };
+    assert_eq!(merged(""), true);
+    assert_eq!(merged("[retrieval]\ndedup_threshold = 1.0\n"), false);
+}
+
+#[test]
+fn default_group_is_for_sessions_without_a_project() {
+    let seen_in = |config: &str, group: &str| {
+        let house = with(config);
+        let mut agent = house.session_in(".");
+        agent.store("episodic", "Stored in no project");
+        let answer = agent.call("recall_memory", json!({"query": "stored", "group": group})).expect("is answered");
+        answer["results"].as_array().expect("has results").len()
+    };
+    assert_eq!(seen_in("", "default"), 1);
+    assert_eq!(seen_in("[storage]\ndefault_group = \"attic\"\n", "default"), 0);
+    assert_eq!(seen_in("[storage]\ndefault_group = \"attic\"\n", "attic"), 1);
+}
+
+#[test]
+fn db_path_moves_the_database() {
+    let house = with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
+    drop(house.session());
+    assert!(house.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db"));
+    assert!(house.path("elsewhere/memories.db").exists() && !house.path(".loci/memory.db").exists());
+}
+
+#[test]
+fn log_level() {
+    let lines = |config| {
+        let house = with(config);
+        drop(house.session());
+        house.log().lines().count()
+    };
+    assert!(lines("[server]\nlog_level = \"error\"\n") < lines(""));
+}
+
+#[test]
+fn a_wrong_key_is_refused_with_its_place_and_the_session_lives() {
+    let house = with("[retrieval]\nrrf_kk = 5\n");
+    let run = house.command("locid").output().expect("runs");
+    assert_eq!(run.status.code(), Some(78));
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(said.contains("config.toml:2:1") && said.contains("rrf_kk"), "{said}");
+    house.configure("");
+    house.session().store("semantic", "Mended");
+}

@@ -1,0 +1,99 @@
+//! docs/configuration.md is whole and true: every variable and every key that the code knows, and no other.
+
+use crate::keep;
+use crate::repository::{read, sources};
+use crate::rust::Source;
+use std::collections::BTreeSet;
+use toml::Table;
+
+const PAGE: &str = "docs/configuration.md";
+
+/// Names such as `LOCI_HOME` in a text.
+fn variables(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+    words.filter(|word| word.strip_prefix("LOCI_").is_some_and(|rest| !rest.is_empty())).map(str::to_owned).collect()
+}
+
+/// The variables that the product reads: a literal that is one name and nothing else.
+fn read_by(sources: &[Source]) -> BTreeSet<String> {
+    let product = sources.iter().filter(|source| !source.path.starts_with("tests/"));
+    let literals = product.flat_map(|source| source.literals().iter().map(|(_, text)| text));
+    literals.filter(|text| variables(text).iter().any(|name| name == *text)).cloned().collect()
+}
+
+/// The first cells of the page's tables, as far as they are code.
+fn told(page: &str) -> BTreeSet<String> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.filter_map(|row| row.split_once('`').map(|(name, _)| name.to_owned())).collect()
+}
+
+fn differences(known: &BTreeSet<String>, told: &BTreeSet<String>) -> Vec<String> {
+    let missing = known.difference(told).map(|name| format!("{name} is known to the code and not told"));
+    let invented = told.difference(known).map(|name| format!("{name} is told and not known to the code"));
+    missing.chain(invented).collect()
+}
+
+#[test]
+fn every_variable_is_told() {
+    let made_up = [Source::new("shim/src/a.rs", "var(\"LOCI_HOME\"); hint(\"Set LOCI_DB\"); // LOCI_GROUP")];
+    assert_eq!(read_by(&made_up), BTreeSet::from(["LOCI_HOME".to_owned()]));
+    assert_eq!(differences(&read_by(&made_up), &BTreeSet::new()).len(), 1);
+    let told: BTreeSet<String> = told(&read(PAGE)).into_iter().filter(|name| name.starts_with("LOCI_")).collect();
+    let rule = "docs/configuration.md has one row for every variable LOCI_… that the code reads: who reads it, and when.";
+    keep(rule, &differences(&read_by(&sources()), &told));
+}
+
+/// The keys of the example, those that are commented out included, as `section.key`.
+fn keys(example: &str) -> BTreeSet<String> {
+    let uncommented: Vec<&str> = example
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(rest) if rest.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')) => rest,
+            _ => line,
+        })
+        .collect();
+    let table: Table = uncommented.join("\n").parse().expect("the example parses");
+    let sections = table.iter().filter_map(|(section, value)| value.as_table().map(|keys| (section, keys)));
+    sections.flat_map(|(section, keys)| keys.keys().map(move |key| format!("{section}.{key}"))).collect()
+}
+
+#[test]
+fn every_key_is_told() {
+    assert_eq!(keys("# A file.\n[a]\nb = 1 # one\n# c = \"x\"\n"), BTreeSet::from(["a.b".to_owned(), "a.c".to_owned()]));
+    let told: BTreeSet<String> = told(&read(PAGE)).into_iter().filter(|name| name.contains('.')).collect();
+    let rule = "docs/configuration.md has one row for every key of config.example.toml, which a test of the daemon holds to the code.";
+    keep(rule, &differences(&keys(&read("config.example.toml")), &told));
+}
+
+#[test]
+fn every_key_of_the_code_is_in_the_example() {
+    let known = keys(&read("config.example.toml"));
+    let fields = fields(&read("daemon/src/config.rs"));
+    assert!(fields.contains("retrieval.rrf_k"), "the code is understood: {fields:?}");
+    let rule = "config.example.toml shows every key of daemon/src/config.rs with its default; a key without one is commented out.";
+    keep(rule, &differences(&fields, &known));
+}
+
+/// The fields of the structs whose comment is a section's name, as `section.key`; a table of its own is no key.
+fn fields(code: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut section = None;
+    for line in code.lines() {
+        if let Some(name) = line.strip_prefix("/// `[").and_then(|rest| rest.strip_suffix("]`")) {
+            section = Some(name);
+        } else if line == "}" {
+            section = None;
+        } else if let (Some(section), Some((name, kind))) = (section, line.strip_prefix("    pub ").and_then(|rest| rest.split_once(": "))) {
+            if !kind.contains("Table") {
+                found.insert(format!("{section}.{name}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn fields_are_read_from_the_code() {
+    let code = "/// `[a]`\n#[derive(Debug)]\npub struct A {\n    /// One.\n    pub b: i64,\n    pub c: Option<toml::Table>,\n}\npub struct D {\n    pub e: i64,\n}\n";
+    assert_eq!(fields(code), BTreeSet::from(["a.b".to_owned()]));
+}

@@ -1,0 +1,37 @@
+//! No file names the host of a package registry.
+
+use crate::keep;
+use crate::repository::{File, files};
+
+/// The hosts, in two parts, so that this file does not name them either.
+const HOSTS: [(&str, &str); 9] = [
+    ("crates", "io"),
+    ("pypi", "org"),
+    ("pythonhosted", "org"),
+    ("npmjs", "org"),
+    ("npmjs", "com"),
+    ("yarnpkg", "com"),
+    ("golang", "org"),
+    ("rubygems", "org"),
+    ("anaconda", "org"),
+];
+
+fn names_a_registry(file: &File) -> Vec<String> {
+    let text = file.text().to_ascii_lowercase();
+    let found = HOSTS.iter().map(|(name, end)| format!("{name}.{end}")).filter(|host| text.contains(host));
+    found.map(|host| format!("{}: {host}", file.path)).collect()
+}
+
+#[test]
+fn no_file_names_the_host_of_a_registry() {
+    let file = |text: String| File { path: "a.sh".to_owned(), bytes: text.into_bytes() };
+    for (name, end) in HOSTS {
+        assert_eq!(names_a_registry(&file(format!("pip --index HTTPS://files.{}.{end}/x", name.to_uppercase()))).len(), 1);
+    }
+    assert!(names_a_registry(&file("cargo and pip know where to ask".to_owned())).is_empty());
+    let rule = "No file names the host of a package registry: cargo, pip and npm know where to ask, and where somebody has set them \
+                a mirror, that is where to ask. Say `the Rust registry`, pip or npm. Only Cargo.lock, which cargo writes, names one.";
+    let files = files();
+    let asked = files.iter().filter(|file| file.path != "Cargo.lock");
+    keep(rule, &asked.flat_map(names_a_registry).collect::<Vec<_>>());
+}

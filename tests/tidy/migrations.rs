@@ -1,0 +1,49 @@
+//! Migrations are frozen: what has once changed somebody's database never changes itself.
+
+use crate::keep;
+use crate::repository::{File, files};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+const FOLDER: &str = "engine/src/db/migrations/";
+
+/// Every migration and the SHA-256 of its text.
+const FROZEN: [(&str, &str); 1] = [("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7")];
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn changed(found: &[File], frozen: &[(&str, &str)]) -> Vec<String> {
+    let named = |file: &File| file.path.strip_prefix(FOLDER).unwrap_or(&file.path).to_owned();
+    let mut broken = Vec::new();
+    for file in found {
+        let (name, sha256) = (named(file), sha256(&file.bytes));
+        match frozen.iter().find(|(known, _)| *known == name) {
+            Some((_, known)) if *known == sha256 => {}
+            Some(_) => broken.push(format!("{name} was changed; it is {sha256} now")),
+            None => broken.push(format!("{name} is not on the list; it is {sha256}")),
+        }
+    }
+    let gone = frozen.iter().filter(|(name, _)| !found.iter().any(|file| named(file) == *name));
+    broken.extend(gone.map(|(name, _)| format!("{name} is gone")));
+    broken
+}
+
+#[test]
+fn migrations_are_frozen() {
+    let file = |name: &str, text: &str| File { path: format!("{FOLDER}{name}"), bytes: text.as_bytes().to_vec() };
+    let known = sha256(b"one");
+    let frozen = [("1.sql", known.as_str())];
+    assert!(changed(&[file("1.sql", "one")], &frozen).is_empty());
+    assert!(changed(&[file("1.sql", "One")], &frozen)[0].contains("was changed"));
+    assert!(changed(&[file("1.sql", "one"), file("2.sql", "two")], &frozen)[0].contains("not on the list"));
+    assert!(changed(&[], &frozen)[0].contains("is gone"));
+    let found: Vec<File> = files().into_iter().filter(|file| file.path.starts_with(FOLDER)).collect();
+    let rule = "A migration never changes once it is released: databases that it has made would differ from those that it makes now. \
+                Write the next one beside it, and add its SHA-256 to FROZEN of tests/tidy/migrations.rs.";
+    keep(rule, &changed(&found, &FROZEN));
+}

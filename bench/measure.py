@@ -1,6 +1,7 @@
 """The measurements: each takes a fresh home and gives plain figures. Not here: how they are shown (report.py)."""
 
 import itertools
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ def _warm_up(home, session, notes):
         session.tool("recall_memory", query=notes.question())
     status = home.status()
     if status["degraded"]:
-        raise RuntimeError(f"the daemon is degraded ({', '.join(status['degraded'])}); run `loci model download` first")
+        sys.exit(f"Error: the daemon works without {', '.join(status['degraded'])}\nHint: loci model download")
 
 
 def _fill(home, project, notes, size):

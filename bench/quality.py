@@ -4,6 +4,7 @@ The test sets have licences of their own and are no part of this repository; nei
 """
 
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -31,5 +32,5 @@ def _run(script, loci, flags, quick):
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder) / "figures.json"
         extra = SMOKE[script.name] if quick else []
-        subprocess.run([sys.executable, script, "--loci", loci, *flags, *extra, "--json", figures], check=True)
+        subprocess.run([sys.executable, script, "--loci", shlex.quote(loci), *flags, *extra, "--json", figures], check=True)
         return json.loads(figures.read_text())

@@ -28,7 +28,10 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize
         }
     }
     reply.token_budget_too_small = reply.results.is_empty() && !reply.omitted.is_empty();
-    reply.token_estimate = size(reply).chars.div_ceil(CHARS_PER_TOKEN);
+    // The estimate is part of what it counts: a second look is enough, since its digits settle.
+    for _ in 0..2 {
+        reply.token_estimate = size(reply).chars.div_ceil(CHARS_PER_TOKEN);
+    }
 }
 
 /// How large a value is as compact JSON.

@@ -102,6 +102,22 @@ impl Reach {
         }
     }
 
+    /// Looks on a connection of its own whether a daemon that takes connections still answers them.
+    ///
+    /// # Errors
+    /// `NoAnswer` when it does not.
+    pub async fn probe(&self) -> Result<(), Unreachable> {
+        let Ok(paths) = &self.paths else { return Ok(()) };
+        let greeted = match connect(&paths.socket).await {
+            Ok(stream) => self.greet(stream, paths).await.map(drop),
+            Err(reason) => Err(Failed::ForNow(reason)),
+        };
+        match greeted {
+            Err(Failed::ForNow(reason @ Unreachable::NoAnswer { .. })) => Err(reason),
+            _ => Ok(()),
+        }
+    }
+
     async fn try_until_it_works(&self, paths: &Paths, latest: &mut Unreachable) -> Result<Connection, Unreachable> {
         let mut pauses = Pauses::default();
         loop {
@@ -124,13 +140,21 @@ impl Reach {
             Err(Unreachable::NoAnswer { .. }) => return Err(Failed::ForNow(Unreachable::NoAnswer { pid: pid_in(&paths.lock) })),
             Err(reason) => return Err(Failed::ForGood(reason)),
         };
-        let pid = peer_pid(&stream).or_else(|| pid_in(&paths.lock));
-        *latest = Unreachable::NoAnswer { pid };
+        *latest = no_answer(&stream, paths);
+        self.greet(stream, paths).await
+    }
+
+    async fn greet(&self, stream: UnixStream, paths: &Paths) -> Result<Connection, Failed> {
+        let silent = no_answer(&stream, paths);
         match timeout(self.patience.hello, greet(stream, &self.hello)).await {
             Ok(greeted) => greeted,
-            Err(_) => Err(Failed::ForNow(Unreachable::NoAnswer { pid })),
+            Err(_) => Err(Failed::ForNow(silent)),
         }
     }
+}
+
+fn no_answer(stream: &UnixStream, paths: &Paths) -> Unreachable {
+    Unreachable::NoAnswer { pid: peer_pid(stream).or_else(|| pid_in(&paths.lock)) }
 }
 
 /// Connects to a socket of our own user. Nothing has been sent yet.

@@ -11,6 +11,7 @@
 
 pub mod agent;
 pub mod answers;
+pub mod doubt;
 pub mod flight;
 pub mod lines;
 pub mod link;
@@ -23,7 +24,7 @@ use crate::client::{Reach, Unreachable};
 use agent::{Agent, AgentEvent};
 use flight::{Entry, Flight, Kind};
 use lines::{Excerpt, Line};
-use link::{Link, LinkEvent};
+use link::{Link, LinkEvent, Wants};
 use loci_proto::limits;
 use message::{FromDaemon, Message, Notification, Refusal, Request};
 use stamp::Keys;
@@ -83,10 +84,10 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
                 end.get_or_insert_with(|| Instant::now() + self.drain);
             }
             let take_in = self.flight.has_room() && self.link.has_room() && self.agent.has_room();
-            let listen = self.agent.has_room();
+            let wants = Wants { lines: self.agent.has_room(), answer: self.flight.waiting() };
             tokio::select! {
                 event = self.agent.next(take_in) => if self.on_agent(event).is_gone() { return },
-                event = self.link.next(listen) => self.on_link(event),
+                event = self.link.next(wants) => self.on_link(event),
                 () = &mut stop, if !stopped => {
                     stopped = true;
                     self.agent.hang_up();

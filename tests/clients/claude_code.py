@@ -1,14 +1,15 @@
 """Claude Code itself, offline, stores and recalls through `loci mcp`, in two projects.
 
-    python3 claude_code.py LOCI CLAUDE [default|legacy]
+    python3 claude_code.py LOCI CLAUDE [modern|legacy]
 
-The model is scripted (messages_api.py). What happened in one project (episodic) must not be recalled in the other; what is
+`modern` is what Claude Code does when nothing is set; `legacy` is the protocol with a handshake. The model is scripted (messages_api.py). What happened in one project (episodic) must not be recalled in the other; what is
 true everywhere (semantic) must be.
 """
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from home import Home
 from messages_api import ScriptedModel
@@ -25,7 +26,9 @@ TIMEOUT_S = 60
 def script_of_a_project(home, claude, era, project, calls):
     """Runs Claude Code in the project until the script is done; gives what the model was told by each tool."""
     servers = {"mcpServers": {"loci": {"command": str(home.loci), "args": ["mcp"]}}}
+    log = home.root / f"claude-{project}.log"
     flags = ["-p", "use loci", "--strict-mcp-config", "--mcp-config", json.dumps(servers), "--allowedTools", "mcp__loci"]
+    flags += ["--debug-file", str(log)]
     with ScriptedModel(calls) as model:
         env = home.env | {
             "ANTHROPIC_BASE_URL": model.url,
@@ -39,12 +42,17 @@ def script_of_a_project(home, claude, era, project, calls):
             [claude, *flags], env=env, cwd=home.project(project), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S
         )
     assert run.returncode == 0, f"claude ended with {run.returncode}: {run.stdout}{run.stderr}"
+    assert f'"protocolEra":"{era}"' in log.read_text(), f"claude did not come to speak the {era} protocol: {_about_mcp(log)}"
     assert {STORE, RECALL, STATS} <= set(model.offered), f"the model was offered {model.offered}"
     assert len(model.results) == len(calls), f"{len(model.results)} of {len(calls)} calls were made: {run.stdout}{run.stderr}"
     for (name, _), result in zip(calls, model.results):
         assert not result["is_error"], f"{name} failed in {project}: {result['content']}"
         assert "degraded" not in result["content"], f"is the model there (loci model download)? {result['content']}"
     return [result["content"] for result in model.results]
+
+
+def _about_mcp(log):
+    return "\n".join(line for line in log.read_text().splitlines() if "MCP server" in line)
 
 
 def main(loci, claude, era):
@@ -68,4 +76,4 @@ def main(loci, claude, era):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], (sys.argv[3:] or ["default"])[0])
+    main(sys.argv[1], str(Path(sys.argv[2]).resolve()), (sys.argv[3:] or ["modern"])[0])

@@ -9,7 +9,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-loci=$(realpath "${1:-$root/target/release/loci}")
+loci=${1:-$root/target/release/loci}
 clients=$root/target/clients
 claude_code=2.1.330
 passed=0 failed=0
@@ -43,7 +43,7 @@ install_claude_code() {
     echo "$folder/node_modules/$package/claude"
 }
 
-# case NAME COMMAND…: one client, one verdict.
+# case_of NAME COMMAND…: one client, one verdict.
 case_of() {
     local name=$1 start=$SECONDS
     shift
@@ -56,7 +56,7 @@ case_of() {
     fi
 }
 
-[ -x "$loci" ] || { echo "Error: $loci is no program. Hint: cargo build --release" >&2; exit 1; }
+[ -x "$loci" ] || { printf 'Error: %s is no program\nHint: cargo build --release\n' "$loci" >&2; exit 1; }
 export PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$clients"
 install_sdk mcp-1.30.0
@@ -66,7 +66,7 @@ claude=$(install_claude_code)
 case_of "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
 case_of "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto
 case_of "Python client 2.3.0, legacy era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" legacy
-case_of "Claude Code $claude_code, default era" python3 "$here/claude_code.py" "$loci" "$claude" default
+case_of "Claude Code $claude_code, modern era" python3 "$here/claude_code.py" "$loci" "$claude" modern
 case_of "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
 
 echo "$passed passed, $failed failed"

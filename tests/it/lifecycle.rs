@@ -86,7 +86,7 @@ fn a_database_of_a_newer_loci_is_refused_untouched_and_said_so() {
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(said.contains("newer loci") && said.contains("schema 99"), "{said}");
     assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
-    let mut agent = house.session();
+    let mut agent = Agent::bare(house.command("loci").arg("mcp"));
     let refused = agent.call("memory_stats", json!({})).expect_err("says why");
     assert!(refused.contains("newer loci"), "{refused}");
 }

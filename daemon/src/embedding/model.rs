@@ -129,7 +129,13 @@ impl Files {
             (None, Some(runtime)) => (real(&config.models, &runtime.library)?, Some(&runtime.library)),
             (None, None) => return Err(LoadError::Platform(format!("{} on {}", std::env::consts::OS, std::env::consts::ARCH))),
         };
-        Ok(Self { tokenizer: real(&config.models, &TOKENIZER)?, graph: weights.with_file_name("graph.onnx"), weights, library, library_pin })
+        Ok(Self {
+            tokenizer: real(&config.models, &TOKENIZER)?,
+            graph: weights.with_file_name("graph.onnx"),
+            weights,
+            library,
+            library_pin,
+        })
     }
 
     /// Writes the graph beside the weights, unless it is there already.
@@ -190,16 +196,10 @@ fn sha256_of(mut from: impl Read) -> io::Result<String> {
     let mut buffer = vec![0; 256 * 1024];
     loop {
         match from.read(&mut buffer)? {
-            0 => return Ok(hex(&hash.finalize())),
+            0 => return Ok(format!("{:x}", hash.finalize())),
             read => hash.update(&buffer[..read]),
         }
     }
-}
-
-/// Bytes in hexadecimal, as hashes are written.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The model folder at a glance, for `loci model status`.

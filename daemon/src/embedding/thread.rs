@@ -15,6 +15,9 @@ use std::time::Instant;
 /// Failures in a row after which the model counts as broken.
 const FAILURES: u32 = 3;
 
+/// The next step after a model that ran broke.
+const RETRY: &str = "it is tried again by itself; if it stays so, run `loci model download`";
+
 /// What turns texts into numbers: the model, or a stand-in of a test.
 pub(super) trait Encoder {
     /// A text's pieces as token ids, at least one.
@@ -73,15 +76,14 @@ pub(super) fn serve(desk: &Desk, source: &dyn Source) {
     let _closing = Closing(desk);
     loop {
         let before = source.fingerprint();
-        let unusable = match load(desk, source) {
+        let (state, seen) = match load(desk, source) {
             Err(state) => (state, before),
             Ok(encoder) => match work(desk, encoder) {
                 End::Stopped => return,
                 // The files were good before: whatever happened, they may be tried again unchanged.
-                End::Broken(reason) => (State::Failed { reason, hint: format!("it is tried again by itself; if it stays so, {REMEDY}") }, None),
+                End::Broken(reason) => (State::Failed { reason, hint: RETRY.to_owned() }, None),
             },
         };
-        let (state, seen) = unusable;
         tracing::warn!(state = state.as_str(), detail = state.reason(), "no embeddings: answers come from keywords alone");
         let mend_anyway = matches!(state, State::Failed { .. });
         desk.close(state);

@@ -5,7 +5,7 @@
 
 use super::forms::{bases, is_irregular};
 use super::pairing::Side;
-use super::scan::{Kind, Word};
+use super::word::{Kind, Word};
 use super::words::Family;
 
 /// Asks a rule of one direction both ways.
@@ -84,12 +84,12 @@ pub(super) fn prepositions_exchanged(a: &Side, b: &Side) -> bool {
 
 /// A negation, or `only`, stands before another word.
 pub(super) fn binds_otherwise(a: &Side, b: &Side) -> bool {
-    (0..a.words.len()).any(|i| {
-        let binds = a.words[i].kind == Kind::Negation || a.words[i].text == "only";
-        let Some(j) = a.answers[i].filter(|_| binds) else { return false };
-        match (a.next(i), b.next(j)) {
-            (Some(x), Some(y)) => a.answers[x] != Some(y) && b.answers[y] != Some(x),
-            (x, y) => x != y,
+    a.words.iter().zip(&a.answers).enumerate().any(|(here, (word, answer))| {
+        let binds = word.kind == Kind::Negation || word.text == "only";
+        let Some(there) = answer.filter(|_| binds) else { return false };
+        match (a.next(here), b.next(there)) {
+            (Some(bound), Some(other)) => a.answers[bound] != Some(other) && b.answers[other] != Some(bound),
+            (bound, other) => bound != other,
         }
     })
 }

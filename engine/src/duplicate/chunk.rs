@@ -73,7 +73,8 @@ pub(super) fn plain_digits(number: &str) -> String {
 
 /// A character that may bear meaning by itself: an emoji, a currency, a mathematical sign, a mark of a script; not punctuation.
 pub(super) fn is_sign(c: char) -> bool {
-    !(c.is_alphanumeric() || c.is_whitespace() || c.is_control() || c.is_ascii())
-        && !matches!(c, '¡' | '«' | '·' | '»' | '¿' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}')
-        && !matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ff00}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff1f}')
+    let plain = c.is_alphanumeric() || c.is_whitespace() || c.is_control() || c.is_ascii();
+    let punctuation = matches!(c, '¡' | '«' | '·' | '»' | '¿' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}')
+        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ff00}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff1f}');
+    !plain && !punctuation
 }

@@ -5,7 +5,7 @@
 //! Deliberately not here: words that stand in one text only (`changes`).
 
 use super::pairing::Side;
-use super::scan::{Kind, Word};
+use super::word::{Kind, Word};
 use super::words::Family;
 
 /// Who does it and to whom it is done have changed places.

@@ -3,7 +3,7 @@
 //! Deliberately not here: what a word without an answer means for the fact (`changes`), and what the order means (`order`).
 
 use super::forms::Forms;
-use super::scan::{Kind, Word};
+use super::word::{Kind, Word};
 use super::words::Family;
 use std::cmp::Ordering;
 

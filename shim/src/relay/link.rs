@@ -1,5 +1,6 @@
 //! The daemon's side of the relay: there is a connection, or one is being made, or none is wanted.
 
+use super::doubt::Doubt;
 use super::lines::{Line, Lines};
 use super::outbox::Outbox;
 use crate::client::{Connection, Reach, Unreachable};
@@ -31,6 +32,7 @@ struct Up {
     lines: Lines<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     outbox: Outbox,
+    doubt: Doubt,
     /// Whether we have more to say.
     half: Half,
 }
@@ -42,6 +44,15 @@ enum Half {
     /// To be closed once the outbox is empty.
     Closing,
     Closed,
+}
+
+/// What the relay wants of the daemon just now.
+#[derive(Debug, Clone, Copy)]
+pub struct Wants {
+    /// There is room for its lines.
+    pub lines: bool,
+    /// Somebody waits for an answer.
+    pub answer: bool,
 }
 
 /// What happened on the daemon's side.
@@ -84,18 +95,19 @@ impl Link {
         }
     }
 
-    /// What happens next; the daemon is read only while `read` is true. Cancelling loses nothing.
-    pub async fn next(&mut self, read: bool) -> LinkEvent {
+    /// What happens next. Cancelling loses nothing.
+    pub async fn next(&mut self, wants: Wants) -> LinkEvent {
         let event = match &mut self.state {
             State::Idle => std::future::pending().await,
             State::Reaching(reaching) => match reaching.await {
                 Ok(Connection { lines, writer, .. }) => {
-                    self.state = State::Up(Up { lines, writer, outbox: Outbox::default(), half: Half::Open });
+                    let doubt = Doubt::new(Rc::clone(&self.reach));
+                    self.state = State::Up(Up { lines, writer, outbox: Outbox::default(), doubt, half: Half::Open });
                     return LinkEvent::Reached;
                 }
                 Err(reason) => LinkEvent::Failed(reason),
             },
-            State::Up(up) => up.next(read).await,
+            State::Up(up) => up.next(wants).await,
         };
         if matches!(event, LinkEvent::Failed(_) | LinkEvent::Lost) {
             self.state = State::Idle;
@@ -134,7 +146,7 @@ impl Link {
 }
 
 impl Up {
-    async fn next(&mut self, read: bool) -> LinkEvent {
+    async fn next(&mut self, wants: Wants) -> LinkEvent {
         if self.half == Half::Closing && self.outbox.is_empty() {
             self.half = Half::Closed;
             // If it fails the connection is gone, which reading will tell.
@@ -148,8 +160,12 @@ impl Up {
                 }
                 LinkEvent::Took
             }
-            line = self.lines.next(), if read => line.ok().flatten().map_or(LinkEvent::Lost, LinkEvent::Line),
-            else => std::future::pending().await,
+            line = self.lines.next(), if wants.lines => {
+                self.doubt.dispel();
+                line.ok().flatten().map_or(LinkEvent::Lost, LinkEvent::Line)
+            }
+            // A daemon that is not listened to cannot be heard.
+            reason = self.doubt.confirmed(wants.lines && wants.answer) => LinkEvent::Failed(reason),
         }
     }
 }

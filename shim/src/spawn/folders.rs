@@ -7,6 +7,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 /// Makes a folder, and those above it, for its owner alone; leaves what is there as it is.
+///
+/// # Errors
+/// Those of the file system.
 pub fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

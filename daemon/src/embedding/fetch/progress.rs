@@ -27,8 +27,8 @@ impl Progress {
     pub fn start(what: &str, how: &str, total: u64) -> Self {
         let label = format!("{what}: {} {how}", megabytes(total));
         let shown = if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::new(total).with_message(label.clone());
-            let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}");
+            let bar = ProgressBar::new(total).with_message(format!("{what} {how}"));
+            let style = ProgressStyle::with_template("{msg} {wide_bar} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec}");
             Shown::Bar(style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style)))
         } else {
             Shown::Lines(0)

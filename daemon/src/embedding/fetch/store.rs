@@ -2,7 +2,7 @@
 //!
 //! Not here: where the bytes come from (`folder`, `hub`, `pip`).
 
-use crate::embedding::model::{check, hex, path_of};
+use crate::embedding::model::{check, path_of};
 use crate::embedding::pins::{Artifact, RUNTIMES, TOKENIZER, WEIGHTS};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
@@ -103,7 +103,7 @@ fn copy(from: &mut dyn Read, to: &Path, limit: u64, step: &mut dyn FnMut(u64)) -
         let read = from.read(&mut buffer)?;
         if read == 0 {
             file.sync_all()?;
-            return Ok((done, hex(&hash.finalize())));
+            return Ok((done, format!("{:x}", hash.finalize())));
         }
         file.write_all(&buffer[..read])?;
         hash.update(&buffer[..read]);

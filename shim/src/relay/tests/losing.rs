@@ -5,7 +5,7 @@ use loci_proto::hello::{Refusal, Refused};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const SHORT: Duration = Duration::from_millis(60);
+const SHORT: Duration = Duration::from_millis(200);
 
 async fn shake_hands(scene: &mut Scene) -> DaemonSession {
     scene.agent.ask(0, "initialize").await;
@@ -137,6 +137,26 @@ async fn a_daemon_that_accepts_but_says_nothing_is_named_by_its_process() {
         scene.agent.ask(1, "tools/call").await;
         let text = scene.agent.hears_failure().await;
         assert!(text.contains(&format!("locid does not answer (pid {})", std::process::id())), "{text}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_daemon_that_falls_silent_is_asked_on_another_connection() {
+    play_with(Deadlines { hello: SHORT, ..Deadlines::default() }, async |mut scene| {
+        scene.agent.ask(1, "tools/call").await;
+        let mut daemon = scene.daemon.welcomes().await;
+        daemon.hears().await;
+        scene.daemon.accepts().await.says(&json!(Refused::new(Refusal::Busy))).await;
+        scene.daemon.welcomes().await;
+        daemon.answers(1).await;
+        assert_eq!(scene.agent.hears_ids(1).await, [1], "it was at work");
+
+        scene.agent.ask(2, "tools/call").await;
+        daemon.hears().await;
+        let text = scene.agent.hears_failure().await;
+        assert!(text.contains("locid does not answer (pid ") && text.contains("may have taken effect"), "{text}");
+        assert_eq!(daemon.hears_line().await, None, "the connection is given up");
     })
     .await;
 }

@@ -1,0 +1,68 @@
+//! One word of a text, and what it is to the duplicate guard.
+//!
+//! Deliberately not here: how a word is found (`scan`), the lists that say what it is (`words`).
+
+use super::words::Family;
+
+/// What a word is to the guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Carries no fact: articles and the like.
+    Filler,
+    /// A number, or anything that holds a digit.
+    Number,
+    /// `one` and `first`: a number only where another number answers it.
+    One,
+    /// A unit, a currency, a calendar word, a colour.
+    Unit,
+    /// Turns the statement round.
+    Negation,
+    /// Direction, order, extent, doubt, reversal: counts even alone.
+    Strong,
+    /// A little word that counts only against another of its family.
+    Little(Family),
+    /// Any other word: taken for a value.
+    Plain,
+    /// A sign outside the alphabet that may bear meaning.
+    Sign,
+}
+
+/// One word of a text.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    /// In lower case, except in paths and identifiers; listed words under the name of all their spellings.
+    pub text: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Written with a capital.
+    pub capital: bool,
+    /// Written with a capital, and not because a sentence begins.
+    pub name: bool,
+    /// Nothing but space stands between it and the word before.
+    pub tied: bool,
+    /// Which hyphenated compound it is a part of.
+    pub compound: Option<usize>,
+}
+
+impl Word {
+    /// A filler, or a little word.
+    pub(super) fn is_little(&self) -> bool {
+        matches!(self.kind, Kind::Filler | Kind::Little(_))
+    }
+
+    /// On one side only it makes another fact.
+    pub(super) fn counts_alone(&self) -> bool {
+        match self.kind {
+            Kind::Number | Kind::Unit | Kind::Negation | Kind::Strong => true,
+            Kind::Little(Family::Modal) => matches!(self.text.as_str(), "may" | "should" | "will"),
+            // Below the symbols stand the marks of scripts, which make another word.
+            Kind::Sign => self.text.as_str() < "\u{2000}",
+            Kind::Filler | Kind::One | Kind::Little(_) | Kind::Plain => false,
+        }
+    }
+
+    /// A form of `be`, `have` or `do`.
+    pub(super) fn is_auxiliary(&self) -> bool {
+        self.kind == Kind::Little(Family::Tense) || matches!(self.text.as_str(), "be" | "been" | "being")
+    }
+}

@@ -1,0 +1,35 @@
+# Shows the recipes.
+default:
+    @just --list
+
+# Builds, then shows the main job in a throw-away home.
+demo:
+    cargo build --release --locked && target/release/loci demo
+
+# Runs every test, as the build server does.
+test:
+    tests/run.sh
+
+# Looks for what clippy finds; with cargo-deny installed, also for licences and advisories of dependencies.
+lint:
+    cargo clippy --release --all-targets --locked -- -D warnings
+    if command -v cargo-deny >/dev/null; then cargo deny check; else echo "cargo-deny is not installed: dependencies were not checked"; fi
+
+# Brings the code into its form.
+fmt:
+    cargo fmt
+
+# Measures time and memory; `just bench --quick` for less, `--write` for docs/benchmarks.md.
+bench *flags:
+    cargo build --release --locked
+    python3 bench/run.py {{flags}}
+
+# Measures the quality of answers on public sets that lie beside the repository.
+quality *flags:
+    cargo build --release --locked
+    python3 bench/run.py --quality {{flags}}
+
+# Lets real MCP clients store and recall.
+clients:
+    cargo build --release --locked
+    tests/clients/run.sh

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Every test of the repository; stops at the first that fails. Needs a Rust toolchain, python3 with pip, and npm.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+step() {
+    printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"
+    "$@"
+}
+
+step cargo fmt --check
+step cargo clippy --release --all-targets --locked -- -D warnings
+step cargo build --release --locked
+step target/release/loci model download
+step cargo test --release --locked
+step tests/clients/run.sh
+printf '\n== All tests passed (%d s)\n' "$SECONDS"

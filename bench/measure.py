@@ -65,10 +65,11 @@ def latencies(home, sizes):
         for size in sizes:
             measured = min(STORES, size // 2)
             _fill(home, project, notes, size - measured)
-            figures.append(_timed(home, size, "store", [lambda a=note: session.tool("store_memory", **a) for note in notes.notes(measured)]))
+            stores = [lambda note=note: session.tool("store_memory", **note) for note in notes.notes(measured)]
+            figures.append(_timed(home, size, "store", stores))
             _grow_to(home, session, notes, size)
-            questions = [notes.question() for _ in range(RECALLS)]
-            figures.append(_timed(home, size, "recall", [lambda q=text: session.tool("recall_memory", query=q) for text in questions]))
+            recalls = [lambda text=notes.question(): session.tool("recall_memory", query=text) for _ in range(RECALLS)]
+            figures.append(_timed(home, size, "recall", recalls))
     return figures
 
 
@@ -102,7 +103,7 @@ def burst(home):
         start = time.perf_counter()
         sent = [[session.ask("store_memory", **note) for note in share] for session, share in zip(sessions, shares)]
         with ThreadPoolExecutor(len(sessions)) as pool:
-            replies = list(itertools.chain.from_iterable(pool.map(lambda pair: pair[0].answers(pair[1]), zip(sessions, sent))))
+            replies = list(itertools.chain.from_iterable(pool.map(Session.answers, sessions, sent)))
         seconds = time.perf_counter() - start
         errors = sum(isinstance(reply, Refused) for reply in replies)
         found = sum(_is_found(sessions[0], note["content"]) for share in shares for note in share)

@@ -39,13 +39,13 @@ def settle(pid):
 def strangers(own):
     """Other processes of loci: they share pages with ours, and so flatter PSS."""
     found = []
-    for stat in Path("/proc").glob("[0-9]*/comm"):
-        pid = int(stat.parent.name)
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            if pid not in own and stat.read_text().strip() in ("loci", "locid"):
-                found.append(pid)
+            program = (process / "exe").readlink().name
         except OSError:
-            continue  # it has ended meanwhile
+            continue  # it has ended, or is not ours to look at
+        if int(process.name) not in own and program.split()[0] in ("loci", "locid"):
+            found.append(int(process.name))
     return found
 
 

@@ -32,5 +32,6 @@ def _run(script, loci, flags, quick):
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder) / "figures.json"
         extra = SMOKE[script.name] if quick else []
-        subprocess.run([sys.executable, script, "--loci", shlex.quote(loci), *flags, *extra, "--json", figures], check=True)
+        command = [sys.executable, "-B", script, "--loci", shlex.quote(loci), *flags, *extra, "--json", figures]
+        subprocess.run(command, check=True)
         return json.loads(figures.read_text())

@@ -64,8 +64,8 @@ def quality(recall, duplicates):
     rows = [[name, recall[name]["stored"], *[recall[name]["ALL"][m] for m in measures]] for name in recall]
     gate = f"Duplicates caught: {duplicates['duplicates']:.1f} %. Contradictions merged: {duplicates['contradictions']:.2f} %."
     text = """\
-Public test sets, DEV halves, through the MCP tools; percent. "ALL" of each set, without LoCoMo's adversarial questions. The sets and
-the scripts are no part of this repository: their licences do not allow it. The command finds them beside it, in `../shared/evals`.
+Public test sets, DEV halves, through the MCP tools; percent, over all questions but LoCoMo's adversarial ones. The sets are not part
+of this repository, since their licences do not allow it, and neither are the scripts; the command finds both in `../shared/evals`.
 """
     return f"## Quality of answers\n\n{text}\n{table(['set', 'stored', *measures], rows)}\n\n{gate}\n"
 

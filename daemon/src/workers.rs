@@ -107,7 +107,7 @@ mod tests {
         let (entered, inside) = oneshot::channel();
         let pool = Arc::new(pool);
         let blocker = Arc::clone(&pool);
-        let blocked = tokio::spawn(async move {
+        let holding = tokio::spawn(async move {
             blocker
                 .run(move |_| {
                     let _ = entered.send(());
@@ -126,7 +126,7 @@ mod tests {
         }
         assert_eq!(pool.run(|_| ()).await.expect_err("is full").code, Code::Busy);
         release.send(()).expect("the thread waits");
-        blocked.await.expect("joins").expect("is done");
+        holding.await.expect("joins").expect("is done");
         for job in taken {
             job.await.expect("joins").expect("is done");
         }

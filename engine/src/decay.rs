@@ -63,7 +63,7 @@ mod tests {
         let decay = Decay::default();
         assert!((decay.at(week, MemoryType::Episodic, anchor(1.0, 0)).get() - 0.95).abs() < 1e-9);
         assert!((decay.at(week, MemoryType::Entity, anchor(1.0, 0)).get() - 0.99).abs() < 1e-9);
-        assert_eq!(decay.at(week, MemoryType::Episodic, Anchor { pinned: true, ..anchor(0.7, 0) }).get(), 0.7);
+        assert_eq!(decay.at(week, MemoryType::Episodic, Anchor { pinned: true, ..anchor(0.7, 0) }), anchor(0.7, 0).confidence);
     }
 
     proptest! {

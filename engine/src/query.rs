@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_long_query_is_cut_and_says_so() {
-        let long = (0..20_000).map(|i| format!("word{i} ")).collect::<String>();
+        let long = (0..20_000).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
         let words = words(&long);
         assert!(words.truncated && words.words.len() == limits::QUERY_TERMS);
         assert!(!super::words("short enough").truncated);

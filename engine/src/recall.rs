@@ -14,7 +14,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
-use loci_proto::recall::{Degraded, RecallReply, RecallRequest, Recalled};
+use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, TokenBudget};
 use memories::{Memory, Status};
 
 /// Least cosine that counts as a match of meaning.
@@ -103,12 +103,12 @@ impl Reader {
             let index = self.shared.index();
             let mask = index.mask(&self.filter(question, group));
             let candidates = candidates(&index, &mask, &hits, question.vector);
-            let ranked = rank(self.shared.settings.fusion, question.vector.is_some(), &candidates);
+            let mut ranked = rank(self.shared.settings.fusion, question.vector.is_some(), &candidates);
+            ranked.truncate(request.max_results.map_or(self.shared.settings.default_max_results, MaxResults::get));
             (seqs(&index, &ranked), candidates.len())
         };
-        let wanted = request.max_results.map_or(self.shared.settings.default_max_results, loci_proto::recall::MaxResults::get);
         let mut found = Vec::new();
-        for (seq, score) in ranked.into_iter().take(wanted) {
+        for (seq, score) in ranked {
             if let Some(memory) = memories::by_seq(&self.conn, seq)? {
                 found.push((memory, Some(score)));
             }
@@ -152,7 +152,7 @@ impl Reader {
         let settings = &self.shared.settings;
         let short = question.request.summary_only;
         let usual = if short { settings.preload_token_budget } else { settings.recall_token_budget };
-        let room = question.request.token_budget.map_or(usual, loci_proto::recall::TokenBudget::get);
+        let room = question.request.token_budget.map_or(usual, TokenBudget::get);
         let seqs: Vec<i64> = found.iter().map(|(memory, _)| memory.seq).collect();
         let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
         let results = found.into_iter().map(|(m, score)| if short { summary(m, score) } else { full(confidence(&m), m, score) }).collect();
@@ -188,7 +188,7 @@ fn candidates(index: &Index, mask: &Mask, hits: &lexical::Hits, vector: Option<&
 }
 
 fn seqs(index: &Index, ranked: &[(usize, f64)]) -> Vec<(i64, f64)> {
-    ranked.iter().take(limits::MAX_RESULTS.unsigned_abs() as usize).map(|(slot, score)| (index.entry(*slot).seq, *score)).collect()
+    ranked.iter().map(|(slot, score)| (index.entry(*slot).seq, *score)).collect()
 }
 
 fn summary(memory: Memory, score: Option<f64>) -> Recalled {

@@ -161,7 +161,7 @@ impl Work<'_> {
             return Ok(Near { same: exact, similar: Vec::new() });
         }
         let mut near = Near::default();
-        for seq in self.close_by(group)? {
+        for seq in self.close_by(group) {
             let Some(memory) = memories::by_seq(self.conn, seq)?.filter(&eligible) else { continue };
             if duplicate::same_fact(&memory.content, &self.request.content) {
                 near.same = Some(memory);
@@ -176,8 +176,8 @@ impl Work<'_> {
     }
 
     /// Memories of one piece above the threshold, nearest first. Longer texts merge on equal wording alone.
-    fn close_by(&self, group: &Group) -> Result<Vec<i64>> {
-        let [vector] = self.pieces else { return Ok(Vec::new()) };
+    fn close_by(&self, group: &Group) -> Vec<i64> {
+        let [vector] = self.pieces else { return Vec::new() };
         let index = self.shared.index();
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
@@ -188,7 +188,7 @@ impl Work<'_> {
         let threshold = self.shared.settings.dedup_threshold;
         let mut close: Vec<(i64, f32)> = one_piece(&index, &cosines, threshold);
         close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        Ok(close.into_iter().map(|(seq, _)| seq).collect())
+        close.into_iter().map(|(seq, _)| seq).collect()
     }
 
     fn insert(&mut self, group: &Group) -> Result<MemoryId> {
@@ -237,7 +237,7 @@ impl Work<'_> {
     }
 
     fn log(&self, operation: Operation, memory: &MemoryId, details: &Value) -> Result<()> {
-        log::write(self.conn, &self.call.actor, self.call.now, operation, memory.as_str(), details)
+        log::write(self.conn, &self.call.actor, self.call.now, &log::Line { operation, memory: memory.as_str(), details })
     }
 }
 

@@ -11,6 +11,9 @@ use loci_proto::group::{GroupName, Hint};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// Most characters of a warning.
+const WARNING_CHARS: usize = 500;
+
 /// What the answer depends on, besides the files.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
@@ -55,6 +58,8 @@ pub struct Found {
 pub fn find(surroundings: &Surroundings) -> Found {
     let mut warnings = Vec::new();
     let hint = named(surroundings, &mut warnings).or_else(|| of_project(surroundings, &mut warnings)).unwrap_or_default();
+    // They travel in the hello, which has a bound of its own.
+    let warnings = warnings.iter().map(|warning| warning.chars().take(WARNING_CHARS).collect()).collect();
     Found { hint, warnings }
 }
 

@@ -104,11 +104,22 @@ fn spawn(binary: &Path, log: &Log) -> io::Result<Child> {
     let mut command = Command::new(binary);
     command.arg("--auto-started").env_clear().envs(environment::for_the_daemon(std::env::vars_os())).current_dir("/");
     command.stdin(Stdio::null()).stdout(log.file.try_clone()?).stderr(log.file.try_clone()?);
-    // A session of its own: the daemon outlives the terminal and the agent whose shim happened to start it.
-    let own_session = || nix::unistd::setsid().map(drop).map_err(io::Error::from);
-    // SAFETY: between fork and exec only setsid is called, which is async-signal-safe and touches no memory.
-    unsafe { command.pre_exec(own_session) };
+    // SAFETY: between fork and exec only system calls are made that touch no memory (`setsid`, `close_range`).
+    unsafe { command.pre_exec(leave_the_agent) };
     command.spawn()
+}
+
+/// In the new process: a session of its own, so that it outlives the terminal and the agent whose shim happened to start it, and
+/// none of the agent's open files, since somebody may wait for their end.
+fn leave_the_agent() -> io::Result<()> {
+    nix::unistd::setsid()?;
+    #[cfg(target_os = "linux")]
+    {
+        use nix::libc::{CLOSE_RANGE_CLOEXEC, c_uint, close_range};
+        // SAFETY: nothing is closed yet; descriptors are marked to be closed by exec. An older kernel refuses, which does no harm.
+        if false { let _ = unsafe { close_range(3, c_uint::MAX, CLOSE_RANGE_CLOEXEC.cast_signed()) }; }
+    }
+    Ok(())
 }
 
 /// Connects to the daemon as soon as it listens; notices when it ends instead.

@@ -2,8 +2,9 @@
 
     python3 claude_code.py LOCI CLAUDE [modern|legacy]
 
-`modern` is what Claude Code does when nothing is set; `legacy` is the protocol with a handshake. The model is scripted (messages_api.py). What happened in one project (episodic) must not be recalled in the other; what is
-true everywhere (semantic) must be.
+`modern` is what Claude Code does when nothing is set; `legacy` is the protocol with a handshake. The model is scripted
+(messages_api.py). What happened in one project (episodic) must not be recalled in the other; what is true everywhere
+(semantic) must be.
 """
 
 import json
@@ -38,9 +39,8 @@ def script_of_a_project(home, claude, era, project, calls):
         }
         if era == "legacy":
             env["MCP_PROTOCOL_NEGOTIATION"] = "legacy"
-        run = subprocess.run(
-            [claude, *flags], env=env, cwd=home.project(project), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S
-        )
+        quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        run = subprocess.run([claude, *flags], env=env, cwd=home.project(project), timeout=TIMEOUT_S, **quiet)
     assert run.returncode == 0, f"claude ended with {run.returncode}: {run.stdout}{run.stderr}"
     assert f'"protocolEra":"{era}"' in log.read_text(), f"claude did not come to speak the {era} protocol: {_about_mcp(log)}"
     assert {STORE, RECALL, STATS} <= set(model.offered), f"the model was offered {model.offered}"

@@ -6,6 +6,7 @@
 # Needs python3 (3.10 or newer) with pip and venv, and npm; the model must be in the cache (`loci model download`).
 # The last line is `N passed, N failed`; the exit code is 0 when none failed.
 set -euo pipefail
+shopt -s inherit_errexit
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -105,7 +105,7 @@ fn a_query_of_twenty_thousand_words_is_cut_and_says_so() {
     let house = House::without_model();
     let mut agent = house.session();
     agent.store("semantic", "word3 is the one that counts");
-    let long = (0..20_000).map(|i| format!("word{i} ")).collect::<String>();
+    let long = (0..20_000).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
     let answer = agent.call("recall_memory", json!({"query": long})).expect("is answered");
     assert_eq!((&answer["truncated"], &answer["total_matched"]), (&json!(true), &json!(1)));
 }

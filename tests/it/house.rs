@@ -100,9 +100,8 @@ impl House {
 impl Drop for House {
     fn drop(&mut self) {
         let stopped = self.loci(&["ctl", "stop"]);
-        if !stopped.status.success() && !std::thread::panicking() {
-            panic!("the daemon did not stop: {}", String::from_utf8_lossy(&stopped.stderr));
-        }
+        let said = String::from_utf8_lossy(&stopped.stderr);
+        assert!(stopped.status.success() || std::thread::panicking(), "the daemon did not stop: {said}");
     }
 }
 
@@ -150,6 +149,7 @@ impl Agent {
     }
 
     /// Sends a request and waits for its answer.
+    #[expect(clippy::needless_pass_by_value, reason = "parameters are written where they are used")]
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         self.calls += 1;
         let id = self.calls;
@@ -160,6 +160,7 @@ impl Agent {
     }
 
     /// Calls a tool; its structured answer, or the text of its refusal.
+    #[expect(clippy::needless_pass_by_value, reason = "arguments are written where they are used")]
     pub fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
         let result = &answer["result"];
@@ -174,6 +175,13 @@ impl Agent {
     pub fn store(&mut self, kind: &str, content: &str) -> String {
         let reply = self.call("store_memory", json!({"content": content, "type": kind})).expect("is stored");
         reply["id"].as_str().expect("has an id").to_owned()
+    }
+
+    /// Stores several memories of one type.
+    pub fn store_all<'a>(&mut self, kind: &str, contents: impl IntoIterator<Item = &'a str>) {
+        for content in contents {
+            self.store(kind, content);
+        }
     }
 
     /// Stores something; the whole answer.

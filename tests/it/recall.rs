@@ -18,7 +18,7 @@ const NOTES: &[&str] = &[
 fn a_paraphrase_without_a_common_word_is_found() {
     let house = House::new();
     let mut agent = house.session();
-    NOTES.iter().for_each(|note| drop(agent.store("episodic", note)));
+    agent.store_all("episodic", NOTES.iter().copied());
     assert_eq!(agent.recall("Who takes care of our greenery?")[0], NOTES[2]);
     assert_eq!(agent.recall("clients unhappy about slow billing")[0], NOTES[1]);
 }
@@ -41,7 +41,8 @@ fn ranks(vector_weight: f64) -> Vec<usize> {
     let by_words = tickets.map(|ticket| (format!("What is the state of LOC-{ticket}?"), minutes(ticket)));
     let by_meaning = [("How is our greenery looked after?", NOTES[2]), ("clients unhappy about slow billing", NOTES[1])];
     let by_meaning = by_meaning.map(|(question, note)| (question.to_owned(), note.to_owned()));
-    NOTES.iter().map(|note| (*note).to_owned()).chain(tickets.map(minutes)).for_each(|note| drop(agent.store("episodic", &note)));
+    agent.store_all("episodic", NOTES.iter().copied());
+    agent.store_all("episodic", tickets.map(minutes).iter().map(String::as_str));
     let rank = |(question, expected): (String, String)| agent.recall(&question).iter().position(|c| *c == expected).unwrap_or(20);
     by_words.into_iter().chain(by_meaning).map(rank).collect()
 }
@@ -101,7 +102,7 @@ fn previews_first_then_the_full_text_by_id() {
 fn the_token_estimate_is_the_answer_in_quarters_and_the_budget_holds() {
     let house = House::new();
     let mut agent = house.session();
-    NOTES.iter().for_each(|note| drop(agent.store("episodic", note)));
+    agent.store_all("episodic", NOTES.iter().copied());
     let answer = agent.call("recall_memory", json!({"query": "importer files customers", "max_results": 20})).expect("is answered");
     let characters = answer.to_string().chars().count() as u64;
     assert_eq!(answer["token_estimate"].as_u64(), Some(characters.div_ceil(4)));

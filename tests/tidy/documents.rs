@@ -1,85 +1,88 @@
-//! One request over the admin socket: HTTP/1.1, JSON back.
-//!
-//! The admin socket never starts a daemon: who asks for the state must not change it.
+//! docs/configuration.md is whole and true: every variable and every key that the code knows, and no other.
 
-use super::{Unreachable, connect, peer_pid};
-use http_body_util::{BodyExt, Empty, Limited};
-use hyper::body::Bytes;
-use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
-use loci_proto::error::Failure;
-use loci_proto::paths::Paths;
-use std::time::Duration;
-use tokio::net::UnixStream;
-use tokio::time::timeout;
+use crate::keep;
+use crate::repository::{read, sources};
+use crate::rust::Source;
+use std::collections::BTreeSet;
+use toml::Table;
 
-/// How long an answer may take; nothing asked for here needs the database for long.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Most bytes of an answer.
-const MOST: usize = 4 * 1024 * 1024;
+const PAGE: &str = "docs/configuration.md";
 
-/// Why a request was not done.
-#[derive(Debug)]
-pub enum NotDone {
-    /// No daemon to ask.
-    Unreachable(Unreachable),
-    /// It was asked, and refused or failed.
-    Refused(Failure),
+/// `LOCI_HOME` and its like, and nothing beside it.
+fn is_variable(text: &str) -> bool {
+    let name = text.strip_prefix("LOCI_").unwrap_or_default();
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
-impl From<Unreachable> for NotDone {
-    fn from(reason: Unreachable) -> Self {
-        Self::Unreachable(reason)
+/// The variables that the product reads: literals that are one name.
+fn read_by(sources: &[Source]) -> BTreeSet<String> {
+    let product = sources.iter().filter(|source| !source.path.starts_with("tests/"));
+    let literals = product.flat_map(|source| source.literals().iter().map(|(_, text)| text));
+    literals.filter(|text| is_variable(text)).cloned().collect()
+}
+
+/// The first cells of the page's tables, as far as they are code.
+fn told(page: &str) -> BTreeSet<String> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.filter_map(|row| row.split_once('`').map(|(name, _)| name.to_owned())).collect()
+}
+
+fn differences(known: &BTreeSet<String>, told: &BTreeSet<String>) -> Vec<String> {
+    let missing = known.difference(told).map(|name| format!("{name} is known and not told"));
+    let invented = told.difference(known).map(|name| format!("{name} is told and not known"));
+    missing.chain(invented).collect()
+}
+
+#[test]
+fn every_variable_is_told() {
+    let made_up = [Source::new("shim/src/a.rs", "var(\"LOCI_HOME\"); hint(\"Set LOCI_DB\"); // LOCI_GROUP")];
+    assert_eq!(read_by(&made_up), BTreeSet::from(["LOCI_HOME".to_owned()]));
+    assert_eq!(differences(&read_by(&made_up), &told("| `LOCI_CELLAR` | nobody |")).len(), 2);
+    let told: BTreeSet<String> = told(&read(PAGE)).into_iter().filter(|name| is_variable(name)).collect();
+    let rule = "docs/configuration.md has one row for every variable LOCI_… that the code reads: who reads it, and when.";
+    keep(rule, &differences(&read_by(&sources()), &told));
+}
+
+/// The keys of the example, those that are commented out included, as `section.key`.
+fn keys(example: &str) -> BTreeSet<String> {
+    let is_key = |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+    let uncommented = |line| str::strip_prefix(line, "# ").filter(|rest| is_key(rest)).unwrap_or(line);
+    let table: Table = example.lines().map(uncommented).collect::<Vec<_>>().join("\n").parse().expect("the example parses");
+    let sections = table.iter().filter_map(|(section, value)| value.as_table().map(|keys| (section, keys)));
+    sections.flat_map(|(section, keys)| keys.keys().map(move |key| format!("{section}.{key}"))).collect()
+}
+
+#[test]
+fn every_key_is_told() {
+    assert_eq!(keys("# A file = x.\n[a]\nb = 1 # one\n# c = \"x\"\n"), BTreeSet::from(["a.b".to_owned(), "a.c".to_owned()]));
+    let told: BTreeSet<String> = told(&read(PAGE)).into_iter().filter(|name| name.contains('.')).collect();
+    let rule = "docs/configuration.md has one row for every key of config.example.toml.";
+    keep(rule, &differences(&keys(&read("config.example.toml")), &told));
+}
+
+/// The fields of the structs whose comment is a section's name, as `section.key`; a table of its own is no key.
+fn fields(code: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut section = None;
+    for line in code.lines() {
+        if let Some(name) = line.strip_prefix("/// `[").and_then(|rest| rest.strip_suffix("]`")) {
+            section = Some(name);
+        } else if line == "}" {
+            section = None;
+        } else if let Some((name, kind)) = line.strip_prefix("    pub ").and_then(|rest| rest.split_once(": "))
+            && let Some(section) = section
+            && !kind.contains("Table")
+        {
+            found.insert(format!("{section}.{name}"));
+        }
     }
+    found
 }
 
-/// Asks for something; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or an unreadable one.
-pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::GET, path).await
-}
-
-/// Has something done; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or a refusal.
-pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::POST, path).await
-}
-
-async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, NotDone> {
-    let stream = connect(&paths.admin_socket).await?;
-    let pid = peer_pid(&stream);
-    let (status, body) = match timeout(PATIENCE, exchange(stream, method, path)).await {
-        Ok(answer) => answer.map_err(|error| Unreachable::Broken(error.to_string()))?,
-        Err(_) => return Err(Unreachable::NoAnswer { pid }.into()),
-    };
-    if status.is_success() {
-        return Ok(body);
-    }
-    match serde_json::from_slice(&body) {
-        Ok(failure) => Err(NotDone::Refused(failure)),
-        Err(_) => Err(Unreachable::Broken(format!("{path}: {status}")).into()),
-    }
-}
-
-type Anything = Box<dyn std::error::Error + Send + Sync>;
-
-async fn exchange(stream: UnixStream, method: Method, path: &str) -> Result<(StatusCode, Bytes), Anything> {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Empty::<Bytes>::new())?;
-    let exchange = async move {
-        let answer = sender.send_request(request).await?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), MOST).collect().await?.to_bytes();
-        Ok::<_, Anything>((status, body))
-    };
-    tokio::pin!(exchange);
-    tokio::select! {
-        answer = &mut exchange => answer,
-        // The connection may end as soon as the answer has come; the answer itself then is ready at once.
-        ended = connection => { ended?; (&mut exchange).await }
-    }
+#[test]
+fn every_key_of_the_code_is_in_the_example() {
+    let made_up = "/// `[a]`\npub struct A {\n    /// One.\n    pub b: i64,\n    pub c: Option<toml::Table>,\n}\npub struct D {\n    pub e: i64,\n}\n";
+    assert_eq!(fields(made_up), BTreeSet::from(["a.b".to_owned()]));
+    let rule = "config.example.toml shows every key of daemon/src/config.rs; one without a default is commented out.";
+    keep(rule, &differences(&fields(&read("daemon/src/config.rs")), &keys(&read("config.example.toml"))));
 }

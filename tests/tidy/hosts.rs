@@ -1,85 +1,37 @@
-//! One request over the admin socket: HTTP/1.1, JSON back.
-//!
-//! The admin socket never starts a daemon: who asks for the state must not change it.
+//! No file names the host of a package registry.
 
-use super::{Unreachable, connect, peer_pid};
-use http_body_util::{BodyExt, Empty, Limited};
-use hyper::body::Bytes;
-use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
-use loci_proto::error::Failure;
-use loci_proto::paths::Paths;
-use std::time::Duration;
-use tokio::net::UnixStream;
-use tokio::time::timeout;
+use crate::keep;
+use crate::repository::{File, files};
 
-/// How long an answer may take; nothing asked for here needs the database for long.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Most bytes of an answer.
-const MOST: usize = 4 * 1024 * 1024;
+/// The hosts, in two parts, so that this file does not name them either.
+const HOSTS: [(&str, &str); 9] = [
+    ("crates", "io"),
+    ("pypi", "org"),
+    ("pythonhosted", "org"),
+    ("npmjs", "org"),
+    ("npmjs", "com"),
+    ("yarnpkg", "com"),
+    ("golang", "org"),
+    ("rubygems", "org"),
+    ("anaconda", "org"),
+];
 
-/// Why a request was not done.
-#[derive(Debug)]
-pub enum NotDone {
-    /// No daemon to ask.
-    Unreachable(Unreachable),
-    /// It was asked, and refused or failed.
-    Refused(Failure),
+fn names_a_registry(file: &File) -> Vec<String> {
+    let text = file.text().to_ascii_lowercase();
+    let found = HOSTS.iter().map(|(name, end)| format!("{name}.{end}")).filter(|host| text.contains(host));
+    found.map(|host| format!("{}: {host}", file.path)).collect()
 }
 
-impl From<Unreachable> for NotDone {
-    fn from(reason: Unreachable) -> Self {
-        Self::Unreachable(reason)
+#[test]
+fn no_file_names_the_host_of_a_registry() {
+    let file = |text: String| File { path: "a.sh".to_owned(), bytes: text.into_bytes() };
+    for (name, end) in HOSTS {
+        assert_eq!(names_a_registry(&file(format!("pip --index HTTPS://files.{}.{end}/x", name.to_uppercase()))).len(), 1);
     }
-}
-
-/// Asks for something; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or an unreadable one.
-pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::GET, path).await
-}
-
-/// Has something done; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or a refusal.
-pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::POST, path).await
-}
-
-async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, NotDone> {
-    let stream = connect(&paths.admin_socket).await?;
-    let pid = peer_pid(&stream);
-    let (status, body) = match timeout(PATIENCE, exchange(stream, method, path)).await {
-        Ok(answer) => answer.map_err(|error| Unreachable::Broken(error.to_string()))?,
-        Err(_) => return Err(Unreachable::NoAnswer { pid }.into()),
-    };
-    if status.is_success() {
-        return Ok(body);
-    }
-    match serde_json::from_slice(&body) {
-        Ok(failure) => Err(NotDone::Refused(failure)),
-        Err(_) => Err(Unreachable::Broken(format!("{path}: {status}")).into()),
-    }
-}
-
-type Anything = Box<dyn std::error::Error + Send + Sync>;
-
-async fn exchange(stream: UnixStream, method: Method, path: &str) -> Result<(StatusCode, Bytes), Anything> {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Empty::<Bytes>::new())?;
-    let exchange = async move {
-        let answer = sender.send_request(request).await?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), MOST).collect().await?.to_bytes();
-        Ok::<_, Anything>((status, body))
-    };
-    tokio::pin!(exchange);
-    tokio::select! {
-        answer = &mut exchange => answer,
-        // The connection may end as soon as the answer has come; the answer itself then is ready at once.
-        ended = connection => { ended?; (&mut exchange).await }
-    }
+    assert!(names_a_registry(&file("cargo and pip know where to ask".to_owned())).is_empty());
+    let rule = "No file names the host of a package registry: cargo, pip and npm know where to ask, and where somebody has set them \
+                a mirror, that is where to ask. Say `the Rust registry`, pip or npm. Only Cargo.lock, which cargo writes, names one.";
+    let files = files();
+    let asked = files.iter().filter(|file| file.path != "Cargo.lock");
+    keep(rule, &asked.flat_map(names_a_registry).collect::<Vec<_>>());
 }

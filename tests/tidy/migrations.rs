@@ -1,85 +1,49 @@
-//! One request over the admin socket: HTTP/1.1, JSON back.
-//!
-//! The admin socket never starts a daemon: who asks for the state must not change it.
+//! Migrations are frozen: what has once changed somebody's database never changes itself.
 
-use super::{Unreachable, connect, peer_pid};
-use http_body_util::{BodyExt, Empty, Limited};
-use hyper::body::Bytes;
-use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
-use loci_proto::error::Failure;
-use loci_proto::paths::Paths;
-use std::time::Duration;
-use tokio::net::UnixStream;
-use tokio::time::timeout;
+use crate::keep;
+use crate::repository::{File, files};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
-/// How long an answer may take; nothing asked for here needs the database for long.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Most bytes of an answer.
-const MOST: usize = 4 * 1024 * 1024;
+const FOLDER: &str = "engine/src/db/migrations/";
 
-/// Why a request was not done.
-#[derive(Debug)]
-pub enum NotDone {
-    /// No daemon to ask.
-    Unreachable(Unreachable),
-    /// It was asked, and refused or failed.
-    Refused(Failure),
+/// Every migration and the SHA-256 of its text.
+const FROZEN: [(&str, &str); 1] = [("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7")];
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
-impl From<Unreachable> for NotDone {
-    fn from(reason: Unreachable) -> Self {
-        Self::Unreachable(reason)
+fn changed(found: &[File], frozen: &[(&str, &str)]) -> Vec<String> {
+    let name_of = |file: &File| file.path.strip_prefix(FOLDER).unwrap_or(&file.path).to_owned();
+    let mut broken = Vec::new();
+    for file in found {
+        let (name, sha256) = (name_of(file), sha256(&file.bytes));
+        match frozen.iter().find(|(known, _)| *known == name) {
+            Some((_, known)) if *known == sha256 => {}
+            Some(_) => broken.push(format!("{name} was changed; it is {sha256} now")),
+            None => broken.push(format!("{name} is not on the list; it is {sha256}")),
+        }
     }
+    let gone = frozen.iter().filter(|(name, _)| !found.iter().any(|file| name_of(file) == *name));
+    broken.extend(gone.map(|(name, _)| format!("{name} is gone")));
+    broken
 }
 
-/// Asks for something; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or an unreadable one.
-pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::GET, path).await
-}
-
-/// Has something done; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or a refusal.
-pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::POST, path).await
-}
-
-async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, NotDone> {
-    let stream = connect(&paths.admin_socket).await?;
-    let pid = peer_pid(&stream);
-    let (status, body) = match timeout(PATIENCE, exchange(stream, method, path)).await {
-        Ok(answer) => answer.map_err(|error| Unreachable::Broken(error.to_string()))?,
-        Err(_) => return Err(Unreachable::NoAnswer { pid }.into()),
-    };
-    if status.is_success() {
-        return Ok(body);
-    }
-    match serde_json::from_slice(&body) {
-        Ok(failure) => Err(NotDone::Refused(failure)),
-        Err(_) => Err(Unreachable::Broken(format!("{path}: {status}")).into()),
-    }
-}
-
-type Anything = Box<dyn std::error::Error + Send + Sync>;
-
-async fn exchange(stream: UnixStream, method: Method, path: &str) -> Result<(StatusCode, Bytes), Anything> {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Empty::<Bytes>::new())?;
-    let exchange = async move {
-        let answer = sender.send_request(request).await?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), MOST).collect().await?.to_bytes();
-        Ok::<_, Anything>((status, body))
-    };
-    tokio::pin!(exchange);
-    tokio::select! {
-        answer = &mut exchange => answer,
-        // The connection may end as soon as the answer has come; the answer itself then is ready at once.
-        ended = connection => { ended?; (&mut exchange).await }
-    }
+#[test]
+fn migrations_are_frozen() {
+    let file = |name: &str, text: &str| File { path: format!("{FOLDER}{name}"), bytes: text.as_bytes().to_vec() };
+    let known = sha256(b"one");
+    let frozen = [("1.sql", known.as_str())];
+    assert!(changed(&[file("1.sql", "one")], &frozen).is_empty());
+    assert!(changed(&[file("1.sql", "One")], &frozen)[0].contains("was changed"));
+    assert!(changed(&[file("1.sql", "one"), file("2.sql", "two")], &frozen)[0].contains("not on the list"));
+    assert!(changed(&[], &frozen)[0].contains("is gone"));
+    let found: Vec<File> = files().into_iter().filter(|file| file.path.starts_with(FOLDER)).collect();
+    let rule = "A migration never changes once it is released: databases that it has made would differ from those that it makes now. \
+                Write the next one beside it, and add its SHA-256 to FROZEN of tests/tidy/migrations.rs.";
+    keep(rule, &changed(&found, &FROZEN));
 }

@@ -1,85 +1,298 @@
-//! One request over the admin socket: HTTP/1.1, JSON back.
-//!
-//! The admin socket never starts a daemon: who asks for the state must not change it.
+//! A Rust file taken apart just far enough for the rules: code without comments and literals, the text of its literals, and which part
+//! of it is test code. Not here: a parser; what cannot be told without one is not asked.
 
-use super::{Unreachable, connect, peer_pid};
-use http_body_util::{BodyExt, Empty, Limited};
-use hyper::body::Bytes;
-use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
-use loci_proto::error::Failure;
-use loci_proto::paths::Paths;
-use std::time::Duration;
-use tokio::net::UnixStream;
-use tokio::time::timeout;
+use std::ops::Range;
 
-/// How long an answer may take; nothing asked for here needs the database for long.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Most bytes of an answer.
-const MOST: usize = 4 * 1024 * 1024;
-
-/// Why a request was not done.
-#[derive(Debug)]
-pub enum NotDone {
-    /// No daemon to ask.
-    Unreachable(Unreachable),
-    /// It was asked, and refused or failed.
-    Refused(Failure),
+/// A Rust file.
+pub struct Source {
+    pub path: String,
+    pub text: String,
+    /// The code, line for line; comments and literals are blank.
+    code: String,
+    /// The content of string literals, as written, with the line that each begins on.
+    literals: Vec<(usize, String)>,
+    /// Which parts of `code` are built for tests alone.
+    tests: Vec<Range<usize>>,
 }
 
-impl From<Unreachable> for NotDone {
-    fn from(reason: Unreachable) -> Self {
-        Self::Unreachable(reason)
+impl Source {
+    /// A file of the product.
+    pub fn new(path: &str, text: &str) -> Self {
+        let (code, literals) = take_apart(text);
+        let tests = test_items(&code);
+        Self { path: path.to_owned(), text: text.to_owned(), code, literals, tests }
+    }
+
+    /// Lines of code on which one of the words begins.
+    pub fn lines_with(&self, words: &[&str]) -> Vec<usize> {
+        self.places(words).into_iter().map(|at| self.line(at)).collect()
+    }
+
+    /// The same, without test code.
+    pub fn product_lines_with(&self, words: &[&str]) -> Vec<usize> {
+        self.places(words).into_iter().filter(|at| !self.is_test(*at)).map(|at| self.line(at)).collect()
+    }
+
+    /// The same, in test code alone.
+    pub fn test_lines_with(&self, words: &[&str]) -> Vec<usize> {
+        self.places(words).into_iter().filter(|at| self.is_test(*at)).map(|at| self.line(at)).collect()
+    }
+
+    /// What follows a word in the code, up to the end of its line.
+    pub fn after(&self, word: &str) -> Vec<(usize, &str)> {
+        let rest = |at: usize| self.code[at + word.len()..].lines().next().unwrap_or_default();
+        self.places(&[word]).into_iter().map(|at| (self.line(at), rest(at))).collect()
+    }
+
+    /// String literals with their lines.
+    pub fn literals(&self) -> &[(usize, String)] {
+        &self.literals
+    }
+
+    /// Every part of the file's path, and every module that is declared in it.
+    pub fn modules(&self) -> Vec<String> {
+        let declared = self.after("mod").into_iter().map(|(_, rest)| name_at_start(rest.trim_start()).to_owned());
+        let parts = self.path.split('/').map(|part| part.trim_end_matches(".rs").to_owned());
+        parts.chain(declared).collect()
+    }
+
+    fn places(&self, words: &[&str]) -> Vec<usize> {
+        let mut places: Vec<usize> = words.iter().flat_map(|word| occurrences(&self.code, word)).collect();
+        places.sort_unstable();
+        places
+    }
+
+    fn is_test(&self, at: usize) -> bool {
+        self.tests.iter().any(|range| range.contains(&at))
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.code[..at].matches('\n').count() + 1
+    }
+
+    /// Modules in files of their own that are built for tests alone, as the beginning of their paths.
+    fn test_modules(&self) -> Vec<String> {
+        let names = self.tests.iter().filter_map(|range| {
+            let item = self.code[range.clone()].trim_end().strip_suffix(';')?;
+            item.rsplit_once("mod ").map(|(_, name)| name.trim().to_owned())
+        });
+        let folder = match self.path.rsplit_once('/') {
+            Some((folder, "lib.rs" | "main.rs" | "mod.rs")) => folder.to_owned(),
+            _ => self.path.trim_end_matches(".rs").to_owned(),
+        };
+        names.map(|name| format!("{folder}/{name}")).collect()
     }
 }
 
-/// Asks for something; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or an unreadable one.
-pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::GET, path).await
+/// All files, each knowing which part of it is test code.
+pub fn sources(files: Vec<(String, String)>) -> Vec<Source> {
+    let mut sources: Vec<Source> = files.into_iter().map(|(path, text)| Source::new(&path, &text)).collect();
+    let modules: Vec<String> = sources.iter().flat_map(Source::test_modules).collect();
+    let of_module = |path: &str, module: &str| path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'));
+    for source in &mut sources {
+        if source.path.starts_with("tests/") || modules.iter().any(|module| of_module(&source.path, module)) {
+            source.tests = std::iter::once(0..source.code.len()).collect();
+        }
+    }
+    sources
 }
 
-/// Has something done; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or a refusal.
-pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::POST, path).await
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
-async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, NotDone> {
-    let stream = connect(&paths.admin_socket).await?;
-    let pid = peer_pid(&stream);
-    let (status, body) = match timeout(PATIENCE, exchange(stream, method, path)).await {
-        Ok(answer) => answer.map_err(|error| Unreachable::Broken(error.to_string()))?,
-        Err(_) => return Err(Unreachable::NoAnswer { pid }.into()),
+fn name_at_start(text: &str) -> &str {
+    text.split(|c| !is_name(c)).next().unwrap_or_default()
+}
+
+/// Where a word begins that is not part of a longer one. A word may end in punctuation (`todo!`); then anything may follow.
+fn occurrences(code: &str, word: &str) -> Vec<usize> {
+    let whole = |at: &usize| {
+        let before = word.starts_with(is_name) && code[..*at].ends_with(is_name);
+        let after = word.ends_with(is_name) && code[at + word.len()..].starts_with(is_name);
+        !before && !after
     };
-    if status.is_success() {
-        return Ok(body);
+    code.match_indices(word).map(|(at, _)| at).filter(whole).collect()
+}
+
+/// Items under `#[cfg(test)]`, from the attribute to the end of the item.
+fn test_items(code: &str) -> Vec<Range<usize>> {
+    let item = |(at, attribute): (usize, &str)| {
+        let start = at + attribute.len();
+        at..start + item_length(&code[start..])
+    };
+    code.match_indices("#[cfg(test)]").map(item).collect()
+}
+
+/// Length of the item at the beginning of the code: to its semicolon, or to the end of its block.
+fn item_length(code: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in code.char_indices() {
+        match c {
+            '{' | '(' | '[' => depth += 1,
+            '}' | ')' | ']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && c == '}' {
+                    return at + 1;
+                }
+            }
+            ';' if depth == 0 => return at + 1,
+            _ => {}
+        }
     }
-    match serde_json::from_slice(&body) {
-        Ok(failure) => Err(NotDone::Refused(failure)),
-        Err(_) => Err(Unreachable::Broken(format!("{path}: {status}")).into()),
+    code.len()
+}
+
+/// The code with comments and literals blanked, and the literals.
+fn take_apart(text: &str) -> (String, Vec<(usize, String)>) {
+    let mut scan = Scan { rest: text, code: String::with_capacity(text.len()), literals: Vec::new() };
+    while let Some(c) = scan.rest.chars().next() {
+        let raw = raw_quotes(scan.rest).filter(|_| !scan.code.ends_with(is_name));
+        if scan.rest.starts_with("//") {
+            scan.blank(scan.rest.find('\n').unwrap_or(scan.rest.len()));
+        } else if scan.rest.starts_with("/*") {
+            scan.blank(block_comment(scan.rest));
+        } else if let Some((start, closing)) = raw {
+            let end = scan.rest[start..].find(&closing).map_or(scan.rest.len(), |at| start + at);
+            scan.literal(start..end, closing.len());
+        } else if c == '"' {
+            scan.literal(1..closing_quote(scan.rest), 1);
+        } else if let Some(length) = character(scan.rest) {
+            scan.blank(length);
+        } else {
+            scan.code.push(c);
+            scan.rest = &scan.rest[c.len_utf8()..];
+        }
+    }
+    (scan.code, scan.literals)
+}
+
+struct Scan<'a> {
+    rest: &'a str,
+    code: String,
+    literals: Vec<(usize, String)>,
+}
+
+impl Scan<'_> {
+    /// Passes over what is no code; lines keep their numbers.
+    fn blank(&mut self, length: usize) {
+        let (passed, rest) = self.rest.split_at(length.min(self.rest.len()));
+        self.code.extend(passed.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        self.rest = rest;
+    }
+
+    fn literal(&mut self, content: Range<usize>, closing: usize) {
+        let line = self.code.matches('\n').count() + 1;
+        let end = content.end + closing;
+        self.literals.push((line, self.rest[content].to_owned()));
+        self.blank(end);
     }
 }
 
-type Anything = Box<dyn std::error::Error + Send + Sync>;
+/// Where the content of a raw string begins, and what ends it: `r"`, `br##"` and their like.
+fn raw_quotes(text: &str) -> Option<(usize, String)> {
+    let after_r = ["r", "br", "cr"].iter().find_map(|prefix| text.strip_prefix(prefix))?;
+    let hashes = after_r.len() - after_r.trim_start_matches('#').len();
+    let content = after_r[hashes..].strip_prefix('"')?;
+    Some((text.len() - content.len(), format!("\"{}", "#".repeat(hashes))))
+}
 
-async fn exchange(stream: UnixStream, method: Method, path: &str) -> Result<(StatusCode, Bytes), Anything> {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Empty::<Bytes>::new())?;
-    let exchange = async move {
-        let answer = sender.send_request(request).await?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), MOST).collect().await?.to_bytes();
-        Ok::<_, Anything>((status, body))
-    };
-    tokio::pin!(exchange);
-    tokio::select! {
-        answer = &mut exchange => answer,
-        // The connection may end as soon as the answer has come; the answer itself then is ready at once.
-        ended = connection => { ended?; (&mut exchange).await }
+/// Where the string that the text begins with is closed.
+fn closing_quote(text: &str) -> usize {
+    let mut escaped = true; // The opening quote closes nothing.
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Length of a character literal; a lifetime is none.
+fn character(text: &str) -> Option<usize> {
+    let content = text.strip_prefix('\'')?;
+    let first = content.chars().next()?;
+    if first == '\\' {
+        // The quote, the backslash and what it escapes are passed; the next quote closes.
+        return content.get(2..)?.find('\'').map(|at| at + 4);
+    }
+    content[first.len_utf8()..].starts_with('\'').then(|| first.len_utf8() + 2)
+}
+
+/// Length of a block comment, which may hold others.
+fn block_comment(text: &str) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while at < text.len() {
+        let rest = &text[at..];
+        if rest.starts_with("/*") {
+            (depth, at) = (depth + 1, at + 2);
+        } else if rest.starts_with("*/") {
+            (depth, at) = (depth - 1, at + 2);
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_literals_are_no_code_and_lines_keep_their_numbers() {
+        let text =
+            "// one\n/* two /* three */ */ let a = \"four \\\" \nfive\"; let b = '\"'; let c: &'a str = r#\"six \" seven\"#; eight\n";
+        let source = Source::new("a.rs", text);
+        for gone in ["one", "two", "three", "four", "five", "six", "seven"] {
+            assert_eq!(source.lines_with(&[gone]), Vec::<usize>::new(), "{gone} in {}", source.code);
+        }
+        assert_eq!(source.lines_with(&["eight"]), [3]);
+        assert_eq!(source.literals(), [(2, "four \\\" \nfive".to_owned()), (3, "six \" seven".to_owned())]);
+    }
+
+    #[test]
+    fn quotes_as_characters_open_nothing() {
+        for before in ["let q = '\"';", "let q = '\\'';", "let q = b'\"';", "let q = '\\u{22}';", "fn f<'a>(s: &'a str) {}", "let r = 'ż';"]
+        {
+            assert_eq!(Source::new("a.rs", &format!("{before} found")).lines_with(&["found"]), [1], "{before}");
+        }
+    }
+
+    #[test]
+    fn words_are_whole_words() {
+        let source = Source::new("a.rs", "unsafe_op todo!() xtodo!() Instant::now() MyInstant::now()");
+        assert_eq!(source.lines_with(&["unsafe"]), Vec::<usize>::new());
+        assert_eq!(source.lines_with(&["todo!"]).len(), 1);
+        assert_eq!(source.lines_with(&["Instant::now"]).len(), 1);
+    }
+
+    #[test]
+    fn test_code_is_told_from_the_product() {
+        let text = "fn a() { word }\n#[cfg(test)]\nmod tests {\n  fn b() { word }\n}\nfn c() { word }\n#[cfg(test)]\nuse word;\n";
+        let source = Source::new("a.rs", text);
+        assert_eq!(source.product_lines_with(&["word"]), [1, 6]);
+        assert_eq!(source.test_lines_with(&["word"]), [4, 8]);
+    }
+
+    #[test]
+    fn modules_for_tests_alone_are_test_code_wherever_they_lie() {
+        let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+        let sources = sources(vec![
+            file("x/src/lib.rs", "#[cfg(test)]\nmod testing;\nmod room;"),
+            file("x/src/testing.rs", "word"),
+            file("x/src/room.rs", "#[cfg(test)]\nmod tests;\nword"),
+            file("x/src/room/tests.rs", "word"),
+            file("x/src/room/tests/deep.rs", "word"),
+            file("tests/it/main.rs", "word"),
+        ]);
+        let product: Vec<&str> = sources.iter().filter(|s| !s.product_lines_with(&["word"]).is_empty()).map(|s| s.path.as_str()).collect();
+        assert_eq!(product, ["x/src/room.rs"]);
     }
 }

@@ -1,85 +1,68 @@
-//! One request over the admin socket: HTTP/1.1, JSON back.
-//!
-//! The admin socket never starts a daemon: who asks for the state must not change it.
+//! The commands that people and the build server run: they are there, can be run, and stop at the first thing that fails.
 
-use super::{Unreachable, connect, peer_pid};
-use http_body_util::{BodyExt, Empty, Limited};
-use hyper::body::Bytes;
-use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
-use loci_proto::error::Failure;
-use loci_proto::paths::Paths;
-use std::time::Duration;
-use tokio::net::UnixStream;
-use tokio::time::timeout;
+use crate::keep;
+use crate::repository::{File, files, read, root};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
-/// How long an answer may take; nothing asked for here needs the database for long.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Most bytes of an answer.
-const MOST: usize = 4 * 1024 * 1024;
-
-/// Why a request was not done.
-#[derive(Debug)]
-pub enum NotDone {
-    /// No daemon to ask.
-    Unreachable(Unreachable),
-    /// It was asked, and refused or failed.
-    Refused(Failure),
+fn is_shell(file: &File) -> bool {
+    let text = file.text();
+    text.lines().next().is_some_and(|line| line.starts_with("#!/") && (line.ends_with("bash") || line.ends_with("/sh")))
 }
 
-impl From<Unreachable> for NotDone {
-    fn from(reason: Unreachable) -> Self {
-        Self::Unreachable(reason)
+fn careless(file: &File) -> Vec<String> {
+    let text = file.text();
+    let first = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty());
+    if first == Some("set -euo pipefail") { Vec::new() } else { vec![format!("{}: begins with {first:?}", file.path)] }
+}
+
+#[test]
+fn scripts_stop_at_the_first_failure() {
+    let file = |text: &str| File { path: "a.sh".to_owned(), bytes: text.as_bytes().to_vec() };
+    assert!(careless(&file("#!/usr/bin/env bash\n# What it does.\nset -euo pipefail\nfalse\n")).is_empty());
+    assert_eq!(careless(&file("#!/usr/bin/env bash\nfalse\necho all is well\n")).len(), 1);
+    let rule = "A shell script begins with `set -euo pipefail`: a step that failed must not end in a green light.";
+    keep(rule, &files().iter().filter(|file| is_shell(file)).flat_map(careless).collect::<Vec<_>>());
+}
+
+#[test]
+fn scripts_can_be_run() {
+    let files = files();
+    for known in [".ci/run", "tests/run.sh", "tests/clients/run.sh"] {
+        assert!(files.iter().any(|file| file.path == known && is_shell(file)), "{known} is a shell script");
     }
+    let runs = |file: &File| fs::metadata(root().join(&file.path)).is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
+    let lame = files.iter().filter(|file| is_shell(file) && !runs(file));
+    keep("A shell script can be run (chmod +x).", &lame.map(|file| file.path.clone()).collect::<Vec<_>>());
 }
 
-/// Asks for something; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or an unreadable one.
-pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::GET, path).await
-}
-
-/// Has something done; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or a refusal.
-pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::POST, path).await
-}
-
-async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, NotDone> {
-    let stream = connect(&paths.admin_socket).await?;
-    let pid = peer_pid(&stream);
-    let (status, body) = match timeout(PATIENCE, exchange(stream, method, path)).await {
-        Ok(answer) => answer.map_err(|error| Unreachable::Broken(error.to_string()))?,
-        Err(_) => return Err(Unreachable::NoAnswer { pid }.into()),
-    };
-    if status.is_success() {
-        return Ok(body);
+/// The commands of a page's blocks of shell, in their order.
+fn commands(page: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    let mut in_block = false;
+    for line in page.lines() {
+        match line {
+            "```sh" => in_block = true,
+            "```" => in_block = false,
+            command if in_block => commands.push(command.split(" #").next().unwrap_or(command).trim_end().to_owned()),
+            _ => {}
+        }
     }
-    match serde_json::from_slice(&body) {
-        Ok(failure) => Err(NotDone::Refused(failure)),
-        Err(_) => Err(Unreachable::Broken(format!("{path}: {status}")).into()),
-    }
+    commands
 }
 
-type Anything = Box<dyn std::error::Error + Send + Sync>;
+fn left_out(readme: &str, script: &str) -> Vec<String> {
+    let runs = |command: &String| script.lines().any(|line| line.trim_start_matches('(').trim_end_matches(')') == command);
+    let first = commands(readme).into_iter().take(2);
+    first.filter(|command| !runs(command)).map(|command| format!(".ci/run does not run: {command}")).collect()
+}
 
-async fn exchange(stream: UnixStream, method: Method, path: &str) -> Result<(StatusCode, Bytes), Anything> {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Empty::<Bytes>::new())?;
-    let exchange = async move {
-        let answer = sender.send_request(request).await?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), MOST).collect().await?.to_bytes();
-        Ok::<_, Anything>((status, body))
-    };
-    tokio::pin!(exchange);
-    tokio::select! {
-        answer = &mut exchange => answer,
-        // The connection may end as soon as the answer has come; the answer itself then is ready at once.
-        ended = connection => { ended?; (&mut exchange).await }
-    }
+#[test]
+fn the_build_server_runs_the_first_two_commands_of_the_readme() {
+    let made_up = "# x\n```sh\na && b   # both\n```\ntext\n```toml\nc = 1\n```\n```sh\nd\ne\n```\n";
+    assert_eq!(commands(made_up), ["a && b", "d", "e"]);
+    assert!(left_out(made_up, "set -euo pipefail\n(a && b)\nd\n").is_empty());
+    assert_eq!(left_out(made_up, "a && b --fast\nd"), [".ci/run does not run: a && b"]);
+    let rule = "The build server runs the first two commands of README.md word for word: what a person is promised is what is tested.";
+    keep(rule, &left_out(&read("README.md"), &read(".ci/run")));
 }

@@ -1,85 +1,160 @@
-//! One request over the admin socket: HTTP/1.1, JSON back.
-//!
-//! The admin socket never starts a daemon: who asks for the state must not change it.
+//! The unit files: they can be read, run the daemon as it is, and take nothing for granted that a person's service manager may lack.
 
-use super::{Unreachable, connect, peer_pid};
-use http_body_util::{BodyExt, Empty, Limited};
-use hyper::body::Bytes;
-use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
-use loci_proto::error::Failure;
-use loci_proto::paths::Paths;
-use std::time::Duration;
-use tokio::net::UnixStream;
-use tokio::time::timeout;
+use crate::keep;
+use crate::plist::{self, Value};
+use crate::repository::{files, read, sources};
+use crate::rust::Source;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 
-/// How long an answer may take; nothing asked for here needs the database for long.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Most bytes of an answer.
-const MOST: usize = 4 * 1024 * 1024;
+const UNIT: &str = "systemd/locid.service";
+const AGENT: &str = "launchd/dev.loci.locid.plist";
+const BINARY: &str = "%h/.cargo/bin/locid";
 
-/// Why a request was not done.
-#[derive(Debug)]
-pub enum NotDone {
-    /// No daemon to ask.
-    Unreachable(Unreachable),
-    /// It was asked, and refused or failed.
-    Refused(Failure),
-}
+/// Settings that the unit has to have.
+const REQUIRED: [(&str, &str, &str); 13] = [
+    ("Service", "ExecStart", BINARY),
+    ("Service", "Restart", "on-failure"),
+    ("Service", "SuccessExitStatus", "75"),
+    ("Service", "RestartPreventExitStatus", "78"),
+    ("Service", "RuntimeDirectoryPreserve", "yes"),
+    ("Service", "UMask", "0077"),
+    ("Service", "LimitCORE", "0"),
+    ("Service", "NoNewPrivileges", "yes"),
+    ("Service", "RestrictAddressFamilies", "AF_UNIX"),
+    ("Service", "RestrictNamespaces", "yes"),
+    ("Service", "SystemCallFilter", "@system-service"),
+    ("Service", "SystemCallErrorNumber", "EPERM"),
+    ("Install", "WantedBy", "default.target"),
+];
+/// Beginnings of settings that need a user name space, which is not to be had everywhere; without it the unit would not start.
+const NAME_SPACES: [&str; 7] = ["Private", "Protect", "ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "BindPaths", "RootDirectory"];
 
-impl From<Unreachable> for NotDone {
-    fn from(reason: Unreachable) -> Self {
-        Self::Unreachable(reason)
+/// Section, key and value of every line of a unit.
+fn settings(unit: &str) -> Result<Vec<(String, String, String)>, String> {
+    let mut section = String::new();
+    let mut settings = Vec::new();
+    for line in unit.lines().filter(|line| !line.trim().is_empty() && !line.starts_with(['#', ';'])) {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            name.clone_into(&mut section);
+        } else {
+            let (key, value) = line.split_once('=').ok_or_else(|| format!("no setting: {line}"))?;
+            settings.push((section.clone(), key.to_owned(), value.to_owned()));
+        }
     }
+    Ok(settings)
 }
 
-/// Asks for something; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or an unreadable one.
-pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::GET, path).await
+/// Whether the daemon tells its service manager that it is ready.
+fn tells_readiness(sources: &[Source]) -> bool {
+    let daemon = sources.iter().filter(|source| source.path.starts_with("daemon/src/"));
+    daemon.flat_map(Source::literals).any(|(_, text)| text.contains("READY=1"))
 }
 
-/// Has something done; the answer is JSON.
-///
-/// # Errors
-/// No daemon, no answer, or a refusal.
-pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
-    call(paths, Method::POST, path).await
-}
-
-async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, NotDone> {
-    let stream = connect(&paths.admin_socket).await?;
-    let pid = peer_pid(&stream);
-    let (status, body) = match timeout(PATIENCE, exchange(stream, method, path)).await {
-        Ok(answer) => answer.map_err(|error| Unreachable::Broken(error.to_string()))?,
-        Err(_) => return Err(Unreachable::NoAnswer { pid }.into()),
+fn faults(unit: &str, tells_readiness: bool) -> Vec<String> {
+    let settings = match settings(unit) {
+        Ok(settings) => settings,
+        Err(why) => return vec![format!("{UNIT}: {why}")],
     };
-    if status.is_success() {
-        return Ok(body);
-    }
-    match serde_json::from_slice(&body) {
-        Ok(failure) => Err(NotDone::Refused(failure)),
-        Err(_) => Err(Unreachable::Broken(format!("{path}: {status}")).into()),
-    }
+    let kind = if tells_readiness { "notify" } else { "simple" };
+    let required = REQUIRED.into_iter().chain([("Service", "Type", kind)]);
+    let has = |wanted: &(&str, &str, &str)| settings.iter().any(|(s, k, v)| (s.as_str(), k.as_str(), v.as_str()) == *wanted);
+    let missing = required.filter(|wanted| !has(wanted));
+    let missing = missing.map(|(section, key, value)| format!("{UNIT}: [{section}] lacks {key}={value}"));
+    let spaces = settings.iter().filter(|(_, key, _)| NAME_SPACES.iter().any(|start| key.starts_with(start)));
+    missing.chain(spaces.map(|(_, key, _)| format!("{UNIT}: {key} needs a user name space"))).collect()
 }
 
-type Anything = Box<dyn std::error::Error + Send + Sync>;
-
-async fn exchange(stream: UnixStream, method: Method, path: &str) -> Result<(StatusCode, Bytes), Anything> {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Empty::<Bytes>::new())?;
-    let exchange = async move {
-        let answer = sender.send_request(request).await?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), MOST).collect().await?.to_bytes();
-        Ok::<_, Anything>((status, body))
-    };
-    tokio::pin!(exchange);
-    tokio::select! {
-        answer = &mut exchange => answer,
-        // The connection may end as soon as the answer has come; the answer itself then is ready at once.
-        ended = connection => { ended?; (&mut exchange).await }
+#[test]
+fn the_service_unit_runs_the_daemon_as_it_is() {
+    let unit = read(UNIT);
+    for line in ["ExecStart=%h/.cargo/bin/locid", "SuccessExitStatus=75", "NoNewPrivileges=yes"] {
+        assert_eq!(faults(&unit.replace(line, ""), false).len(), 1, "{line}");
     }
+    assert_eq!(faults(&unit.replace("[Install]", "PrivateTmp=yes\n[Install]"), false).len(), 1);
+    assert_eq!(faults(&unit.replace("[Install]", "nonsense\n[Install]"), false).len(), 1);
+    assert_eq!(faults(&unit, true).len(), 1, "a daemon that tells when it is ready wants Type=notify");
+    let rule = "The service unit starts locid from the folder that cargo installs into, does not start it again when another daemon serves (75) \
+                or its configuration is wrong (78), and hardens it without name spaces. Type is notify only once the daemon sends READY=1.";
+    keep(rule, &faults(&unit, tells_readiness(&sources())));
+}
+
+/// What systemd says about a unit whose binary is there; nothing when this machine has no systemd.
+fn verified(name: &str, unit: &str) -> Option<String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
+    fs::create_dir_all(&folder).expect("the folder is made");
+    let binary = std::env::current_exe().expect("this test runs");
+    let path = folder.join("locid.service");
+    fs::write(&path, unit.replace(BINARY, &binary.display().to_string())).expect("the unit is written");
+    let verify = ["verify", "--user", "--man=no"];
+    let said = Command::new("systemd-analyze").args(verify).arg(&path).env("XDG_RUNTIME_DIR", &folder).output().ok()?;
+    let text = String::from_utf8_lossy(&said.stderr);
+    // It speaks of the machine's other units too, and ends well over a key that it does not know.
+    let ours = text.lines().filter(|line| line.contains("locid.service")).map(str::to_owned);
+    let failed = (!said.status.success()).then(|| format!("systemd-analyze: {}", text.trim()));
+    Some(ours.chain(failed).collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn systemd_finds_no_fault_with_the_unit() {
+    let unit = read(UNIT);
+    let Some(said) = verified("good", &unit) else {
+        println!("systemd-analyze is not on this machine: the unit was only read, not verified");
+        return;
+    };
+    keep("`systemd-analyze verify --user` finds no fault with the service unit.", &said.lines().map(str::to_owned).collect::<Vec<_>>());
+    let misspelt = verified("misspelt", &unit.replace("RestartSec=", "RestrtSec=")).expect("is on this machine");
+    assert!(misspelt.contains("RestrtSec"), "systemd would have told: {misspelt}");
+}
+
+fn agent_faults(text: &str) -> Vec<String> {
+    let entries = match plist::parse(text) {
+        Ok(Value::Table(entries)) => entries,
+        Ok(other) => return vec![format!("{AGENT}: is no table: {other:?}")],
+        Err(why) => return vec![format!("{AGENT}: {why}")],
+    };
+    let after_a_failure = Value::Table([("SuccessfulExit".to_owned(), Value::Flag(false))].into());
+    let required = [
+        ("Label", Value::Text("dev.loci.locid".to_owned())),
+        ("RunAtLoad", Value::Flag(true)),
+        ("KeepAlive", after_a_failure),
+        ("Umask", Value::Whole(0o077)),
+    ];
+    let missing = required.into_iter().filter(|(key, value)| entries.get(*key) != Some(value));
+    let mut faults: Vec<String> = missing.map(|(key, value)| format!("{AGENT}: {key} is not {value:?}")).collect();
+    let runs = |item: &Value| matches!(item, Value::Text(text) if text.contains("exec \"$HOME/.cargo/bin/locid\""));
+    if !matches!(entries.get("ProgramArguments"), Some(Value::List(items)) if items.iter().any(runs)) {
+        faults.push(format!("{AGENT}: ProgramArguments do not run locid"));
+    }
+    faults
+}
+
+#[test]
+fn the_launch_agent_runs_the_daemon() {
+    let text = read(AGENT);
+    assert_eq!(agent_faults(&text.replace("<integer>63</integer>", "<integer>77</integer>")).len(), 1);
+    assert_eq!(agent_faults(&text.replace(".cargo/bin/locid", "bin/locid")).len(), 1);
+    assert_eq!(agent_faults(&text.replace("</array>", "")).len(), 1);
+    let rule =
+        "The launch agent parses, starts locid at login and after a crash (not after `loci ctl stop`), with files for its owner alone.";
+    keep(rule, &agent_faults(&text));
+}
+
+/// The socket unit, if there is one that nobody would serve.
+fn idle_socket(paths: &[&str], daemon: &str) -> Vec<String> {
+    let takes_sockets = daemon.contains("listenfd") || daemon.contains("LISTEN_FDS");
+    paths.iter().filter(|path| path.ends_with("locid.socket") && !takes_sockets).map(|path| (*path).to_owned()).collect()
+}
+
+#[test]
+fn only_units_that_work_are_shipped() {
+    assert_eq!(idle_socket(&["systemd/locid.service", "systemd/locid.socket"], "bind(path)").len(), 1);
+    assert!(idle_socket(&["systemd/locid.socket"], "listenfd::ListenFd::from_env()").is_empty());
+    let files = files();
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).filter(|path| path.starts_with("systemd/")).collect();
+    let daemon: String =
+        sources().iter().filter(|source| source.path.starts_with("daemon/src/")).map(|source| source.text.as_str()).collect();
+    let rule = "A socket unit is shipped only once the daemon takes the socket that systemd hands it; else both would bind the same path.";
+    keep(rule, &idle_socket(&paths, &daemon));
 }

@@ -33,7 +33,7 @@ pub(super) struct Job {
     /// The text.
     pub text: String,
     reply: oneshot::Sender<Answer>,
-    _counted: Counted,
+    counted: Counted,
 }
 
 impl Job {
@@ -44,6 +44,7 @@ impl Job {
 
     /// Tells the caller; one that has gone away is no fault.
     pub fn answer(self, answer: Answer) {
+        drop(self.counted);
         let _ = self.reply.send(answer);
     }
 }
@@ -152,7 +153,7 @@ impl Desk {
             return Err(EmbedError::Busy);
         }
         let (reply, answer) = oneshot::channel();
-        queue.push_back(Job { text, reply, _counted: Counted::one_of(&self.waiting) });
+        queue.push_back(Job { text, reply, counted: Counted::one_of(&self.waiting) });
         drop(lanes);
         self.bell.notify_one();
         Ok(answer)

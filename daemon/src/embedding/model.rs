@@ -5,7 +5,6 @@
 use super::pins::{Artifact, GRAPH, MODEL_ID, TOKENIZER, WEIGHTS, runtime};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -257,19 +256,6 @@ impl ModelStatus {
     #[must_use]
     pub fn complete(&self) -> bool {
         self.files.iter().all(|file| file.condition == Condition::Present)
-    }
-}
-
-impl fmt::Display for ModelStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {}", self.id, if self.complete() { "every file is there" } else { REMEDY })?;
-        for file in &self.files {
-            writeln!(f, "  {:8} {} ({} bytes, SHA-256 {})", file.condition.as_str(), file.path.display(), file.size, file.sha256)?;
-        }
-        match &self.ort_lib {
-            Some(own) => writeln!(f, "  runtime  {} (LOCI_ORT_LIB)", own.display()),
-            None => Ok(()),
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Between any two runs the best lane is chosen anew, so a query waits for one run at most. Not here: queues and their bounds (`desk`).
 
 use super::desk::{Desk, Look, RANKS, Rank, Turn};
-use super::model::{Fingerprint, LoadError, ModelConfig, REMEDY};
+use super::model::{Fingerprint, LoadError, ModelConfig};
 use super::onnx::{INTRA_THREADS, Model};
 use super::pins::WEIGHTS;
 use super::round::Round;
@@ -84,7 +84,6 @@ pub(super) fn serve(desk: &Desk, source: &dyn Source) {
                 End::Broken(reason) => (State::Failed { reason, hint: RETRY.to_owned() }, None),
             },
         };
-        tracing::warn!(state = state.as_str(), detail = state.reason(), "no embeddings: answers come from keywords alone");
         let mend_anyway = matches!(state, State::Failed { .. });
         desk.close(state);
         if !changed(desk, source, seen.as_ref(), mend_anyway) {
@@ -104,8 +103,13 @@ fn load(desk: &Desk, source: &dyn Source) -> Result<Box<dyn Encoder>, State> {
             desk.open(State::Ready { sha256 }, warnings);
             Ok(encoder)
         }
-        Err(LoadError::Missing(_)) => Err(State::Missing { hint: REMEDY.to_owned() }),
-        Err(fault) => Err(State::Failed { hint: fault.hint(), reason: fault.to_string() }),
+        Err(fault) => {
+            tracing::warn!(%fault, "no embedding model: answers come from keywords alone");
+            Err(match fault {
+                LoadError::Missing(_) => State::Missing { hint: fault.hint() },
+                _ => State::Failed { hint: fault.hint(), reason: fault.to_string() },
+            })
+        }
     }
 }
 

@@ -23,11 +23,18 @@ impl Operation {
     }
 }
 
+/// What one line says.
+pub(crate) struct Line<'a> {
+    pub operation: Operation,
+    pub memory: &'a str,
+    pub details: &'a Value,
+}
+
 /// Writes one line of the audit log.
-pub(crate) fn write(conn: &Connection, actor: &Actor, now: Timestamp, operation: Operation, memory: &str, details: &Value) -> Result<()> {
+pub(crate) fn write(conn: &Connection, actor: &Actor, now: Timestamp, line: &Line<'_>) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO memory_log(operation, memory_id, details, client, session, group_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute((operation.as_str(), memory, details.to_string(), &actor.client, &actor.session, &actor.group.id, now.0))?;
+    .execute((line.operation.as_str(), line.memory, line.details.to_string(), &actor.client, &actor.session, &actor.group.id, now.0))?;
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(super) const FILLERS: &[&str] = &[
 /// Words that carry no fact when `of` follows: a group of people is people.
 #[rustfmt::skip]
 pub(super) const PARTITIVES: &[&str] = &[
-    "bunch", "cluster", "couple", "crowd", "group", "lot", "lots", "number", "set",
+    "bunch", "cluster", "couple", "crowd", "group", "number", "set",
 ];
 
 /// Words that turn a statement round; the commonest of other languages too, since a note may be in any.
@@ -175,11 +175,11 @@ pub(super) const STRONG: &[(&str, &str)] = &[
     ("senior", "senior"), ("solely", "only"), ("sometimes", "sometimes"), ("soon", "soon"), ("south", "south"),
     ("southern", "south"), ("stop", "stop"), ("supposed", "alleged"), ("supposedly", "alleged"),
     ("suspend", "suspend"), ("switch", "switch"), ("temporarily", "temporary"), ("temporary", "temporary"),
-    ("tentative", "tentative"), ("tentatively", "tentative"), ("than", "than"), ("till", "until"),
-    ("top", "top"), ("true", "true"), ("try", "try"), ("unclear", "unclear"), ("under", "below"),
-    ("underneath", "below"), ("unless", "unless"), ("unofficial", "unofficial"), ("until", "until"),
-    ("upcoming", "future"), ("usually", "usually"), ("vice", "vice"), ("want", "want"), ("west", "west"),
-    ("western", "west"), ("wish", "wish"), ("yes", "yes"),
+    ("tentative", "tentative"), ("tentatively", "tentative"), ("than", "than"), ("think", "think"),
+    ("till", "until"), ("top", "top"), ("true", "true"), ("try", "try"), ("unclear", "unclear"),
+    ("under", "below"), ("underneath", "below"), ("unless", "unless"), ("unofficial", "unofficial"),
+    ("until", "until"), ("upcoming", "future"), ("usually", "usually"), ("vice", "vice"), ("want", "want"),
+    ("west", "west"), ("western", "west"), ("wish", "wish"), ("yes", "yes"),
 ];
 
 /// Little words that change a fact only when another of their family takes their place.

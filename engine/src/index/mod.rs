@@ -68,14 +68,13 @@ pub(crate) struct Index {
 impl Index {
     /// Adds a memory, or brings what is known of it up to date; its vectors stay.
     pub(crate) fn put(&mut self, entry: Entry) {
-        match self.slots.get(&entry.seq) {
-            Some(&slot) => self.entries[slot] = entry,
-            None => {
-                self.slots.insert(entry.seq, self.entries.len());
-                self.entries.push(entry);
-                self.pieces.push((0, 0));
-            }
+        if let Some(&slot) = self.slots.get(&entry.seq) {
+            self.entries[slot] = entry;
+            return;
         }
+        self.slots.insert(entry.seq, self.entries.len());
+        self.entries.push(entry);
+        self.pieces.push((0, 0));
     }
 
     /// Gives a memory its vectors. Replacing them leaves the old ones behind until the index is built anew.

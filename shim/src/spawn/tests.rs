@@ -89,3 +89,12 @@ async fn the_daemon_gets_a_session_of_its_own_and_no_group() {
     let [session, pid, argument, folder] = why.lines().collect::<Vec<_>>()[..] else { panic!("four lines: {why}") };
     assert_eq!((session, argument, folder), (pid, "--auto-started", "/"));
 }
+
+#[tokio::test]
+async fn the_daemon_inherits_no_open_file_of_the_agent() {
+    let null = File::open("/dev/null").expect("is there");
+    let leaked = nix::fcntl::fcntl(&null, nix::fcntl::FcntlArg::F_DUPFD(200)).expect("is inheritable");
+    let fixture = fixture(&format!("test -e /proc/$$/fd/{leaked} && echo leaked >&2; echo looked >&2; exit 70"));
+    let Err(Failed::ForGood(Unreachable::NotStarted { why, .. })) = fixture.start().await else { panic!("was started") };
+    assert_eq!(why, "looked");
+}

@@ -13,7 +13,7 @@ mod store;
 mod tests;
 mod wheel;
 
-use super::model::{LoadError, ModelConfig, ModelStatus, status as status_of};
+use super::model::{LoadError, ModelConfig};
 use super::onnx::Model;
 use super::pins::{Artifact, Wheel};
 use hub::Site;
@@ -104,12 +104,6 @@ pub fn fetch(config: &ModelConfig, from: Option<&Path>, url: Option<&str>) -> Re
     let files = fetch_files(config, &sources(from, url))?;
     let (_, warnings) = Model::load(config, 1)?;
     Ok(Fetched { files, warnings })
-}
-
-/// How every file is, for `loci model status`.
-#[must_use]
-pub fn status(config: &ModelConfig) -> ModelStatus {
-    status_of(config)
 }
 
 fn fetch_files(config: &ModelConfig, sources: &[Source]) -> Result<Vec<(&'static str, String)>, FetchError> {

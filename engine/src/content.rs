@@ -170,7 +170,9 @@ mod tests {
 
     #[test]
     fn metadata_is_bounded_in_size_and_depth() {
-        assert!(refusal(check_metadata(MemoryType::Semantic, &object(json!({"a": "x".repeat(17 * 1024)})))).starts_with("too_large: metadata"));
+        assert!(
+            refusal(check_metadata(MemoryType::Semantic, &object(json!({"a": "x".repeat(17 * 1024)})))).starts_with("too_large: metadata")
+        );
         let eight = json!({"2": {"3": {"4": {"5": {"6": {"7": {"8": {}}}}}}}});
         assert!(check_metadata(MemoryType::Semantic, &object(eight.clone())).is_ok());
         assert!(refusal(check_metadata(MemoryType::Semantic, &object(json!({"1": eight})))).starts_with("too_deep: metadata is nested 9"));

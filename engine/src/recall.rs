@@ -180,11 +180,7 @@ fn candidates(index: &Index, mask: &Mask, hits: &lexical::Hits, vector: Option<&
     }
     let cosines = vector.map_or_else(Vec::new, |vector| index.cosines(vector, mask));
     let candidate = |slot: usize| Candidate { slot, cosine: cosines.get(slot).map_or(0.0, |c| f64::from(*c)), lexical: lexical[slot] };
-    (0..index.len())
-        .filter(|slot| mask.admits(*slot))
-        .map(candidate)
-        .filter(|c| has_word[c.slot] || c.cosine >= MATCH_COSINE)
-        .collect()
+    (0..index.len()).filter(|slot| mask.admits(*slot)).map(candidate).filter(|c| has_word[c.slot] || c.cosine >= MATCH_COSINE).collect()
 }
 
 fn seqs(index: &Index, ranked: &[(usize, f64)]) -> Vec<(i64, f64)> {

@@ -105,7 +105,8 @@ fn neither_query_nor_ids_is_refused() {
 fn an_access_raises_confidence_once_an_hour_and_is_counted_each_time() {
     let mut house = House::new();
     let stored = house.store("a", json!({"content": "used often", "type": "semantic", "confidence": 0.5}), None);
-    let confidence = |house: &House| house.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0].confidence.expect("is full").get();
+    let confidence =
+        |house: &House| house.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0].confidence.expect("is full").get();
     let seq = house.recall("a", json!({"ids": [id(&stored)]}), None).given[0];
     for _ in 0..3 {
         house.writer.touch(&HashMap::from([(seq, 1)]), T0).expect("is counted");

@@ -9,12 +9,12 @@ use crate::error::{Error, Result, not_found};
 use crate::index::Index;
 use crate::time::Timestamp;
 use crate::{Actor, Shared, Touched, Writer, content, duplicate};
-use log::Operation;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use loci_proto::recall::Degraded;
 use loci_proto::store::{StoreReply, StoreRequest};
+use log::Operation;
 use memories::{Memory, New, Status};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -135,13 +135,17 @@ impl Work<'_> {
     /// The memory that `supersedes` names: visible from here, and still active.
     fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
-        let seen = |m: &Memory| m.scope == Scope::Global || [&group.id, &self.call.actor.group.id].contains(&m.group.as_ref().unwrap_or(&String::new()));
+        let seen = |m: &Memory| {
+            m.scope == Scope::Global || [&group.id, &self.call.actor.group.id].contains(&m.group.as_ref().unwrap_or(&String::new()))
+        };
         let memory = memories::by_id(self.conn, id)?.filter(seen).ok_or_else(|| not_found("supersedes", id.as_str()))?;
         let conflict = |what: String, hint: &str| Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)));
         match (memory.status, &memory.superseded_by) {
             (Status::Active, _) => Ok(Some(memory)),
             (Status::Forgotten, _) => conflict(format!("names a forgotten memory: {id}"), "Store without supersedes"),
-            (_, Some(by)) => conflict(format!("names a memory that is already superseded by {by}"), "Supersede that one, if it is out of date"),
+            (_, Some(by)) => {
+                conflict(format!("names a memory that is already superseded by {by}"), "Supersede that one, if it is out of date")
+            }
             (_, None) => conflict(format!("names a memory that is no longer active: {id}"), "Store without supersedes"),
         }
     }

@@ -62,7 +62,8 @@ fn equal_texts_merge_without_any_model() {
 fn supersession_takes_the_old_one_out_of_recall() {
     let mut house = House::new();
     let old = house.store("a", fact("Lunch is at noon"), Some(&axis(0)));
-    let new = house.store("a", json!({"content": "Lunch is at one", "type": "semantic", "supersedes": id(&old)}), Some(&leaning(0, 1, 0.97)));
+    let new =
+        house.store("a", json!({"content": "Lunch is at one", "type": "semantic", "supersedes": id(&old)}), Some(&leaning(0, 1, 0.97)));
     assert_eq!(new.superseded.as_ref(), Some(id(&old)));
     assert_eq!(house.found("a", json!({"query": "lunch"}), Some(&axis(0))), ["Lunch is at one"]);
     let shown = house.recall("a", json!({"ids": [id(&old)]}), None).reply;

@@ -63,7 +63,9 @@ impl House {
     pub(crate) fn recall(&self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Answer {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
-        self.reader.recall(Question { request: &request, group: &named(group), vector, now: self.now, degraded: &degraded }).expect("is answered")
+        self.reader
+            .recall(Question { request: &request, group: &named(group), vector, now: self.now, degraded: &degraded })
+            .expect("is answered")
     }
 
     /// The contents found, best first.

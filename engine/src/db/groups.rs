@@ -7,8 +7,11 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// Makes the group known, if it is not.
 pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result<()> {
-    conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT(id) DO NOTHING")?
-        .execute((&group.id, &group.name, now.0))?;
+    conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT(id) DO NOTHING")?.execute((
+        &group.id,
+        &group.name,
+        now.0,
+    ))?;
     Ok(())
 }
 

@@ -35,6 +35,14 @@ pub(crate) fn write(conn: &Connection, actor: &Actor, now: Timestamp, line: &Lin
     conn.prepare_cached(
         "INSERT INTO memory_log(operation, memory_id, details, client, session, group_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute((line.operation.as_str(), line.memory, line.details.to_string(), &actor.client, &actor.session, &actor.group.id, now.0))?;
+    .execute((
+        line.operation.as_str(),
+        line.memory,
+        line.details.to_string(),
+        &actor.client,
+        &actor.session,
+        &actor.group.id,
+        now.0,
+    ))?;
     Ok(())
 }

@@ -140,17 +140,24 @@ pub(crate) fn add_variant(conn: &Connection, seq: i64, content: &str, now: Times
 
 /// Marks a memory as replaced by another.
 pub(crate) fn supersede(conn: &Connection, seq: i64, by: &MemoryId, now: Timestamp) -> Result<()> {
-    conn.prepare_cached("UPDATE memories SET status = 'superseded', superseded_by = ?2, updated_at = ?3 WHERE seq = ?1")?
-        .execute((seq, by.as_str(), now.0))?;
+    conn.prepare_cached("UPDATE memories SET status = 'superseded', superseded_by = ?2, updated_at = ?3 WHERE seq = ?1")?.execute((
+        seq,
+        by.as_str(),
+        now.0,
+    ))?;
     Ok(())
 }
 
 /// Counts an access, and sets the confidence anew where it was raised.
 pub(crate) fn touch(conn: &Connection, seq: i64, times: u32, now: Timestamp, boosted: Option<Confidence>) -> Result<()> {
-    conn.prepare_cached("UPDATE memories SET access_count = access_count + ?2, last_accessed = ?3 WHERE seq = ?1")?.execute((seq, times, now.0))?;
+    conn.prepare_cached("UPDATE memories SET access_count = access_count + ?2, last_accessed = ?3 WHERE seq = ?1")?
+        .execute((seq, times, now.0))?;
     if let Some(confidence) = boosted {
-        conn.prepare_cached("UPDATE memories SET confidence = ?2, confidence_at = ?3, boosted_at = ?3 WHERE seq = ?1")?
-            .execute((seq, confidence.get(), now.0))?;
+        conn.prepare_cached("UPDATE memories SET confidence = ?2, confidence_at = ?3, boosted_at = ?3 WHERE seq = ?1")?.execute((
+            seq,
+            confidence.get(),
+            now.0,
+        ))?;
     }
     Ok(())
 }

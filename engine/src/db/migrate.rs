@@ -107,7 +107,11 @@ mod tests {
         let foreign = folder.path().join("foreign.db");
         Connection::open(&foreign).expect("is made").execute_batch("CREATE TABLE bookmarks(url)").expect("is made");
         let garbage = folder.path().join("garbage.db");
-        std::fs::write(&garbage, "this is a letter, not a database, and it is long enough to have a header of one hundred bytes or more in it").expect("is written");
+        std::fs::write(
+            &garbage,
+            "this is a letter, not a database, and it is long enough to have a header of one hundred bytes or more in it",
+        )
+        .expect("is written");
 
         for (path, expected) in [(&newer, "newer loci"), (&foreign, "not a loci database"), (&garbage, "not a loci database")] {
             let before = std::fs::read(path).expect("is there");

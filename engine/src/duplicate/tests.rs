@@ -1,3 +1,5 @@
+//! What the guard merges and what it keeps apart, on texts of its own and on the two corpora.
+
 use super::{difference, normalised, same_fact};
 use proptest::prelude::*;
 

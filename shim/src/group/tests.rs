@@ -1,3 +1,5 @@
+//! Which project a session works in, on folders made for each test.
+
 use super::*;
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,3 +1,5 @@
+//! Starting a daemon that is not there, with stand-ins for `locid`.
+
 use super::*;
 use loci_proto::paths::Variables;
 use std::os::unix::fs::PermissionsExt;

@@ -1,3 +1,5 @@
+//! What each line of an agent is taken for.
+
 use super::*;
 
 fn refused(line: &[u8]) -> (i32, Option<String>) {

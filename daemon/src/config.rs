@@ -57,6 +57,8 @@ pub struct Embedding {
     pub model: String,
     /// The model cache; `~/` is the person's home. `LOCI_MODELS` wins.
     pub cache_dir: Option<String>,
+    /// Bring the model here when the first text needs it.
+    pub download: bool,
     /// A mirror of the model's files, used by `loci model download` before every other source.
     pub url: Option<String>,
     /// Refused in this version.
@@ -109,7 +111,7 @@ impl Default for Storage {
 
 impl Default for Embedding {
     fn default() -> Self {
-        Self { provider: "local".to_owned(), model: crate::embedding::MODEL_ID.to_owned(), cache_dir: None, url: None, api: None }
+        Self { provider: "local".to_owned(), model: crate::embedding::MODEL_ID.to_owned(), cache_dir: None, download: true, url: None, api: None }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use crate::config::{self, Config};
 use crate::embedding::Embedder;
+use crate::embedding::first_use::FirstUse;
 use crate::lifecycle::{self, End, Lock};
 use crate::listen::{self, Host};
 use crate::options::{self, Options};
 use crate::service::{Pools, Service, Store};
-use crate::session::Sessions;
 use crate::workers::Pool;
 use crate::{http, maintenance, telemetry};
 use loci_engine::error::Error;
@@ -60,8 +60,9 @@ async fn serve(options: &Options, paths: &Paths, config: Config) -> Result<(), E
     let admin = http::bind(&paths.admin_socket)?;
 
     let embedder = Embedder::start(model);
+    let first_use = FirstUse::new(config.embedding.download);
     let (store, opened) = watch::channel(Store::Opening);
-    let service = Arc::new(Service::new(embedder.clone(), Arc::new(Sessions::default()), opened, db.display().to_string()));
+    let service = Arc::new(Service::new(embedder.clone(), first_use, opened, db.display().to_string()));
     let draining = CancellationToken::new();
     let opening = tokio::task::spawn_blocking({
         let (db, settings, service) = (db.clone(), config.settings(), Arc::clone(&service));

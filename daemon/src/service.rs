@@ -3,6 +3,7 @@
 //! A verb checks its request, has the text embedded where one is needed, picks the writer or a reader, and answers. The store opens in
 //! the background; until it has, calls wait here. Not here: protocols, what a verb means (the engine).
 
+use crate::embedding::first_use::FirstUse;
 use crate::embedding::{EmbedError, Embedder, Lane, State};
 use crate::options;
 use crate::session::{Session, Sessions};
@@ -59,6 +60,7 @@ pub struct Service {
     latest: AtomicI64,
     /// How often each memory was given in full since this was last written down.
     accesses: Mutex<HashMap<i64, u32>>,
+    first_use: FirstUse,
     wants_vectors: AtomicBool,
     unflushed: AtomicBool,
 }
@@ -66,10 +68,11 @@ pub struct Service {
 impl Service {
     /// A service over a store that is still opening.
     #[must_use]
-    pub fn new(embedder: Embedder, sessions: Arc<Sessions>, store: watch::Receiver<Store>, database: String) -> Self {
+    pub fn new(embedder: Embedder, first_use: FirstUse, store: watch::Receiver<Store>, database: String) -> Self {
         Self {
             embedder,
-            sessions,
+            first_use,
+            sessions: Arc::default(),
             store,
             database,
             started: Instant::now(),
@@ -239,7 +242,10 @@ impl Service {
         self.embedder.look_again_if_due().await;
         match self.embedder.document(text.to_owned(), Lane::Interactive).await {
             Ok(pieces) => Ok(Some(pieces)),
-            Err(EmbedError::Unavailable { .. } | EmbedError::Failed(_)) => Ok(None),
+            Err(EmbedError::Unavailable { .. } | EmbedError::Failed(_)) => {
+                self.first_use.send_for(&self.embedder);
+                Ok(None)
+            }
             Err(error @ EmbedError::Busy) => Err(busy(&error)),
             Err(error @ EmbedError::Flawed(_)) => {
                 Err(Failure::new(Code::EmbedFailed, error.to_string())
@@ -253,7 +259,10 @@ impl Service {
         self.embedder.look_again_if_due().await;
         match self.embedder.query(text).await {
             Ok(vector) => Ok((Some(vector), self.degraded())),
-            Err(EmbedError::Unavailable { .. }) => Ok((None, self.degraded())),
+            Err(EmbedError::Unavailable { .. }) => {
+                self.first_use.send_for(&self.embedder);
+                Ok((None, self.degraded()))
+            }
             Err(error @ EmbedError::Busy) => Err(busy(&error)),
             Err(error @ (EmbedError::Failed(_) | EmbedError::Flawed(_))) => Ok((None, words_alone(&error.to_string()))),
         }

@@ -5,7 +5,7 @@ use crate::group::{self, Surroundings};
 use crate::output::Problem;
 use crate::relay::agent::Agent;
 use crate::relay::stamp::Keys;
-use crate::relay::{Relay, stdio};
+use crate::relay::{Endurance, Relay, stdio};
 use crate::spawn::Launch;
 use loci_proto::error::Exit;
 use loci_proto::hello::{self, Hello, Session};
@@ -27,7 +27,7 @@ pub async fn run() -> Result<ExitCode, Problem> {
     let reach =
         Reach { paths: Paths::of_process(), hello: our_hello(&keys), launch: Some(Launch::default()), patience: Patience::default() };
     let agent = Agent::new(stdio::input(), stdio::output());
-    Relay::new(agent, Rc::new(reach), keys).run(told_to_end()?).await;
+    Relay::new(agent, Rc::new(reach), keys, Endurance::default()).run(told_to_end()?).await;
     Ok(Exit::Ok.into())
 }
 

@@ -13,6 +13,7 @@ pub mod agent;
 pub mod answers;
 pub mod doubt;
 pub mod flight;
+pub mod handshake;
 pub mod lines;
 pub mod link;
 pub mod message;
@@ -23,6 +24,7 @@ pub mod stdio;
 use crate::client::{Reach, Unreachable};
 use agent::{Agent, AgentEvent};
 use flight::{Entry, Flight, Kind};
+use handshake::Handshake;
 use lines::{Excerpt, Line};
 use link::{Link, LinkEvent, Wants};
 use loci_proto::limits;
@@ -34,7 +36,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until};
 
-/// Daemons that may be lost under one request before it is given up: it may be what ends them.
+/// Daemons that are lost under one request before it may be given up: it may be what ends them.
 const DAEMONS_PER_REQUEST: u32 = 8;
 
 /// A session between one agent and its daemons.
@@ -45,43 +47,44 @@ pub struct Relay<I, O> {
     flight: Flight,
     handshake: Handshake,
     keys: Keys,
-    /// How long unanswered requests are waited for once the agent has ended.
-    drain: Duration,
+    /// Daemons that were lost since the last answer.
+    lost: u32,
+    endurance: Endurance,
 }
 
-/// What a new daemon has to hear before anything else, in the eras of MCP that have a handshake.
-#[derive(Debug, Default)]
-struct Handshake {
-    /// The agent's latest `initialize`.
-    initialize: Option<(message::Id, Vec<u8>)>,
-    /// Its `notifications/initialized`.
-    initialized: Option<Vec<u8>>,
+/// How long the relay holds out for its agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Endurance {
+    /// For unanswered requests, once the agent has ended.
+    pub drain: Duration,
+    /// For a request under which one daemon after the other is lost.
+    pub request: Duration,
+}
+
+impl Default for Endurance {
+    fn default() -> Self {
+        Self { drain: Duration::from_secs(5), request: Duration::from_secs(30) }
+    }
 }
 
 impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     /// A session whose idempotency keys are `keys`.
-    pub fn new(agent: Agent<I, O>, reach: Rc<Reach>, keys: Keys) -> Self {
-        let drain = Duration::from_secs(5);
-        Self { agent, link: Link::new(reach), flight: Flight::default(), handshake: Handshake::default(), keys, drain }
-    }
-
-    /// The same session with another patience at its end.
-    #[must_use]
-    pub fn drain_for(self, drain: Duration) -> Self {
-        Self { drain, ..self }
+    pub fn new(agent: Agent<I, O>, reach: Rc<Reach>, keys: Keys, endurance: Endurance) -> Self {
+        let (flight, handshake) = (Flight::default(), Handshake::default());
+        Self { agent, link: Link::new(reach), flight, handshake, keys, lost: 0, endurance }
     }
 
     /// Serves the agent until it ends (end of input, closed output, or `stop`).
     pub async fn run(mut self, stop: impl Future<Output = ()>) {
         // The daemon warms up while the agent is still busy with itself.
-        self.link.want();
+        self.link.want(Duration::ZERO);
         tokio::pin!(stop);
         let mut stopped = false;
         let mut end = None;
         while !self.is_over() {
             if !self.agent.speaks() {
                 self.link.close_our_half();
-                end.get_or_insert_with(|| Instant::now() + self.drain);
+                end.get_or_insert_with(|| Instant::now() + self.endurance.drain);
             }
             let take_in = self.flight.has_room() && self.link.has_room() && self.agent.has_room();
             let wants = Wants { lines: self.agent.has_room(), answer: self.flight.waiting() };
@@ -160,11 +163,11 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             _ => with_newline(line),
         };
         if method == "initialize" {
-            self.handshake = Handshake { initialize: Some((id.clone(), line.clone())), initialized: None };
+            self.handshake.begin(id.clone(), line.clone());
         }
         let sent = u32::from(self.link.tell(&line));
-        self.flight.push(Entry { id, kind, line, sent });
-        self.link.want();
+        self.flight.push(Entry { id, kind, line, sent, since: Instant::now() });
+        self.link.want(Duration::ZERO);
         Ok(())
     }
 
@@ -186,7 +189,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         let line = with_newline(line);
         self.link.tell(&line);
         if notification.method == "notifications/initialized" {
-            self.handshake.initialized = Some(line);
+            self.handshake.complete(line);
         }
     }
 
@@ -194,7 +197,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         match event {
             LinkEvent::Line(Line::Whole(line)) => self.on_answer(&line),
             LinkEvent::Line(Line::TooLong(excerpt)) => self.on_overlong_answer(&excerpt),
-            LinkEvent::Reached => self.tell_everything(),
+            LinkEvent::Reached => self.handshake.tell_again(&mut self.flight, &mut self.link),
             LinkEvent::Failed(reason) => self.on_unreachable(&reason),
             LinkEvent::Lost => self.on_lost(),
             LinkEvent::Took => {}
@@ -208,6 +211,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             FromDaemon::Unreadable => false,
         };
         if passes {
+            self.lost = 0;
             self.agent.tell(&with_newline(line));
         }
     }
@@ -220,24 +224,6 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         }
     }
 
-    /// Tells a new daemon the handshake, whose answer was given long ago, and every unanswered request in order.
-    fn tell_everything(&mut self) {
-        let Handshake { initialize, initialized } = &self.handshake;
-        let initialized = initialized.as_deref().unwrap_or_default();
-        let unanswered = initialize.as_ref().filter(|(id, _)| self.flight.contains(id)).map(|(id, _)| id);
-        if let (Some((_, line)), None) = (initialize, unanswered) {
-            self.link.tell(line);
-            self.link.tell(initialized);
-        }
-        for entry in self.flight.iter_mut() {
-            entry.sent += 1;
-            self.link.tell(&entry.line);
-            if Some(&entry.id) == unanswered {
-                self.link.tell(initialized);
-            }
-        }
-    }
-
     fn on_unreachable(&mut self, reason: &Unreachable) {
         eprintln!("loci: {}", reason.what());
         for entry in self.flight.give_up(|_| true) {
@@ -246,13 +232,15 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     }
 
     fn on_lost(&mut self) {
-        for entry in self.flight.give_up(|entry| entry.sent >= DAEMONS_PER_REQUEST) {
-            let what = format!("locid ended {DAEMONS_PER_REQUEST} times while it worked on this request.");
+        self.lost += 1;
+        let endurance = self.endurance.request;
+        for entry in self.flight.give_up(|entry| entry.sent >= DAEMONS_PER_REQUEST && entry.since.elapsed() >= endurance) {
+            let what = format!("locid ended {} times while it worked on this request.", entry.sent);
             self.agent.tell(&answers::failure(&entry, &what, "Do not repeat it as it is; `loci ctl logs` shows why locid ended."));
         }
         // With nothing to tell it a new daemon has to wait for the agent: `loci ctl stop` then lasts.
         if self.flight.waiting() {
-            self.link.want();
+            self.link.want(pause_after(self.lost));
         }
     }
 
@@ -272,6 +260,12 @@ impl Presence {
     fn is_gone(&self) -> bool {
         *self == Self::Gone
     }
+}
+
+/// None after the first loss, then longer each time: what ends one daemon after the other is not to keep the machine busy.
+fn pause_after(lost: u32) -> Duration {
+    let doublings = lost.saturating_sub(2).min(6);
+    if lost < 2 { Duration::ZERO } else { Duration::from_millis(5) * 2_u32.pow(doublings) }
 }
 
 const LINE_TOO_LONG: &str = "The line is longer than 1 MiB";

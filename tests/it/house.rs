@@ -31,6 +31,7 @@ impl House {
             std::fs::create_dir(house.path(name)).expect("a folder");
         }
         private(&house.path("run"));
+        house.configure("");
         let models = house.path("models");
         house.with("LOCI_MODELS", models)
     }
@@ -47,8 +48,13 @@ impl House {
         self.folder.path().join(name)
     }
 
-    /// Writes `~/.loci/config.toml`.
+    /// Writes `~/.loci/config.toml`. No test fetches the model by accident.
     pub fn configure(&self, text: &str) {
+        self.configure_whole(&format!("{text}\n[embedding]\ndownload = false\n"));
+    }
+
+    /// Writes `~/.loci/config.toml`, and nothing but this.
+    pub fn configure_whole(&self, text: &str) {
         let folder = self.path(".loci");
         if !folder.exists() {
             std::fs::create_dir(&folder).expect("a folder");

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod degraded;
+mod first_use;
 mod house;
 mod lifecycle;
 mod many;

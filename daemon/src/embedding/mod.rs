@@ -10,6 +10,7 @@ mod desk;
 #[cfg(feature = "fault-embedder")]
 mod fault;
 pub mod fetch;
+pub mod first_use;
 mod memory;
 pub mod model;
 pub mod onnx;

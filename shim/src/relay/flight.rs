@@ -4,6 +4,7 @@
 
 use super::message::Id;
 use std::collections::VecDeque;
+use tokio::time::Instant;
 
 /// Most requests that may be unanswered before the relay stops reading its agent.
 const MOST: usize = 256;
@@ -44,6 +45,8 @@ pub struct Entry {
     pub line: Vec<u8>,
     /// Daemons that were told of it.
     pub sent: u32,
+    /// When it came.
+    pub since: Instant,
 }
 
 /// Every unanswered request.
@@ -109,7 +112,7 @@ mod tests {
     fn entry(id: &str, method: &str) -> Entry {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#).into_bytes();
         let Ok(Message::Request(request)) = read(&line) else { panic!("not a request") };
-        Entry { id: request.id, kind: Kind::of(method), line, sent: 0 }
+        Entry { id: request.id, kind: Kind::of(method), line, sent: 0, since: Instant::now() }
     }
 
     fn ids(entries: impl IntoIterator<Item = Entry>) -> Vec<String> {

@@ -8,8 +8,10 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::sleep;
 
 type Reaching = Pin<Box<dyn Future<Output = Result<Connection, Unreachable>>>>;
 
@@ -87,11 +89,14 @@ impl Link {
         Self { reach, state: State::Idle }
     }
 
-    /// Makes a connection, unless there is one or one is being made.
-    pub fn want(&mut self) {
+    /// Makes a connection after a pause, unless there is one or one is being made.
+    pub fn want(&mut self, pause: Duration) {
         if matches!(self.state, State::Idle) {
             let reach = Rc::clone(&self.reach);
-            self.state = State::Reaching(Box::pin(async move { reach.reach().await }));
+            self.state = State::Reaching(Box::pin(async move {
+                sleep(pause).await;
+                reach.reach().await
+            }));
         }
     }
 

@@ -53,7 +53,7 @@ async fn a_daemon_lost_again_and_again_loses_no_call() {
         for id in 1..4 {
             scene.agent.ask(id, "tools/call").await;
         }
-        for _ in 0..5 {
+        for _ in 0..10 {
             assert_eq!(scene.daemon.welcomes().await.hears_ids(3).await, [1, 2, 3]);
         }
         let mut daemon = scene.daemon.welcomes().await;
@@ -67,7 +67,7 @@ async fn a_daemon_lost_again_and_again_loses_no_call() {
 
 #[tokio::test]
 async fn a_request_that_every_daemon_dies_of_is_given_up() {
-    play(async |mut scene| {
+    play_with(Deadlines { request: Duration::ZERO, ..Deadlines::default() }, async |mut scene| {
         scene.agent.ask(1, "tools/call").await;
         for _ in 0..8 {
             scene.daemon.welcomes().await.hears().await;

@@ -1,10 +1,10 @@
 //! The stage of these tests: an agent's end of the pipes, and a daemon that does what the test says.
 
 use crate::client::{Patience, Reach};
-use crate::relay::Relay;
 use crate::relay::agent::Agent;
 use crate::relay::lines::{Line, Lines};
 use crate::relay::stamp::Keys;
+use crate::relay::{Endurance, Relay};
 use loci_proto::hello::{Hello, Reply, Session, Welcome};
 use loci_proto::limits;
 use loci_proto::paths::{Paths, Variables};
@@ -30,11 +30,12 @@ pub struct Deadlines {
     pub reach: Duration,
     pub hello: Duration,
     pub drain: Duration,
+    pub request: Duration,
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
-        Self { reach: AT_MOST, hello: AT_MOST, drain: AT_MOST }
+        Self { reach: AT_MOST, hello: AT_MOST, drain: AT_MOST, request: AT_MOST }
     }
 }
 
@@ -71,7 +72,8 @@ fn set(deadlines: Deadlines) -> Scene {
     let hello = Hello { loci: (1, 1), shim: "0".to_owned(), session };
     let patience = Patience { reach: deadlines.reach, hello: deadlines.hello };
     let reach = Reach { paths: Ok(paths.clone()), hello, launch: None, patience };
-    let relay = Relay::new(Agent::new(stdin, stdout), Rc::new(reach), keys).drain_for(deadlines.drain);
+    let endurance = Endurance { drain: deadlines.drain, request: deadlines.request };
+    let relay = Relay::new(Agent::new(stdin, stdout), Rc::new(reach), keys, endurance);
     let (stop, stopped) = oneshot::channel::<()>();
     let told = async {
         if stopped.await.is_err() {

@@ -1,0 +1,83 @@
+//! The first text that needs the model brings it here, from a mirror on this machine.
+
+use crate::house::{House, models};
+use serde_json::json;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn the_model_comes_by_itself_and_the_session_goes_on_meanwhile() {
+    let house = House::without_model();
+    house.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror(models())));
+    let mut agent = house.session();
+    let stored = agent.store_with(json!({"content": "The vet prescribed drops for the cat's left eye", "type": "episodic"}));
+    assert_eq!(stored["degraded"], json!(["embedding"]), "nobody waits for the model");
+    let question = json!({"query": "medicine for a pet's vision problem"});
+    let found = std::iter::from_fn(|| Some(agent.call("recall_memory", question.clone()).expect("is answered")))
+        .take_while(|_| !house.log().contains("could not be fetched"))
+        .find(|answer| answer.get("degraded").is_none() && answer["total_matched"] == 1);
+    assert!(found.is_some(), "{}", house.log());
+}
+
+#[test]
+fn a_download_that_ends_early_leaves_no_file_in_place() {
+    let house = House::without_model();
+    house.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror_that_breaks()));
+    let nowhere = house.path("nowhere");
+    let mut download = house.command("loci");
+    // Without Python on the path there is no other source.
+    let output = download.args(["model", "download"]).env("PATH", &nowhere).output().expect("runs");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("model.safetensors") && said.contains("loci model download --from"), "{said}");
+    let left = Command::new("find").args([house.path("models").as_os_str(), "-type".as_ref(), "f".as_ref(), "-name".as_ref(), "model*".as_ref()]).output();
+    assert!(left.expect("runs").stdout.is_empty());
+}
+
+/// Serves the model's files by name; the address.
+fn mirror(models: PathBuf) -> String {
+    serve(move |name, stream| match find(&models, name) {
+        Some(file) => {
+            let content = std::fs::read(file).expect("is readable");
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", content.len())?;
+            stream.write_all(&content)
+        }
+        None => stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
+    })
+}
+
+/// Promises a file and closes the connection after its first bytes.
+fn mirror_that_breaks() -> String {
+    serve(|_, stream| stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 90868376\r\nconnection: close\r\n\r\nthe beginning"))
+}
+
+fn serve(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}/", listener.local_addr().expect("has an address"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut stream = stream;
+            let mut reader = BufReader::new(stream.try_clone().expect("is a socket"));
+            let mut request = String::new();
+            let read = reader.read_line(&mut request).is_ok();
+            let mut header = String::from("more");
+            while read && header.trim() != "" {
+                header.clear();
+                if reader.read_line(&mut header).is_err() {
+                    break;
+                }
+            }
+            let name = request.split_whitespace().nth(1).and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
+            // A client that goes away in the middle is its own affair.
+            let _ = answer(&name, &mut stream);
+        }
+    });
+    address
+}
+
+fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?.map_while(Result::ok).map(|entry| entry.path());
+    entries.into_iter().find_map(|path| if path.is_dir() { find(&path, name) } else { (path.file_name()? == name).then_some(path) })
+}

@@ -111,7 +111,14 @@ impl Default for Storage {
 
 impl Default for Embedding {
     fn default() -> Self {
-        Self { provider: "local".to_owned(), model: crate::embedding::MODEL_ID.to_owned(), cache_dir: None, download: true, url: None, api: None }
+        Self {
+            provider: "local".to_owned(),
+            model: crate::embedding::MODEL_ID.to_owned(),
+            cache_dir: None,
+            download: true,
+            url: None,
+            api: None,
+        }
     }
 }
 

@@ -283,3 +283,32 @@ fn sha256(state: &State) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_proto::hello;
+    use serde_json::{Value, json};
+
+    fn parsed<T: serde::de::DeserializeOwned + schemars::JsonSchema>(arguments: Value) -> T {
+        loci_proto::arguments::parse(serde_json::from_value(arguments).expect("is an object")).expect("are arguments")
+    }
+
+    #[tokio::test]
+    async fn a_vector_of_nan_is_refused_and_nothing_is_stored() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let writer =
+            loci_engine::open(&folder.path().join("memory.db"), loci_engine::Settings::for_model("m"), Timestamp(0)).expect("opens");
+        let (readers, _r) = Pool::start("reader", vec![writer.reader().expect("opens")]);
+        let (writer, _w) = Pool::start("writer", vec![writer]);
+        let (_store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers })));
+        let service = Service::new(Embedder::of_nan(), FirstUse::new(false), opened, String::new());
+        let session = Session::new(hello::Session::default(), &"group".parse().expect("is a name"), Timestamp(0));
+
+        let refused = service.store(&session, parsed(json!({"content": "x", "type": "semantic"})), None).await.expect_err("is refused");
+        assert_eq!(refused.code, Code::EmbedFailed, "{refused}");
+        assert_eq!(service.stats(parsed(json!({}))).await.expect("counts").total_memories, 0);
+        let answer = service.recall(&session, parsed(json!({"query": "x"}))).await.expect("goes on by words");
+        assert_eq!(answer.degraded.parts, ["embedding"]);
+    }
+}

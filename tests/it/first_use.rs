@@ -32,7 +32,9 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("model.safetensors") && said.contains("loci model download --from"), "{said}");
-    let left = Command::new("find").args([house.path("models").as_os_str(), "-type".as_ref(), "f".as_ref(), "-name".as_ref(), "model*".as_ref()]).output();
+    let left = Command::new("find")
+        .args([house.path("models").as_os_str(), "-type".as_ref(), "f".as_ref(), "-name".as_ref(), "model*".as_ref()])
+        .output();
     assert!(left.expect("runs").stdout.is_empty());
 }
 

@@ -21,6 +21,7 @@ pub(super) enum StandIn {
 
 impl StandIn {
     /// What `LOCI_FAULT_EMBEDDER` asks for.
+    #[cfg(feature = "fault-embedder")]
     pub fn of_process() -> Option<Self> {
         match std::env::var("LOCI_FAULT_EMBEDDER").ok()?.as_str() {
             "hash" => Some(Self::Hash),

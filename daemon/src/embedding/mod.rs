@@ -7,7 +7,7 @@
 //! next run), [`fetch`] (how the files come here, in a process of its own). Not here: any network in the serving daemon.
 
 mod desk;
-#[cfg(feature = "fault-embedder")]
+#[cfg(any(test, feature = "fault-embedder"))]
 mod fault;
 pub mod fetch;
 pub mod first_use;
@@ -149,6 +149,12 @@ impl Embedder {
             return Self::with_source(stand_in);
         }
         Self::with_source(config)
+    }
+
+    /// An embedder whose every vector is NaN.
+    #[cfg(test)]
+    pub(crate) fn of_nan() -> Self {
+        Self::with_source(fault::StandIn::Nan)
     }
 
     fn with_source(source: impl Source + 'static) -> Self {

@@ -8,7 +8,7 @@ const ROOM: usize = 256 * 1024;
 /// Memory that an empty outbox may keep.
 const KEPT: usize = 16 * 1024;
 
-/// A bounded buffer: whoever fills it asks [`Outbox::has_room`] first, so it holds at most [`ROOM`] and one line more.
+/// A bounded buffer: whoever fills it asks [`Outbox::has_room`] first, so it holds at most 256 KiB and one line more.
 #[derive(Debug, Default)]
 pub struct Outbox {
     bytes: Vec<u8>,

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -60,7 +61,9 @@ impl House {
             std::fs::create_dir(&folder).expect("a folder");
             private(&folder);
         }
-        std::fs::write(folder.join("config.toml"), text).expect("is written");
+        let file = folder.join("config.toml");
+        std::fs::write(&file, text).expect("is written");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("is set");
     }
 
     /// A command with this home's environment and nothing else of ours.
@@ -259,6 +262,5 @@ pub fn models() -> PathBuf {
 }
 
 fn private(folder: &Path) {
-    use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("is set");
 }

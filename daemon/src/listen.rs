@@ -10,6 +10,7 @@ use interprocess::local_socket::tokio::prelude::*;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions};
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::group::GroupName;
+use loci_proto::handshake;
 use loci_proto::hello::{self, Hello, Refusal, Refused, Welcome};
 use loci_proto::limits;
 use rmcp::service::serve_directly_with_ct;
@@ -125,8 +126,14 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
         Ok(welcome) => welcome,
         Err(refusal) => return say(&mut writer, &Refused::new(refusal)).await,
     };
-    let welcome =
-        Welcome { ok: true, loci: version, daemon: loci_proto::VERSION.to_owned(), boot: host.boot.to_string(), pid: std::process::id() };
+    let welcome = Welcome {
+        ok: true,
+        loci: version,
+        daemon: loci_proto::VERSION.to_owned(),
+        boot: host.boot.to_string(),
+        pid: std::process::id(),
+        tools: handshake::own_fingerprint(),
+    };
     say(&mut writer, &welcome).await?;
     let session = Session::new(hello.session, &host.default_group, host.service.now());
     let place = host.service.sessions.enter(session);

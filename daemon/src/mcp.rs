@@ -64,7 +64,7 @@ fn answer(reply: impl Serialize) -> Result<Value, Failure> {
 
 impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
             .with_server_info(Implementation::new("loci", VERSION))
             .with_instructions(tools::INSTRUCTIONS)
     }

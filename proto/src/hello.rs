@@ -63,6 +63,9 @@ pub struct Welcome {
     pub boot: String,
     /// The daemon's process.
     pub pid: u32,
+    /// Fingerprint of the tools that it lists ([`crate::handshake::fingerprint`]).
+    #[serde(default)]
+    pub tools: String,
 }
 
 /// The daemon does not serve this session.

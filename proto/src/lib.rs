@@ -19,6 +19,7 @@ pub mod admin;
 pub mod arguments;
 pub mod error;
 pub mod group;
+pub mod handshake;
 pub mod hello;
 pub mod limits;
 pub mod memory;

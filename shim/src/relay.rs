@@ -27,7 +27,7 @@ use flight::{Entry, Flight, Kind};
 use handshake::Handshake;
 use lines::{Excerpt, Line};
 use link::{Link, LinkEvent, Wants};
-use loci_proto::limits;
+use loci_proto::{handshake as handshake_snapshot, limits};
 use message::{FromDaemon, Message, Notification, Refusal, Request};
 use stamp::Keys;
 use std::future::{Future, pending};
@@ -47,6 +47,8 @@ pub struct Relay<I, O> {
     flight: Flight,
     handshake: Handshake,
     keys: Keys,
+    /// Fingerprint of the tools that the agent may know of, once there was a daemon.
+    tools: Option<String>,
     /// Daemons that were lost since the last answer.
     lost: u32,
     endurance: Endurance,
@@ -59,11 +61,20 @@ pub struct Endurance {
     pub drain: Duration,
     /// For a request under which one daemon after the other is lost.
     pub request: Duration,
+    /// For the daemon's hello, before the handshake is answered here.
+    pub greeting: Duration,
+    /// For a daemon that has said hello to answer the handshake.
+    pub handshake: Duration,
 }
 
 impl Default for Endurance {
     fn default() -> Self {
-        Self { drain: Duration::from_secs(5), request: Duration::from_secs(30) }
+        Self {
+            drain: Duration::from_secs(5),
+            request: Duration::from_secs(30),
+            greeting: Duration::from_millis(40),
+            handshake: Duration::from_secs(1),
+        }
     }
 }
 
@@ -71,7 +82,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     /// A session whose idempotency keys are `keys`.
     pub fn new(agent: Agent<I, O>, reach: Rc<Reach>, keys: Keys, endurance: Endurance) -> Self {
         let (flight, handshake) = (Flight::default(), Handshake::default());
-        Self { agent, link: Link::new(reach), flight, handshake, keys, lost: 0, endurance }
+        Self { agent, link: Link::new(reach), flight, handshake, keys, tools: None, lost: 0, endurance }
     }
 
     /// Serves the agent until it ends (end of input, closed output, or `stop`).
@@ -87,6 +98,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
                 end.get_or_insert_with(|| Instant::now() + self.endurance.drain);
             }
             let take_in = self.flight.has_room() && self.link.has_room() && self.agent.has_room();
+            let greeting_due = self.greeting_due();
             let wants = Wants { lines: self.agent.has_room(), answer: self.flight.waiting() };
             tokio::select! {
                 event = self.agent.next(take_in) => if self.on_agent(event).is_gone() { return },
@@ -95,10 +107,25 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
                     stopped = true;
                     self.agent.hang_up();
                 }
+                () = until(greeting_due) => self.greet(),
                 () = until(end) => return self.last_words().await,
             }
         }
         self.agent.flush().await;
+    }
+
+    /// When the handshake has to be answered here, if the daemon does not answer it before.
+    fn greeting_due(&self) -> Option<Instant> {
+        let patience = if self.link.is_up() { self.endurance.handshake } else { self.endurance.greeting };
+        self.flight.greeted_since().map(|since| since + patience)
+    }
+
+    /// Answers the handshake in the daemon's words; its own answer comes to an id that nobody waits for, and is dropped.
+    fn greet(&mut self) {
+        for entry in self.flight.give_up(|entry| entry.kind == Kind::Handshake) {
+            let answer = answers::handshake(&entry);
+            self.agent.tell(&answer.unwrap_or_else(|| answers::failure(&entry, "locid is not there yet.", "Ask again.")));
+        }
     }
 
     /// Nobody speaks, nobody waits, and everything was said.
@@ -197,10 +224,19 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         match event {
             LinkEvent::Line(Line::Whole(line)) => self.on_answer(&line),
             LinkEvent::Line(Line::TooLong(excerpt)) => self.on_overlong_answer(&excerpt),
-            LinkEvent::Reached => self.handshake.tell_again(&mut self.flight, &mut self.link),
+            LinkEvent::Reached(tools) => self.on_reached(tools),
             LinkEvent::Failed(reason) => self.on_unreachable(&reason),
             LinkEvent::Lost => self.on_lost(),
             LinkEvent::Took => {}
+        }
+    }
+
+    fn on_reached(&mut self, tools: String) {
+        self.handshake.tell_again(&mut self.flight, &mut self.link);
+        let known = self.tools.get_or_insert_with(handshake_snapshot::own_fingerprint);
+        if !tools.is_empty() && *known != tools {
+            *known = tools;
+            self.agent.tell(answers::TOOLS_CHANGED);
         }
     }
 
@@ -226,6 +262,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
 
     fn on_unreachable(&mut self, reason: &Unreachable) {
         eprintln!("loci: {}", reason.what());
+        self.greet();
         for entry in self.flight.give_up(|_| true) {
             self.agent.tell(&answers::failure(&entry, &reason.what(), &reason.next_step()));
         }

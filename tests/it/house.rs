@@ -68,7 +68,12 @@ impl House {
 
     /// A command with this home's environment and nothing else of ours.
     pub fn command(&self, binary: &str) -> Command {
-        let mut command = Command::new(binaries().join(binary));
+        self.command_at(&binaries().join(binary))
+    }
+
+    /// The same for a binary that lies elsewhere.
+    pub fn command_at(&self, binary: &Path) -> Command {
+        let mut command = Command::new(binary);
         command.env_clear().env("HOME", self.folder.path()).env("XDG_RUNTIME_DIR", self.path("run")).current_dir(self.path("project"));
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));

@@ -3,6 +3,7 @@
 mod bad_input;
 mod degraded;
 mod first_use;
+mod handshake;
 mod house;
 mod lifecycle;
 mod many;

@@ -1,10 +1,12 @@
-//! What the relay says itself, when the daemon cannot: refusals of lines that are no messages, and failures of calls.
+//! What the relay says itself, when the daemon cannot: the handshake, refusals of lines that are no messages, failures of calls.
 //!
 //! A failed `tools/call` is a result with `isError`, because a model can do something about it; anything else is a JSON-RPC error.
 
 use super::flight::{Entry, Kind};
 use super::message::{Id, Refusal};
-use serde_json::json;
+use loci_proto::handshake::{self, Answer};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// JSON-RPC leaves this number to servers: the daemon cannot be reached.
 const UNREACHABLE: i32 = -32000;
@@ -25,9 +27,29 @@ pub fn failure(entry: &Entry, what: &str, next: &str) -> Vec<u8> {
             let result = json!({"content": [{"type": "text", "text": text}], "isError": true, "resultType": "complete"});
             line(Some(&entry.id), &format!("\"result\":{result}"))
         }
-        Kind::Subscription | Kind::Other => error(Some(&entry.id), UNREACHABLE, &text),
+        Kind::Subscription | Kind::Handshake | Kind::Other => error(Some(&entry.id), UNREACHABLE, &text),
     }
 }
+
+/// The daemon's own answer to a request of the handshake; none when the request is not well formed.
+#[must_use]
+pub fn handshake(entry: &Entry) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Asked {
+        method: String,
+        #[serde(default)]
+        params: Value,
+    }
+    let asked: Asked = serde_json::from_slice(&entry.line).ok()?;
+    let rest = match handshake::answer(&asked.method, &asked.params)? {
+        Answer::Result(result) => format!("\"result\":{result}"),
+        Answer::Error(error) => format!("\"error\":{error}"),
+    };
+    Some(line(Some(&entry.id), &rest))
+}
+
+/// Tells an agent that the list of tools it knows is out of date.
+pub const TOOLS_CHANGED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n";
 
 /// A JSON-RPC error; an id that could not be read is `null`.
 #[must_use]

@@ -3,6 +3,7 @@
 //! Not here: when that happens (`relay`), and what is said when it cannot (`answers`).
 
 use super::message::Id;
+use loci_proto::handshake;
 use std::collections::VecDeque;
 use tokio::time::Instant;
 
@@ -16,6 +17,8 @@ const MOST_BYTES: usize = 4 * 1024 * 1024;
 pub enum Kind {
     /// `tools/call`: a failure is a result that the model reads.
     Call,
+    /// The handshake: answered here when the daemon is not there in time.
+    Handshake,
     /// `subscriptions/listen`: answered when it ends, so nothing waits for it.
     Subscription,
     /// Any other: a failure is a JSON-RPC error.
@@ -29,6 +32,7 @@ impl Kind {
         match method {
             "tools/call" => Self::Call,
             "subscriptions/listen" => Self::Subscription,
+            method if handshake::is_handshake(method) => Self::Handshake,
             _ => Self::Other,
         }
     }
@@ -87,6 +91,12 @@ impl Flight {
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.entries.len() < MOST && self.bytes < MOST_BYTES
+    }
+
+    /// Since when the oldest unanswered request of the handshake waits.
+    #[must_use]
+    pub fn greeted_since(&self) -> Option<Instant> {
+        self.entries.iter().filter(|entry| entry.kind == Kind::Handshake).map(|entry| entry.since).min()
     }
 
     /// The requests in order, to be sent again.

@@ -60,8 +60,8 @@ pub struct Wants {
 /// What happened on the daemon's side.
 #[derive(Debug)]
 pub enum LinkEvent {
-    /// It has said welcome and wants to be told everything.
-    Reached,
+    /// It has said welcome and wants to be told everything; the fingerprint of its tools.
+    Reached(String),
     /// There is no reaching it.
     Failed(Unreachable),
     /// It said something.
@@ -105,10 +105,10 @@ impl Link {
         let event = match &mut self.state {
             State::Idle => std::future::pending().await,
             State::Reaching(reaching) => match reaching.await {
-                Ok(Connection { lines, writer, .. }) => {
+                Ok(Connection { lines, writer, welcome }) => {
                     let doubt = Doubt::new(Rc::clone(&self.reach));
                     self.state = State::Up(Up { lines, writer, outbox: Outbox::default(), doubt, half: Half::Open });
-                    return LinkEvent::Reached;
+                    return LinkEvent::Reached(welcome.tools);
                 }
                 Err(reason) => LinkEvent::Failed(reason),
             },
@@ -118,6 +118,12 @@ impl Link {
             self.state = State::Idle;
         }
         event
+    }
+
+    /// True while there is a connection.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        matches!(self.state, State::Up(_))
     }
 
     /// Tells the daemon something; false when there is no connection and nothing was told.

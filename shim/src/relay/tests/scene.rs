@@ -31,11 +31,12 @@ pub struct Deadlines {
     pub hello: Duration,
     pub drain: Duration,
     pub request: Duration,
+    pub greeting: Duration,
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
-        Self { reach: AT_MOST, hello: AT_MOST, drain: AT_MOST, request: AT_MOST }
+        Self { reach: AT_MOST, hello: AT_MOST, drain: AT_MOST, request: AT_MOST, greeting: AT_MOST }
     }
 }
 
@@ -72,7 +73,7 @@ fn set(deadlines: Deadlines) -> Scene {
     let hello = Hello { loci: (1, 1), shim: "0".to_owned(), session };
     let patience = Patience { reach: deadlines.reach, hello: deadlines.hello };
     let reach = Reach { paths: Ok(paths.clone()), hello, launch: None, patience };
-    let endurance = Endurance { drain: deadlines.drain, request: deadlines.request };
+    let endurance = Endurance { drain: deadlines.drain, request: deadlines.request, greeting: deadlines.greeting, handshake: AT_MOST };
     let relay = Relay::new(Agent::new(stdin, stdout), Rc::new(reach), keys, endurance);
     let (stop, stopped) = oneshot::channel::<()>();
     let told = async {
@@ -166,7 +167,7 @@ impl DaemonEnd {
     /// Accepts a shim and welcomes it.
     pub async fn welcomes(&mut self) -> DaemonSession {
         let mut session = self.accepts().await;
-        let welcome = Welcome { ok: true, loci: 1, daemon: "0".to_owned(), boot: "b".to_owned(), pid: 1 };
+        let welcome = Welcome { ok: true, loci: 1, daemon: "0".to_owned(), boot: "b".to_owned(), pid: 1, tools: String::new() };
         session.says(&json!(Reply::Welcome(welcome))).await;
         session
     }

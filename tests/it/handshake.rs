@@ -1,0 +1,117 @@
+//! The handshake is answered always, and in the same words whoever answers.
+
+use crate::house::{Agent, House, binaries};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+fn meta(version: &str) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+/// Every request of the handshake, in every revision.
+fn requests() -> Vec<(&'static str, Value)> {
+    let initialize = |version: &str| {
+        ("initialize", json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}))
+    };
+    let mut all: Vec<_> = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01"].map(initialize).into();
+    for version in ["2026-07-28", "2025-11-25", "2099-01-01"] {
+        all.push(("server/discover", json!({"_meta": meta(version)})));
+        all.push(("tools/list", json!({"_meta": meta(version)})));
+    }
+    all.push(("tools/list", json!({})));
+    all.push(("ping", json!({})));
+    all
+}
+
+/// What the daemon says, on a connection of its own for each request.
+fn of_daemon(house: &House, method: &str, params: &Value) -> Value {
+    let socket = UnixStream::connect(house.path("run/loci/locid.sock")).expect("is served");
+    let mut writer = socket.try_clone().expect("is a socket");
+    let mut lines = BufReader::new(socket).lines();
+    let mut say = |line: Value| writeln!(writer, "{line}").expect("is taken");
+    say(json!({"loci": [1, 1], "shim": "it", "session": {"id": "it", "pid": 1}}));
+    let welcome: Value = serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON");
+    assert_eq!(welcome["ok"], true, "{welcome}");
+    say(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+    serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON")
+}
+
+/// A shim that has no daemon to start: its binary lies alone in a folder.
+fn orphan(house: &House) -> Agent {
+    let alone = house.path("alone");
+    std::fs::create_dir_all(&alone).expect("a folder");
+    std::fs::copy(binaries().join("loci"), alone.join("loci")).expect("is copied");
+    let mut command = house.command_at(&alone.join("loci"));
+    Agent::bare(command.env("PATH", "/nowhere").arg("mcp"))
+}
+
+#[test]
+fn the_shims_snapshot_is_what_the_daemon_says() {
+    let house = House::without_model();
+    assert!(house.loci(&["ctl", "start"]).status.success());
+    if std::env::var_os("LOCI_BLESS").is_some() {
+        bless(&house);
+    }
+    for (method, params) in requests() {
+        let said = of_daemon(&house, method, &params);
+        let snapshot = match loci_proto::handshake::answer(method, &params).expect("is in the snapshot") {
+            loci_proto::handshake::Answer::Result(result) => json!({"jsonrpc": "2.0", "id": 1, "result": result}),
+            loci_proto::handshake::Answer::Error(error) => json!({"jsonrpc": "2.0", "id": 1, "error": error}),
+        };
+        assert_eq!(
+            snapshot, said,
+            "{method} {params}\nRun: LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake, then build"
+        );
+    }
+}
+
+/// Writes the daemon's answers down as the snapshot.
+fn bless(house: &House) {
+    let result = |method: &str, params: Value| of_daemon(house, method, &params)["result"].clone();
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+    let mut initialize = result("initialize", hello);
+    initialize.as_object_mut().expect("is an object").remove("protocolVersion");
+    let discover = result("server/discover", json!({"_meta": meta("2026-07-28")}));
+    let tools = result("tools/list", json!({}));
+    let mut stateless = result("tools/list", json!({"_meta": meta("2026-07-28")}));
+    stateless.as_object_mut().expect("is an object").retain(|key, _| tools.get(key).is_none());
+    let snapshot = json!({"versions": discover["supportedVersions"], "initialize": initialize, "discover": discover, "tools": tools, "stateless": stateless});
+    let text = serde_json::to_string_pretty(&snapshot).expect("is JSON");
+    std::fs::write(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/handshake.json"), text + "\n").expect("is written");
+}
+
+#[test]
+fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong() {
+    let house = House::without_model();
+    for (method, params) in requests() {
+        let mut agent = orphan(&house);
+        let answer = agent.request(method, params.clone());
+        let expected = loci_proto::handshake::answer(method, &params).expect("is in the snapshot");
+        match expected {
+            loci_proto::handshake::Answer::Result(result) => assert_eq!(answer["result"], result, "{method}"),
+            loci_proto::handshake::Answer::Error(error) => assert_eq!(answer["error"], error, "{method}"),
+        }
+    }
+    let mut agent = orphan(&house);
+    let said = agent.call("memory_stats", json!({})).expect_err("says why");
+    assert!(said.contains("locid"), "{said}");
+    assert_eq!(agent.request("tools/list", json!({}))["result"]["tools"].as_array().map(Vec::is_empty), Some(false), "and lives on");
+}
+
+#[test]
+fn what_keeps_the_daemon_from_starting_is_told_and_once_mended_the_same_session_works() {
+    let house = House::without_model();
+    house.configure_whole("[retrieval]\nrrf_kk = 5\n");
+    let mut agent = house.session();
+    let said = agent.call("memory_stats", json!({})).expect_err("says why");
+    assert!(said.contains("config.toml:2:1") && said.contains("rrf_kk"), "{said}");
+    house.configure("");
+    agent.store("semantic", "Mended in the same session");
+    assert_eq!(agent.recall("mended"), ["Mended in the same session"]);
+}

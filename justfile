@@ -33,3 +33,7 @@ quality *flags:
 clients:
     cargo build --release --locked
     tests/clients/run.sh
+
+# Kill the daemon two thousand times under eight busy sessions
+torture kills="2000":
+    LOCI_KILLS={{kills}} cargo test --release --locked -p loci-tests --test it -- torture --nocapture

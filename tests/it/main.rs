@@ -12,3 +12,4 @@ mod protocol;
 mod recall;
 mod settings;
 mod store;
+mod torture;

@@ -3,6 +3,7 @@
 //! The lock is taken before the sockets are bound, and only its holder removes a stale socket. Not here: the sockets (`listen`).
 
 use loci_proto::error::{Code, Exit, Failure};
+use loci_proto::limits;
 use loci_proto::paths::Paths;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -44,6 +45,17 @@ pub fn go_private() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard.min(DESCRIPTORS), hard);
     }
+}
+
+/// Descriptors that are not for sessions: the store, the model's files while they are read, locks, sockets, peers that say hello.
+const DESCRIPTORS_OF_OURS: u64 = 40;
+
+/// Sessions that can be served at once: as many as promised, fewer where the system gives few descriptors.
+#[must_use]
+pub fn places() -> usize {
+    let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(DESCRIPTORS, |(soft, _)| soft);
+    let left = usize::try_from(descriptors.saturating_sub(DESCRIPTORS_OF_OURS)).unwrap_or(usize::MAX);
+    left.clamp(1, limits::CONNECTIONS)
 }
 
 /// Makes a folder for its owner alone, or checks that it is one.

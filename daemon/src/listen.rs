@@ -8,6 +8,7 @@ use crate::session::Session;
 use crate::transport::Lines;
 use interprocess::local_socket::tokio::prelude::*;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions};
+use interprocess::os::unix::uds_local_socket;
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::group::GroupName;
 use loci_proto::handshake;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -45,6 +47,10 @@ pub struct Host {
     pub draining: CancellationToken,
     /// Counts the connections.
     pub tasks: TaskTracker,
+    /// One for each session that can be served; who finds none is told `busy`.
+    pub places: Arc<Semaphore>,
+    /// How long a peer may take to read an answer before it is dropped.
+    pub patience: Duration,
 }
 
 /// The bound socket.
@@ -59,6 +65,15 @@ pub fn bind(path: &Path) -> Result<Listener, End> {
         let name = path.to_fs_name::<GenericFilePath>()?;
         ListenerOptions::new().name(name).reclaim_name(false).create_tokio()
     })
+}
+
+/// Takes over a socket that a service manager has bound.
+///
+/// # Errors
+/// `Storage` when the system does not let it be waited for.
+pub fn adopt(inherited: std::os::unix::net::UnixListener) -> Result<Listener, End> {
+    let failed = |e: io::Error| End::new(Exit::Storage, Failure::new(Code::StorageFailed, format!("the socket cannot be taken over: {e}")));
+    uds_local_socket::tokio::Listener::try_from(OwnedFd::from(inherited)).map(Listener::from).map_err(failed)
 }
 
 /// Binds a socket for its owner alone; a stale socket in its place is removed. The caller holds the lock.
@@ -84,6 +99,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
 
 /// Accepts connections until the daemon drains.
 pub async fn accept(listener: Listener, host: Host) {
+    let mut exhausted = false;
     loop {
         let accepted = tokio::select! {
             () = host.draining.cancelled() => return,
@@ -91,6 +107,7 @@ pub async fn accept(listener: Listener, host: Host) {
         };
         match accepted.and_then(unix_stream) {
             Ok(stream) => {
+                exhausted = false;
                 let of_connection = host.clone();
                 host.tasks.spawn(async move {
                     if let Err(error) = connection(of_connection, stream).await {
@@ -99,7 +116,10 @@ pub async fn accept(listener: Listener, host: Host) {
                 });
             }
             Err(error) => {
-                tracing::warn!(%error, "no connection could be accepted");
+                if !exhausted {
+                    tracing::warn!(%error, "no connection can be accepted at the moment");
+                }
+                exhausted = true;
                 tokio::time::sleep(PAUSE).await;
             }
         }
@@ -122,7 +142,7 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
     let mut reader = BufReader::new(reader);
     let greeting =
         tokio::time::timeout(HELLO_DEADLINE, greeting(&mut reader)).await.map_err(|_| io::Error::other("no hello in time"))??;
-    let (hello, version) = match judge(&greeting, &host) {
+    let (hello, version, _place) = match judge(&greeting, &host) {
         Ok(welcome) => welcome,
         Err(refusal) => return say(&mut writer, &Refused::new(refusal)).await,
     };
@@ -136,9 +156,9 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
     };
     say(&mut writer, &welcome).await?;
     let session = Session::new(hello.session, &host.default_group, host.service.now());
-    let place = host.service.sessions.enter(session);
-    let door = Door::new(Arc::clone(&host.service), Arc::clone(&place.session));
-    let running = serve_directly_with_ct(door, Lines::new(reader, writer), None, host.draining.child_token());
+    let entered = host.service.sessions.enter(session);
+    let door = Door::new(Arc::clone(&host.service), Arc::clone(&entered.session));
+    let running = serve_directly_with_ct(door, Lines::new(reader, writer, host.patience), None, host.draining.child_token());
     // The library ends by itself: at the end of the stream, or when the daemon drains, after what is in flight.
     let _ = running.waiting().await;
     Ok(())
@@ -151,16 +171,14 @@ async fn greeting(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec
     Ok(line)
 }
 
-fn judge(greeting: &[u8], host: &Host) -> Result<(Hello, u32), Refusal> {
+fn judge(greeting: &[u8], host: &Host) -> Result<(Hello, u32, OwnedSemaphorePermit), Refusal> {
     let hello: Hello = serde_json::from_slice(greeting).map_err(|_| Refusal::BadHello)?;
     let version = hello::agree(hello.loci).ok_or(Refusal::Version)?;
     if host.draining.is_cancelled() {
         return Err(Refusal::Draining);
     }
-    if host.service.sessions.count() >= limits::CONNECTIONS {
-        return Err(Refusal::Busy);
-    }
-    Ok((hello, version))
+    let place = Arc::clone(&host.places).try_acquire_owned().map_err(|_| Refusal::Busy)?;
+    Ok((hello, version, place))
 }
 
 async fn say(writer: &mut (impl AsyncWriteExt + Unpin), line: &impl serde::Serialize) -> io::Result<()> {

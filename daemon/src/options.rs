@@ -22,6 +22,9 @@ pub struct Options {
     /// Seconds without a session after which an auto-started daemon ends.
     #[arg(long, default_value_t = 15 * 60, value_name = "SECONDS")]
     pub idle_exit: u64,
+    /// Seconds that a peer may take to read an answer before it is dropped.
+    #[arg(long, default_value_t = 30, value_name = "SECONDS", hide = true)]
+    pub read_deadline: u64,
     /// What to do; without one, serve.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -32,6 +35,12 @@ impl Options {
     #[must_use]
     pub fn idle_limit(&self) -> Option<Duration> {
         self.auto_started.then(|| Duration::from_secs(self.idle_exit))
+    }
+
+    /// How long a peer may take to read an answer.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.read_deadline)
     }
 }
 

@@ -4,21 +4,23 @@ use crate::config::{self, Config};
 use crate::embedding::Embedder;
 use crate::embedding::first_use::FirstUse;
 use crate::lifecycle::{self, End, Lock};
-use crate::listen::{self, Host};
+use crate::listen::Host;
 use crate::options::{self, Options};
 use crate::service::{Pools, Service, Store};
+use crate::sockets::{self, Sockets};
 use crate::workers::Pool;
-use crate::{http, maintenance, telemetry};
+use crate::{activation, maintenance, telemetry};
 use loci_engine::error::Error;
 use loci_engine::{Reader, Settings, Writer, open};
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::paths::{self, Paths};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -39,16 +41,17 @@ struct Threads {
 /// The exit code and the reason when the daemon cannot start, or when the store failed.
 pub fn run(options: &Options, paths: &Paths) -> Result<(), End> {
     lifecycle::go_private();
+    let inherited = activation::inherited(&paths.socket).map_err(|f| End::new(Exit::Config, f))?;
     let config = Config::read(&paths.config).map_err(|f| End::new(Exit::Config, f))?;
     telemetry::start(&options::log_level(&config).map_err(|f| End::new(Exit::Config, f))?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| End::new(Exit::Storage, Failure::new(Code::Internal, format!("no runtime: {e}"))))?;
-    let end = runtime.block_on(serve(options, paths, config));
+    let end = runtime.block_on(serve(options, paths, config, inherited));
     runtime.shutdown_timeout(Duration::from_millis(200));
     end
 }
 
-async fn serve(options: &Options, paths: &Paths, config: Config) -> Result<(), End> {
+async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Option<UnixListener>) -> Result<(), End> {
     let of_config = |f| End::new(Exit::Config, f);
     let of_storage = |f| End::new(Exit::Storage, f);
     let db = database(paths, &config).map_err(of_config)?;
@@ -56,8 +59,7 @@ async fn serve(options: &Options, paths: &Paths, config: Config) -> Result<(), E
     let model = options::model_config(paths, &config).map_err(of_config)?;
     lifecycle::folders(paths, &db).map_err(of_storage)?;
     let _locks = locks(paths, &db).await?;
-    let listener = listen::bind(&paths.socket)?;
-    let admin = http::bind(&paths.admin_socket)?;
+    let bound = sockets::bind(paths, inherited).await?;
 
     let embedder = Embedder::start(model);
     let first_use = FirstUse::new(config.embedding.download);
@@ -75,23 +77,30 @@ async fn serve(options: &Options, paths: &Paths, config: Config) -> Result<(), E
         boot: uuid::Uuid::now_v7().simple().to_string().into(),
         draining: draining.clone(),
         tasks: tasks.clone(),
+        places: Arc::new(Semaphore::new(lifecycle::places())),
+        patience: options.patience(),
     };
-    tokio::spawn(listen::accept(listener, host));
-    let admin = tokio::spawn(http::serve(admin, Arc::clone(&service), draining.clone()));
+    let mut sockets = Sockets::serve(bound, paths, host);
     tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
 
     let (threads, end) = settle(opening, &store).await;
     let upkeep = tokio::spawn(maintenance::run(Arc::clone(&service), options.idle_limit(), draining.clone()));
     if end.is_ok() {
-        until_stopped(&draining).await;
+        activation::ready();
+        tokio::select! {
+            () = until_stopped(&draining) => {}
+            () = sockets.watch() => {}
+            () = activation::stay_alive() => {}
+        }
     }
     tracing::info!("draining");
-    remove_sockets(paths);
+    activation::stopping();
+    sockets.remove();
     draining.cancel();
     tasks.close();
     let _ = tokio::time::timeout(DRAIN, tasks.wait()).await;
     let _ = tokio::time::timeout(DRAIN, upkeep).await;
-    let _ = tokio::time::timeout(Duration::from_millis(500), admin).await;
+    let _ = tokio::time::timeout(Duration::from_millis(500), sockets.served()).await;
     embedder.stop();
     drop(service);
     // The last holder of the pools: its end lets the threads go, and the writer close the database.
@@ -153,14 +162,6 @@ async fn until_stopped(draining: &CancellationToken) {
         _ = term.recv() => {}
         _ = int.recv() => {}
         () = draining.cancelled() => {}
-    }
-}
-
-fn remove_sockets(paths: &Paths) {
-    for socket in [&paths.socket, &paths.admin_socket] {
-        if let Err(error) = std::fs::remove_file(socket) {
-            tracing::debug!(%error, "a socket was gone already");
-        }
     }
 }
 

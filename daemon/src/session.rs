@@ -20,6 +20,7 @@ pub struct Session {
     client: OnceLock<String>,
     calls: AtomicU64,
     since: Timestamp,
+    entered: Instant,
 }
 
 impl Session {
@@ -31,7 +32,7 @@ impl Session {
             Hint::Folder(path) => Group::of_folder(path),
             Hint::Default => Group::named(default_group),
         };
-        Self { hello, group, client: OnceLock::new(), calls: AtomicU64::new(0), since }
+        Self { hello, group, client: OnceLock::new(), calls: AtomicU64::new(0), since, entered: Instant::now() }
     }
 
     /// Counts a tool call of this client.
@@ -56,6 +57,7 @@ impl Session {
             pid: self.hello.pid,
             calls: self.calls.load(Ordering::Relaxed),
             since: self.since.iso(),
+            age_s: self.entered.elapsed().as_secs(),
         }
     }
 }

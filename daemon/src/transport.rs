@@ -16,12 +16,10 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 mod faults;
-
-/// How long a peer may take to read an answer before it is dropped.
-const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Lines of one connection as messages.
 ///
@@ -29,9 +27,18 @@ const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 /// future held would be lost with it.
 pub struct Lines<W> {
     messages: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
-    writer: Arc<Mutex<W>>,
+    writer: Arc<Writer<W>>,
     running: Arc<Running>,
     _reading: AbortOnDropHandle<()>,
+}
+
+/// The way back to the peer, as long as it reads.
+struct Writer<W> {
+    stream: Mutex<W>,
+    /// How long the peer may take to read one answer.
+    patience: Duration,
+    /// Part of a line may have been written: nothing can follow it.
+    broken: CancellationToken,
 }
 
 /// The requests of a connection that are being answered.
@@ -66,10 +73,10 @@ impl Running {
 }
 
 impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
-    /// Messages over this reader and writer.
-    pub fn new(reader: impl AsyncBufRead + Unpin + Send + 'static, writer: W) -> Self {
+    /// Messages over this reader and writer; a peer that takes longer than `patience` to read an answer is dropped.
+    pub fn new(reader: impl AsyncBufRead + Unpin + Send + 'static, writer: W, patience: Duration) -> Self {
         let running = Arc::new(Running { places: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)), taken: std::sync::Mutex::default() });
-        let writer = Arc::new(Mutex::new(writer));
+        let writer = Arc::new(Writer { stream: Mutex::new(writer), patience, broken: CancellationToken::new() });
         let (found, messages) = mpsc::channel(1);
         let reading = read(reader, Arc::clone(&writer), Arc::clone(&running), found);
         Self { messages, writer, running, _reading: AbortOnDropHandle::new(tokio::spawn(reading)) }
@@ -79,7 +86,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
 /// Reads messages until the end of the stream; lines that are none are answered here.
 async fn read<W: AsyncWrite + Unpin>(
     mut reader: impl AsyncBufRead + Unpin,
-    writer: Arc<Mutex<W>>,
+    writer: Arc<Writer<W>>,
     running: Arc<Running>,
     found: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
 ) {
@@ -96,7 +103,7 @@ async fn read<W: AsyncWrite + Unpin>(
                 found.send(message).await.is_ok()
             }
             Ok(None) => true,
-            Err(answer) => write(&writer, &answer).await.is_ok(),
+            Err(answer) => writer.write(&answer).await.is_ok(),
         };
         if !passed_on {
             return;
@@ -141,7 +148,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> 
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (writer, running) = (Arc::clone(&self.writer), Arc::clone(&self.running));
         async move {
-            let sent = write(&writer, &message).await;
+            let sent = writer.write(&message).await;
             match &message {
                 JsonRpcMessage::Response(response) => running.done(&response.id),
                 JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| running.done(id)),
@@ -152,23 +159,36 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> 
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        self.messages.recv().await
+        tokio::select! {
+            biased;
+            () = self.writer.broken.cancelled() => None,
+            message = self.messages.recv() => message,
+        }
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.writer.lock().await.shutdown().await
+        self.writer.stream.lock().await.shutdown().await
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(writer: &Mutex<W>, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    let mut writer = writer.lock().await;
-    let written = tokio::time::timeout(WRITE_DEADLINE, async {
-        writer.write_all(&line).await?;
-        writer.flush().await
-    });
-    written.await.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "the peer does not read"))?
+impl<W: AsyncWrite + Unpin> Writer<W> {
+    async fn write(&self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        let mut stream = self.stream.lock().await;
+        if self.broken.is_cancelled() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let written = tokio::time::timeout(self.patience, async {
+            stream.write_all(&line).await?;
+            stream.flush().await
+        });
+        let written = written.await.unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "the peer does not read")));
+        if written.is_err() {
+            self.broken.cancel();
+        }
+        written
+    }
 }
 
 type Answer = Box<TxJsonRpcMessage<RoleServer>>;

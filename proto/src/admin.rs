@@ -51,6 +51,9 @@ pub struct SessionStatus {
     pub calls: u64,
     /// When it connected, ISO 8601, UTC.
     pub since: String,
+    /// Seconds since then.
+    #[serde(default)]
+    pub age_s: u64,
 }
 
 /// Jobs that wait for a worker.

@@ -70,6 +70,8 @@ pub struct Paths {
     pub lock: PathBuf,
     /// Held by a shim while it starts the daemon.
     pub spawn_lock: PathBuf,
+    /// While this file is there no shim starts a daemon (`loci ctl stop --hold`).
+    pub hold: PathBuf,
 }
 
 impl Paths {
@@ -109,6 +111,7 @@ impl Paths {
             admin_socket: runtime.join(format!("admin{suffix}.sock")),
             lock: runtime.join(format!("locid{suffix}.lock")),
             spawn_lock: runtime.join(format!("spawn{suffix}.lock")),
+            hold: home.join(format!("hold{suffix}")),
             home,
             db,
             runtime,

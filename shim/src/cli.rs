@@ -43,12 +43,29 @@ pub enum Ctl {
         #[arg(long)]
         json: bool,
     },
-    /// Start the daemon, unless it runs, and wait until it answers.
+    /// List the connected agents: client, project, process, calls, age, memory of the shim.
+    #[command(after_help = "Example\n  loci ctl ps")]
+    Ps {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Start the daemon, unless it runs, and wait until it answers; ends a hold.
     #[command(after_help = "Example\n  loci ctl start")]
     Start,
     /// Stop the daemon and wait until it is gone; the next call of an agent starts it again.
-    #[command(after_help = "Example: before moving the database\n  loci ctl stop")]
-    Stop,
+    #[command(after_help = "Example: before moving the database, with agents at work\n  loci ctl stop --hold")]
+    Stop {
+        /// Keep agents from starting it again until `loci ctl start`.
+        #[arg(long)]
+        hold: bool,
+    },
+    /// Stop the daemon and start it anew; agents go on by themselves.
+    #[command(after_help = "Example: after a change of config.toml\n  loci ctl restart")]
+    Restart,
+    /// Tell the daemon to end after the calls that are running, and do not wait for it.
+    #[command(after_help = "Example: before an update\n  loci ctl drain")]
+    Drain,
     /// Show the daemon's log.
     #[command(after_help = "Example: watch it\n  loci ctl logs --follow")]
     Logs {

@@ -123,6 +123,12 @@ impl Reach {
         loop {
             match self.try_once(paths, latest).await {
                 Ok(connection) => return Ok(connection),
+                Err(Failed::ForGood(reason)) if reason.is_older_daemon() => {
+                    // It ends after what it has in flight; the next try starts the daemon that belongs to this loci. A newer daemon
+                    // is never ended by an older shim.
+                    admin::post(paths, "/stop").await.map_err(|_| reason.clone())?;
+                    *latest = reason;
+                }
                 Err(Failed::ForGood(reason)) => return Err(reason),
                 Err(Failed::ForNow(reason)) => *latest = reason,
             }

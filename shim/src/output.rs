@@ -137,6 +137,19 @@ impl Style {
     }
 }
 
+/// Rows in columns of equal width, each line indented by two blanks; numbers stand to the right. The first row is the head.
+#[must_use]
+pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let numeric = |column: usize| rows.iter().skip(1).all(|row| !row[column].is_empty() && row[column].bytes().all(|b| b.is_ascii_digit()));
+    let cell = |row: &[String; N], column: usize| {
+        let (text, width) = (&row[column], width(column));
+        if numeric(column) { format!("{text:>width$}") } else { format!("{text:<width$}") }
+    };
+    let line = |row: &[String; N]| format!("  {}", (0..N).map(|column| cell(row, column)).collect::<Vec<_>>().join("  "));
+    rows.iter().map(|row| format!("{}\n", line(row).trim_end())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,6 +42,9 @@ impl Launch {
     /// # Errors
     /// For good: the daemon ended with a reason, or there is nothing to start. For now: another daemon holds the lock.
     pub async fn start(&self, paths: &Paths, latest: &mut Unreachable) -> Result<UnixStream, Failed> {
+        if paths.hold.exists() {
+            return Err(Failed::ForGood(Unreachable::OnHold));
+        }
         folders::make_private(&paths.runtime).map_err(|failure| Failed::ForGood(Unreachable::NoPlace(failure)))?;
         *latest = not_started("another loci is starting it, and that takes very long", None);
         let _lock = match turn(paths).await? {

@@ -24,9 +24,12 @@ STORE, RECALL, STATS = (f"mcp__loci__{tool}" for tool in ("store_memory", "recal
 TIMEOUT_S = 60
 
 
-def script_of_a_project(home, claude, era, project, calls):
-    """Runs Claude Code in the project until the script is done; gives what the model was told by each tool."""
-    servers = {"mcpServers": {"loci": {"command": str(home.loci), "args": ["mcp"]}}}
+def script_of_a_project(home, claude, era, project, calls, server=None):
+    """Runs Claude Code in the project until the script is done; gives what the model was told by each tool.
+
+    `server`: what Claude Code launches as loci, where that is not `loci mcp` itself.
+    """
+    servers = {"mcpServers": {"loci": server or {"command": str(home.loci), "args": ["mcp"]}}}
     log = home.root / f"claude-{project}.log"
     flags = ["-p", "use loci", "--strict-mcp-config", "--mcp-config", json.dumps(servers), "--allowedTools", "mcp__loci"]
     flags += ["--debug-file", str(log)]

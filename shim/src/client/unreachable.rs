@@ -27,6 +27,8 @@ pub enum Unreachable {
         /// Oldest and newest protocol that it speaks.
         speaks: (u32, u32),
     },
+    /// The person stopped it and wants no other one started.
+    OnHold,
     /// All its connections are taken.
     Busy,
     /// It is about to end, and has not ended.
@@ -56,6 +58,7 @@ impl Unreachable {
                 hello::MIN,
                 hello::MAX
             ),
+            Self::OnHold => "locid was stopped with --hold.".to_owned(),
             Self::Busy => "locid serves as many sessions as it can.".to_owned(),
             Self::Draining => "locid is ending and has not ended yet.".to_owned(),
             Self::Stranger { uid } => format!("locid's socket is served by a process of another user (uid {uid})."),
@@ -76,12 +79,19 @@ impl Unreachable {
             Self::NoAnswer { pid: None } => "Try again; `loci ctl logs` shows what it was doing.".to_owned(),
             Self::Skew { speaks: (min, _), .. } if *min > hello::MAX => "Restart this session, so that it runs the newer loci.".to_owned(),
             Self::Skew { .. } => "Run `loci ctl stop`; the next call starts the locid that belongs to this loci.".to_owned(),
+            Self::OnHold => "Run `loci ctl start` to end the hold.".to_owned(),
             Self::Busy => "End sessions that are no longer needed (`loci ctl status` lists them), then try again.".to_owned(),
             Self::Draining => "Try again in a few seconds.".to_owned(),
             Self::Stranger { .. } => "Nothing was sent. Remove that socket, or set XDG_RUNTIME_DIR to a folder of your own.".to_owned(),
             Self::NoPlace(failure) => format!("{}.", failure.hint.as_deref().unwrap_or("Mend that and try again")),
             Self::Broken(_) => "Try again; `loci ctl logs` may show more.".to_owned(),
         }
+    }
+
+    /// True for a daemon that is older than this loci, and so may be replaced by the one that belongs to it.
+    #[must_use]
+    pub fn is_older_daemon(&self) -> bool {
+        matches!(self, Self::Skew { speaks: (_, newest), .. } if *newest < hello::MIN)
     }
 
     /// How a command ends that needed the daemon.

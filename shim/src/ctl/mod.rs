@@ -1,6 +1,9 @@
 //! `loci ctl`: people's hold on the daemon. One file a command.
 
+mod drain;
 mod logs;
+mod ps;
+mod restart;
 mod start;
 pub mod status;
 pub mod stop;
@@ -20,7 +23,10 @@ pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
     match command {
         Ctl::Status { json } => status::run(&paths, json).await?,
         Ctl::Start => start::run(&paths).await?,
-        Ctl::Stop => stop::run(&paths).await?,
+        Ctl::Ps { json } => ps::run(&paths, json).await?,
+        Ctl::Stop { hold } => stop::run(&paths, hold).await?,
+        Ctl::Restart => restart::run(&paths).await?,
+        Ctl::Drain => drain::run(&paths).await?,
         Ctl::Logs { follow, lines } => logs::run(&paths, lines, follow).await?,
     }
     Ok(Exit::Ok.into())

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 /// # Errors
 /// Why it does not.
 pub async fn run(paths: &Paths) -> Result<(), Problem> {
+    end_hold(paths)?;
     let mut latest = Unreachable::Absent;
     match timeout(Patience::default().reach, until_it_answers(paths, &mut latest)).await {
         Ok(answered) => {
@@ -21,6 +22,13 @@ pub async fn run(paths: &Paths) -> Result<(), Problem> {
             say(format!("locid {version} is running (pid {pid})"))
         }
         Err(_) => Err(latest.into()),
+    }
+}
+
+fn end_hold(paths: &Paths) -> Result<(), Problem> {
+    match std::fs::remove_file(&paths.hold) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

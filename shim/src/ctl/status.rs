@@ -2,7 +2,7 @@
 
 use crate::client::Unreachable;
 use crate::client::admin::{self, NotDone};
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, plain, say, table as table_of};
 use loci_proto::admin::{SessionStatus, Status};
 use loci_proto::paths::Paths;
 
@@ -62,16 +62,11 @@ fn sessions(sessions: &[SessionStatus]) -> String {
         [plain(client), plain(&session.group), session.pid.to_string(), session.calls.to_string(), session.since.clone()]
     };
     let rows: Vec<_> = std::iter::once(head).chain(sessions.iter().map(cells)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths = [width(0), width(1), width(2), width(3)];
-    let [w0, w1, w2, w3] = widths;
-    let lines =
-        rows.iter().map(|[client, group, pid, calls, since]| format!("\n  {client:<w0$}  {group:<w1$}  {pid:>w2$}  {calls:>w3$}  {since}"));
-    lines.chain(["\n".to_owned()]).collect()
+    format!("\n{}", table_of(&rows))
 }
 
 /// Two units at the most: `3 d 4 h`, `5 min 6 s`.
-fn duration(seconds: u64) -> String {
+pub(super) fn duration(seconds: u64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
         (0, 0, 0) => format!("{seconds} s"),
@@ -93,6 +88,7 @@ mod tests {
             pid: 4242,
             calls,
             since: "2026-11-21T09:30:00Z".to_owned(),
+            age_s: 60,
         };
         Status {
             version: "0.1.0".to_owned(),

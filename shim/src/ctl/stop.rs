@@ -3,6 +3,7 @@
 use crate::client::admin::{self, NotDone};
 use crate::client::{Pauses, Unreachable};
 use crate::output::{Problem, say};
+use crate::spawn::folders;
 use loci_proto::paths::Paths;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::File;
@@ -13,12 +14,18 @@ use tokio::time::timeout;
 /// How long a daemon may take to end: it finishes what runs, then closes its database.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Stops the daemon and says so.
+/// Stops the daemon and says so; with `hold` nothing starts it again until `loci ctl start`.
 ///
 /// # Errors
 /// A daemon that does not answer, or does not end.
-pub async fn run(paths: &Paths) -> Result<(), Problem> {
-    say(if stop(paths).await? { "locid has stopped" } else { "locid is not running" })
+pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
+    if hold {
+        folders::make(&paths.home)?;
+        File::create(&paths.hold)?;
+    }
+    let stopped = stop(paths).await?;
+    let held = if hold { " and stays so until loci ctl start" } else { "" };
+    say(format!("locid {}{held}", if stopped { "has stopped" } else { "is not running" }))
 }
 
 /// Stops the daemon and waits until it is gone; false when there was none.

@@ -103,7 +103,9 @@ async fn without_a_daemon_calls_fail_with_the_remedy_and_the_session_lives_on() 
         scene.agent.ask(1, "tools/call").await;
         let text = scene.agent.hears_failure().await;
         assert_eq!(text, "loci: locid is not running. Start it with `loci ctl start`, or by any call of an agent.");
-        scene.agent.ask(2, "tools/list").await;
+        scene.agent.ask(4, "tools/list").await;
+        assert!(scene.agent.hears().await.expect("an answer")["result"]["tools"].is_array(), "the handshake never fails");
+        scene.agent.ask(2, "resources/list").await;
         let answer = scene.agent.hears().await.expect("an answer");
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(-32000)));
 
@@ -189,6 +191,55 @@ async fn a_busy_daemon_is_asked_again() {
         scene.daemon.accepts().await.says(&json!(Refused::new(Refusal::Draining))).await;
         drop(scene.daemon.accepts().await);
         assert_eq!(scene.daemon.welcomes().await.hears_ids(1).await, [1]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_older_daemon_that_cannot_serve_us_is_drained_and_replaced() {
+    play(async |mut scene| {
+        scene.agent.ask(1, "tools/call").await;
+        let mut old = scene.daemon.accepts().await;
+        let refused = Refused { min: 0, max: 0, daemon: "0.0.1".to_owned(), ..Refused::new(Refusal::Version) };
+        old.says(&json!(refused)).await;
+        assert_eq!(scene.daemon.obeys().await, "POST /stop HTTP/1.1");
+        let mut new = scene.daemon.welcomes().await;
+        assert_eq!(new.hears_ids(1).await, [json!(1)]);
+        new.answers(1).await;
+        assert_eq!(scene.agent.hears_ids(1).await, [1]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_list_of_tools_is_told_to_the_agent() {
+    play(async |mut scene| {
+        drop(shake_hands(&mut scene).await);
+        scene.agent.ask(1, "tools/call").await;
+        let mut daemon = scene.daemon.welcomes_with("other tools").await;
+        assert_eq!(daemon.hears_ids(3).await, [json!(0), json!("notifications/initialized"), json!(1)]);
+        assert_eq!(scene.agent.hears().await.expect("is told")["method"], "notifications/tools/list_changed");
+        daemon.answers(1).await;
+        assert_eq!(scene.agent.hears_ids(1).await, [1]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_handshake_does_not_wait_for_a_daemon_that_is_not_there() {
+    let deadlines = Deadlines { greeting: Duration::from_millis(1), ..Deadlines::default() };
+    play_with(deadlines, async |mut scene| {
+        let hello = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
+        scene.agent.say(&format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{hello}}}"#)).await;
+        assert_eq!(scene.agent.hears().await.expect("is answered")["result"]["protocolVersion"], "2025-06-18");
+        scene.agent.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+        scene.agent.ask(1, "tools/call").await;
+        let mut daemon = scene.daemon.welcomes().await;
+        assert_eq!(daemon.hears_ids(3).await, [json!(0), json!("notifications/initialized"), json!(1)], "it hears what it missed");
+        for id in [0, 1] {
+            daemon.answers(id).await;
+        }
+        assert_eq!(scene.agent.hears_ids(1).await, [1], "the late answer to the handshake is swallowed");
     })
     .await;
 }

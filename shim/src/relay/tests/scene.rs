@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::rc::Rc;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::net::UnixListener;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::oneshot;
@@ -166,10 +166,28 @@ impl DaemonEnd {
 
     /// Accepts a shim and welcomes it.
     pub async fn welcomes(&mut self) -> DaemonSession {
+        self.welcomes_with("").await
+    }
+
+    /// The same, with a list of tools that has this fingerprint.
+    pub async fn welcomes_with(&mut self, tools: &str) -> DaemonSession {
         let mut session = self.accepts().await;
-        let welcome = Welcome { ok: true, loci: 1, daemon: "0".to_owned(), boot: "b".to_owned(), pid: 1, tools: String::new() };
+        let (daemon, boot, tools) = ("0".to_owned(), "b".to_owned(), tools.to_owned());
+        let welcome = Welcome { ok: true, loci: 1, daemon, boot, pid: 1, tools };
         session.says(&json!(Reply::Welcome(welcome))).await;
         session
+    }
+
+    /// Answers one request on the admin socket, and stops listening for agents as the request asked; its first line.
+    pub async fn obeys(&mut self) -> String {
+        let admin = UnixListener::bind(&self.paths.admin_socket).expect("is bound");
+        let (mut stream, _) = admin.accept().await.expect("accepts");
+        let mut request = vec![0; 4096];
+        let length = stream.read(&mut request).await.expect("is asked");
+        self.listener = None;
+        std::fs::remove_file(&self.paths.socket).expect("was there");
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{\"done\":\"x\"}").await.expect("is answered");
+        String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned()
     }
 
     /// True when no shim comes within a while.

@@ -1,0 +1,54 @@
+//! `loci ctl` as a person uses it beside agents at work.
+
+use crate::house::{Agent, House};
+use serde_json::{Value, json};
+
+#[test]
+fn ps_lists_the_agents_with_what_their_shims_cost() {
+    let house = House::without_model();
+    let mut agent = house.session_in("garden");
+    agent.store("semantic", "Named");
+    let table = String::from_utf8(house.loci(&["ctl", "ps"]).stdout).expect("is text");
+    let row = table.lines().nth(1).expect("has a row");
+    for part in ["it 1", "garden", &agent.pid().to_string(), "MiB"] {
+        assert!(row.contains(part), "{part} in {table}");
+    }
+    let rows: Value = serde_json::from_slice(&house.loci(&["ctl", "ps", "--json"]).stdout).expect("is JSON");
+    assert_eq!((&rows[0]["session"]["group"], &rows[0]["session"]["calls"]), (&json!("garden"), &json!(1)));
+    assert!(rows[0]["rss_kib"].as_u64().expect("is known") > 0);
+}
+
+#[test]
+fn a_restart_gives_another_daemon_and_the_session_goes_on() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "Before the restart");
+    let first = house.status()["pid"].clone();
+    assert!(house.loci(&["ctl", "restart"]).status.success());
+    assert_ne!(house.status()["pid"], first);
+    assert_eq!(agent.recall("restart"), ["Before the restart"]);
+}
+
+#[test]
+fn a_hold_lasts_until_start_and_each_call_says_so() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "Before the hold");
+    assert!(house.loci(&["ctl", "stop", "--hold"]).status.success());
+    let said = agent.call("memory_stats", json!({})).expect_err("is on hold");
+    assert!(said.contains("--hold") && said.contains("loci ctl start"), "{said}");
+    assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3));
+    let mut late = Agent::bare(house.command("loci").arg("mcp"));
+    assert!(late.request("tools/list", json!({}))["result"]["tools"].is_array(), "a new session has its tools");
+    assert!(house.loci(&["ctl", "start"]).status.success());
+    assert_eq!(agent.recall("hold"), ["Before the hold"]);
+}
+
+#[test]
+fn a_drained_daemon_ends_and_the_next_call_has_another() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "Before the drain");
+    assert!(house.loci(&["ctl", "drain"]).status.success());
+    assert_eq!(agent.recall("drain"), ["Before the drain"]);
+}

@@ -1,4 +1,4 @@
-"""One agent's session with `loci mcp`: JSON-RPC, one message a line, standard library only.
+"""One agent's session with `loci mcp`, or with a rival: JSON-RPC, one message a line, standard library only.
 
 Not here: anything that a real client does beyond calling tools; tests/clients has real ones.
 """
@@ -21,12 +21,16 @@ class Session:
     """A running `loci mcp` after its handshake."""
 
     def __init__(self, home, project):
-        """`home`: the private home; `project`: the folder that the session works in."""
+        """`home`: the private home, or any place with a `command` and an `env`; `project`: the folder that the session works in."""
         self._last_id, self._unread = 0, b""
+        command = getattr(home, "command", None) or [str(home.loci), "mcp"]
         self._shim = subprocess.Popen(
-            [str(home.loci), "mcp"], env=home.env, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command, env=home.env, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self.pid = self._shim.pid
+        self._initialize()
+
+    def _initialize(self):
         client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "loci-bench", "version": "1"}}
         self._receive(self._send("initialize", client))
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})

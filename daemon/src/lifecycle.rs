@@ -47,15 +47,22 @@ pub fn go_private() {
     }
 }
 
-/// Descriptors that are not for sessions: the store, the model's files while they are read, locks, sockets, peers that say hello.
-const DESCRIPTORS_OF_OURS: u64 = 40;
+/// Descriptors that are never given to connections: the store, the model's files while they are read, locks, sockets.
+const DESCRIPTORS_OF_OURS: u64 = 32;
+/// Connections beyond the sessions: peers that say hello, or are told that there is no place.
+const ANTEROOM: usize = 8;
 
-/// Sessions that can be served at once: as many as promised, fewer where the system gives few descriptors.
+/// Connections that may be open at once, so that a crowd takes no descriptor from the store. A further one waits in the socket.
+#[must_use]
+pub fn connections() -> usize {
+    let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(DESCRIPTORS, |(soft, _)| soft);
+    usize::try_from(descriptors.saturating_sub(DESCRIPTORS_OF_OURS)).unwrap_or(usize::MAX).clamp(2 * ANTEROOM, 4 * limits::CONNECTIONS)
+}
+
+/// Sessions that are served at once: as many as promised, fewer where the system gives few descriptors.
 #[must_use]
 pub fn places() -> usize {
-    let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(DESCRIPTORS, |(soft, _)| soft);
-    let left = usize::try_from(descriptors.saturating_sub(DESCRIPTORS_OF_OURS)).unwrap_or(usize::MAX);
-    left.clamp(1, limits::CONNECTIONS)
+    (connections() - ANTEROOM).min(limits::CONNECTIONS)
 }
 
 /// Makes a folder for its owner alone, or checks that it is one.

@@ -47,6 +47,8 @@ pub struct Host {
     pub draining: CancellationToken,
     /// Counts the connections.
     pub tasks: TaskTracker,
+    /// One for each connection that may be open; while there is none, nobody is let in.
+    pub open: Arc<Semaphore>,
     /// One for each session that can be served; who finds none is told `busy`.
     pub places: Arc<Semaphore>,
     /// How long a peer may take to read an answer before it is dropped.
@@ -101,15 +103,20 @@ fn remove_stale(path: &Path) -> io::Result<()> {
 pub async fn accept(listener: Listener, host: Host) {
     let mut exhausted = false;
     loop {
-        let accepted = tokio::select! {
+        let accepted = async {
+            let open = Arc::clone(&host.open).acquire_owned().await;
+            (open, listener.accept().await)
+        };
+        let (open, accepted) = tokio::select! {
             () = host.draining.cancelled() => return,
-            accepted = listener.accept() => accepted,
+            accepted = accepted => accepted,
         };
         match accepted.and_then(unix_stream) {
             Ok(stream) => {
                 exhausted = false;
                 let of_connection = host.clone();
                 host.tasks.spawn(async move {
+                    let _open = open;
                     if let Err(error) = connection(of_connection, stream).await {
                         tracing::debug!(%error, "a connection ended");
                     }
@@ -152,12 +159,12 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
         daemon: loci_proto::VERSION.to_owned(),
         boot: host.boot.to_string(),
         pid: std::process::id(),
-        tools: handshake::own_fingerprint(),
+        tools: handshake::own_fingerprint().to_owned(),
     };
     say(&mut writer, &welcome).await?;
     let session = Session::new(hello.session, &host.default_group, host.service.now());
     let entered = host.service.sessions.enter(session);
-    let door = Door::new(Arc::clone(&host.service), Arc::clone(&entered.session));
+    let door = Door::new(Arc::clone(&host.service), Arc::clone(&entered.session), host.draining.clone());
     let running = serve_directly_with_ct(door, Lines::new(reader, writer, host.patience), None, host.draining.child_token());
     // The library ends by itself: at the end of the stream, or when the daemon drains, after what is in flight.
     let _ = running.waiting().await;

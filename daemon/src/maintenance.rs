@@ -4,6 +4,7 @@
 
 use crate::embedding::{EmbedError, Lane};
 use crate::service::{Pools, Service};
+use loci_engine::access::Boosting;
 use loci_engine::time::{DAY, HOUR, Timestamp};
 use loci_proto::error::Failure;
 use std::sync::Arc;
@@ -47,9 +48,7 @@ async fn step(service: &Service, pools: &Pools, expired_at: &mut Timestamp, now:
     if service.wants_vectors() {
         fill_vectors(service, pools).await?;
     }
-    if service.take_unflushed() {
-        pools.writer.run(|writer| writer.checkpoint()).await??;
-    }
+    checkpoint(service, pools).await?;
     if now.since(*expired_at) >= HOUR {
         *expired_at = now;
         pools.writer.run(move |writer| writer.expire_answers(now.plus(-ANSWERS_KEPT))).await??;
@@ -57,13 +56,35 @@ async fn step(service: &Service, pools: &Pools, expired_at: &mut Timestamp, now:
     Ok(())
 }
 
+/// Moves what was written into the database, and keeps the time by the way. What a reader was in the way of is tried again.
+async fn checkpoint(service: &Service, pools: &Pools) -> Result<(), Failure> {
+    if !service.take_unflushed() {
+        return Ok(());
+    }
+    let reading = service.clock.read();
+    let left = pools.writer.run(move |writer| {
+        if reading.believed {
+            writer.remember_moment(reading.now)?;
+        }
+        writer.checkpoint()
+    });
+    let left = left.await.and_then(|left| left.map_err(Failure::from));
+    if !matches!(left, Ok(0)) {
+        service.wants_checkpoint();
+    }
+    left.map(drop)
+}
+
 async fn write_accesses(service: &Service, pools: &Pools) -> Result<(), Failure> {
     let accesses = service.take_accesses();
     if accesses.is_empty() {
         return Ok(());
     }
-    let now = service.now();
-    pools.writer.run(move |writer| writer.touch(&accesses, now)).await?.map_err(Failure::from)
+    let reading = service.clock.read();
+    let boosting = if reading.believed { Boosting::On } else { Boosting::Off };
+    pools.writer.run(move |writer| writer.touch(&accesses, reading.now, boosting)).await??;
+    service.wants_checkpoint();
+    Ok(())
 }
 
 /// Gives vectors to memories that were stored while there was no model, a batch at a time.
@@ -81,8 +102,8 @@ async fn fill_vectors(service: &Service, pools: &Pools) -> Result<(), Failure> {
         let Ok((seq, made)) = task.await else { continue };
         match made {
             Ok(pieces) => {
-                let now = service.now();
-                pools.writer.run(move |writer| writer.fill(seq, &pieces, now)).await??;
+                pools.writer.run(move |writer| writer.fill(seq, &pieces)).await??;
+                service.wants_checkpoint();
             }
             Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => return Ok(()),
             Err(error) => {

@@ -10,21 +10,25 @@ use loci_proto::{META_KEY, VERSION, arguments, limits, tools};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock,
-    ErrorData, Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 /// How long a call may take from its arrival to its answer.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// How long a call may take before the caller is told that it is being worked on, and then again.
+const PROGRESS: Duration = Duration::from_secs(1);
 /// How long a client may keep the list of tools, in milliseconds; it changes only with the daemon's version.
 const LIST_FRESH_MS: u64 = 3_600_000;
 /// Structured answers larger than this, in bytes, are not repeated as text.
@@ -35,13 +39,14 @@ const TEXT_COPY_BYTES: usize = 128 * 1024;
 pub struct Door {
     service: Arc<Service>,
     session: Arc<Session>,
+    draining: CancellationToken,
 }
 
 impl Door {
     /// The door of a session.
     #[must_use]
-    pub fn new(service: Arc<Service>, session: Arc<Session>) -> Self {
-        Self { service, session }
+    pub fn new(service: Arc<Service>, session: Arc<Session>, draining: CancellationToken) -> Self {
+        Self { service, session, draining }
     }
 
     async fn call(&self, name: &str, given: Map<String, Value>, key: Option<String>) -> Result<Value, Failure> {
@@ -54,7 +59,7 @@ impl Door {
     }
 }
 
-fn parse<T: DeserializeOwned + JsonSchema>(given: Map<String, Value>) -> Result<T, Failure> {
+fn parse<T: DeserializeOwned + JsonSchema + 'static>(given: Map<String, Value>) -> Result<T, Failure> {
     arguments::parse(given)
 }
 
@@ -82,7 +87,7 @@ impl ServerHandler for Door {
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        let listed = tools::all().into_iter().map(tool).collect();
+        let listed = tools::all().iter().map(tool).collect();
         Ok(ListToolsResult::with_all_items(listed).with_ttl_ms(LIST_FRESH_MS))
     }
 
@@ -93,7 +98,17 @@ impl ServerHandler for Door {
         self.session.called(context.client_info().map(|client| format!("{} {}", client.name, client.version)));
         let key = context.meta.get(META_KEY).and_then(Value::as_str).map(str::to_owned);
         let (door, given) = (self.clone(), request.arguments.unwrap_or_default());
-        let outcome = guarded(async move { door.call(&request.name, given, key).await }).await;
+        let call = guarded(async move {
+            // A session that sends many calls at once waits for itself, not the others for it.
+            let _turn = door.session.turn().await;
+            door.call(&request.name, given, key).await
+        });
+        let outcome = tokio::select! {
+            outcome = call => outcome,
+            never = tell_progress(&context) => match never {},
+            // The answer is dropped by the library; what has reached the writer is done all the same.
+            () = taken_back(&context, &self.draining) => Err(Failure::new(Code::Invalid, "the call was cancelled")),
+        };
         Ok(CallToolResponse::Complete(match outcome {
             Ok(value) => success(value),
             Err(failure) => CallToolResult::error(vec![ContentBlock::text(failure.to_string())]),
@@ -121,6 +136,15 @@ impl ServerHandler for Door {
         Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
     }
 
+    /// Requests that the library cannot read land here: of a method that exists, it is the parameters that are wrong.
+    async fn on_custom_request(&self, request: CustomRequest, _: RequestContext<RoleServer>) -> Result<CustomResult, ErrorData> {
+        let known = ["initialize", "server/discover", "ping", "tools/list", "tools/call"];
+        if known.contains(&request.method.as_str()) {
+            return Err(ErrorData::invalid_params(format!("the params of {} are not well formed", request.method), None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
+    }
+
     async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
@@ -133,6 +157,28 @@ async fn guarded(call: impl Future<Output = Result<Value, Failure>> + Send + 'st
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Err(Failure::new(Code::Internal, "a fault of loci ended the call").hint("Run loci ctl logs and report it")),
         Err(_) => Err(too_slow()),
+    }
+}
+
+/// Waits until the caller takes its call back. A daemon that drains ends every call's token too, and that is no reason to drop it.
+async fn taken_back(context: &RequestContext<RoleServer>, draining: &CancellationToken) {
+    context.ct.cancelled().await;
+    if draining.is_cancelled() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Tells the caller every second that its call is being worked on, if it asked to be told.
+async fn tell_progress(context: &RequestContext<RoleServer>) -> Infallible {
+    let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+    let mut seconds = 0.0;
+    loop {
+        tokio::time::sleep(PROGRESS).await;
+        seconds += PROGRESS.as_secs_f64();
+        let told = ProgressNotificationParam::new(token.clone(), seconds).with_message("loci is working on it");
+        if context.peer.notify_progress(told).await.is_err() {
+            return std::future::pending().await;
+        }
     }
 }
 
@@ -154,8 +200,8 @@ fn success(value: Value) -> CallToolResult {
     result
 }
 
-fn tool(tool: tools::Tool) -> Tool {
+fn tool(tool: &tools::Tool) -> Tool {
     let annotations =
         ToolAnnotations::new().read_only(tool.read_only).destructive(tool.destructive).idempotent(tool.idempotent).open_world(false);
-    Tool::new(tool.name, tool.description, tool.input).with_title(tool.title).with_annotations(annotations)
+    Tool::new(tool.name, tool.description, tool.input.clone()).with_title(tool.title).with_annotations(annotations)
 }

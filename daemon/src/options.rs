@@ -128,7 +128,12 @@ pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
         Err(failure) => return fail(&failure),
     };
     match fetch::fetch(&model, from, config.embedding.url.as_deref()) {
-        Ok(_) => Exit::Ok.into(),
+        Ok(fetched) => {
+            fetched.warnings.iter().for_each(|warning| eprintln!("Warning: {warning}"));
+            let done = if fetched.files.is_empty() { "was there already" } else { "has been fetched" };
+            eprintln!("The model {done}, whole and working: {}", model.models.display());
+            Exit::Ok.into()
+        }
         Err(error) => fail(&error),
     }
 }

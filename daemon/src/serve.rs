@@ -77,6 +77,7 @@ async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Opti
         boot: uuid::Uuid::now_v7().simple().to_string().into(),
         draining: draining.clone(),
         tasks: tasks.clone(),
+        open: Arc::new(Semaphore::new(lifecycle::connections())),
         places: Arc::new(Semaphore::new(lifecycle::places())),
         patience: options.patience(),
     };
@@ -127,7 +128,7 @@ async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), End> {
 
 fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools, Threads), Error> {
     let writer = open(db, settings, service.now())?;
-    service.has_seen(writer.last_seen()?);
+    service.clock.has_seen(writer.last_seen()?);
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);

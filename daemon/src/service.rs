@@ -3,6 +3,7 @@
 //! A verb checks its request, has the text embedded where one is needed, picks the writer or a reader, and answers. The store opens in
 //! the background; until it has, calls wait here. Not here: protocols, what a verb means (the engine).
 
+use crate::clock::Clock;
 use crate::embedding::first_use::FirstUse;
 use crate::embedding::{EmbedError, Embedder, Lane, State};
 use crate::options;
@@ -19,9 +20,9 @@ use loci_proto::recall::{Degraded, RecallReply, RecallRequest};
 use loci_proto::stats::{StatsReply, StatsRequest};
 use loci_proto::store::{StoreReply, StoreRequest};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// How long a call waits for the store to open.
@@ -53,11 +54,11 @@ pub struct Service {
     pub embedder: Embedder,
     /// Who is connected.
     pub sessions: Arc<Sessions>,
+    /// What time it is.
+    pub clock: Clock,
     store: watch::Receiver<Store>,
     database: String,
     started: Instant,
-    /// The latest moment seen: a clock that is set back stands still until it has caught up.
-    latest: AtomicI64,
     /// How often each memory was given in full since this was last written down.
     accesses: Mutex<HashMap<i64, u32>>,
     first_use: FirstUse,
@@ -76,7 +77,7 @@ impl Service {
             store,
             database,
             started: Instant::now(),
-            latest: AtomicI64::new(0),
+            clock: Clock::default(),
             accesses: Mutex::default(),
             wants_vectors: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
@@ -90,6 +91,9 @@ impl Service {
     pub async fn store(&self, session: &Session, request: StoreRequest, key: Option<String>) -> Result<StoreReply, Failure> {
         let draft = Draft::new(request)?;
         let pools = self.pools().await?;
+        if let Some(answer) = answered_before(&pools, key.clone()).await? {
+            return Ok(answer);
+        }
         let pieces = self.vectors(draft.content()).await?;
         if pieces.is_none() {
             self.wants_vectors.store(true, Ordering::Relaxed);
@@ -182,22 +186,21 @@ impl Service {
         }
     }
 
-    /// The moment of a call: the wall clock, but never before a moment that was seen already.
+    /// The moment of a call.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX));
-        Timestamp(self.latest.fetch_max(wall, Ordering::Relaxed).max(wall))
-    }
-
-    /// Tells the clock of a moment that the store has seen before this start.
-    pub fn has_seen(&self, moment: Timestamp) {
-        self.latest.fetch_max(moment.0, Ordering::Relaxed);
+        self.clock.read().now
     }
 
     /// The accesses since the last time, to be written down.
     #[must_use]
     pub fn take_accesses(&self) -> HashMap<i64, u32> {
         std::mem::take(&mut *self.accesses.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Something was written, or a checkpoint did not get through: one is due.
+    pub fn wants_checkpoint(&self) {
+        self.unflushed.store(true, Ordering::Relaxed);
     }
 
     /// True when something was written since the last time, so that a checkpoint is due.
@@ -232,6 +235,7 @@ impl Service {
     pub fn degraded(&self) -> Degraded {
         let state = self.embedder.state();
         match state.hint() {
+            Some(_) if self.first_use.is_under_way() => words_alone("the model is being fetched; loci model download waits for it"),
             Some(hint) => words_alone(hint),
             None => Degraded::default(),
         }
@@ -269,6 +273,14 @@ impl Service {
     }
 }
 
+/// The answer to a call that is sent again because the daemon that gave it died: nothing is embedded or queued for it.
+async fn answered_before(pools: &Pools, key: Option<String>) -> Result<Option<StoreReply>, Failure> {
+    match key {
+        Some(key) => Ok(pools.readers.run(move |reader| reader.answered(&key)).await??),
+        None => Ok(None),
+    }
+}
+
 fn busy(error: &EmbedError) -> Failure {
     Failure::new(Code::Busy, error.to_string()).hint("Call again in a moment")
 }
@@ -290,7 +302,7 @@ mod tests {
     use loci_proto::hello;
     use serde_json::{Value, json};
 
-    fn parsed<T: serde::de::DeserializeOwned + schemars::JsonSchema>(arguments: Value) -> T {
+    fn parsed<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(arguments: Value) -> T {
         loci_proto::arguments::parse(serde_json::from_value(arguments).expect("is an object")).expect("are arguments")
     }
 

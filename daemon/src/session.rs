@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// One connected agent.
 #[derive(Debug)]
@@ -21,7 +22,11 @@ pub struct Session {
     calls: AtomicU64,
     since: Timestamp,
     entered: Instant,
+    turns: Semaphore,
 }
+
+/// Calls of one session that are worked on at once; its others wait, so that no session crowds out the rest.
+const TURNS: usize = 4;
 
 impl Session {
     /// A session as its shim introduced it; without a project it belongs to `default_group`.
@@ -29,10 +34,25 @@ impl Session {
     pub fn new(hello: hello::Session, default_group: &GroupName, since: Timestamp) -> Self {
         let group = match &hello.group {
             Hint::Named(name) => Group::named(name),
+            Hint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
             Hint::Folder(path) => Group::of_folder(path),
             Hint::Default => Group::named(default_group),
         };
-        Self { hello, group, client: OnceLock::new(), calls: AtomicU64::new(0), since, entered: Instant::now() }
+        Self {
+            hello,
+            group,
+            client: OnceLock::new(),
+            calls: AtomicU64::new(0),
+            since,
+            entered: Instant::now(),
+            turns: Semaphore::new(TURNS),
+        }
+    }
+
+    /// Waits for this session's turn; the turn ends when what is returned is dropped.
+    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed, so there always is a permit.
+        self.turns.acquire().await.ok()
     }
 
     /// Counts a tool call of this client.

@@ -208,8 +208,9 @@ fn understand(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Answe
         }
     }
     serde_json::from_slice(line).map(Some).map_err(|fault| {
-        let code = if fault.is_data() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
-        let id = if fault.is_data() { faults::id_of(line) } else { None };
+        // A lone surrogate makes the whole line no JSON; any other fault still has an id to answer to.
+        let id = if fault.to_string().contains("surrogate") { None } else { faults::id_of(line) };
+        let code = if id.is_some() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
         Box::new(refusal(id, code, &fault.to_string()))
     })
 }

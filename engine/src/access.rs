@@ -15,15 +15,24 @@ const BOOST: f64 = 0.05;
 /// How long a memory waits for the next boost.
 const COOLDOWN: i64 = HOUR;
 
+/// Whether an access may raise confidence. A clock that is not to be believed must not set anchors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boosting {
+    /// As usual.
+    On,
+    /// Accesses are only counted.
+    Off,
+}
+
 impl Writer {
     /// Counts accesses: how often each memory (by sequence number) was given in full.
     ///
     /// # Errors
     /// `Database`; the accesses are then not counted.
-    pub fn touch(&mut self, accesses: &HashMap<i64, u32>, now: Timestamp) -> Result<()> {
-        self.change(now, |tx, shared, touched| {
+    pub fn touch(&mut self, accesses: &HashMap<i64, u32>, now: Timestamp, boosting: Boosting) -> Result<()> {
+        self.change(|tx, shared, touched| {
             for (seq, times) in accesses {
-                let boosted = boost(tx, shared, *seq, now)?;
+                let boosted = if boosting == Boosting::On { boost(tx, shared, *seq, now)? } else { None };
                 memories::touch(tx, *seq, *times, now, boosted)?;
                 touched.seqs.push(*seq);
             }

@@ -3,7 +3,6 @@
 use crate::db::vectors;
 use crate::embedding::Embedding;
 use crate::error::Result;
-use crate::time::Timestamp;
 use crate::{Reader, Writer};
 
 impl Reader {
@@ -21,8 +20,8 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`, also when it has vectors already.
-    pub fn fill(&mut self, seq: i64, pieces: &[Embedding], now: Timestamp) -> Result<()> {
-        self.change(now, |tx, shared, touched| {
+    pub fn fill(&mut self, seq: i64, pieces: &[Embedding]) -> Result<()> {
+        self.change(|tx, shared, touched| {
             vectors::insert(tx, seq, &shared.settings.model, pieces)?;
             touched.vectors.push((seq, pieces.to_vec()));
             Ok(())

@@ -9,25 +9,31 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Characters that are counted as one token.
 const CHARS_PER_TOKEN: usize = 4;
-/// Bytes of an answer that are kept free for the ids of what was left out.
-const MARGIN: usize = limits::RECALL_IDS * 40;
+/// Characters of the fields that say that something was left out.
+const NOTICE: usize = r#""omitted":[],"omitted_count":100,"token_budget_too_small":true"#.len();
 
-/// Takes results in their order as long as the whole answer fits the budget and the wire; the ids of the rest go to `omitted`.
+/// Takes results in their order as long as the whole answer fits the budget and the wire. The ids of the rest go to `omitted` as far as
+/// they fit, and all of them are counted.
 pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize) {
-    let room = budget.saturating_mul(CHARS_PER_TOKEN);
+    let room = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::ANSWER_BYTES);
+    let total = results.len();
     let mut used = size(reply);
-    let mut full = false;
-    for result in results {
-        let cost = size(&result);
-        used = Size { chars: used.chars + cost.chars + 1, bytes: used.bytes + cost.bytes + 1 };
-        full |= used.chars > room || used.bytes > limits::ANSWER_BYTES - MARGIN;
-        if full {
-            reply.omitted.push(result.id);
-        } else {
-            reply.results.push(result);
-        }
+    let all_fit = results.iter().fold(size(reply), |all, result| all.and(&size(result))).fits(room);
+    let room = if all_fit { room } else { room.saturating_sub(NOTICE) };
+    let mut rest = results.into_iter().peekable();
+    while let Some(result) = rest.next_if(|result| used.and(&size(result)).fits(room)) {
+        used = used.and(&size(&result));
+        reply.results.push(result);
     }
-    reply.token_budget_too_small = reply.results.is_empty() && !reply.omitted.is_empty();
+    reply.omitted_count = total - reply.results.len();
+    for left_out in rest {
+        used = used.and(&size(&left_out.id));
+        if !used.fits(room) {
+            break;
+        }
+        reply.omitted.push(left_out.id);
+    }
+    reply.token_budget_too_small = reply.results.is_empty() && reply.omitted_count > 0;
     // The estimate is part of what it counts: a second look is enough, since its digits settle.
     for _ in 0..2 {
         reply.token_estimate = size(reply).chars.div_ceil(CHARS_PER_TOKEN);
@@ -38,6 +44,17 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize
 struct Size {
     chars: usize,
     bytes: usize,
+}
+
+impl Size {
+    /// With one more member, and the comma before it.
+    fn and(&self, member: &Self) -> Self {
+        Self { chars: self.chars + member.chars + 1, bytes: self.bytes + member.bytes + 1 }
+    }
+
+    fn fits(&self, room: usize) -> bool {
+        self.chars <= room && self.bytes <= limits::ANSWER_BYTES
+    }
 }
 
 fn size(value: &impl Serialize) -> Size {
@@ -101,7 +118,7 @@ mod tests {
     fn a_budget_of_nothing_gives_nothing_and_says_so() {
         for budget in [0, 1] {
             let reply = fitted(&["short"], budget);
-            assert!(reply.results.is_empty() && reply.token_budget_too_small && reply.omitted.len() == 1);
+            assert!(reply.results.is_empty() && reply.token_budget_too_small && reply.omitted_count == 1);
         }
         assert!(!fitted(&[], 0).token_budget_too_small, "nothing was found, so nothing was left out");
     }
@@ -121,9 +138,9 @@ mod tests {
         fn what_fits_never_passes_the_budget(lengths in prop::collection::vec(0_usize..600, 0..12), budget in 40_usize..2000) {
             let contents: Vec<String> = lengths.iter().map(|n| "ż".repeat(*n)).collect();
             let reply = fitted(&contents.iter().map(String::as_str).collect::<Vec<_>>(), budget);
-            let omitted_cost = reply.omitted.len() * 39 + 30;
-            prop_assert!(reply.token_estimate * 4 <= budget * 4 + omitted_cost);
-            prop_assert_eq!(reply.results.len() + reply.omitted.len(), contents.len());
+            prop_assert!(reply.token_estimate <= budget, "{} > {budget}", reply.token_estimate);
+            prop_assert_eq!(reply.results.len() + reply.omitted_count, contents.len());
+            prop_assert!(reply.omitted.len() <= reply.omitted_count);
         }
     }
 }

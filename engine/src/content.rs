@@ -27,9 +27,15 @@ pub(crate) fn check_text(content: &str) -> Result<()> {
     }
 }
 
-/// Characters that take no room on a page: zero-width spaces and joiners, the byte order mark.
+/// Characters that show nothing on a page: zero-width and filler characters, direction marks, variation selectors, tags, the blank of
+/// Braille and Hangul.
 fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{00AD}')
+    matches!(
+        c,
+        '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}'
+            | '\u{E0000}'..='\u{E0FFF}'
+    )
 }
 
 /// Refuses metadata that is too large, too deep, or holds the wrong kind of value in a documented field.
@@ -109,16 +115,38 @@ fn fields(kind: MemoryType) -> &'static [(&'static str, Expected)] {
     }
 }
 
-/// Brings newer metadata into what is known: the newer word wins, but aliases add up.
+/// Fields that say what a memory is about: where they differ, equal words say different things.
+const TELLING: [&str; 3] = ["event_date", "entity_type", "name"];
+
+/// False when both say what they are about, and it is not the same.
+pub(crate) fn same_thing(known: &Map<String, Value>, new: &Map<String, Value>) -> bool {
+    TELLING.iter().all(|field| match (known.get(*field), new.get(*field)) {
+        (Some(known), Some(new)) => known == new,
+        _ => true,
+    })
+}
+
+/// Brings newer metadata into what is known: the newer word wins, but aliases add up and objects are merged field by field.
+///
+/// What is known stays as it is when both together would be more than one memory may hold.
 pub(crate) fn merge_metadata(known: &mut Map<String, Value>, new: &Map<String, Value>) {
+    let mut both = known.clone();
     for (key, value) in new {
-        match (known.get_mut(key), value) {
-            (Some(Value::Array(have)), Value::Array(more)) if key == "aliases" => {
-                have.extend(more.iter().filter(|item| !have.contains(item)).cloned().collect::<Vec<_>>());
-            }
-            _ => {
-                known.insert(key.clone(), value.clone());
-            }
+        merge_field(&mut both, key, value);
+    }
+    if Value::Object(both.clone()).to_string().len() <= limits::METADATA_BYTES {
+        *known = both;
+    }
+}
+
+fn merge_field(known: &mut Map<String, Value>, key: &str, value: &Value) {
+    match (known.get_mut(key), value) {
+        (Some(Value::Array(have)), Value::Array(more)) if key == "aliases" => {
+            have.extend(more.iter().filter(|item| !have.contains(item)).cloned().collect::<Vec<_>>());
+        }
+        (Some(Value::Object(have)), Value::Object(more)) => more.iter().for_each(|(key, value)| merge_field(have, key, value)),
+        _ => {
+            known.insert(key.to_owned(), value.clone());
         }
     }
 }
@@ -141,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_text_without_a_visible_character_is_empty() {
-        for nothing in ["", "   \n\t", "\u{200B}", "\u{FEFF} \u{200D}"] {
+        for nothing in ["", "   \n\t", "\u{200B}", "\u{FEFF} \u{200D}", "\u{3164}", "\u{2800}\u{180E}", "\u{E0041}"] {
             assert!(refusal(check_text(nothing)).starts_with("invalid: content is empty"), "{nothing:?}");
         }
     }
@@ -183,5 +211,22 @@ mod tests {
         let mut known = object(json!({"aliases": ["JS"], "name": "John", "properties": {"team": "a"}}));
         merge_metadata(&mut known, &object(json!({"aliases": ["JS", "Johnny"], "properties": {"team": "b"}})));
         assert_eq!(Value::Object(known), json!({"aliases": ["JS", "Johnny"], "name": "John", "properties": {"team": "b"}}));
+        let mut deep = object(json!({"properties": {"team": "a", "city": "Gdynia"}}));
+        merge_metadata(&mut deep, &object(json!({"properties": {"team": "b"}})));
+        assert_eq!(Value::Object(deep), json!({"properties": {"team": "b", "city": "Gdynia"}}));
+    }
+
+    #[test]
+    fn what_would_be_too_large_together_leaves_the_known_as_it_is() {
+        let mut known = object(json!({"a": "x".repeat(10_000)}));
+        merge_metadata(&mut known, &object(json!({"b": "y".repeat(10_000)})));
+        assert_eq!(known.keys().collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn equal_words_about_different_things_are_told_apart() {
+        let same = |a: Value, b: Value| same_thing(&object(a), &object(b));
+        assert!(!same(json!({"event_date": "2026-01-01"}), json!({"event_date": "2026-02-01"})));
+        assert!(same(json!({"event_date": "2026-01-01"}), json!({"session_id": "s"})));
     }
 }

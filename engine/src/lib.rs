@@ -2,7 +2,7 @@
 //!
 //! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of
 //! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind) and [`backfill`] (vectors that were missing).
-//! What they decide is pure and has its own room: [`rank`], `content`, `budget`, `query`, [`duplicate`], [`decay`]. What they find comes from `db`
+//! What they decide is pure and has its own room: [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db`
 //! (the only SQL) and [`index`] (the warm copy that searches).
 //!
 //! Everything is synchronous and is handed what it needs: the moment, the request, the vectors. Not here: clocks, threads, sockets,
@@ -10,6 +10,7 @@
 
 pub mod access;
 pub mod backfill;
+mod bm25;
 mod budget;
 mod content;
 mod db;
@@ -145,6 +146,14 @@ impl Writer {
         upkeep::last_seen(&self.conn)
     }
 
+    /// Keeps a moment as one that the clock has reached; only the caller can tell whether its clock is to be believed.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn remember_moment(&self, now: Timestamp) -> Result<()> {
+        upkeep::set_last_seen(&self.conn, now)
+    }
+
     /// Moves committed pages from the write-ahead log into the database; how many are left in the log.
     ///
     /// # Errors
@@ -170,11 +179,10 @@ impl Writer {
     }
 
     /// Runs one change in one transaction, then brings the warm index up to date with what it touched.
-    fn change<T>(&mut self, now: Timestamp, work: impl FnOnce(&Transaction<'_>, &Shared, &mut Touched) -> Result<T>) -> Result<T> {
+    fn change<T>(&mut self, work: impl FnOnce(&Transaction<'_>, &Shared, &mut Touched) -> Result<T>) -> Result<T> {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut touched = Touched::default();
         let result = work(&tx, &self.shared, &mut touched)?;
-        upkeep::set_last_seen(&tx, now)?;
         let entries = touched.seqs.iter().map(|seq| memories::entry(&tx, *seq)).collect::<Result<Vec<_>>>()?;
         tx.commit()?;
         let mut index = self.shared.index_mut();

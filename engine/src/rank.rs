@@ -35,6 +35,8 @@ pub(crate) struct Candidate {
     pub lexical: f64,
 }
 
+/// A score below this is no reason to be in a leg's list: a word that stands in every text, vectors that have nothing in common.
+const LEAST: f64 = 0.01;
 /// How deep reciprocal rank fusion looks into each leg.
 const RRF_DEPTH: usize = 100;
 
@@ -55,7 +57,7 @@ pub(crate) fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate])
 fn reciprocal(k: f64, candidates: &[Candidate]) -> Vec<(usize, f64)> {
     let mut scores = vec![0.0; candidates.len()];
     for leg in [|c: &Candidate| c.cosine, |c: &Candidate| c.lexical] {
-        let mut order: Vec<usize> = (0..candidates.len()).filter(|i| leg(&candidates[*i]) > 0.0).collect();
+        let mut order: Vec<usize> = (0..candidates.len()).filter(|i| leg(&candidates[*i]) > LEAST).collect();
         order.sort_by(|a, b| leg(&candidates[*b]).total_cmp(&leg(&candidates[*a])).then(candidates[*b].slot.cmp(&candidates[*a].slot)));
         for (rank, i) in order.into_iter().take(RRF_DEPTH).enumerate() {
             scores[i] += 1.0 / (k + rank as f64 + 1.0);

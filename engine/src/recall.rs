@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::index::{Filter, Index, Mask};
 use crate::rank::{Candidate, rank};
 use crate::time::Timestamp;
-use crate::{Reader, budget, query};
+use crate::{Reader, bm25, budget, query};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
@@ -86,7 +86,7 @@ impl Reader {
     /// `invalid` when it neither asks nor names, `too_many` ids, `Database`.
     pub fn recall(&self, question: Question<'_>) -> Result<Answer> {
         let group = match &question.request.group {
-            Some(name) => groups::resolve(&self.conn, name)?,
+            Some(name) => groups::resolve(&self.conn, name, Some(question.group))?,
             None => question.group.clone(),
         };
         match wanted(question.request)? {
@@ -98,11 +98,11 @@ impl Reader {
     fn search(&self, question: Question<'_>, group: &Group, text: &str) -> Result<Answer> {
         let request = question.request;
         let words = query::words(text);
-        let hits = lexical::search(&self.conn, &words.words)?;
+        let having = lexical::search(&self.conn, &words.words)?;
         let (ranked, total) = {
             let index = self.shared.index();
             let mask = index.mask(&self.filter(question, group));
-            let candidates = candidates(&index, &mask, &hits, question.vector);
+            let candidates = candidates(&index, &mask, having, question.vector);
             let mut ranked = rank(self.shared.settings.fusion, question.vector.is_some(), &candidates);
             ranked.truncate(request.max_results.map_or(self.shared.settings.default_max_results, MaxResults::get));
             (seqs(&index, &ranked), candidates.len())
@@ -169,15 +169,15 @@ fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
 }
 
 /// Every admitted memory that has a word of the query or is near enough in meaning.
-fn candidates(index: &Index, mask: &Mask, hits: &lexical::Hits, vector: Option<&Embedding>) -> Vec<Candidate> {
-    let mut lexical = vec![0.0; index.len()];
+fn candidates(index: &Index, mask: &Mask, words: Vec<lexical::Having>, vector: Option<&Embedding>) -> Vec<Candidate> {
+    let admitted = |having: lexical::Having| -> bm25::Having {
+        let slots = having.into_iter().filter_map(|(seq, weight)| Some((index.slot(seq)?, weight)));
+        slots.filter(|(slot, _)| mask.admits(*slot)).collect()
+    };
+    let words: Vec<bm25::Having> = words.into_iter().map(admitted).collect();
     let mut has_word = vec![false; index.len()];
-    for (seq, score) in &hits.rows {
-        if let Some(slot) = index.slot(*seq) {
-            lexical[slot] = if hits.ideal > 0.0 { (score / hits.ideal).clamp(0.0, 1.0) } else { 0.0 };
-            has_word[slot] = true;
-        }
-    }
+    words.iter().flatten().for_each(|(slot, _)| has_word[*slot] = true);
+    let lexical = bm25::shares(&words, mask.count(), index.len());
     let cosines = vector.map_or_else(Vec::new, |vector| index.cosines(vector, mask));
     let candidate = |slot: usize| Candidate { slot, cosine: cosines.get(slot).map_or(0.0, |c| f64::from(*c)), lexical: lexical[slot] };
     (0..index.len()).filter(|slot| mask.admits(*slot)).map(candidate).filter(|c| has_word[c.slot] || c.cosine >= MATCH_COSINE).collect()

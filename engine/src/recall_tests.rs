@@ -1,5 +1,6 @@
 //! The read path as a caller sees it.
 
+use crate::access::Boosting;
 use crate::rank::Fusion;
 use crate::testing::{House, T0, axis, id, leaning};
 use crate::time::{DAY, HOUR};
@@ -109,11 +110,11 @@ fn an_access_raises_confidence_once_an_hour_and_is_counted_each_time() {
         |house: &House| house.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0].confidence.expect("is full").get();
     let seq = house.recall("a", json!({"ids": [id(&stored)]}), None).given[0];
     for _ in 0..3 {
-        house.writer.touch(&HashMap::from([(seq, 1)]), T0).expect("is counted");
+        house.writer.touch(&HashMap::from([(seq, 1)]), T0, Boosting::On).expect("is counted");
     }
     assert!((confidence(&house) - 0.55).abs() < 1e-9);
     house.now = T0.plus(HOUR);
-    house.writer.touch(&HashMap::from([(seq, 2)]), house.now).expect("is counted");
+    house.writer.touch(&HashMap::from([(seq, 2)]), house.now, Boosting::On).expect("is counted");
     assert!((confidence(&house) - 0.60).abs() < 1e-4);
 }
 
@@ -123,7 +124,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
     house.store("a", note("kept without a vector"), None);
     assert_eq!(house.reader.stats(&crate::testing::parse(json!({})), T0).expect("counts").without_vector, 1);
     let waiting = house.reader.without_vector(10).expect("lists");
-    house.writer.fill(waiting[0].0, &[axis(4)], T0).expect("is filled");
+    house.writer.fill(waiting[0].0, &[axis(4)]).expect("is filled");
     assert!(house.reader.without_vector(10).expect("lists").is_empty());
     assert_eq!(house.found("a", json!({"query": "zzz"}), Some(&axis(4))), ["kept without a vector"]);
 }

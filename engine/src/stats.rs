@@ -13,7 +13,7 @@ impl Reader {
     /// `Database`.
     pub fn stats(&self, request: &StatsRequest, now: Timestamp) -> Result<StatsReply> {
         let group = match &request.group {
-            Some(name) => Some(groups::resolve(&self.conn, name)?.id),
+            Some(name) => Some(groups::resolve(&self.conn, name, None)?.id),
             None => None,
         };
         numbers::count(&self.conn, group.as_deref(), &self.shared.settings.model, now)

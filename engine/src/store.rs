@@ -8,7 +8,7 @@ use crate::embedding::Embedding;
 use crate::error::{Error, Result, not_found};
 use crate::index::Index;
 use crate::time::Timestamp;
-use crate::{Actor, Shared, Touched, Writer, content, duplicate};
+use crate::{Actor, Reader, Shared, Touched, Writer, content, duplicate};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
@@ -65,17 +65,28 @@ impl Writer {
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
     pub fn store(&mut self, call: &Call, draft: &Draft, pieces: &[Embedding]) -> Result<StoreReply> {
-        self.change(call.now, |tx, shared, touched| {
+        self.change(|tx, shared, touched| {
             if let Some(answer) = answered_before(tx, call)? {
                 return Ok(answer);
             }
-            let mut work = Work { conn: tx, shared, touched, call, request: &draft.request, pieces };
+            let mut work =
+                Work { conn: tx, shared, touched, call, request: &draft.request, pieces, scope: draft.request.effective_scope() };
             let reply = work.store()?;
             if let Some(key) = &call.key {
                 idempotency::keep(tx, key, &serde_json::to_string(&reply).unwrap_or_default(), call.now)?;
             }
             Ok(reply)
         })
+    }
+}
+
+impl Reader {
+    /// The answer that was given to this call before, if it was.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn answered(&self, key: &str) -> Result<Option<StoreReply>> {
+        Ok(idempotency::find(&self.conn, key)?.and_then(|json| serde_json::from_str(&json).ok()))
     }
 }
 
@@ -92,6 +103,7 @@ struct Work<'a> {
     call: &'a Call,
     request: &'a StoreRequest,
     pieces: &'a [Embedding],
+    scope: Scope,
 }
 
 /// What the store already holds that is near the new text.
@@ -105,6 +117,7 @@ impl Work<'_> {
     fn store(&mut self) -> Result<StoreReply> {
         let group = self.group()?;
         let replaced = self.replaced(&group)?;
+        self.scope = self.scope_beside(replaced.as_ref());
         let near = self.near(&group, replaced.as_ref())?;
         let (id, deduplicated) = match near.same {
             Some(known) => (self.reinforce(known)?, true),
@@ -123,9 +136,17 @@ impl Work<'_> {
         })
     }
 
+    /// The scope asked for; else that of the memory that is replaced, if that is seen by more; else the type's own.
+    fn scope_beside(&self, replaced: Option<&Memory>) -> Scope {
+        match replaced {
+            Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => Scope::Global,
+            _ => self.request.effective_scope(),
+        }
+    }
+
     fn group(&self) -> Result<Group> {
         let group = match &self.request.group {
-            Some(name) => groups::resolve(self.conn, name)?,
+            Some(name) => groups::resolve(self.conn, name, Some(&self.call.actor.group))?,
             None => self.call.actor.group.clone(),
         };
         groups::ensure(self.conn, &group, self.call.now)?;
@@ -141,6 +162,10 @@ impl Work<'_> {
         let memory = memories::by_id(self.conn, id)?.filter(seen).ok_or_else(|| not_found("supersedes", id.as_str()))?;
         let conflict = |what: String, hint: &str| Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)));
         match (memory.status, &memory.superseded_by) {
+            (Status::Active, _) if memory.scope == Scope::Global && self.request.scope == Some(Scope::Group) => conflict(
+                format!("names a global memory, which a group memory would take from every other project: {id}"),
+                "Store with scope global, or without supersedes",
+            ),
             (Status::Active, _) => Ok(Some(memory)),
             (Status::Forgotten, _) => conflict(format!("names a forgotten memory: {id}"), "Store without supersedes"),
             (_, Some(by)) => {
@@ -152,7 +177,7 @@ impl Work<'_> {
 
     /// Looks for the same fact, and for near ones, among active memories of the same type that are seen by the same sessions.
     fn near(&self, group: &Group, replaced: Option<&Memory>) -> Result<Near> {
-        let scope = self.request.effective_scope();
+        let scope = self.scope;
         let eligible = |m: &Memory| {
             m.kind == self.request.kind
                 && m.scope == scope
@@ -167,7 +192,8 @@ impl Work<'_> {
         let mut near = Near::default();
         for seq in self.close_by(group) {
             let Some(memory) = memories::by_seq(self.conn, seq)?.filter(&eligible) else { continue };
-            if duplicate::same_fact(&memory.content, &self.request.content) {
+            let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
+            if same_thing && duplicate::same_fact(&memory.content, &self.request.content) {
                 near.same = Some(memory);
                 near.similar.clear();
                 break;
@@ -183,11 +209,8 @@ impl Work<'_> {
     fn close_by(&self, group: &Group) -> Vec<i64> {
         let [vector] = self.pieces else { return Vec::new() };
         let index = self.shared.index();
-        let filter = crate::index::Filter {
-            kind: Some(self.request.kind),
-            scope: Some(self.request.effective_scope()),
-            ..self.shared.filter(&group.id, self.call.now)
-        };
+        let filter =
+            crate::index::Filter { kind: Some(self.request.kind), scope: Some(self.scope), ..self.shared.filter(&group.id, self.call.now) };
         let cosines = index.cosines(vector, &index.mask(&filter));
         let threshold = self.shared.settings.dedup_threshold;
         let mut close: Vec<(i64, f32)> = one_piece(&index, &cosines, threshold);
@@ -202,7 +225,7 @@ impl Work<'_> {
             kind: self.request.kind,
             content: &self.request.content,
             group: &group.id,
-            scope: self.request.effective_scope(),
+            scope: self.scope,
             confidence: self.request.confidence.unwrap_or(Confidence::FULL),
             metadata: &self.request.metadata,
             hash: &hash(&self.request.content),
@@ -222,7 +245,6 @@ impl Work<'_> {
         let before = self.shared.settings.decay.at(self.call.now, known.kind, known.anchor);
         let after = before.boosted(REINFORCEMENT);
         content::merge_metadata(&mut known.metadata, &self.request.metadata);
-        content::check_metadata(known.kind, &known.metadata)?;
         memories::reinforce(self.conn, &known, after, self.call.now)?;
         let reworded = known.content != self.request.content;
         if reworded {

@@ -78,7 +78,7 @@ pub(crate) fn named(group: &str) -> Group {
     Group::named(&group.parse::<GroupName>().expect("is a name"))
 }
 
-pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema>(arguments: Value) -> T {
+pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(arguments: Value) -> T {
     let map: Map<String, Value> = serde_json::from_value(arguments).expect("is an object");
     loci_proto::arguments::parse(map).expect("are arguments")
 }

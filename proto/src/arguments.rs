@@ -6,26 +6,34 @@ use crate::error::Failure;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// Reads a request out of a tool's arguments.
 ///
 /// # Errors
 /// `invalid` naming the argument: unknown (with the nearest known one), missing, of the wrong kind, or out of bounds.
-pub fn parse<T: DeserializeOwned + JsonSchema>(arguments: Map<String, Value>) -> Result<T, Failure> {
+pub fn parse<T: DeserializeOwned + JsonSchema + 'static>(arguments: Map<String, Value>) -> Result<T, Failure> {
     let known = names::<T>();
     if let Some(unknown) = arguments.keys().find(|name| !known.contains(name)) {
-        return Err(unknown_name(unknown, &known));
+        return Err(unknown_name(unknown, known));
     }
     // A client that sends null for "not given" means just that.
     let given: Map<String, Value> = arguments.into_iter().filter(|(_, value)| !value.is_null()).collect();
     serde_path_to_error::deserialize(Value::Object(given)).map_err(|fault| in_words(&fault))
 }
 
-/// The arguments that a request knows, from its schema.
-fn names<T: JsonSchema>() -> Vec<String> {
-    let schema = schemars::schema_for!(T);
-    let properties = schema.as_object().and_then(|o| o.get("properties")).and_then(Value::as_object);
-    properties.map(|p| p.keys().cloned().collect()).unwrap_or_default()
+/// The arguments that a request knows, from its schema; worked out once for each kind of request.
+fn names<T: JsonSchema + 'static>() -> &'static [String] {
+    static KNOWN: Mutex<BTreeMap<TypeId, &'static [String]>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(TypeId::of::<T>()).or_insert_with(|| {
+        let schema = schemars::schema_for!(T);
+        let properties = schema.as_object().and_then(|o| o.get("properties")).and_then(Value::as_object);
+        // There are as many of these as there are tools.
+        Vec::leak(properties.map(|p| p.keys().cloned().collect()).unwrap_or_default())
+    })
 }
 
 fn unknown_name(unknown: &str, known: &[String]) -> Failure {
@@ -66,7 +74,7 @@ mod tests {
     use crate::store::StoreRequest;
     use serde_json::json;
 
-    fn refused<T: DeserializeOwned + JsonSchema>(arguments: Value) -> String {
+    fn refused<T: DeserializeOwned + JsonSchema + 'static>(arguments: Value) -> String {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         match parse::<T>(arguments) {
             Ok(_) => panic!("was accepted"),

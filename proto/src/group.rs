@@ -65,8 +65,15 @@ impl JsonSchema for GroupName {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum Hint {
-    /// A name that the person gave: `LOCI_GROUP`, or `.loci.toml` of the project.
+    /// A name that the person gave: `LOCI_GROUP`.
     Named(GroupName),
+    /// A name that the project gave itself in `.loci.toml`: it counts only beside the project's folder.
+    ProjectNamed {
+        /// What [`Hint::Folder`] would have said.
+        folder: String,
+        /// The name in the file.
+        name: GroupName,
+    },
     /// The canonical folder that stands for the project: its git common directory, else the folder itself.
     Folder(String),
     /// Nothing that could stand for a project: the daemon's `storage.default_group` is used.
@@ -77,7 +84,7 @@ pub enum Hint {
 /// A group as it is stored: an id that never changes, and the name that people see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// The given name, or `g_` and 16 hexadecimal digits of the folder's path.
+    /// The name that a person gave, or `g_` and 16 hexadecimal digits of the folder's path (and of the name that the project gave itself).
     pub id: String,
     /// What lists and tables show.
     pub name: String,
@@ -93,13 +100,23 @@ impl Group {
     /// The group of a folder: `g_` and the first 16 hexadecimal digits of SHA-256 of its canonical path; named after the project's folder.
     #[must_use]
     pub fn of_folder(path: &str) -> Self {
-        let digest = Sha256::digest(path.as_bytes());
-        let id = digest[..8].iter().fold("g_".to_owned(), |mut id, byte| {
-            let _ = write!(id, "{byte:02x}");
-            id
-        });
         let project = path.trim_end_matches('/').trim_end_matches("/.git");
         let name = project.rsplit('/').next().filter(|n| !n.is_empty()).unwrap_or(project);
-        Self { id, name: name.to_owned() }
+        Self { id: id_of(path), name: name.to_owned() }
     }
+
+    /// The group of a project that names itself in a file of its own: `g_` and the first 16 hexadecimal digits of SHA-256 of its
+    /// canonical path, a line break and the name. So whatever the file says, it never reaches the group of another project.
+    #[must_use]
+    pub fn of_named_project(path: &str, name: &GroupName) -> Self {
+        Self { id: id_of(&format!("{path}\n{}", name.0)), name: name.0.clone() }
+    }
+}
+
+fn id_of(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest[..8].iter().fold("g_".to_owned(), |mut id, byte| {
+        let _ = write!(id, "{byte:02x}");
+        id
+    })
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 const SNAPSHOT: &str = include_str!("handshake.json");
 /// The revision that replaced the handshake by metadata in each request.
@@ -95,9 +96,12 @@ pub fn fingerprint(tools: &Value) -> String {
 
 /// The fingerprint of the tools that this build lists.
 #[must_use]
-pub fn own_fingerprint() -> String {
-    let snapshot: Option<Snapshot> = serde_json::from_str(SNAPSHOT).ok();
-    snapshot.and_then(|s| s.tools.get("tools").map(fingerprint)).unwrap_or_default()
+pub fn own_fingerprint() -> &'static str {
+    static OWN: LazyLock<String> = LazyLock::new(|| {
+        let snapshot: Option<Snapshot> = serde_json::from_str(SNAPSHOT).ok();
+        snapshot.and_then(|s| s.tools.get("tools").map(fingerprint)).unwrap_or_default()
+    });
+    &OWN
 }
 
 #[cfg(test)]

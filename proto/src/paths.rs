@@ -4,7 +4,7 @@
 //! models by `LOCI_MODELS`. Sockets live in the runtime folder. One daemon serves one database: with another than the usual one the
 //! sockets' names carry a hash of its canonical path. Not here: making folders or checking their modes.
 
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -125,8 +125,8 @@ impl Paths {
         if longest <= SOCKET_PATH_BYTES {
             return Ok(());
         }
-        let message = format!("gives a socket path that is too long ({longest} > {SOCKET_PATH_BYTES} bytes): {}", self.socket.display());
-        Err(Failure::invalid("XDG_RUNTIME_DIR", message).hint("Set XDG_RUNTIME_DIR or LOCI_HOME to a shorter path"))
+        let message = format!("the socket path is too long ({longest} > {SOCKET_PATH_BYTES} bytes): {}", self.socket.display());
+        Err(Failure::new(Code::Invalid, message).hint("Set XDG_RUNTIME_DIR (or, without it, LOCI_HOME) to a shorter path"))
     }
 }
 

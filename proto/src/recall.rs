@@ -107,9 +107,12 @@ pub struct RecallReply {
     /// Ids asked for that this session cannot see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MemoryId>,
-    /// Ids of results that the token budget left out.
+    /// Ids of results that the token budget left out, as far as they fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<MemoryId>,
+    /// How many results the token budget left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub omitted_count: usize,
     /// The query was longer than what is read of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
@@ -122,6 +125,11 @@ pub struct RecallReply {
     /// What does not work at the moment, and what to do about it.
     #[serde(flatten)]
     pub degraded: Degraded,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// One memory of an answer: in full (`content` …) or as a `preview`.

@@ -9,6 +9,7 @@ use crate::store::StoreRequest;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
+use std::sync::LazyLock;
 
 /// How an agent is told to use its memory; sent once in a session, at most 2 KB.
 pub const INSTRUCTIONS: &str = "\
@@ -40,7 +41,12 @@ pub struct Tool {
 
 /// Every tool, in the order of the listing.
 #[must_use]
-pub fn all() -> Vec<Tool> {
+pub fn all() -> &'static [Tool] {
+    static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(listed);
+    &TOOLS
+}
+
+fn listed() -> Vec<Tool> {
     vec![
         Tool {
             name: "store_memory",

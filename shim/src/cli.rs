@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "loci", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Example: have an agent use it\n  claude mcp add loci -- loci mcp\n\nExample: see it work, leaving nothing behind\n  loci demo"
+    after_help = "Example: have an agent use it\n  claude mcp add --scope user loci -- loci mcp\n\nExample: see it work; only the model stays\n  loci demo"
 )]
 pub struct Cli {
     /// What to do.
@@ -20,7 +20,7 @@ pub struct Cli {
 pub enum Command {
     /// Serve one agent on standard input and output (agents start this themselves).
     #[command(visible_alias = "serve")]
-    #[command(after_help = "Example: add it to Claude Code\n  claude mcp add loci -- loci mcp")]
+    #[command(after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp")]
     Mcp,
     /// Look after the daemon that all sessions share.
     #[command(subcommand, after_help = "Example: who is connected?\n  loci ctl status")]

@@ -40,7 +40,7 @@ const QUESTION: &str = "When are snapshots taken? How long do they stay?";
 /// The first step that failed, or a wrong memory in the first place.
 pub async fn run() -> Result<ExitCode, Problem> {
     let stage = Stage::set()?;
-    say(format!("Everything happens in {}, which is removed in the end.", stage.folder().display()))?;
+    say(format!("Everything but the model lies in {}, which is removed in the end.", stage.folder().display()))?;
     let played = tokio::select! {
         played = play(&stage) => played,
         _ = tokio::signal::ctrl_c() => Err(Problem::new("The demonstration was interrupted")),

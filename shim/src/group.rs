@@ -1,8 +1,8 @@
 //! Which project a session works in, from what surrounds the shim.
 //!
 //! Strongest first: `LOCI_GROUP`; `.loci.toml` of the project; the project's git common directory, which its worktrees share; the
-//! project's folder itself, unless it is one that many projects share (HOME, `/`, the temporary root). What a project's own files say
-//! is not trusted to name another project. Not here: the group's id (`proto::group`, in the daemon).
+//! project's folder itself, unless it is one that many projects share (HOME, `/`, the temporary root). A project's own files may come
+//! from anybody: they rename or split their own project, and never lead to another one. Not here: the group's id (`proto::group`, in the daemon).
 
 mod git;
 mod project_file;
@@ -83,11 +83,13 @@ fn of_project(surroundings: &Surroundings, warnings: &mut Vec<String>) -> Option
     let project = project_folder(surroundings, warnings)?;
     let repository = git::find(&project, &shared, warnings);
     let top = repository.as_ref().map_or(project.as_path(), |repository| &repository.top);
-    if let Some(name) = project_file::find(&project, top, warnings) {
-        return Some(Hint::Named(name));
-    }
+    let name = project_file::find(&project, top, warnings);
     let folder = repository.map_or(project, |repository| repository.common);
-    (!shared.contains(&folder)).then(|| Hint::Folder(as_text(&folder)))
+    let path = as_text(&folder);
+    match name {
+        Some(name) => Some(Hint::ProjectNamed { folder: path, name }),
+        None => (!shared.contains(&folder)).then_some(Hint::Folder(path)),
+    }
 }
 
 /// The canonical folder of the project.
@@ -105,11 +107,12 @@ fn project_folder(surroundings: &Surroundings, warnings: &mut Vec<String>) -> Op
     folder
 }
 
-/// A path as text; bytes that are no UTF-8 are escaped, so that two folders never read alike.
+/// A path as text, so that two folders never read alike, nor a folder like another one and a name. What is no UTF-8 is escaped, and so
+/// are line breaks and backslashes: an archive can hold a folder with any name.
 fn as_text(path: &Path) -> String {
     match path.to_str() {
-        Some(text) => text.to_owned(),
-        None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
+        Some(text) if !text.contains(|c: char| c == '\\' || c.is_control()) => text.to_owned(),
+        _ => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
     }
 }
 

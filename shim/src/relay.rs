@@ -233,7 +233,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
 
     fn on_reached(&mut self, tools: String) {
         self.handshake.tell_again(&mut self.flight, &mut self.link);
-        let known = self.tools.get_or_insert_with(handshake_snapshot::own_fingerprint);
+        let known = self.tools.get_or_insert_with(|| handshake_snapshot::own_fingerprint().to_owned());
         if !tools.is_empty() && *known != tools {
             *known = tools;
             self.agent.tell(answers::TOOLS_CHANGED);

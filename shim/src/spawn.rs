@@ -163,10 +163,14 @@ struct Log {
 }
 
 impl Log {
+    /// The log, or nothing where it cannot be written: on a read-only or full disk the daemon can still recall.
     fn open(paths: &Paths) -> Result<Self, String> {
-        folders::make(&paths.logs).map_err(|e| format!("{}: {e}", paths.logs.display()))?;
         let path = paths.logs.join("locid.log");
-        let file = private_file().open(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let opened = folders::make(&paths.logs).and_then(|()| private_file().open(&path));
+        let file = match opened {
+            Ok(file) => file,
+            Err(_) => OpenOptions::new().write(true).open("/dev/null").map_err(|e| format!("/dev/null: {e}"))?,
+        };
         let start = file.metadata().map_or(0, |meta| meta.len());
         Ok(Self { file, path, start })
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 from claude_code import RECALL, STATS, STORE, script_of_a_project
 from home import Home
 
-RUNS = 5
+RUNS = 8
 """Runs of Claude Code, each with all stores, before it is given up to find the moment."""
 FACTS = (
     "Our invoices are printed on yellow paper.",

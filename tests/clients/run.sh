@@ -40,6 +40,18 @@ find_npm() {
     PATH=$PATH:$clients/node/bin
 }
 
+# The clients for Node, as node/package-lock.json pins them; made anew when that file has changed.
+install_packages() {
+    local pins=$here/node packages=$clients/packages
+    cmp -s "$pins/package-lock.json" "$packages/installed.json" && return
+    echo "Installing the clients for Node with npm"
+    rm -rf "$packages"
+    mkdir -p "$packages"
+    cp "$pins/package.json" "$pins/package-lock.json" "$packages"
+    npm ci --prefix "$packages" --no-audit --no-fund --ignore-scripts --loglevel=error
+    cp "$pins/package-lock.json" "$packages/installed.json"
+}
+
 # The npm package that holds the program for this machine; prints the program's path.
 install_claude_code() {
     local system machine package folder
@@ -77,13 +89,19 @@ mkdir -p "$clients"
 install_sdk mcp-1.30.0
 install_sdk mcp-2.3.0
 find_npm
+install_packages
 claude=$(install_claude_code)
 
 case_of "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
 case_of "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto
 case_of "Python client 2.3.0, legacy era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" legacy
+case_of "TypeScript client 1.32.2" python3 "$here/node_clients.py" "$loci" "$clients/packages" sdk
+case_of "TypeScript client 2.4.0, modern era" python3 "$here/node_clients.py" "$loci" "$clients/packages" client auto
+case_of "TypeScript client 2.4.0, legacy era" python3 "$here/node_clients.py" "$loci" "$clients/packages" client legacy
+case_of "Inspector 0.15.0" python3 "$here/node_clients.py" "$loci" "$clients/packages" inspector
 case_of "Claude Code $claude_code, modern era" python3 "$here/claude_code.py" "$loci" "$claude" modern
 case_of "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
+case_of "Claude Code $claude_code, daemon killed before the answer" python3 "$here/claude_code_kill.py" "$loci" "$claude" modern
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -153,12 +153,28 @@ impl Agent {
         stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush()).expect("is read");
     }
 
-    /// The next line that is no notification.
+    /// Sends lines while this thread does something else; the session can say nothing more afterwards.
+    pub fn send_from_a_thread(&mut self, lines: Vec<String>) -> std::thread::JoinHandle<()> {
+        let mut stdin = self.stdin.take().expect("is open");
+        std::thread::spawn(move || {
+            for line in lines {
+                writeln!(stdin, "{line}").expect("is read");
+            }
+            stdin.flush().expect("is read");
+        })
+    }
+
+    /// The next message, a notification or an answer.
+    pub fn message(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.stdout.read_line(&mut line).expect("is text") > 0, "the shim has ended");
+        serde_json::from_str(&line).expect("is JSON")
+    }
+
+    /// The next answer.
     pub fn receive(&mut self) -> Value {
         loop {
-            let mut line = String::new();
-            assert!(self.stdout.read_line(&mut line).expect("is text") > 0, "the shim has ended");
-            let message: Value = serde_json::from_str(&line).expect("is JSON");
+            let message = self.message();
             if message.get("method").is_none() {
                 return message;
             }

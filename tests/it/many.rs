@@ -57,17 +57,3 @@ fn eight_sessions_storing_at_once_lose_nothing() {
     }
     assert_eq!(house.status()["memories"], 200);
 }
-
-#[test]
-fn many_shims_at_once_have_one_daemon() {
-    let house = House::without_model();
-    let starting: Vec<_> = std::thread::scope(|scope| {
-        let starts: Vec<_> = (0..12).map(|_| scope.spawn(|| house.session())).collect();
-        starts.into_iter().map(|start| start.join().expect("starts")).collect()
-    });
-    let status = house.status();
-    assert_eq!(status["sessions"].as_array().expect("lists them").len(), 12);
-    let served = house.log().lines().filter(|line| line.contains("serving")).count();
-    assert_eq!(served, 1, "{}", house.log());
-    drop(starting);
-}

@@ -4,16 +4,18 @@ use crate::keep;
 use crate::plist::{self, Value};
 use crate::repository::{files, read, sources};
 use crate::rust::Source;
+use loci_proto::paths::{Paths, Variables};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 const UNIT: &str = "systemd/locid.service";
+const SOCKET: &str = "systemd/locid.socket";
 const AGENT: &str = "launchd/dev.loci.locid.plist";
 const BINARY: &str = "%h/.cargo/bin/locid";
 
 /// Settings that the unit has to have.
-const REQUIRED: [(&str, &str, &str); 13] = [
+const REQUIRED: [(&str, &str, &str); 14] = [
     ("Service", "ExecStart", BINARY),
     ("Service", "Restart", "on-failure"),
     ("Service", "SuccessExitStatus", "75"),
@@ -26,8 +28,19 @@ const REQUIRED: [(&str, &str, &str); 13] = [
     ("Service", "RestrictNamespaces", "yes"),
     ("Service", "SystemCallFilter", "@system-service"),
     ("Service", "SystemCallErrorNumber", "EPERM"),
-    ("Install", "WantedBy", "default.target"),
+    ("Unit", "Requires", "locid.socket"),
+    ("Install", "Also", "locid.socket"),
 ];
+/// Settings that the socket unit has to have; the path is that of `loci_proto::paths`.
+const SOCKET_REQUIRED: [(&str, &str, &str); 4] = [
+    ("Socket", "ListenStream", "%t/loci/locid.sock"),
+    ("Socket", "SocketMode", "0600"),
+    ("Socket", "DirectoryMode", "0700"),
+    ("Install", "WantedBy", "sockets.target"),
+];
+/// Tenths of `systemd-analyze security` that the service may have. What it counts above this are capabilities that no service of a
+/// person has, and name spaces.
+const EXPOSURE: u32 = 60;
 /// Beginnings of settings that need a user name space, which is not to be had everywhere; without it the unit would not start.
 const NAME_SPACES: [&str; 7] = ["Private", "Protect", "ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "BindPaths", "RootDirectory"];
 
@@ -48,8 +61,7 @@ fn settings(unit: &str) -> Result<Vec<(String, String, String)>, String> {
 
 /// Whether the daemon tells its service manager that it is ready.
 fn tells_readiness(sources: &[Source]) -> bool {
-    let daemon = sources.iter().filter(|source| source.path.starts_with("daemon/src/"));
-    daemon.flat_map(Source::literals).any(|(_, text)| text.contains("READY=1"))
+    sources.iter().any(|source| source.path.starts_with("daemon/src/") && source.text.contains("NotifyState::Ready"))
 }
 
 fn faults(unit: &str, tells_readiness: bool) -> Vec<String> {
@@ -70,14 +82,61 @@ fn faults(unit: &str, tells_readiness: bool) -> Vec<String> {
 fn the_service_unit_runs_the_daemon_as_it_is() {
     let unit = read(UNIT);
     for line in ["ExecStart=%h/.cargo/bin/locid", "SuccessExitStatus=75", "NoNewPrivileges=yes"] {
-        assert_eq!(faults(&unit.replace(line, ""), false).len(), 1, "{line}");
+        assert_eq!(faults(&unit.replace(line, ""), true).len(), 1, "{line}");
     }
-    assert_eq!(faults(&unit.replace("[Install]", "PrivateTmp=yes\n[Install]"), false).len(), 1);
-    assert_eq!(faults(&unit.replace("[Install]", "nonsense\n[Install]"), false).len(), 1);
-    assert_eq!(faults(&unit, true).len(), 1, "a daemon that tells when it is ready wants Type=notify");
+    assert_eq!(faults(&unit.replace("[Install]", "PrivateTmp=yes\n[Install]"), true).len(), 1);
+    assert_eq!(faults(&unit.replace("[Install]", "nonsense\n[Install]"), true).len(), 1);
+    assert_eq!(faults(&unit, false).len(), 1, "a daemon that never tells when it is ready wants Type=simple");
     let rule = "The service unit starts locid from the folder that cargo installs into, does not start it again when another daemon serves (75) \
                 or its configuration is wrong (78), and hardens it without name spaces. Type is notify only once the daemon sends READY=1.";
     keep(rule, &faults(&unit, tells_readiness(&sources())));
+}
+
+fn socket_faults(unit: &str) -> Vec<String> {
+    let settings = settings(unit).unwrap_or_default();
+    let has = |wanted: &(&str, &str, &str)| settings.iter().any(|(s, k, v)| (s.as_str(), k.as_str(), v.as_str()) == *wanted);
+    let missing = SOCKET_REQUIRED.into_iter().filter(|wanted| !has(wanted));
+    missing.map(|(section, key, value)| format!("{SOCKET}: [{section}] lacks {key}={value}")).collect()
+}
+
+#[test]
+fn the_socket_unit_listens_where_the_shims_look() {
+    let unit = read(SOCKET);
+    assert_eq!(socket_faults(&unit.replace("/loci/locid.sock", "/locid.sock")).len(), 1);
+    let runtime = Some("/run/user/7".into());
+    let variables = Variables { user_home: Some("/home/anna".into()), runtime, ..Variables::default() };
+    let socket = Paths::resolve(&variables).expect("resolves").socket;
+    assert_eq!(SOCKET_REQUIRED[0].2.replace("%t", "/run/user/7"), socket.display().to_string());
+    let rule = "The socket unit listens at the agents' socket of loci_proto::paths, for its owner alone.";
+    keep(rule, &socket_faults(&unit));
+}
+
+/// Whether `systemd-analyze security` finds the service closed enough; nothing when this machine has no systemd.
+fn closed_enough(name: &str, unit: &str) -> Option<(bool, String)> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
+    fs::create_dir_all(&folder).expect("the folder is made");
+    let path = folder.join("locid.service");
+    fs::write(&path, unit.replace(BINARY, "/bin/true")).expect("the unit is written");
+    let arguments = ["security", "--offline=yes", "--no-pager", &format!("--threshold={EXPOSURE}")];
+    let said = Command::new("systemd-analyze").args(arguments).arg(&path).output().ok()?;
+    let text = [said.stdout, said.stderr].map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()).concat();
+    Some((said.status.success(), text.lines().last().unwrap_or_default().to_owned()))
+}
+
+#[test]
+fn systemd_finds_the_service_closed_enough() {
+    let unit = read(UNIT);
+    let Some((closed, said)) = closed_enough("closed", &unit) else {
+        println!("systemd-analyze is not on this machine: the hardening was only read, not weighed");
+        return;
+    };
+    println!("{said}");
+    keep(
+        "`systemd-analyze security` finds no more exposure than EXPOSURE of tests/tidy/units.rs.",
+        &if closed { vec![] } else { vec![said] },
+    );
+    let (closed, said) = closed_enough("opened", &unit.replace("NoNewPrivileges=yes", "")).expect("is on this machine");
+    assert!(!closed, "systemd would have told: {said}");
 }
 
 /// What systemd says about a unit whose binary is there; nothing when this machine has no systemd.
@@ -87,11 +146,13 @@ fn verified(name: &str, unit: &str) -> Option<String> {
     let binary = std::env::current_exe().expect("this test runs");
     let path = folder.join("locid.service");
     fs::write(&path, unit.replace(BINARY, &binary.display().to_string())).expect("the unit is written");
+    let socket = folder.join("locid.socket");
+    fs::write(&socket, read(SOCKET)).expect("the unit is written");
     let verify = ["verify", "--user", "--man=no"];
-    let said = Command::new("systemd-analyze").args(verify).arg(&path).env("XDG_RUNTIME_DIR", &folder).output().ok()?;
+    let said = Command::new("systemd-analyze").args(verify).arg(&socket).arg(&path).env("XDG_RUNTIME_DIR", &folder).output().ok()?;
     let text = String::from_utf8_lossy(&said.stderr);
     // It speaks of the machine's other units too, and ends well over a key that it does not know.
-    let ours = text.lines().filter(|line| line.contains("locid.service")).map(str::to_owned);
+    let ours = text.lines().filter(|line| line.contains("locid.")).map(str::to_owned);
     let failed = (!said.status.success()).then(|| format!("systemd-analyze: {}", text.trim()));
     Some(ours.chain(failed).collect::<Vec<_>>().join("\n"))
 }

@@ -5,6 +5,7 @@
 
 use super::{Embedder, State};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::process::Command;
 
@@ -12,21 +13,33 @@ use tokio::process::Command;
 #[derive(Debug)]
 pub struct FirstUse {
     allowed: AtomicBool,
+    under_way: Arc<AtomicBool>,
 }
 
 impl FirstUse {
     /// Nothing has been sent for yet.
     #[must_use]
     pub fn new(download: bool) -> Self {
-        Self { allowed: AtomicBool::new(download) }
+        Self { allowed: AtomicBool::new(download), under_way: Arc::default() }
     }
 
     /// Sends for the model if it is missing, once; returns at once.
     pub fn send_for(&self, embedder: &Embedder) {
         let missing = matches!(embedder.state(), State::Missing { .. });
         if missing && self.allowed.swap(false, Ordering::Relaxed) {
-            tokio::spawn(fetch(embedder.clone()));
+            self.under_way.store(true, Ordering::Relaxed);
+            let (embedder, under_way) = (embedder.clone(), Arc::clone(&self.under_way));
+            tokio::spawn(async move {
+                fetch(embedder).await;
+                under_way.store(false, Ordering::Relaxed);
+            });
         }
+    }
+
+    /// True while the model is on its way.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed)
     }
 }
 

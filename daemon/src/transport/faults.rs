@@ -5,6 +5,7 @@ use rmcp::model::RequestId;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -25,7 +26,8 @@ pub(super) enum Fault {
 struct Envelope<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
 }
@@ -49,7 +51,7 @@ pub(super) fn find(line: &[u8]) -> Option<Fault> {
         Some(Err(_)) => return Some(Fault::NotARequest(None, "an id is a string or a whole number".to_owned())),
         None => None,
     };
-    let is_call = envelope.method.is_some_and(|method| method.get() == "\"tools/call\"");
+    let is_call = envelope.method.is_some_and(|method| method == "tools/call");
     let (true, Some(id), Some(params)) = (is_call, id, envelope.params) else { return None };
     let arguments = serde_json::from_str::<Params<'_>>(params.get()).ok()?.arguments?;
     match argument(arguments.get(), &mut Vec::new()) {

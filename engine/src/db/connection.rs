@@ -56,10 +56,12 @@ fn common(conn: &Connection) -> Result<()> {
 }
 
 fn create_private(path: &Path) -> Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let file = |source| Error::File { path: path.to_path_buf(), source };
-    if path.exists() {
-        return Ok(());
+    if let Ok(found) = std::fs::metadata(path) {
+        // SQLite gives its log the mode of the database, so one that is open to others would open both.
+        let closed = std::fs::Permissions::from_mode(found.permissions().mode() & !0o077);
+        return if found.permissions() == closed { Ok(()) } else { std::fs::set_permissions(path, closed).map_err(file) };
     }
     std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop).map_err(file)
 }

@@ -15,17 +15,18 @@ pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result
     Ok(())
 }
 
-/// The group that a name means: its id, an alias, the display name when only one group has it, else a group of that name.
-pub(crate) fn resolve(conn: &Connection, name: &GroupName) -> Result<Group> {
-    let row = |row: &rusqlite::Row<'_>| Ok(Group { id: row.get(0)?, name: row.get(1)? });
-    let found = conn
+/// The group that a name means: its id, an alias, the display name of `own`, else a group of that name.
+///
+/// The display name of any other project is no way to it: a folder can be given any name.
+pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) -> Result<Group> {
+    let known = conn
         .prepare_cached(
             "SELECT g.id, g.name FROM groups g WHERE g.id = ?1
              UNION ALL SELECT g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id WHERE a.alias = ?1
-             UNION ALL SELECT min(g.id), g.name FROM groups g WHERE g.name = ?1 GROUP BY g.name HAVING count(*) = 1
              LIMIT 1",
         )?
-        .query_row([name.as_str()], row)
+        .query_row([name.as_str()], |row| Ok(Group { id: row.get(0)?, name: row.get(1)? }))
         .optional()?;
-    Ok(found.unwrap_or_else(|| Group::named(name)))
+    let own = own.filter(|own| own.name == name.as_str());
+    Ok(known.or_else(|| own.cloned()).unwrap_or_else(|| Group::named(name)))
 }

@@ -106,7 +106,7 @@ pub(super) fn other_person(a: &Side, b: &Side) -> bool {
 
 /// A verb is past in one text only, or done in one and being done in the other.
 pub(super) fn other_time(a: &Side, b: &Side) -> bool {
-    if super::order::agent(a, b).or_else(|| super::order::agent(b, a)).is_some() {
+    if super::passive::agent(a, b).or_else(|| super::passive::agent(b, a)).is_some() {
         return false;
     }
     either(a, b, |past, now| {

@@ -3,15 +3,18 @@
 //! A correction that is merged loses the newest truth; a duplicate that is kept costs a row. So every doubt is a no: whatever
 //! stands in one text in the place of something else in the other is taken for a new value, unless the two are forms of one word
 //! or listed as meaning the same. `scan` cuts the texts into words, `pairing` finds each word's answer in the other text,
-//! `changes` and `order` judge what is left.
+//! `changes`, `order`, `passive` and `owners` judge what is left.
 //!
 //! Deliberately not here: vectors and thresholds (the store asks only above its cosine), and any knowledge of what notes are about.
 
 mod changes;
 mod chunk;
 mod forms;
+mod marks;
 mod order;
+mod owners;
 mod pairing;
+mod passive;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -28,7 +31,7 @@ const MOST_WORDS: usize = 1024;
 type Rule = (&'static str, fn(&Side, &Side) -> bool);
 
 /// What makes two texts two facts. The first that holds decides.
-const RULES: [Rule; 10] = [
+const RULES: [Rule; 16] = [
     ("a value or a word of weight on one side only", changes::added),
     ("a value in another's place", changes::replaced),
     ("a little word in another's place", changes::family_changed),
@@ -38,6 +41,12 @@ const RULES: [Rule; 10] = [
     ("another time", changes::other_time),
     ("another person", changes::other_person),
     ("the roles exchanged", order::roles_exchanged),
+    ("done by another or done to another", passive::done_or_does),
+    ("it does or is done to", order::it_exchanged),
+    ("neighbours exchanged", order::neighbours_exchanged),
+    ("a clause begun otherwise", order::begins_otherwise),
+    ("another owner", owners::owners_exchanged),
+    ("having for being", owners::is_or_has),
     ("the numbers exchanged", order::numbers_exchanged),
 ];
 

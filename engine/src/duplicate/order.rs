@@ -1,11 +1,12 @@
 //! What a difference in order means for the fact.
 //!
 //! Two neighbours that change places say the same (`on Fridays we rest`, `we rest on Fridays`). Two parts that change places
-//! round a third do not (`tabs over spaces`, `spaces over tabs`), unless one text is the passive of the other.
+//! round a third do not (`tabs over spaces`, `spaces over tabs`), unless one text is the passive of the other (`passive`).
 //! Deliberately not here: words that stand in one text only (`changes`).
 
 use super::pairing::Side;
-use super::word::{Kind, Word};
+use super::passive::{agent, roles_kept};
+use super::word::{Kind, Part, Word};
 use super::words::Family;
 
 /// Who does it and to whom it is done have changed places.
@@ -18,35 +19,72 @@ pub(super) fn roles_exchanged(a: &Side, b: &Side) -> bool {
     kept.map_or_else(|| turned_round(&places(a, b)), |kept| !kept)
 }
 
-/// The agent of a passive whose verb has another form in the other text: the word after `by`, or after `covered in`.
-pub(super) fn agent(side: &Side, other: &Side) -> Option<usize> {
-    let is_verb = |i: usize| {
-        let word = &side.words[i];
-        let other_form = side.answers[i].is_some_and(|j| other.words[j].text != word.text);
-        word.kind == Kind::Plain && other_form && !word.text.ends_with("ing") && side.helped(i)
-    };
-    let verb = (0..side.words.len()).find(|&i| is_verb(i))?;
-    let preposition = |i: usize, text: &str| side.words[i].kind == Kind::Little(Family::Preposition) && side.words[i].text == text;
-    let by = (verb..side.words.len()).find(|&i| preposition(i, "by"));
-    let near = (verb + 1..side.words.len()).take(1).find(|&i| preposition(i, "in") || preposition(i, "with"));
-    side.next(by.or(near)?)
-}
-
-/// Whether the agent of the passive comes first in the active. `None` when it does not occur there.
-fn roles_kept(passive: &Side, agent: usize) -> Option<bool> {
-    let patient = (0..agent).find(|&i| passive.words[i].kind != Kind::Filler && passive.answers[i].is_some())?;
-    Some(passive.answers[agent]? < passive.answers[patient]?)
-}
-
 /// The places in the second text of the words of the first that have one and whose order counts.
 fn places(a: &Side, b: &Side) -> Vec<usize> {
+    let flips = a.words.iter().enumerate().any(|(i, word)| word.part == Part::Copula && is_flipped(a, b, i));
     let counts = |word: &Word| match word.kind {
-        Kind::Little(Family::Preposition) => matches!(word.text.as_str(), "from" | "to" | "over"),
+        Kind::Little(Family::Tense) => word.part == Part::Copula && !flips,
         // `…, said Ann` and `Ann said …` are one.
-        _ => !word.is_little() && (word.tied || !matches!(word.text.as_str(), "said" | "says")),
+        _ => word.has_place() && (word.tied || !matches!(word.text.as_str(), "said" | "says")),
     };
     let both = |i: &usize| counts(&a.words[*i]) && a.answers[*i].is_some_and(|j| counts(&b.words[j]));
     (0..a.words.len()).filter(both).filter_map(|i| a.answers[i]).collect()
+}
+
+/// All that stands before `is` and all that stands after it have changed places, as in `Noor is the nurse`, `the nurse is Noor`.
+///
+/// Not where each text ends in a mere kind: `the nurse is a singer`, `the singer is a nurse`.
+fn is_flipped(a: &Side, b: &Side, at: usize) -> bool {
+    let Some(there) = a.answers[at] else { return false };
+    let crosses = |(i, answer): (usize, &Option<usize>)| i == at || answer.is_none_or(|j| (i < at) == (j > there));
+    let kind = |side: &Side, at: usize| {
+        let article = side.words.get(at + 1).is_some_and(|word| matches!(word.text.as_str(), "a" | "an"));
+        let asks = |word: &Word| matches!(word.text.as_str(), "what" | "where" | "how" | "why" | "when");
+        let bare = side.words.get(at + 1).is_some_and(|word| word.kind == Kind::Plain && !word.name && !asks(word));
+        article || bare
+    };
+    a.answers.iter().enumerate().all(crosses) && !(kind(a, at) && kind(b, there))
+}
+
+/// Two neighbours have changed places round `of` or an owner's `'s`, or after `who`: `who Ann hired`, `who hired Ann`.
+pub(super) fn neighbours_exchanged(a: &Side, b: &Side) -> bool {
+    let text = |side: &Side, at: usize| side.words[at].text.clone();
+    let joined = |side: &Side, x: usize, y: usize| {
+        side.words[x].part == Part::Owner || (x + 1..y).any(|i| matches!(side.words[i].text.as_str(), "of" | "at" | "as"))
+    };
+    let opened = |side: &Side, x: usize| x > 0 && matches!(text(side, x - 1).as_str(), "who" | "whom" | "which" | "that");
+    (0..a.words.len()).filter(|&x| a.words[x].has_place()).any(|x| {
+        let Some((y, there)) = a.next_placed(x).and_then(|y| Some((y, a.answers[y]?))) else { return false };
+        let exchanged = b.next_placed(there).is_some_and(|next| a.answers[x] == Some(next));
+        exchanged && (joined(a, x, y) && joined(b, there, b.next_placed(there).unwrap_or(there)) || opened(a, x) && opened(b, there))
+    })
+}
+
+/// `It replaces Redis`, `Redis replaces it`.
+pub(super) fn it_exchanged(a: &Side, b: &Side) -> bool {
+    let is_it = |side: &Side, at: Option<usize>| at.and_then(|at| side.words.get(at)).is_some_and(|word| word.text == "it");
+    let does = |side: &Side, verb: usize| is_it(side, verb.checked_sub(1)) && !is_it(side, Some(verb + 1));
+    let is_done_to = |side: &Side, verb: usize| is_it(side, Some(verb + 1)) && !is_it(side, verb.checked_sub(1));
+    a.answers
+        .iter()
+        .enumerate()
+        .filter(|&(i, _)| !a.words[i].is_little())
+        .any(|(i, answer)| answer.is_some_and(|j| does(a, i) && is_done_to(b, j) || is_done_to(a, i) && does(b, j)))
+}
+
+/// What `if`, `because` or `when` stands before has changed.
+pub(super) fn begins_otherwise(a: &Side, b: &Side) -> bool {
+    a.words.iter().zip(&a.answers).enumerate().any(|(here, (word, answer))| {
+        let begins = matches!(word.text.as_str(), "if" | "unless" | "until" | "because" | "when" | "while" | "after" | "before");
+        let Some(there) = answer.filter(|_| begins) else { return false };
+        match (a.next_placed(here), b.next_placed(there)) {
+            (Some(next), Some(other)) => {
+                let apart = |x: Option<usize>, y: usize| x.is_some_and(|x| x != y);
+                apart(a.answers[next], other) && apart(b.answers[other], next)
+            }
+            _ => false,
+        }
+    })
 }
 
 /// Three of the places run backwards.

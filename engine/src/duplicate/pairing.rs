@@ -3,7 +3,7 @@
 //! Deliberately not here: what a word without an answer means for the fact (`changes`), and what the order means (`order`).
 
 use super::forms::Forms;
-use super::word::{Kind, Word};
+use super::word::{Kind, Part, Word};
 use super::words::Family;
 use std::cmp::Ordering;
 
@@ -35,6 +35,11 @@ impl Side {
         (from + 1..self.words.len()).find(|&i| !self.words[i].is_little())
     }
 
+    /// The next word that may do something or have it done to it.
+    pub(super) fn next_placed(&self, from: usize) -> Option<usize> {
+        (from + 1..self.words.len()).find(|&i| self.words[i].has_place())
+    }
+
     /// The last word before that is no little one.
     pub(super) fn previous(&self, from: usize) -> Option<usize> {
         (0..from).rev().find(|&i| !self.words[i].is_little())
@@ -49,6 +54,12 @@ impl Side {
     /// A form of `be`, `have` or `do` stands shortly before.
     pub(super) fn helped(&self, at: usize) -> bool {
         self.words[at.saturating_sub(3)..at].iter().any(Word::is_auxiliary)
+    }
+
+    /// A form of `be` stands shortly before.
+    pub(super) fn is_done(&self, at: usize) -> bool {
+        let is = |word: &Word| word.part == Part::Copula || matches!(word.text.as_str(), "be" | "been" | "being");
+        self.words[at.saturating_sub(3)..at].iter().any(is)
     }
 
     fn answered(&mut self, at: usize, by: usize) {

@@ -5,7 +5,8 @@
 
 use super::chunk::{core, is_code, is_compound, is_sign, number_length, plain_digits, word_length};
 use super::forms::{bases, is_irregular};
-use super::word::{Kind, Word};
+use super::marks::{clear_owners, mark_letters};
+use super::word::{Kind, Part, Word};
 use super::words::{
     FILLERS, Family, LANDS, NEGATIONS, NUMBERS, PARTITIVES, STRONG, UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds, relation, says,
 };
@@ -17,20 +18,8 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         scan.chunk(at, chunk);
     }
     mark_letters(&mut scan.words);
+    clear_owners(&mut scan.words);
     scan.words
-}
-
-/// An `a` that no noun follows is no article but a value: `answer: a`, `revision A of the board`.
-fn mark_letters(words: &mut [Word]) {
-    let leads = |next: &Word| {
-        let joins = matches!(next.kind, Kind::Little(Family::Preposition | Family::Tense | Family::Conjunction));
-        next.tied && !joins && next.text != "of"
-    };
-    for at in 0..words.len() {
-        if words[at].text == "a" && !words.get(at + 1).is_some_and(leads) {
-            words[at].kind = Kind::Plain;
-        }
-    }
 }
 
 /// The words so far, and what is known of the next one.
@@ -64,6 +53,10 @@ impl Scan {
         let end = chunk.trim_end_matches(['"', '\'', '`', ')', ']', '}', '*', '_', '”', '’', '»']);
         self.opens = end.ends_with(['.', '!', '?', ':', '。', '！', '？']);
         self.tied = chunk.ends_with(char::is_alphanumeric);
+        if !chunk.starts_with(['\'', '‘']) && (chunk.ends_with("s'") || chunk.ends_with("s’")) {
+            self.part(Part::Owner);
+            self.tied = true;
+        }
     }
 
     /// A chunk without letters or digits: an operator, an arrow, a bullet.
@@ -178,6 +171,9 @@ impl Scan {
             _ => (run, None),
         };
         self.word(&stem.replace('\'', ""));
+        if run.ends_with("'s") && !matches!(stem, "he" | "she" | "it") {
+            self.part(Part::Owner);
+        }
         if let Some(verb) = verb {
             self.word(verb);
         }
@@ -195,6 +191,11 @@ impl Scan {
             self.push("not", Kind::Negation);
         } else if let Some((family, same)) = relation(word).filter(|_| self.is_little(word)) {
             self.push(same, Kind::Little(family));
+            self.part(match word {
+                "my" | "your" | "his" | "her" | "our" | "their" => Part::Owner,
+                "is" | "are" | "am" | "was" | "were" => Part::Copula,
+                _ => Part::Any,
+            });
         } else if holds(FILLERS, word) && !(word.len() == 1 && self.is_name()) {
             self.before_of(word);
             self.push(word, Kind::Filler);
@@ -249,13 +250,20 @@ impl Scan {
         }
     }
 
+    fn part(&mut self, part: Part) {
+        if let Some(last) = self.words.last_mut() {
+            last.part = part;
+        }
+    }
+
     fn push(&mut self, text: impl Into<String>, kind: Kind) {
         if let Some(over) = self.words.last_mut().filter(|last| kind == Kind::Number && last.text == "over") {
             over.kind = Kind::Strong;
         }
-        let capital = self.capital && kind == Kind::Plain;
+        let capital = self.capital && matches!(kind, Kind::Plain | Kind::Filler);
         let name = capital && !self.opens;
-        self.words.push(Word { text: text.into(), kind, capital, name, tied: self.tied, compound: self.compound });
+        let (text, part) = (text.into(), Part::Any);
+        self.words.push(Word { text, kind, part, capital, name, tied: self.tied, compound: self.compound });
         (self.opens, self.capital, self.tied) = (false, false, true);
     }
 }

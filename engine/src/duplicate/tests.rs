@@ -32,7 +32,7 @@ fn no_correction_of_one_value_is_the_same_fact() {
         .filter(|(a, b, _)| same_fact(a, b) || same_fact(b, a))
         .map(|(a, b, changed)| format!("{changed}: {a} | {b}"))
         .collect();
-    assert!(corrections.len() >= 320);
+    assert!(corrections.len() >= 540);
     assert!(merged.is_empty(), "{} of {} merged:\n{}", merged.len(), corrections.len(), merged.join("\n"));
 }
 
@@ -92,11 +92,29 @@ fn parts_that_change_places_round_a_third_make_another_fact() {
     assert_different("The coordinates are 10 20", "The coordinates are 20 10");
     assert_same("On Fridays the gate is locked", "The gate is locked on Fridays");
     assert_same("Port 8080 is the staging port", "The staging port is port 8080");
+    assert_same("The flag is red and blue", "The flag is blue and red");
+    assert_same("Tea is what Anna drinks", "What Anna drinks is tea");
+    assert_same("Anna is Bob's manager", "Bob's manager is Anna");
+    assert_same("In Rome we met on Monday", "We met in Rome on Monday");
+    assert_same("A server is down", "The server is down");
+}
+
+#[test]
+fn who_owns_is_not_who_is() {
+    assert_different("Anna's laptop is new", "Anna is a laptop and new");
+    assert_different("The developers' manager left", "The managers' developer left");
+    assert_different("His brother called her", "He called her brother");
+    assert_same("Anna's a nurse", "Anna is a nurse");
 }
 
 #[test]
 fn a_passive_keeps_its_roles() {
     assert_same("Anna reviews the migrations", "The migrations are reviewed by Anna");
+    assert_same("He hired Bob", "Bob was hired by him");
+    assert_same("The book was read by Anna", "Anna read the book");
+    assert_same("The price rose by 5 percent", "The price rose 5 percent");
+    assert_different("He was hired by Ruth", "He has hired Ruth");
+    assert_different("The firm founded by Lee moved", "The firm that founded Lee moved");
     assert_different("Anna manages Bob", "Anna is managed by Bob");
     assert_different("Bob manages Anna", "Bob is managed by Anna");
     assert_different("The ticket is blocking", "The ticket is blocked");

@@ -27,6 +27,17 @@ pub(super) enum Kind {
     Sign,
 }
 
+/// What a word does in its sentence, where its spelling tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Not told.
+    Any,
+    /// Says whose the next thing is: `Anna's`, `my`.
+    Owner,
+    /// A form of `be`.
+    Copula,
+}
+
 /// One word of a text.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
@@ -34,6 +45,8 @@ pub(super) struct Word {
     pub text: String,
     /// What it is.
     pub kind: Kind,
+    /// What it does in its sentence.
+    pub part: Part,
     /// Written with a capital.
     pub capital: bool,
     /// Written with a capital, and not because a sentence begins.
@@ -48,6 +61,12 @@ impl Word {
     /// A filler, or a little word.
     pub(super) fn is_little(&self) -> bool {
         matches!(self.kind, Kind::Filler | Kind::Little(_))
+    }
+
+    /// It may do something or have it done to it, so that its place counts: no little word except a pronoun, `all`, a preposition.
+    pub(super) fn has_place(&self) -> bool {
+        let little = matches!(self.kind, Kind::Little(Family::Preposition | Family::Pronoun | Family::Quantifier));
+        little || !self.is_little()
     }
 
     /// On one side only it makes another fact.

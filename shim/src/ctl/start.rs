@@ -37,6 +37,11 @@ async fn until_it_answers(paths: &Paths, latest: &mut Unreachable) -> Result<Sta
     loop {
         match status::ask(paths).await {
             Err(NotDone::Unreachable(Unreachable::Absent)) => {}
+            Ok(status) if status.degraded.iter().any(|part| part == "store") => {
+                // It answers, but its memories are not there yet.
+                pauses.pause().await;
+                continue;
+            }
             answer => return Ok(answer?),
         }
         match Launch::default().start(paths, latest).await {

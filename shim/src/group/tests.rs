@@ -1,5 +1,8 @@
 //! Which project a session works in, on folders made for each test.
 
+mod hostile;
+mod real_git;
+
 use super::*;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -38,6 +41,14 @@ impl World {
         self.file(&format!("{path}/.git/HEAD"), "ref: refs/heads/main\n");
     }
 
+    /// A submodule as git makes one.
+    fn submodule(&self, of: &str, name: &str) {
+        let kept = format!("{of}/.git/modules/{name}");
+        self.file(&format!("{kept}/HEAD"), "ref: refs/heads/main\n");
+        self.file(&format!("{kept}/config"), &format!("[core]\n\tbare = false\n\tworktree = ../../../{name}\n[user]\n\tworktree = x\n"));
+        self.file(&format!("{of}/{name}/.git"), &format!("gitdir: ../.git/modules/{name}\n"));
+    }
+
     /// A worktree as git makes one.
     fn worktree(&self, path: &str, of: &str) {
         let (root, admin) = (self.root.display(), format!("{of}/.git/worktrees/w"));
@@ -59,6 +70,18 @@ impl World {
 
     fn folder_hint(&self, path: &str) -> Hint {
         Hint::Folder(self.root.join(path).display().to_string())
+    }
+
+    /// The project of this folder, which names itself.
+    fn self_named(&self, path: &str, name: &str) -> Hint {
+        Hint::ProjectNamed { folder: self.root.join(path).display().to_string(), name: name.parse().expect("is a name") }
+    }
+
+    /// The hint, where something was passed over on the way to it.
+    fn doubted_at(&self, path: &str) -> Hint {
+        let found = find(&self.at(path));
+        assert!(found.warnings.len() == 1 && found.warnings[0].contains("does not know this folder"), "{path}: {:?}", found.warnings);
+        found.hint
     }
 }
 
@@ -91,9 +114,7 @@ fn a_folder_that_only_claims_to_be_a_worktree_is_a_project_of_its_own() {
     world.worktree("home/fix", "home/shop");
     for (folder, target) in [("home/evil", "home/shop/.git/worktrees/w"), ("home/evil2", "home/shop/.git")] {
         world.file(&format!("{folder}/.git"), &format!("gitdir: {}/{target}\n", world.root.display()));
-        let found = find(&world.at(folder));
-        assert_eq!(found.hint, world.folder_hint(folder));
-        assert!(found.warnings[0].contains("does not know this folder"), "{:?}", found.warnings);
+        assert_eq!(world.doubted_at(folder), world.folder_hint(folder));
     }
 }
 
@@ -101,8 +122,7 @@ fn a_folder_that_only_claims_to_be_a_worktree_is_a_project_of_its_own() {
 fn a_submodule_is_a_project_of_its_own() {
     let world = World::new();
     world.repository("home/shop");
-    world.file("home/shop/.git/modules/lib/HEAD", "ref: refs/heads/main\n");
-    world.file("home/shop/lib/.git", "gitdir: ../.git/modules/lib\n");
+    world.submodule("home/shop", "lib");
     assert_eq!(world.hint_at("home/shop/lib"), world.folder_hint("home/shop/.git/modules/lib"));
 }
 
@@ -154,10 +174,10 @@ fn a_project_file_names_the_project_up_to_the_top_of_the_repository() {
     world.repository("home/shop");
     world.file("home/shop/.loci.toml", "group = \"shop\"\n");
     world.folder("home/shop/src");
-    assert_eq!(world.hint_at("home/shop/src"), name("shop"));
+    assert_eq!(world.hint_at("home/shop/src"), world.self_named("home/shop/.git", "shop"));
     world.file("home/notes/.loci.toml", "group = \"notes\"\n");
     world.folder("home/notes/old");
-    assert_eq!(world.hint_at("home/notes"), name("notes"));
+    assert_eq!(world.hint_at("home/notes"), world.self_named("home/notes", "notes"));
     assert_eq!(world.hint_at("home/notes/old"), world.folder_hint("home/notes/old"), "without a repository only the folder itself counts");
 }
 
@@ -186,7 +206,7 @@ fn the_variable_wins_over_everything_unless_it_cannot_be_a_name() {
     assert_eq!(with("team").hint, name("team"));
     for (value, why) in [("${TEAM}", "left a variable"), (&"x".repeat(129), "at most 128"), ("a\nb", "control characters")] {
         let found = with(value);
-        assert_eq!(found.hint, name("shop"));
+        assert_eq!(found.hint, world.self_named("home/shop/.git", "shop"));
         assert!(found.warnings[0].contains(why), "{:?}", found.warnings);
     }
 }

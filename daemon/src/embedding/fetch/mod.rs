@@ -136,9 +136,12 @@ enum Source<'a> {
     Pip,
 }
 
+/// A person who names a folder wants that folder, and no network behind their back.
 fn sources<'a>(from: Option<&'a Path>, url: Option<&'a str>) -> Vec<Source<'a>> {
-    let site = Source::Site(url.map_or(Site::Hub, Site::Mirror));
-    from.map(Source::Folder).into_iter().chain([site, Source::Pip]).collect()
+    match from {
+        Some(folder) => vec![Source::Folder(folder)],
+        None => vec![Source::Site(url.map_or(Site::Hub, Site::Mirror)), Source::Pip],
+    }
 }
 
 impl Source<'_> {

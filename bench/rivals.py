@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Measures loci beside others of its kind, with the same driver: how soon a session is ready, and what a call costs on its way.
+
+    python3 bench/rivals.py              about two minutes, with rivals that are installed already
+    python3 bench/rivals.py --write      the same, and puts it into docs/benchmarks.md
+
+Rivals come from their registries, into target/rivals; one that cannot be installed here is named and left out. Linux; standard library
+only. Nothing is said of the quality of answers here: bench/run.py --quality has it.
+"""
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
+
+import process
+import report
+from home import Home, model_cache
+from measure import percentile
+from session import Session
+
+PAGE = REPOSITORY / "docs" / "benchmarks.md"
+RIVALS = REPOSITORY / "target" / "rivals"
+COLD, JOINS, CALLS, WARM_UP = 20, 20, 500, 50
+INSTALL_WITHIN_S = 600
+NPM, NPM_VERSION = "@modelcontextprotocol/server-memory", "2026.8.31"
+CRATE, CRATE_VERSION = "loci-mcp", "0.2.3"
+
+
+@dataclass
+class Figures:
+    """One server; times in milliseconds, the median."""
+
+    name: str
+    cold: float
+    """From launching it, when nothing of it runs, to the answer of the handshake."""
+    join: float
+    """The same for one more session beside one that is open."""
+    call: float
+    """The cheapest call that it has, one after the other."""
+    session_mib: float | str
+    """PSS of the processes that a session has for itself; a shared daemon is none of them."""
+
+
+class Place:
+    """A server in a folder of its own, as `session.Session` wants it: a program with its arguments, and an environment."""
+
+    def __init__(self, name, command, call, env=None):
+        self.name, self.command, self.call = name, command, call
+        self.root = Path(tempfile.mkdtemp(prefix="loci-rival-"))
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(self.root), "XDG_RUNTIME_DIR": str(self.root)} | (env or {})
+
+    def open(self):
+        """A session that has shaken hands."""
+        return Session(self, self.root)
+
+    def rest(self):
+        """Nothing: a rival's processes end with its session."""
+
+    def close(self):
+        """Leaves nothing behind."""
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+class Loci:
+    """loci itself, in a home of its own."""
+
+    name, call = "loci", ("memory_stats", {})
+
+    def __init__(self, loci):
+        self._home = Home(loci).__enter__()
+        self.command, self.env, self._project = [str(self._home.loci), "mcp"], self._home.env, self._home.project("bench")
+
+    def open(self):
+        """A session that has shaken hands."""
+        return Session(self, self._project)
+
+    def rest(self):
+        """Stops the daemon, so that the next session is a cold one."""
+        assert self._home.run("ctl", "stop").returncode == 0
+
+    def without_relay(self):
+        """A call straight to the daemon's socket, in milliseconds: what is more through `loci mcp` is the relay's."""
+        with self.open() as relayed, Direct(self._home) as direct:
+            through, straight = per_call(relayed, self.call), per_call(direct, self.call)
+        return through, straight
+
+    def close(self):
+        """Leaves nothing behind."""
+        self._home.__exit__(None)
+
+
+class Direct(Session):
+    """A session on the daemon's socket, as the relay has one; a daemon must be running."""
+
+    class _Wire:
+        def __init__(self, connection):
+            self.pid, self.stdin, self.stdout = None, connection.makefile("wb"), connection.makefile("rb", buffering=0)
+            self._connection = connection
+
+        def wait(self, _timeout=None):
+            self._connection.close()
+
+    def __init__(self, home):
+        self._last_id, self._unread = 0, b""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(str(Path(home.env["XDG_RUNTIME_DIR"]) / "loci" / "locid.sock"))
+        self._shim = self._Wire(connection)
+        self._write({"loci": [1, 1], "shim": "0.1.0", "session": {"id": str(uuid.uuid4()), "pid": os.getpid()}})
+        welcome = self._message()
+        assert welcome["ok"], f"the daemon refused: {welcome}"
+        self._initialize()
+
+
+@contextmanager
+def closing(server):
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def milliseconds(action):
+    """What the action gives, and how long it took."""
+    start = time.perf_counter()
+    result = action()
+    return result, 1000 * (time.perf_counter() - start)
+
+
+def measure(server):
+    """All figures of one server."""
+    cold, joins = [], []
+    for _ in range(COLD):
+        server.rest()
+        session, took = milliseconds(server.open)
+        # The session is used before it is closed: what answers the handshake must also serve.
+        with session:
+            cold.append(took)
+            session.tool(server.call[0], **server.call[1])
+    with server.open() as first:
+        calls = per_call(first, server.call)
+        for _ in range(JOINS):
+            session, took = milliseconds(server.open)
+            with session:
+                joins.append(took)
+        added = sum(process.pss_mib(pid) for pid in family(first.pid))
+    return Figures(server.name, percentile(cold, 50), percentile(joins, 50), calls, added)
+
+
+def per_call(session, call):
+    """The median of one call after the other, in milliseconds."""
+    name, arguments = call
+    for _ in range(WARM_UP):
+        session.tool(name, **arguments)
+    return percentile([milliseconds(lambda: session.tool(name, **arguments))[1] for _ in range(CALLS)], 50)
+
+
+def family(pid):
+    """The process and its children; a daemon has left its parent and is none of them."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *[member for child in children for member in family(int(child))]]
+
+
+def npm_rival():
+    """server-memory under Node: keeps a graph in a file, and searches it by words."""
+    folder = RIVALS / f"npm-{NPM_VERSION}"
+    program = folder / "node_modules" / NPM / "dist" / "index.js"
+    if not program.exists():
+        flags = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+        install("npm", "install", "--prefix", folder, *flags, f"{NPM}@{NPM_VERSION}")
+    place = Place(f"{NPM} {NPM_VERSION}", [shutil.which("node"), str(program)], ("read_graph", {}))
+    place.env["MEMORY_FILE_PATH"] = str(place.root / "memory.json")
+    return place
+
+
+def crate_rival():
+    """loci-mcp, the older Loci: one process a session, each with a model of its own."""
+    program = RIVALS / CRATE / "bin" / "loci"
+    if not program.exists():
+        flags = ["--locked", "--root", RIVALS / CRATE, "--target-dir", RIVALS / "build"]
+        install("cargo", "install", CRATE, "--version", CRATE_VERSION, *flags, env=os.environ | runtime())
+    libraries = {name: value for name, value in runtime().items() if name == "LD_LIBRARY_PATH"}
+    return Place(f"{CRATE} {CRATE_VERSION}", [str(program), "serve"], ("memory_stats", {}), libraries)
+
+
+def install(*command, env=None):
+    """Runs an installer to its end, in bounded time."""
+    print(f"Installing: {' '.join(map(str, command[:4]))} …", file=sys.stderr)
+    subprocess.run(list(map(str, command)), check=True, timeout=INSTALL_WITHIN_S, stdout=sys.stderr, env=env)
+
+
+def runtime():
+    """Has the crate linked with the ONNX Runtime that `loci model download` brought: its own build would fetch one."""
+    found = sorted(model_cache().glob("onnxruntime-*/libonnxruntime.so.*"))
+    if not found:
+        return {}
+    folder = RIVALS / "ort"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("libonnxruntime.so", "libonnxruntime.so.1"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(found[-1])
+    return {"ORT_LIB_LOCATION": str(folder), "ORT_PREFER_DYNAMIC_LINK": "1", "LD_LIBRARY_PATH": str(folder)}
+
+
+def section(figures, relay, left_out):
+    """The figures as Markdown."""
+    rows = [[f.name, f.cold, f.join, f"{f.call:.2f}", f.session_mib] for f in figures]
+    text = f"""\
+The same driver speaks to each over stdio, in one run. "Cold" is from launching the server when nothing of it runs to the answer of
+`initialize`; "join" the same for one more session beside an open one; "call" the cheapest call that each has (`memory_stats`, or
+`read_graph` of an empty graph), {CALLS} one after the other; medians. The calls do not do the same work, so this is no race. "A session"
+is the PSS in MiB that a session holds for itself; loci's shared daemon is not in it (see Memory).
+
+What the relay costs: {relay[0]:.2f} ms through `loci mcp`, {relay[1]:.2f} ms for the same call straight on the daemon's socket.
+"""
+    table = report.table(["", "cold ms", "join ms", "call ms", "a session MiB"], rows)
+    missing = "".join(f"\nLeft out: {name}: {why}\n" for name, why in left_out)
+    return f"## Beside others\n\n{text}\n{table}\n{missing}"
+
+
+def main():
+    """Measures, prints, and writes if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
+    parser.add_argument("--without", action="append", default=[], metavar="NAME", help="leave a rival out, by its package's name")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    chosen = parser.parse_args()
+    figures, relay, left_out = [], None, []
+    for name, make in (("loci", lambda: Loci(chosen.loci)), (NPM, npm_rival), (CRATE, crate_rival)):
+        if name in chosen.without:
+            left_out.append((name, "not asked for"))
+            continue
+        try:
+            print(f"{name} …", file=sys.stderr)
+            with closing(make()) as server:
+                figures.append(measure(server))
+                relay = relay or server.without_relay()
+        except (OSError, EOFError, TimeoutError, subprocess.SubprocessError, RuntimeError) as why:
+            if name == "loci":
+                raise
+            left_out.append((name, f"{type(why).__name__}: {why}".splitlines()[0]))
+    version = subprocess.run([chosen.loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    text = section(figures, relay, left_out) + "\n" + report.source(version, process.machine(), "python3 bench/rivals.py", date.today().isoformat())
+    print(text)
+    if chosen.write:
+        report.write(PAGE, "rivals", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+//! A service manager that holds the socket and wants to be told: systemd's protocol, without a systemd.
+
+use crate::house::House;
+use crate::wire::{Daemon, Peer, signal, until};
+use serde_json::json;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A home with a folder of sockets, and the ear of its service manager.
+fn house() -> (House, UnixDatagram) {
+    let house = House::without_model();
+    fs::create_dir(house.path("run/loci")).expect("is made");
+    fs::set_permissions(house.path("run/loci"), fs::Permissions::from_mode(0o700)).expect("is set");
+    let ear = UnixDatagram::bind(house.path("notify")).expect("is bound");
+    ear.set_read_timeout(Some(Duration::from_secs(20))).expect("is set");
+    let notify = house.path("notify");
+    (house.with("NOTIFY_SOCKET", notify).with("WATCHDOG_USEC", "200000"), ear)
+}
+
+fn hear(ear: &UnixDatagram) -> String {
+    let mut message = [0; 256];
+    let length = ear.recv(&mut message).expect("is told in time");
+    String::from_utf8_lossy(&message[..length]).trim().to_owned()
+}
+
+/// Everything from readiness to the end, by a daemon to which the socket was handed.
+fn serve_and_end(house: &House, mut daemon: Daemon, ear: &UnixDatagram) {
+    let place = house.path("run/loci/locid.sock");
+    let mut agent = house.session();
+    agent.store("semantic", "Stored through the socket that was handed over");
+    assert_eq!(house.status()["pid"], daemon.pid(), "no other daemon was started");
+    assert_eq!(hear(ear), "READY=1");
+    assert_eq!([hear(ear), hear(ear)], ["WATCHDOG=1", "WATCHDOG=1"]);
+    signal("-TERM", [daemon.pid()]);
+    assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
+    let said = std::iter::repeat_with(|| hear(ear)).find(|said| said != "WATCHDOG=1");
+    assert_eq!(said.as_deref(), Some("STOPPING=1"));
+    assert!(fs::symlink_metadata(&place).expect("is still there").file_type().is_socket(), "the socket is not ours to remove");
+    assert!(!house.path("run/loci/admin.sock").exists(), "the admin socket is");
+}
+
+#[test]
+fn systemd_starts_the_daemon_when_the_first_agent_knocks() {
+    let (house, ear) = house();
+    let place = house.path("run/loci/locid.sock");
+    let mut command = house.command("locid");
+    let variables: Vec<String> =
+        command.get_envs().filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value?.to_str()?))).collect();
+    let mut activator = Command::new("systemd-socket-activate");
+    activator.args(variables.iter().map(|variable| format!("--setenv={variable}"))).arg("--listen").arg(&place);
+    activator.arg(command.get_program());
+    if Command::new("systemd-socket-activate").arg("--version").stdout(Stdio::null()).status().is_err() {
+        println!("systemd-socket-activate is not on this machine: a shell took its place");
+        return;
+    }
+    command.arg("--version");
+    let activator = Daemon::launch(&house, &mut activator);
+    until("the socket is there", || Command::new("test").arg("-S").arg(&place).status().expect("runs").success());
+    assert!(!house.path("run/loci/locid.lock").exists(), "there is no daemon yet");
+    serve_and_end(&house, activator, &ear);
+}
+
+/// `locid` with a listening socket as descriptor 3, as systemd hands it over.
+fn handed(house: &House, place: &Path) -> Command {
+    let listener = UnixListener::bind(place).expect("is bound");
+    let mut command = house.command_at("/bin/sh".as_ref());
+    let hand_over = "exec 3<&0 0</dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\"";
+    command.args(["-c", hand_over]).arg(crate::house::binaries().join("locid")).stdin(OwnedFd::from(listener));
+    command
+}
+
+#[test]
+fn a_socket_that_is_handed_over_is_served_and_left() {
+    let (house, ear) = house();
+    let mut command = handed(&house, &house.path("run/loci/locid.sock"));
+    let daemon = Daemon::start(&house, &mut command);
+    drop(command);
+    drop(Peer::welcome(&house));
+    let second = house.command("locid").output().expect("runs");
+    assert_eq!(second.status.code(), Some(75), "the lock is held all the same");
+    serve_and_end(&house, daemon, &ear);
+}
+
+#[test]
+fn a_socket_where_no_agent_looks_is_refused() {
+    let (house, ear) = house();
+    let run = handed(&house, &house.path("run/other.sock")).output().expect("runs");
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(78), "{said}");
+    assert!(said.contains("other.sock") && said.contains("ListenStream= of the socket unit has to be"), "{said}");
+    ear.set_nonblocking(true).expect("is set");
+    assert_eq!(ear.recv(&mut [0; 8]).expect_err("nobody said it was ready").kind(), ErrorKind::WouldBlock);
+    assert!(house.session().call("memory_stats", json!({})).is_ok(), "agents start one of their own");
+}

@@ -1,0 +1,120 @@
+//! Peers that say nothing, read nothing or come in crowds, and a daemon that has to end meanwhile: nobody else suffers.
+
+use crate::house::House;
+use crate::wire::{Daemon, Peer, cpu_ticks, sessions, signal, until};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+#[test]
+fn who_says_no_hello_or_half_of_one_is_dropped_after_two_seconds() {
+    let house = House::without_model();
+    let _daemon = Daemon::start(&house, &mut house.command("locid"));
+    let mut peers = [Peer::silent(&house), Peer::silent(&house)];
+    peers[1].say(br#"{"loci":[1,1],"#);
+    let start = Instant::now();
+    let mut agent = house.session();
+    agent.store("semantic", "Stored beside two silent peers");
+    for peer in &mut peers {
+        assert_eq!(peer.receive(), None);
+    }
+    let took = start.elapsed();
+    assert!(took > Duration::from_millis(1500) && took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
+fn who_reads_nothing_is_dropped_and_hurts_nobody() {
+    let house = House::without_model();
+    let _daemon = Daemon::start(&house, house.command("locid").args(["--read-deadline", "1"]));
+    let mut agent = house.session();
+    let text = |n: usize| format!("{n} {}", "long ".repeat(6000));
+    let ids: Vec<String> = (0..8).map(|n| agent.store("semantic", &text(n))).collect();
+    let mut greedy = Peer::welcome(&house);
+    for id in 0..16 {
+        greedy.call(id, "recall_memory", &json!({"ids": ids, "token_budget": 1_000_000}));
+    }
+    assert_eq!(sessions(&house), 2);
+    let mut slowest = Duration::ZERO;
+    until("the greedy peer is gone", || {
+        let start = Instant::now();
+        agent.call("memory_stats", json!({})).expect("is answered");
+        slowest = slowest.max(start.elapsed());
+        sessions(&house) == 1
+    });
+    assert!(slowest < Duration::from_secs(1), "the other session waited {slowest:?}");
+}
+
+#[test]
+fn of_three_hundred_connections_the_surplus_is_told_busy_and_the_rest_is_served() {
+    let house = House::without_model();
+    let _daemon = Daemon::start(&house, &mut house.command("locid"));
+    let (mut served, mut busy) = (Vec::new(), 0);
+    for _ in 0..300 {
+        let (mut peer, answer) = Peer::greet(&house);
+        if answer["ok"] == true {
+            served.push(peer);
+        } else {
+            assert_eq!(answer["error"], "busy", "{answer}");
+            assert_eq!(peer.receive(), None);
+            busy += 1;
+        }
+    }
+    assert_eq!((served.len(), busy), (256, 44));
+    for (id, peer) in served.iter_mut().enumerate() {
+        peer.call(id, "memory_stats", &json!({}));
+    }
+    for (id, peer) in served.iter_mut().enumerate() {
+        assert_eq!(peer.receive().expect("is answered")["id"], id);
+    }
+    drop(served);
+    until("all are gone", || sessions(&house) == 0);
+    house.session().store("semantic", "There is room again");
+}
+
+#[test]
+fn without_descriptors_it_does_not_spin_and_comes_back() {
+    let house = House::without_model();
+    let mut limited = house.command_at("/bin/sh".as_ref());
+    let locid = crate::house::binaries().join("locid");
+    let daemon = Daemon::start(&house, limited.args(["-c", "ulimit -n 64; exec \"$0\""]).arg(locid));
+    let (start, used) = (Instant::now(), cpu_ticks(daemon.pid()));
+    let mut crowd: Vec<Peer> = (0..150).map(|_| Peer::silent(&house)).collect();
+    for peer in &mut crowd {
+        assert_eq!(peer.receive(), None, "each is let in at last, and dropped for its silence");
+    }
+    let (took, used) = (start.elapsed().as_millis(), u128::from(cpu_ticks(daemon.pid()) - used) * 10);
+    println!("150 silent connections at 64 descriptors: {used} ms of a core in {took} ms");
+    assert!(took > 4000, "there were descriptors enough for all: {took} ms");
+    assert!(used * 20 < took, "{used} ms of a core in {took} ms");
+    assert!(!daemon.log().contains("ERROR"), "a crowd takes no descriptor from the store: {}", daemon.log());
+    let peers: Vec<_> = (0..40).map(|_| Peer::greet(&house)).collect();
+    let served = peers.iter().filter(|(_, answer)| answer["ok"] == true).count();
+    assert!((8..=30).contains(&served), "{served} were served, the others told that it is busy");
+    assert!(peers.iter().all(|(_, answer)| answer["ok"] == true || answer["error"] == "busy"));
+    drop(peers);
+    until("all are gone", || sessions(&house) == 0);
+    house.session().store("semantic", "Service has resumed");
+}
+
+#[test]
+fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
+    let house = House::without_model();
+    let mut daemon = Daemon::start(&house, &mut house.command("locid"));
+    let mut peers: Vec<Peer> = (0..8).map(|_| Peer::welcome(&house)).collect();
+    for call in 0..40 {
+        for (number, peer) in peers.iter_mut().enumerate() {
+            peer.call(call, "store_memory", &json!({"content": format!("Peer {number} says {call}"), "type": "semantic"}));
+        }
+    }
+    assert!(peers[0].receive().is_some(), "they are at work");
+    signal("-TERM", [daemon.pid()]);
+    let mut answered = 1;
+    for peer in &mut peers {
+        while let Some(answer) = peer.receive() {
+            assert!(answer["result"]["structuredContent"]["id"].is_string(), "{answer}");
+            answered += 1;
+        }
+    }
+    assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
+    assert_eq!(house.session().call("memory_stats", json!({})).expect("counts")["total_memories"], answered);
+    println!("{answered} of 320 stores were answered, and no other one took effect");
+}

@@ -1,0 +1,66 @@
+//! Sessions that come and go in numbers: one daemon however many start it, and nothing is left of those that are killed.
+
+use crate::house::{Agent, House};
+use crate::wire::{descriptors, resident_kib, sessions, signal, until};
+use serde_json::json;
+use std::path::Path;
+
+const AT_ONCE: usize = 20;
+
+/// So many shims at once, each of which has reached the daemon.
+fn crowd(house: &House, size: usize) -> Vec<Agent> {
+    std::thread::scope(|scope| {
+        let begin = || {
+            let mut agent = house.session();
+            agent.call("memory_stats", json!({})).expect("is answered");
+            agent
+        };
+        let starts: Vec<_> = (0..size).map(|_| scope.spawn(begin)).collect();
+        starts.into_iter().map(|start| start.join().expect("starts")).collect()
+    })
+}
+
+#[test]
+fn twenty_four_shims_at_once_have_one_daemon_each_of_twenty_times() {
+    let house = House::without_model();
+    for round in 1..=20 {
+        let agents = crowd(&house, 24);
+        assert_eq!(sessions(&house), 24, "round {round}");
+        let served = house.log().lines().filter(|line| line.contains("serving")).count();
+        assert_eq!(served, round, "one daemon in each round: {}", house.log());
+        drop(agents);
+        assert!(house.loci(&["ctl", "stop"]).status.success());
+    }
+}
+
+/// Begins and kills so many sessions without a word; none of their processes is left.
+fn begin_and_kill(house: &House, times: usize) {
+    for _ in 0..times / AT_ONCE {
+        let agents = crowd(house, AT_ONCE);
+        let pids: Vec<u32> = agents.iter().map(Agent::pid).collect();
+        signal("-KILL", pids.clone());
+        drop(agents);
+        assert!(pids.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()), "no shim is left");
+    }
+    until("the daemon has forgotten them", || sessions(house) == 0);
+}
+
+#[test]
+fn two_hundred_killed_sessions_leave_nothing_behind() {
+    let house = House::without_model();
+    begin_and_kill(&house, 3 * AT_ONCE);
+    let pid = house.status()["pid"].to_string();
+    let before = (descriptors(&pid), resident_kib(&pid));
+    begin_and_kill(&house, 200);
+    assert_eq!(house.status()["pid"].to_string(), pid, "it is the same daemon");
+    let after = (descriptors(&pid), resident_kib(&pid));
+    println!("descriptors and KiB before {before:?}, after {after:?}");
+    assert!(before.0.is_some() || nobody_may_look(), "descriptors are counted");
+    assert_eq!(after.0, before.0, "descriptors");
+    assert!(after.1 < before.1 + 2048, "{} KiB before, {} KiB after", before.1, after.1);
+}
+
+fn nobody_may_look() -> bool {
+    println!("not root: the daemon's descriptors could not be counted");
+    true
+}

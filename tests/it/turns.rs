@@ -1,0 +1,109 @@
+//! Many calls, slow calls, calls taken back: nobody is crowded out, nobody is left without word.
+
+use crate::house::{Agent, House};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Holds the database so that no store can be finished until this is dropped.
+fn hold(house: &House) -> Connection {
+    let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
+    conn.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
+    conn
+}
+
+fn send(agent: &mut Agent, id: usize, text: &str, token: Option<&str>) {
+    let meta = token.map_or(json!({}), |token| json!({"progressToken": token}));
+    let params = json!({"name": "store_memory", "arguments": {"content": text, "type": "semantic"}, "_meta": meta});
+    agent.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string());
+}
+
+#[test]
+fn a_slow_call_tells_its_progress_to_who_asked_for_it() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "The database is there");
+    let held = hold(&house);
+    send(&mut agent, 100, "Slow", Some("t"));
+    for expected in [1.0, 2.0] {
+        let told = agent.message();
+        assert_eq!((&told["method"], &told["params"]["progressToken"]), (&json!("notifications/progress"), &json!("t")), "{told}");
+        assert_eq!(told["params"]["progress"], expected);
+    }
+    drop(held);
+    assert_eq!(agent.receive()["result"]["structuredContent"]["deduplicated"], false);
+}
+
+#[test]
+fn a_cancelled_call_has_no_answer_and_the_session_goes_on() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "The database is there");
+    let held = hold(&house);
+    send(&mut agent, 100, "Taken back", None);
+    agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 100}}).to_string());
+    agent.send(&json!({"jsonrpc": "2.0", "id": 101, "method": "ping"}).to_string());
+    assert_eq!(agent.receive()["id"], 101, "the cancelled call is not answered");
+    drop(held);
+    agent.store("semantic", "And on");
+    let found = agent.recall("taken").len();
+    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    assert_eq!(counted["total_memories"], 2 + found, "whatever became of it, both say the same");
+}
+
+#[test]
+fn a_session_that_sends_everything_at_once_does_not_crowd_out_another() {
+    let house = House::new();
+    let (mut greedy, mut modest) = (house.session(), house.session());
+    for agent in [&mut greedy, &mut modest] {
+        agent.recall("so that both are connected and the model is warm");
+    }
+    let long = "This is one of many notes that take the model a while to read, since it goes on and on. ".repeat(60);
+    for id in 0..16 {
+        send(&mut greedy, 1000 + id, &format!("{id} {long}"), None);
+    }
+    send(&mut modest, 2000, "A short note", None);
+    let modest_done = std::thread::spawn(move || {
+        let answer = modest.receive();
+        (modest, answer, Instant::now())
+    });
+    let done: Vec<Instant> = (0..16).map(|_| drop(greedy.receive())).map(|()| Instant::now()).collect();
+    let (_modest, answer, at) = modest_done.join().expect("is answered");
+    assert_eq!(answer["id"], 2000);
+    let after = done.iter().filter(|when| **when > at).count();
+    assert!(after >= 8, "the short note waited for {} of the 16 long ones", 16 - after);
+}
+
+#[test]
+fn a_thousand_calls_without_reading_are_all_answered_in_the_end() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "Something to count");
+    let line = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "memory_stats"}}).to_string();
+    let sender = agent.send_from_a_thread((5000..6000).map(line).collect());
+    let mut answered: Vec<Value> = (0..1000).map(|_| agent.receive()["id"].clone()).collect();
+    sender.join().expect("everything was taken");
+    answered.sort_by_key(Value::as_u64);
+    assert_eq!(answered, (5000..6000).map(|id| json!(id)).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_call_is_answered_however_odd_its_numbers_and_spellings() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1001,"method":"tools/call","params":{"name":"memory_stats","_meta":{"x":1e999},"arguments":{}}}"#,
+        r#"{"jsonrpc":"2.0","id":1001,"method":"tools\/call","params":{"name":"recall_memory","arguments":{"query":"x","min_confidence":1e999}}}"#,
+        r#"{"jsonrpc":"2.0","id":1001,"x":1e999,"method":"tools/call","params":{"name":"memory_stats"}}"#,
+        r#"{"jsonrpc":"2.0","id":1001,"method":"tools/call","params":{"name":"memory_stats","arguments":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":1001,"method":"tools/call","params":{"arguments":{}}}"#,
+        r#"{"jsonrpc":"2.0","id":-0,"method":"ping"}"#,
+    ] {
+        agent.send(line);
+        let answer = agent.receive();
+        let id = answer["id"].as_f64();
+        assert!(id == Some(1001.0) || id == Some(0.0), "{line} was answered by {answer}");
+        assert_ne!(answer["error"]["code"], -32601, "{line}");
+    }
+    agent.store("semantic", "Life goes on");
+}

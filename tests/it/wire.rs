@@ -1,0 +1,157 @@
+//! The daemon without a shim: started by hand, spoken to on its bare socket, and looked at from outside.
+//!
+//! Not here: any test; sessions as agents have them (`house`).
+
+use crate::house::House;
+use loci_proto::hello::{self, Hello};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long anything may take that has to happen.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Looks again and again until it is so; how long that took. What is looked at has to take a moment by itself.
+#[track_caller]
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < DEADLINE, "{what}: not in time");
+    }
+    start.elapsed()
+}
+
+/// How many sessions the daemon of this home serves.
+pub fn sessions(house: &House) -> usize {
+    house.status()["sessions"].as_array().expect("lists them").len()
+}
+
+/// Sends a signal to processes.
+pub fn signal(name: &str, pids: impl IntoIterator<Item = u32>) {
+    let pids: Vec<String> = pids.into_iter().map(|pid| pid.to_string()).collect();
+    assert!(Command::new("kill").arg(name).args(pids).status().expect("runs").success());
+}
+
+/// A daemon that a test has started.
+pub struct Daemon {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Daemon {
+    /// Starts it and waits until it answers.
+    pub fn start(house: &House, command: &mut Command) -> Self {
+        let daemon = Self::launch(house, command);
+        until("the daemon answers", || house.loci(&["ctl", "status"]).status.success());
+        daemon
+    }
+
+    /// Starts it; its log goes to a file of its own.
+    pub fn launch(house: &House, command: &mut Command) -> Self {
+        let log = house.path("daemon.log");
+        let file = File::create(&log).expect("is made");
+        let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("runs");
+        Self { child, log }
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it has logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("is there")
+    }
+
+    /// Waits for its end.
+    pub fn ended(&mut self) -> ExitStatus {
+        self.child.wait().expect("ends")
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // A test that failed may have left it running.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A number of kilobytes from `/proc/PID/status`.
+pub fn resident_kib(pid: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("is running");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("has memory");
+    line.trim().trim_end_matches(" kB").parse().expect("is a number")
+}
+
+/// Open descriptors; none where only root may look, since the daemon is closed to its own user.
+pub fn descriptors(pid: &str) -> Option<usize> {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).ok().map(Iterator::count)
+}
+
+/// Hundredths of a second of a core that a process has used.
+pub fn cpu_ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("is running");
+    let fields: Vec<&str> = stat.rsplit(')').next().expect("has fields").split_whitespace().collect();
+    fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("is a number")).sum()
+}
+
+/// Somebody at the agents' socket.
+pub struct Peer(BufReader<UnixStream>);
+
+impl Peer {
+    /// Connects and says nothing.
+    pub fn silent(house: &House) -> Self {
+        let stream = UnixStream::connect(house.path("run/loci/locid.sock")).expect("connects");
+        stream.set_read_timeout(Some(DEADLINE)).expect("is set");
+        Self(BufReader::new(stream))
+    }
+
+    /// Connects and says hello; the daemon's answer.
+    pub fn greet(house: &House) -> (Self, Value) {
+        let mut peer = Self::silent(house);
+        let session = hello::Session { id: "wire".to_owned(), pid: std::process::id(), ..hello::Session::default() };
+        let hello = Hello { loci: (hello::MIN, hello::MAX), shim: "wire".to_owned(), session };
+        peer.send(&serde_json::to_value(hello).expect("is JSON"));
+        let answer = peer.receive().expect("is answered");
+        (peer, answer)
+    }
+
+    /// A peer that is served.
+    pub fn welcome(house: &House) -> Self {
+        let (peer, answer) = Self::greet(house);
+        assert_eq!(answer["ok"], true, "{answer}");
+        peer
+    }
+
+    /// Sends bytes as they are.
+    pub fn say(&mut self, bytes: &[u8]) {
+        self.0.get_mut().write_all(bytes).expect("is taken");
+    }
+
+    /// Sends one line.
+    pub fn send(&mut self, message: &Value) {
+        self.say(format!("{message}\n").as_bytes());
+    }
+
+    /// Sends a call without waiting for its answer.
+    pub fn call(&mut self, id: usize, tool: &str, arguments: &Value) {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}));
+    }
+
+    /// The next line; nothing when the daemon has ended the connection.
+    pub fn receive(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        match self.0.read_line(&mut line) {
+            Ok(0) => None,
+            Ok(_) => Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("half a line: {} bytes", line.len()))),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
+            Err(error) => panic!("neither a line nor the end: {error}"),
+        }
+    }
+}

@@ -37,3 +37,16 @@ clients:
 # Kill the daemon two thousand times under eight busy sessions
 torture kills="2000":
     LOCI_KILLS={{kills}} cargo test --release --locked -p loci-tests --test it -- torture --nocapture
+
+# Runs MCP's conformance suite; its extra build takes some minutes the first time.
+conformance *scenario:
+    tests/clients/conformance.sh {{scenario}}
+
+# Looks for lines that the relay treats wrongly.
+fuzz seconds="60":
+    tests/fuzz/run.sh {{seconds}}
+
+# Measures loci beside others of its kind.
+rivals *flags:
+    cargo build --release --locked
+    python3 bench/rivals.py {{flags}}

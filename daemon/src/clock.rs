@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// A jump that a clock has to prove, in milliseconds.
 const LEAP: i64 = 30 * DAY;
 /// How long a clock has to stand by a jump.
-const PROOF: Duration = Duration::from_secs(24 * 3600);
+const PROOF: Duration = Duration::from_hours(24);
 
 /// A reading of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

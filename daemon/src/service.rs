@@ -3,6 +3,7 @@
 //! A verb checks its request, has the text embedded where one is needed, picks the writer or a reader, and answers. The store opens in
 //! the background; until it has, calls wait here. Not here: protocols, what a verb means (the engine).
 
+use crate::brake::Brake;
 use crate::clock::Clock;
 use crate::embedding::first_use::FirstUse;
 use crate::embedding::{EmbedError, Embedder, Lane, State};
@@ -62,6 +63,7 @@ pub struct Service {
     /// How often each memory was given in full since this was last written down.
     accesses: Mutex<HashMap<i64, u32>>,
     first_use: FirstUse,
+    brake: Brake,
     wants_vectors: AtomicBool,
     unflushed: AtomicBool,
 }
@@ -73,6 +75,7 @@ impl Service {
         Self {
             embedder,
             first_use,
+            brake: Brake::default(),
             sessions: Arc::default(),
             store,
             database,
@@ -94,6 +97,7 @@ impl Service {
         if let Some(answer) = answered_before(&pools, key.clone()).await? {
             return Ok(answer);
         }
+        self.brake.count(&session.group.id, draft.content(), Instant::now())?;
         let pieces = self.vectors(draft.content()).await?;
         if pieces.is_none() {
             self.wants_vectors.store(true, Ordering::Relaxed);

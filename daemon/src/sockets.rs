@@ -33,12 +33,11 @@ pub struct Bound {
 /// # Errors
 /// `Storage` when somebody else listens there, when something that is no socket lies there, or when a path cannot be bound.
 pub async fn bind(paths: &Paths, inherited: Option<Inherited>) -> Result<Bound, End> {
-    let agents = match inherited {
-        Some(inherited) => (listen::adopt(inherited)?, false),
-        None => {
-            until_free(&paths.socket).await?;
-            (listen::bind(&paths.socket)?, true)
-        }
+    let agents = if let Some(inherited) = inherited {
+        (listen::adopt(inherited)?, false)
+    } else {
+        until_free(&paths.socket).await?;
+        (listen::bind(&paths.socket)?, true)
     };
     until_free(&paths.admin_socket).await?;
     Ok(Bound { agents, admin: http::bind(&paths.admin_socket)? })

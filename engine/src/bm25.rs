@@ -23,8 +23,7 @@ pub(crate) fn shares(words: &[Having], admitted: usize, slots: usize) -> Vec<f64
         }
     }
     let measure = ideal.max(LEAST_IDEAL);
-    scores.iter_mut().for_each(|score| *score = (*score / measure).min(1.0));
-    scores
+    scores.into_iter().map(|score: f64| (score / measure).min(1.0)).collect()
 }
 
 /// `ln(1 + (N - n + .5) / (n + .5))`: never negative, so that a word of a small store still counts (Lucene's form).

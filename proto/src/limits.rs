@@ -26,6 +26,8 @@ pub const PREVIEW_CHARS: usize = 80;
 pub const CONNECTIONS: usize = 256;
 /// Calls of one session that run at once; further lines wait in the socket.
 pub const CALLS_IN_FLIGHT: usize = 16;
+/// Stores of one text in a minute; a further one is answered `busy`.
+pub const SAME_STORES_A_MINUTE: u32 = 20;
 /// Jobs that may wait for the writer, the readers or the model; a further one is answered `busy`.
 pub const QUEUE: usize = 256;
 /// Largest structured answer of one call, in bytes of compact JSON; a recall leaves results out before it passes this.

@@ -147,7 +147,8 @@ pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
         if numeric(column) { format!("{text:>width$}") } else { format!("{text:<width$}") }
     };
     let line = |row: &[String; N]| format!("  {}", (0..N).map(|column| cell(row, column)).collect::<Vec<_>>().join("  "));
-    rows.iter().map(|row| format!("{}\n", line(row).trim_end())).collect()
+    let lines: Vec<String> = rows.iter().map(|row| line(row).trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]

@@ -88,6 +88,19 @@ fn a_thousand_calls_without_reading_are_all_answered_in_the_end() {
 }
 
 #[test]
+fn an_agent_that_stores_the_same_again_and_again_is_told_to_stop() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let again = json!({"content": "The same again", "type": "semantic"});
+    let outcomes: Vec<_> = (0..60).map(|_| agent.call("store_memory", again.clone())).collect();
+    assert!(outcomes[..20].iter().all(Result::is_ok) && outcomes[20..].iter().all(Result::is_err));
+    let said = outcomes[20].as_ref().expect_err("is busy");
+    assert!(said.starts_with("busy: ") && said.contains("retry_after"), "{said}");
+    let shown = agent.call("recall_memory", json!({"query": "same"})).expect("goes on");
+    assert_eq!((&shown["total_matched"], &shown["results"][0]["confidence"]), (&json!(1), &json!(1.0)));
+}
+
+#[test]
 fn every_call_is_answered_however_odd_its_numbers_and_spellings() {
     let house = House::without_model();
     let mut agent = house.session();

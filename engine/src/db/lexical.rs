@@ -18,11 +18,10 @@ pub(crate) fn search(conn: &Connection, words: &[String]) -> Result<Vec<Having>>
     let mut found = Vec::with_capacity(words.len());
     for word in words {
         let rows = statement.query_map([format!("\"{word}\"")], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut having = rows.collect::<Result<Having, _>>()?;
+        let having = rows.collect::<Result<Having, _>>()?;
         let n = having.len() as f64;
         let idf = ((total as f64 - n + 0.5) / (n + 0.5)).ln().max(1e-6);
-        having.iter_mut().for_each(|(_, score)| *score /= idf);
-        found.push(having);
+        found.push(having.into_iter().map(|(seq, score)| (seq, score / idf)).collect());
     }
     Ok(found)
 }

@@ -24,8 +24,8 @@ pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
         File::create(&paths.hold)?;
     }
     let stopped = stop(paths).await?;
-    let held = if hold { " and stays so until loci ctl start" } else { "" };
-    say(format!("locid {}{held}", if stopped { "has stopped" } else { "is not running" }))
+    let how_long = if hold { " and stays so until loci ctl start" } else { "" };
+    say(format!("locid {}{how_long}", if stopped { "has stopped" } else { "is not running" }))
 }
 
 /// Stops the daemon and waits until it is gone; false when there was none.

@@ -9,16 +9,13 @@ impl World {
         let mut command = Command::new("git");
         command.args(["-c", "user.name=it", "-c", "user.email=it@localhost", "-c", "protocol.file.allow=always"]);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("GIT_CONFIG_NOSYSTEM", "1");
-        match command.env("HOME", self.root.join("home")).current_dir(self.root.join(folder)).args(arguments).output() {
-            Ok(output) => {
-                assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-                true
-            }
-            Err(_) => {
-                println!("no git: nothing was compared");
-                false
-            }
-        }
+        command.env("HOME", self.root.join("home")).current_dir(self.root.join(folder)).args(arguments);
+        let Ok(output) = command.output() else {
+            println!("no git: nothing was compared");
+            return false;
+        };
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        true
     }
 
     /// The common directory that git itself names, canonical.

@@ -14,4 +14,5 @@ step cargo build --release --locked
 step target/release/loci model download
 step cargo test --release --locked
 step tests/clients/run.sh
+step tests/clients/conformance.sh
 printf '\n== All tests passed (%d s)\n' "$SECONDS"

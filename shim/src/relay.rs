@@ -47,8 +47,10 @@ pub struct Relay<I, O> {
     flight: Flight,
     handshake: Handshake,
     keys: Keys,
-    /// Fingerprint of the tools that the agent may know of, once there was a daemon.
+    /// Fingerprint of the latest daemon's tools.
     tools: Option<String>,
+    /// The handshake was answered here.
+    greeted: bool,
     /// Daemons that were lost since the last answer.
     lost: u32,
     endurance: Endurance,
@@ -82,7 +84,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     /// A session whose idempotency keys are `keys`.
     pub fn new(agent: Agent<I, O>, reach: Rc<Reach>, keys: Keys, endurance: Endurance) -> Self {
         let (flight, handshake) = (Flight::default(), Handshake::default());
-        Self { agent, link: Link::new(reach), flight, handshake, keys, tools: None, lost: 0, endurance }
+        Self { agent, link: Link::new(reach), flight, handshake, keys, tools: None, greeted: false, lost: 0, endurance }
     }
 
     /// Serves the agent until it ends (end of input, closed output, or `stop`).
@@ -122,6 +124,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
 
     /// Answers the handshake in the daemon's words; its own answer comes to an id that nobody waits for, and is dropped.
     fn greet(&mut self) {
+        self.greeted |= self.flight.greeted_since().is_some();
         for entry in self.flight.give_up(|entry| entry.kind == Kind::Handshake) {
             let answer = answers::handshake(&entry);
             self.agent.tell(&answer.unwrap_or_else(|| answers::failure(&entry, "locid is not there yet.", "Ask again.")));
@@ -233,11 +236,12 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
 
     fn on_reached(&mut self, tools: String) {
         self.handshake.tell_again(&mut self.flight, &mut self.link);
-        let known = self.tools.get_or_insert_with(|| handshake_snapshot::own_fingerprint().to_owned());
-        if !tools.is_empty() && *known != tools {
-            *known = tools;
+        // An agent that was not greeted here knows the tools of the daemon that it heard of first.
+        let known = self.tools.take().or_else(|| self.greeted.then(|| handshake_snapshot::own_fingerprint().to_owned()));
+        if !tools.is_empty() && known.is_some_and(|known| known != tools) {
             self.agent.tell(answers::TOOLS_CHANGED);
         }
+        self.tools = Some(tools);
     }
 
     fn on_answer(&mut self, line: &[u8]) {

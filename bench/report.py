@@ -65,7 +65,7 @@ def quality(recall, duplicates):
     gate = f"Duplicates caught: {duplicates['duplicates']:.1f} %. Contradictions merged: {duplicates['contradictions']:.2f} %."
     text = """\
 Public test sets, DEV halves, through the MCP tools; percent, over all questions but LoCoMo's adversarial ones. The sets are not part
-of this repository, since their licences do not allow it, and neither are the scripts; the command finds both in `../shared/evals`.
+of this repository, since their licences do not allow it, and neither are the scripts; the command finds both in a folder beside it.
 """
     return f"## Quality of answers\n\n{text}\n{table(['set', 'stored', *measures], rows)}\n\n{gate}\n"
 

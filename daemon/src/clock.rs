@@ -2,7 +2,7 @@
 //!
 //! A clock that is set back stands still until it has caught up, so that nothing ages twice and no confidence rises. A clock that jumps
 //! ahead by more than [`LEAP`] is used, since the machine may have slept that long, but it is not remembered until it has stood for
-//! [`PROOF`]: one wrong reading must not hold the store in the future for good.
+//! [`PROOF`], in this run or since an earlier one: one wrong reading must not hold the store in the future for good.
 
 use loci_engine::time::{DAY, Timestamp};
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const LEAP: i64 = 30 * DAY;
 /// How long a clock has to stand by a jump.
 const PROOF: Duration = Duration::from_hours(24);
+/// The same in milliseconds.
+const PROOF_MS: i64 = DAY;
 
 /// A reading of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,17 +32,22 @@ pub struct Clock {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The latest moment that was believed.
-    latest: i64,
-    /// Since when the wall clock has been far ahead of it.
+    /// The latest moment that was believed; none until the store has said what it has seen.
+    latest: Option<i64>,
+    /// Since when in this run the wall clock has been far ahead of it.
     leapt_at: Option<Instant>,
+    /// The first reading far ahead that an earlier run has noted.
+    suspected: Option<i64>,
 }
 
 impl Clock {
-    /// Tells of a moment that the store has seen before this start.
-    pub fn has_seen(&self, moment: Timestamp) {
+    /// Tells of the latest moment that the store has seen before this start. Until then no reading is believed.
+    ///
+    /// `suspected` is the first reading far ahead of that moment, if one was noted.
+    pub fn has_seen(&self, moment: Timestamp, suspected: Option<Timestamp>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.latest = known.latest.max(moment.0);
+        known.suspected = suspected.map(|at| at.0);
+        known.latest = Some(known.latest.map_or(moment.0, |latest| latest.max(moment.0)));
     }
 
     /// The time now.
@@ -52,13 +59,17 @@ impl Clock {
 
     fn judge(&self, wall: i64, at: Instant) -> Reading {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let leap = known.latest > 0 && wall - known.latest > LEAP;
-        if leap && at.saturating_duration_since(*known.leapt_at.get_or_insert(at)) < PROOF {
+        let Some(latest) = known.latest else { return Reading { now: Timestamp(wall), believed: false } };
+        // A store that has seen nothing yet believes the first clock that it sees.
+        let leap = latest > 0 && wall - latest > LEAP;
+        let stood_by = known.suspected.is_some_and(|since| (PROOF_MS..=LEAP).contains(&(wall - since)));
+        if leap && !stood_by && at.saturating_duration_since(*known.leapt_at.get_or_insert(at)) < PROOF {
             return Reading { now: Timestamp(wall), believed: false };
         }
         known.leapt_at = None;
-        known.latest = known.latest.max(wall);
-        Reading { now: Timestamp(known.latest), believed: true }
+        let now = latest.max(wall);
+        known.latest = Some(now);
+        Reading { now: Timestamp(now), believed: true }
     }
 }
 
@@ -70,7 +81,7 @@ mod tests {
 
     fn clock() -> (Clock, Instant) {
         let clock = Clock::default();
-        clock.has_seen(Timestamp(T0));
+        clock.has_seen(Timestamp(T0), None);
         (clock, Instant::now())
     }
 
@@ -95,6 +106,31 @@ mod tests {
         assert!(!clock.judge(T0 + 60 * DAY, up).believed);
         assert!(clock.judge(T0 + 61 * DAY, up + PROOF).believed);
         assert!(clock.judge(T0 + 61 * DAY + 1, up + PROOF).believed);
+    }
+
+    #[test]
+    fn before_the_store_has_spoken_no_reading_is_believed_and_none_is_kept() {
+        let (clock, up) = (Clock::default(), Instant::now());
+        assert!(!clock.judge(T0 + 365 * DAY, up).believed);
+        clock.has_seen(Timestamp(T0), None);
+        assert!(!clock.judge(T0 + 365 * DAY, up).believed, "a wrong clock at the start is found out");
+        assert_eq!(clock.judge(T0 + 7, up), Reading { now: Timestamp(T0 + 7), believed: true });
+    }
+
+    #[test]
+    fn a_new_store_believes_the_first_clock() {
+        let clock = Clock::default();
+        clock.has_seen(Timestamp(0), None);
+        assert!(clock.judge(T0, Instant::now()).believed);
+    }
+
+    #[test]
+    fn a_jump_that_an_earlier_run_has_noted_is_believed_a_day_later() {
+        let (noted, up) = (Timestamp(T0 + 60 * DAY), Instant::now());
+        let clock = Clock::default();
+        clock.has_seen(Timestamp(T0), Some(noted));
+        assert!(!clock.judge(noted.0 + DAY / 2, up).believed);
+        assert!(clock.judge(noted.0 + DAY, up).believed);
     }
 
     #[test]

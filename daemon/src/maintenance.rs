@@ -65,6 +65,8 @@ async fn checkpoint(service: &Service, pools: &Pools) -> Result<(), Failure> {
     let left = pools.writer.run(move |writer| {
         if reading.believed {
             writer.remember_moment(reading.now)?;
+        } else {
+            writer.suspect(reading.now)?;
         }
         writer.checkpoint()
     });

@@ -128,7 +128,7 @@ async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), End> {
 
 fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools, Threads), Error> {
     let writer = open(db, settings, service.now())?;
-    service.clock.has_seen(writer.last_seen()?);
+    service.clock.has_seen(writer.last_seen()?, writer.suspected()?);
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);

@@ -146,6 +146,22 @@ impl Writer {
         upkeep::last_seen(&self.conn)
     }
 
+    /// The first moment that was too far ahead to be believed, if one was noted since the last believed one.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn suspected(&self) -> Result<Option<Timestamp>> {
+        upkeep::suspected(&self.conn)
+    }
+
+    /// Notes a moment that is too far ahead to be believed, unless one is noted already.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn suspect(&self, now: Timestamp) -> Result<()> {
+        upkeep::suspect(&self.conn, now)
+    }
+
     /// Keeps a moment as one that the clock has reached; only the caller can tell whether its clock is to be believed.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ pub(crate) struct Words {
     pub truncated: bool,
 }
 
-/// English words that carry no topic. The list that the figures of docs/retrieval.md were made with.
+/// English words that carry no topic. The list that the figures of docs/benchmarks.md were made with.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being",
     "between", "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "down", "each", "few", "for", "from", "had", "has",

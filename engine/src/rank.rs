@@ -1,7 +1,7 @@
 //! From the scores of the two legs to one order. Pure.
 //!
 //! The default is "c5": half the cosine, half BM25 as a share of what a perfect short text would score. Both halves are absolute, so a
-//! score means the same from query to query and no candidate list has to be cut first. Figures: docs/retrieval.md.
+//! score means the same from query to query and no candidate list has to be cut first. Figures: docs/benchmarks.md.
 
 /// How the two legs become one score.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -41,9 +41,23 @@ pub(crate) fn last_seen(conn: &Connection) -> Result<Timestamp> {
     Ok(Timestamp(meta(conn, "last_seen")?.and_then(|text| text.parse().ok()).unwrap_or(0)))
 }
 
-/// Keeps the latest moment that any write has seen.
+/// Keeps the latest moment that any write has seen, and drops what was suspected before it.
 pub(crate) fn set_last_seen(conn: &Connection, now: Timestamp) -> Result<()> {
+    conn.prepare_cached("DELETE FROM meta WHERE key = 'suspected'")?.execute([])?;
     set_meta(conn, "last_seen", &now.0.to_string())
+}
+
+/// The first moment that was too far ahead to be believed.
+pub(crate) fn suspected(conn: &Connection) -> Result<Option<Timestamp>> {
+    Ok(meta(conn, "suspected")?.and_then(|text| text.parse().ok()).map(Timestamp))
+}
+
+/// Notes the first moment that is too far ahead to be believed.
+pub(crate) fn suspect(conn: &Connection, now: Timestamp) -> Result<()> {
+    if suspected(conn)?.is_some() {
+        return Ok(());
+    }
+    set_meta(conn, "suspected", &now.0.to_string())
 }
 
 fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {

@@ -152,7 +152,9 @@ fn it_ended(status: ExitStatus, paths: &Paths, log: &Log) -> Failed {
     };
     let said = log.last_lines();
     let why = if said.is_empty() { how } else { said };
-    Failed::ForGood(not_started(why, status.code()))
+    let reason = not_started(why, status.code());
+    // A daemon that ends by itself will do so again; one that somebody killed will not.
+    if status.code().is_some() { Failed::ForGood(reason) } else { Failed::ForNow(reason) }
 }
 
 /// The daemon's log, and where it ended before this daemon was started.

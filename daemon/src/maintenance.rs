@@ -21,6 +21,9 @@ const ANSWERS_KEPT: i64 = DAY;
 /// Works until the daemon drains, then once more for what is left.
 pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: CancellationToken) {
     let Ok(pools) = service.pools().await else { return };
+    if pools.wants_check {
+        tokio::spawn(check(Arc::clone(&service), Arc::clone(&pools), draining.clone()));
+    }
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut expired_at = Timestamp(0);
@@ -41,6 +44,19 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
     if let Err(failure) = write_accesses(&service, &pools).await {
         tracing::warn!(%failure, "the last accesses were not counted");
     }
+}
+
+/// Checks a store that the last daemon did not close, beside serving. A damaged one ends the daemon, and the next start refuses.
+async fn check(service: Arc<Service>, pools: Arc<Pools>, draining: CancellationToken) {
+    let Ok(Err(error)) = pools.readers.run(|reader| reader.check()).await else { return };
+    let failure = Failure::from(error);
+    tracing::error!(%failure, "the store is damaged");
+    let what = failure.to_string();
+    if let Ok(Err(error)) = pools.writer.run(move |writer| writer.note_damage(&what)).await {
+        tracing::error!(%error, "the damage could not be noted");
+    }
+    service.is_damaged(failure);
+    draining.cancel();
 }
 
 async fn step(service: &Service, pools: &Pools, expired_at: &mut Timestamp, now: Timestamp) -> Result<(), Failure> {

@@ -103,6 +103,7 @@ async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Opti
     let _ = tokio::time::timeout(DRAIN, upkeep).await;
     let _ = tokio::time::timeout(Duration::from_millis(500), sockets.served()).await;
     embedder.stop();
+    let end = service.damage().map_or(end, |failure| Err(End::new(Exit::Storage, failure)));
     drop(service);
     // The last holder of the pools: its end lets the threads go, and the writer close the database.
     store.send_replace(Store::Opening);
@@ -129,10 +130,11 @@ async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), End> {
 fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools, Threads), Error> {
     let writer = open(db, settings, service.now())?;
     service.clock.has_seen(writer.last_seen()?, writer.suspected()?);
+    let wants_check = writer.wants_check();
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);
-    Ok((Pools { writer, readers }, Threads { writer: writer_threads, readers: reader_threads }))
+    Ok((Pools { writer, readers, wants_check }, Threads { writer: writer_threads, readers: reader_threads }))
 }
 
 /// Waits for the store and tells everybody how it is.

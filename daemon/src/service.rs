@@ -22,7 +22,7 @@ use loci_proto::stats::{StatsReply, StatsRequest};
 use loci_proto::store::{StoreReply, StoreRequest};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -47,6 +47,8 @@ pub struct Pools {
     pub writer: Pool<Writer>,
     /// Those that read.
     pub readers: Pool<Reader>,
+    /// The last daemon did not close the store, and it has not been checked yet.
+    pub wants_check: bool,
 }
 
 /// Everything that the verbs need.
@@ -66,6 +68,7 @@ pub struct Service {
     brake: Brake,
     wants_vectors: AtomicBool,
     unflushed: AtomicBool,
+    damage: OnceLock<Failure>,
 }
 
 impl Service {
@@ -84,6 +87,7 @@ impl Service {
             accesses: Mutex::default(),
             wants_vectors: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
+            damage: OnceLock::new(),
         }
     }
 
@@ -202,6 +206,17 @@ impl Service {
         std::mem::take(&mut *self.accesses.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The store was found damaged while it was served: the daemon has to end.
+    pub fn is_damaged(&self, failure: Failure) {
+        let _ = self.damage.set(failure);
+    }
+
+    /// What was found damaged, if anything was.
+    #[must_use]
+    pub fn damage(&self) -> Option<Failure> {
+        self.damage.get().cloned()
+    }
+
     /// Something was written, or a checkpoint did not get through: one is due.
     pub fn wants_checkpoint(&self) {
         self.unflushed.store(true, Ordering::Relaxed);
@@ -317,7 +332,7 @@ mod tests {
             loci_engine::open(&folder.path().join("memory.db"), loci_engine::Settings::for_model("m"), Timestamp(0)).expect("opens");
         let (readers, _r) = Pool::start("reader", vec![writer.reader().expect("opens")]);
         let (writer, _w) = Pool::start("writer", vec![writer]);
-        let (_store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers })));
+        let (_store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers, wants_check: false })));
         let service = Service::new(Embedder::of_nan(), FirstUse::new(false), opened, String::new());
         let session = Session::new(hello::Session::default(), &"group".parse().expect("is a name"), Timestamp(0));
 

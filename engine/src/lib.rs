@@ -96,6 +96,7 @@ pub struct Actor {
 pub struct Writer {
     conn: Connection,
     shared: Arc<Shared>,
+    check: upkeep::Check,
 }
 
 /// A connection that can only read, beside the warm index.
@@ -121,12 +122,22 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     migrate::check(&conn, path)?;
     connection::make_durable(&conn)?;
     migrate::run(&mut conn, now)?;
-    upkeep::begin(&conn, path)?;
+    let check = upkeep::begin(&conn, path)?;
     let mut index = Index::default();
     memories::entries(&conn, |entry| index.put(entry))?;
     vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
     let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index) });
-    Ok(Writer { conn, shared })
+    Ok(Writer { conn, shared, check })
+}
+
+impl Reader {
+    /// Looks at the structure of every page of the database; takes a second for some 150 MB.
+    ///
+    /// # Errors
+    /// `Damaged` with the first fault, `Database`.
+    pub fn check(&self) -> Result<()> {
+        upkeep::check(&self.conn, &self.shared.path)
+    }
 }
 
 impl Writer {
@@ -136,6 +147,20 @@ impl Writer {
     /// `Database` when it cannot be opened.
     pub fn reader(&self) -> Result<Reader> {
         Ok(Reader { conn: connection::reader(&self.shared.path)?, shared: Arc::clone(&self.shared) })
+    }
+
+    /// True when the last daemon did not close the store and it has not been checked since: [`Reader::check`] is due.
+    #[must_use]
+    pub fn wants_check(&self) -> bool {
+        self.check == upkeep::Check::Due
+    }
+
+    /// Notes what a check has found, so that the next start looks before it serves.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn note_damage(&self, what: &str) -> Result<()> {
+        upkeep::set_damaged(&self.conn, what)
     }
 
     /// The latest moment that the store has seen; a clock behind it has been set back.

@@ -1,19 +1,58 @@
 //! What the file itself needs: checks when it is opened, checkpoints while it is used.
+//!
+//! A store that the last daemon did not close is checked. A small one is checked before it serves; a larger one is served meanwhile
+//! ([`Check::Due`]), so that a start never grows dear with the store. What the check then finds is noted, and the next start refuses.
 
 use crate::error::{Error, Result};
 use crate::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Largest database, in bytes, that is checked before it serves (some 30 ms).
+const CHECKED_AT_ONCE: u64 = 4 << 20;
+/// A log of this many bytes is emptied before serving: every further opening would have to read it again.
+const LONG_LOG: u64 = 4 << 20;
+
+/// Whether the file still has to be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// It was closed in good order, or has been checked.
+    Done,
+    /// It was not closed, and is too large to wait for: check it beside serving.
+    Due,
+}
 
 /// Marks the store as open and checks it if the last daemon did not close it.
 ///
 /// # Errors
 /// `Damaged` when the check finds fault; nothing was changed then.
-pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<()> {
-    if meta(conn, "open")?.is_some() {
+pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Check> {
+    let unclean = meta(conn, "open")?.is_some();
+    let suspect = meta(conn, "damaged")?.is_some();
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
+    if size(&beside(path, "-wal")) > LONG_LOG {
+        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    }
+    let wait = suspect || size(path) <= CHECKED_AT_ONCE;
+    if unclean && wait {
         check(conn, path)?;
     }
-    set_meta(conn, "open", "1")
+    if suspect {
+        conn.execute("DELETE FROM meta WHERE key = 'damaged'", [])?;
+    }
+    set_meta(conn, "open", "1")?;
+    Ok(if unclean && !wait { Check::Due } else { Check::Done })
+}
+
+/// Notes that a check found fault, so that the next start looks before it serves.
+pub(crate) fn set_damaged(conn: &Connection, what: &str) -> Result<()> {
+    set_meta(conn, "damaged", what)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Empties the write-ahead log into the database and marks the store as closed.
@@ -23,7 +62,11 @@ pub(crate) fn end(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-fn check(conn: &Connection, path: &Path) -> Result<()> {
+/// Looks at the structure of every page.
+///
+/// # Errors
+/// `Damaged` with the first fault.
+pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if said == "ok" { Ok(()) } else { Err(Error::Damaged { path: path.to_path_buf(), what: said }) }
 }

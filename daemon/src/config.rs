@@ -23,6 +23,8 @@ pub struct Config {
     pub embedding: Embedding,
     /// `[retrieval]`
     pub retrieval: Retrieval,
+    /// `[ttl]`
+    pub ttl: Ttl,
     /// `[maintenance]`
     pub maintenance: Maintenance,
 }
@@ -83,6 +85,20 @@ pub struct Retrieval {
     pub rrf_k: f64,
     /// Above this cosine two texts may be the same fact, 0 to 1.
     pub dedup_threshold: f64,
+}
+
+/// `[ttl]`: seconds that memories of a type hold which do not say so themselves; for ever where a key is not given.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ttl {
+    /// What happened.
+    pub episodic: Option<i64>,
+    /// What is so.
+    pub semantic: Option<i64>,
+    /// How something is done.
+    pub procedural: Option<i64>,
+    /// Who or what.
+    pub entity: Option<i64>,
 }
 
 /// `[maintenance]`
@@ -187,6 +203,12 @@ impl Config {
         range("retrieval.vector_weight", r.vector_weight, 0.0, 1.0)?;
         range("retrieval.rrf_k", r.rrf_k, 1.0, 1000.0)?;
         range("retrieval.dedup_threshold", r.dedup_threshold, 0.0, 1.0)?;
+        let t = &self.ttl;
+        for (key, seconds) in
+            [("ttl.episodic", t.episodic), ("ttl.semantic", t.semantic), ("ttl.procedural", t.procedural), ("ttl.entity", t.entity)]
+        {
+            range(key, seconds.unwrap_or(1) as f64, 1.0, 315_360_000.0)?;
+        }
         let m = &self.maintenance;
         range("maintenance.interval_days", m.interval_days, 0.01, 3650.0)?;
         range("maintenance.episodic_decay_factor", m.episodic_decay_factor, 0.01, 1.0)?;
@@ -214,6 +236,12 @@ impl Config {
             default_max_results: count(r.default_max_results),
             preload_token_budget: count(r.preload_token_budget),
             recall_token_budget: count(r.recall_token_budget),
+            ttl: loci_engine::Ttl {
+                episodic: self.ttl.episodic.map(count),
+                semantic: self.ttl.semantic.map(count),
+                procedural: self.ttl.procedural.map(count),
+                entity: self.ttl.entity.map(count),
+            },
             decay: Decay {
                 interval_days: self.maintenance.interval_days,
                 episodic_factor: self.maintenance.episodic_decay_factor,

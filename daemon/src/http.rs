@@ -3,19 +3,21 @@
 //! Not here: MCP (that is the agents' socket), anything over TCP.
 
 use crate::lifecycle::End;
-use crate::listen;
+use crate::listen::{self, Host};
 use crate::service::Service;
+use crate::session::Session;
+use crate::verbs::{self, Asked};
 use axum::extract::connect_info::{ConnectInfo, Connected};
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::IncomingStream;
 use axum::{Json, Router};
-use loci_proto::admin::{Done, Status};
+use loci_proto::admin::{Ask, Done, Status};
 use loci_proto::error::{Code, Failure};
-use std::path::Path;
+use loci_proto::group::GroupName;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::UnixListener;
@@ -32,6 +34,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 struct Admin {
     service: Arc<Service>,
     draining: CancellationToken,
+    default_group: GroupName,
 }
 
 /// The uid of who connected.
@@ -48,18 +51,20 @@ impl Connected<IncomingStream<'_, UnixListener>> for Peer {
 ///
 /// # Errors
 /// As [`listen::bind_with`].
-pub fn bind(path: &Path) -> Result<UnixListener, End> {
+pub fn bind(path: &std::path::Path) -> Result<UnixListener, End> {
     listen::bind_with(path, |path| UnixListener::bind(path))
 }
 
 /// Serves `loci ctl` until the daemon drains.
-pub async fn serve(listener: UnixListener, service: Arc<Service>, draining: CancellationToken) {
-    let admin = Admin { service, draining: draining.clone() };
+pub async fn serve(listener: UnixListener, host: Host) {
+    let draining = host.draining.clone();
+    let admin = Admin { service: host.service, draining: draining.clone(), default_group: host.default_group };
     let limits = ServiceBuilder::new().layer(GlobalConcurrencyLimitLayer::new(AT_ONCE));
     let routes = Router::new()
         .route("/status", get(status))
         .route("/stop", post(stop))
         .route("/model/look", post(look))
+        .route("/verbs/{name}", post(verb))
         .layer(middleware::from_fn(in_time))
         .layer(middleware::from_fn(owner_only))
         .layer(limits)
@@ -94,4 +99,25 @@ async fn stop(State(admin): State<Admin>) -> Json<Done> {
 async fn look(State(admin): State<Admin>) -> Json<Done> {
     admin.service.embedder.look_again();
     Json(Done { done: "The model's folder is being looked at".to_owned() })
+}
+
+/// `POST /verbs/NAME`: what an agent can have done by a tool, and what only people can.
+async fn verb(State(admin): State<Admin>, Path(name): Path<String>, Json(asked): Json<Ask>) -> Response {
+    let session = Session::new(asked.session, &admin.default_group, admin.service.now());
+    session.called(Some(format!("loci {}", loci_proto::VERSION)));
+    match verbs::call(&admin.service, Asked { session: &session, name: &name, given: asked.arguments, key: None }).await {
+        Ok(answer) => Json(answer).into_response(),
+        Err(failure) => refused(failure),
+    }
+}
+
+fn refused(failure: Failure) -> Response {
+    let status = match failure.code {
+        Code::NotFound => StatusCode::NOT_FOUND,
+        Code::Conflict => StatusCode::CONFLICT,
+        Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        Code::StorageFailed | Code::Internal | Code::EmbedFailed => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    (status, Json(failure)).into_response()
 }

@@ -25,4 +25,5 @@ pub mod session;
 pub mod sockets;
 pub mod telemetry;
 pub mod transport;
+pub mod verbs;
 pub mod workers;

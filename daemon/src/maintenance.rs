@@ -4,7 +4,6 @@
 
 use crate::embedding::{EmbedError, Lane};
 use crate::service::{Pools, Service};
-use loci_engine::access::Boosting;
 use loci_engine::time::{DAY, HOUR, Timestamp};
 use loci_proto::error::Failure;
 use std::sync::Arc;
@@ -41,7 +40,7 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             draining.cancel();
         }
     }
-    if let Err(failure) = write_accesses(&service, &pools).await {
+    if let Err(failure) = service.flush_accesses().await {
         tracing::warn!(%failure, "the last accesses were not counted");
     }
 }
@@ -60,7 +59,7 @@ async fn check(service: Arc<Service>, pools: Arc<Pools>, draining: CancellationT
 }
 
 async fn step(service: &Service, pools: &Pools, expired_at: &mut Timestamp, now: Timestamp) -> Result<(), Failure> {
-    write_accesses(service, pools).await?;
+    service.flush_accesses().await?;
     if service.wants_vectors() {
         fill_vectors(service, pools).await?;
     }
@@ -91,18 +90,6 @@ async fn checkpoint(service: &Service, pools: &Pools) -> Result<(), Failure> {
         service.wants_checkpoint();
     }
     left.map(drop)
-}
-
-async fn write_accesses(service: &Service, pools: &Pools) -> Result<(), Failure> {
-    let accesses = service.take_accesses();
-    if accesses.is_empty() {
-        return Ok(());
-    }
-    let reading = service.clock.read();
-    let boosting = if reading.believed { Boosting::On } else { Boosting::Off };
-    pools.writer.run(move |writer| writer.touch(&accesses, reading.now, boosting)).await??;
-    service.wants_checkpoint();
-    Ok(())
 }
 
 /// Gives vectors to memories that were stored while there was no model, a batch at a time.

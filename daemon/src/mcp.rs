@@ -5,8 +5,9 @@
 
 use crate::service::Service;
 use crate::session::Session;
+use crate::verbs::{self, Asked};
 use loci_proto::error::{Code, Failure};
-use loci_proto::{META_KEY, VERSION, arguments, limits, tools};
+use loci_proto::{META_KEY, VERSION, limits, tools};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock,
@@ -15,10 +16,7 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,23 +46,6 @@ impl Door {
     pub fn new(service: Arc<Service>, session: Arc<Session>, draining: CancellationToken) -> Self {
         Self { service, session, draining }
     }
-
-    async fn call(&self, name: &str, given: Map<String, Value>, key: Option<String>) -> Result<Value, Failure> {
-        match name {
-            "store_memory" => answer(self.service.store(&self.session, parse(given)?, key).await?),
-            "recall_memory" => answer(self.service.recall(&self.session, parse(given)?).await?),
-            "memory_stats" => answer(self.service.stats(parse(given)?).await?),
-            other => Err(Failure::new(Code::Invalid, format!("there is no tool {other}"))),
-        }
-    }
-}
-
-fn parse<T: DeserializeOwned + JsonSchema + 'static>(given: Map<String, Value>) -> Result<T, Failure> {
-    arguments::parse(given)
-}
-
-fn answer(reply: impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(reply).map_err(|e| Failure::new(Code::Internal, e.to_string()))
 }
 
 impl ServerHandler for Door {
@@ -101,7 +82,7 @@ impl ServerHandler for Door {
         let call = guarded(async move {
             // A session that sends many calls at once waits for itself, not the others for it.
             let _turn = door.session.turn().await;
-            door.call(&request.name, given, key).await
+            verbs::call(&door.service, Asked { session: &door.session, name: &request.name, given, key }).await
         });
         let outcome = tokio::select! {
             outcome = call => outcome,

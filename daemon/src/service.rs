@@ -10,9 +10,11 @@ use crate::embedding::{EmbedError, Embedder, Lane, State};
 use crate::options;
 use crate::session::{Session, Sessions};
 use crate::workers::Pool;
+use loci_engine::access::Boosting;
+use loci_engine::change::Call;
 use loci_engine::embedding::Embedding;
 use loci_engine::recall::{Question, text_to_embed};
-use loci_engine::store::{Call, Draft};
+use loci_engine::store::Draft;
 use loci_engine::time::Timestamp;
 use loci_engine::{Reader, Writer};
 use loci_proto::admin::{Model, Queues, Status};
@@ -138,10 +140,10 @@ impl Service {
     ///
     /// # Errors
     /// `storage_failed`, `busy`.
-    pub async fn stats(&self, request: StatsRequest) -> Result<StatsReply, Failure> {
-        let now = self.now();
+    pub async fn stats(&self, session: &Session, request: StatsRequest) -> Result<StatsReply, Failure> {
+        let (own, now) = (session.group.clone(), self.now());
         let pools = self.pools().await?;
-        let counted = pools.readers.run(move |reader| reader.stats(&request, now)).await??;
+        let counted = pools.readers.run(move |reader| reader.stats(&request, &own, now)).await??;
         Ok(StatsReply { degraded: self.degraded(), ..counted })
     }
 
@@ -234,6 +236,28 @@ impl Service {
         self.wants_vectors.load(Ordering::Relaxed) && matches!(self.embedder.state(), State::Ready { .. })
     }
 
+    /// Memories may be waiting for vectors.
+    pub fn vectors_may_be_missing(&self) {
+        self.wants_vectors.store(true, Ordering::Relaxed);
+    }
+
+    /// Writes down the accesses of answers that were given before, so that what is read next knows of them.
+    ///
+    /// # Errors
+    /// `storage_failed`, `busy`.
+    pub async fn flush_accesses(&self) -> Result<(), Failure> {
+        let accesses = self.take_accesses();
+        if accesses.is_empty() {
+            return Ok(());
+        }
+        let reading = self.clock.read();
+        let boosting = if reading.believed { Boosting::On } else { Boosting::Off };
+        let pools = self.pools().await?;
+        pools.writer.run(move |writer| writer.touch(&accesses, reading.now, boosting)).await??;
+        self.wants_checkpoint();
+        Ok(())
+    }
+
     /// Every memory has its vectors, as far as is known.
     pub fn vectors_are_complete(&self) {
         self.wants_vectors.store(false, Ordering::Relaxed);
@@ -261,7 +285,10 @@ impl Service {
     }
 
     /// The vectors of a text to store; none while there is no model.
-    async fn vectors(&self, text: &str) -> Result<Option<Vec<Embedding>>, Failure> {
+    ///
+    /// # Errors
+    /// `embed_failed`, `busy`.
+    pub async fn vectors(&self, text: &str) -> Result<Option<Vec<Embedding>>, Failure> {
         self.embedder.look_again_if_due().await;
         match self.embedder.document(text.to_owned(), Lane::Interactive).await {
             Ok(pieces) => Ok(Some(pieces)),
@@ -338,7 +365,7 @@ mod tests {
 
         let refused = service.store(&session, parsed(json!({"content": "x", "type": "semantic"})), None).await.expect_err("is refused");
         assert_eq!(refused.code, Code::EmbedFailed, "{refused}");
-        assert_eq!(service.stats(parsed(json!({}))).await.expect("counts").total_memories, 0);
+        assert_eq!(service.stats(&session, parsed(json!({}))).await.expect("counts").total_memories, 0);
         let answer = service.recall(&session, parsed(json!({"query": "x"}))).await.expect("goes on by words");
         assert_eq!(answer.degraded.parts, ["embedding"]);
     }

@@ -175,5 +175,5 @@ fn serve_agents(listener: Listener, host: &Host) -> JoinHandle<()> {
 }
 
 fn serve_admin(listener: UnixListener, host: &Host) -> JoinHandle<()> {
-    tokio::spawn(http::serve(listener, host.service.clone(), host.draining.clone()))
+    tokio::spawn(http::serve(listener, host.clone()))
 }

@@ -44,5 +44,5 @@ impl Writer {
 fn boost(conn: &Connection, shared: &Shared, seq: i64, now: Timestamp) -> Result<Option<Confidence>> {
     let rested = memories::boosted_at(conn, seq)?.is_none_or(|at| now.since(at) >= COOLDOWN);
     let Some(memory) = memories::by_seq(conn, seq)?.filter(|_| rested) else { return Ok(None) };
-    Ok(Some(shared.settings.decay.at(now, memory.kind, memory.anchor).boosted(BOOST)))
+    Ok(Some(shared.settings().decay.at(now, memory.kind, memory.anchor).boosted(BOOST)))
 }

@@ -11,7 +11,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn without_vector(&self, limit: usize) -> Result<Vec<(i64, String)>> {
-        vectors::without(&self.conn, &self.shared.settings.model, limit)
+        vectors::without(&self.conn, &self.shared.settings().model, limit)
     }
 }
 
@@ -22,7 +22,7 @@ impl Writer {
     /// `Database`, also when it has vectors already.
     pub fn fill(&mut self, seq: i64, pieces: &[Embedding]) -> Result<()> {
         self.change(|tx, shared, touched| {
-            vectors::insert(tx, seq, &shared.settings.model, pieces)?;
+            vectors::insert(tx, seq, &shared.settings().model, pieces)?;
             touched.vectors.push((seq, pieces.to_vec()));
             Ok(())
         })

@@ -27,6 +27,23 @@ pub(crate) fn check_text(content: &str) -> Result<()> {
     }
 }
 
+/// Refuses a reason for forgetting that is too long or holds control characters.
+///
+/// # Errors
+/// `too_large` or `invalid`, for `reason`.
+pub(crate) fn check_reason(reason: Option<&str>) -> Result<()> {
+    let Some(reason) = reason else { return Ok(()) };
+    let characters = reason.chars().count();
+    if characters > limits::REASON_CHARS {
+        let message = format!("has {characters} characters; at most {} are kept", limits::REASON_CHARS);
+        return Err(Failure::new(Code::TooLarge, message).at("reason").into());
+    }
+    match reason.chars().any(char::is_control) {
+        true => Err(Failure::invalid("reason", "holds a control character").hint("Say it in one line").into()),
+        false => Ok(()),
+    }
+}
+
 /// Characters that show nothing on a page: zero-width and filler characters, direction marks, variation selectors, tags, the blank of
 /// Braille and Hangul.
 fn is_invisible(c: char) -> bool {

@@ -12,19 +12,30 @@ pub mod access;
 pub mod backfill;
 mod bm25;
 mod budget;
+pub mod change;
 mod content;
 mod db;
 pub mod decay;
 pub mod duplicate;
+mod edit;
 pub mod embedding;
 pub mod error;
+mod forget;
 pub mod index;
+mod inspect;
+mod links;
+mod list;
+mod names;
 mod query;
 pub mod rank;
 pub mod recall;
+mod relate;
+mod restore;
 pub mod stats;
 pub mod store;
 pub mod time;
+mod undo;
+mod visible;
 
 #[cfg(test)]
 mod recall_tests;
@@ -40,7 +51,7 @@ use index::{Filter, Index};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use rank::Fusion;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use time::Timestamp;
@@ -62,6 +73,32 @@ pub struct Settings {
     pub recall_token_budget: usize,
     /// How fast confidence fades.
     pub decay: Decay,
+    /// How long memories hold that do not say so themselves.
+    pub ttl: Ttl,
+}
+
+/// How long memories of each type hold, in seconds; none means for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ttl {
+    /// What happened.
+    pub episodic: Option<usize>,
+    /// What is so.
+    pub semantic: Option<usize>,
+    /// How something is done.
+    pub procedural: Option<usize>,
+    /// Who or what.
+    pub entity: Option<usize>,
+}
+
+impl Ttl {
+    fn of(self, kind: MemoryType) -> Option<usize> {
+        match kind {
+            MemoryType::Episodic => self.episodic,
+            MemoryType::Semantic => self.semantic,
+            MemoryType::Procedural => self.procedural,
+            MemoryType::Entity => self.entity,
+        }
+    }
 }
 
 impl Settings {
@@ -76,6 +113,7 @@ impl Settings {
             preload_token_budget: 2000,
             recall_token_budget: 4000,
             decay: Decay::default(),
+            ttl: Ttl::default(),
         }
     }
 }
@@ -109,7 +147,7 @@ pub struct Reader {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
-    settings: Settings,
+    settings: RwLock<Arc<Settings>>,
     index: RwLock<Index>,
 }
 
@@ -126,7 +164,7 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     let mut index = Index::default();
     memories::entries(&conn, |entry| index.put(entry))?;
     vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
-    let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index) });
+    let shared = Arc::new(Shared { path: path.to_path_buf(), settings: RwLock::new(Arc::new(settings)), index: RwLock::new(index) });
     Ok(Writer { conn, shared, check })
 }
 
@@ -211,27 +249,18 @@ impl Writer {
         db::idempotency::expire(&self.conn, before)
     }
 
+    /// Other settings from the next call on. The model stays: another one needs another start.
+    pub fn set_settings(&self, settings: Settings) {
+        let model = self.shared.settings().model.clone();
+        *self.shared.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Settings { model, ..settings });
+    }
+
     /// Closes the store: the write-ahead log is emptied into the database.
     ///
     /// # Errors
     /// `Database`; nothing is lost then, the next start reads the log.
     pub fn close(self) -> Result<()> {
         upkeep::end(&self.conn)
-    }
-
-    /// Runs one change in one transaction, then brings the warm index up to date with what it touched.
-    fn change<T>(&mut self, work: impl FnOnce(&Transaction<'_>, &Shared, &mut Touched) -> Result<T>) -> Result<T> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut touched = Touched::default();
-        let result = work(&tx, &self.shared, &mut touched)?;
-        let entries = touched.seqs.iter().map(|seq| memories::entry(&tx, *seq)).collect::<Result<Vec<_>>>()?;
-        tx.commit()?;
-        let mut index = self.shared.index_mut();
-        entries.into_iter().flatten().for_each(|entry| index.put(entry));
-        for (seq, pieces) in touched.vectors {
-            index.set_vectors(seq, &pieces);
-        }
-        Ok(result)
     }
 }
 
@@ -251,10 +280,15 @@ impl Shared {
         self.index.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The settings at this moment; a call takes them once and keeps to them.
+    fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The filter of everything that a session of this group can see.
     fn filter<'a>(&self, group: &'a str, now: Timestamp) -> Filter<'a> {
         let (kind, scope): (Option<MemoryType>, Option<Scope>) = (None, None);
         let lowest = Confidence::new(0.0).unwrap_or(Confidence::FULL);
-        Filter { group, kind, scope, min_confidence: lowest, now, decay: self.settings.decay }
+        Filter { group, kind, scope, min_confidence: lowest, now, decay: self.settings().decay, compacted: false }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Candidate {
     pub cosine: f64,
     /// BM25 divided by the query's ideal, at most 1; 0 without a word of the query.
     pub lexical: f64,
+    /// What its score counts, 0 to 1: less for a memory that a summary stands for.
+    pub weight: f64,
 }
 
 /// A score below this is no reason to be in a leg's list: a word that stands in every text, vectors that have nothing in common.
@@ -49,6 +51,7 @@ pub(crate) fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate])
         }
         Fusion::Rrf { k } => reciprocal(k, candidates),
     };
+    scored.iter_mut().zip(candidates).for_each(|((_, score), candidate)| *score *= candidate.weight);
     scored.retain(|(_, score)| *score > 0.0);
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
     scored
@@ -72,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn candidate(slot: usize, cosine: f64, lexical: f64) -> Candidate {
-        Candidate { slot, cosine, lexical }
+        Candidate { slot, cosine, lexical, weight: 1.0 }
     }
 
     fn order(ranked: &[(usize, f64)]) -> Vec<usize> {

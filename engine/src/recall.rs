@@ -9,16 +9,22 @@ use crate::error::Result;
 use crate::index::{Filter, Index, Mask};
 use crate::rank::{Candidate, rank};
 use crate::time::Timestamp;
-use crate::{Reader, bm25, budget, query};
+use crate::visible::Sight;
+use crate::{Reader, bm25, budget, names, query};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, TokenBudget};
 use memories::{Memory, Status};
+use std::collections::HashSet;
 
 /// Least cosine that counts as a match of meaning.
 const MATCH_COSINE: f64 = 0.25;
+/// What the score of a memory counts that a summary stands for.
+const COMPACTED: f64 = 0.5;
+/// Relations that are given with an entity.
+const RELATIONS: usize = 10;
 /// Least confidence of what is found, where the call does not say.
 const MIN_CONFIDENCE: f64 = 0.1;
 
@@ -102,9 +108,9 @@ impl Reader {
         let (ranked, total) = {
             let index = self.shared.index();
             let mask = index.mask(&self.filter(question, group));
-            let candidates = candidates(&index, &mask, having, question.vector);
-            let mut ranked = rank(self.shared.settings.fusion, question.vector.is_some(), &candidates);
-            ranked.truncate(request.max_results.map_or(self.shared.settings.default_max_results, MaxResults::get));
+            let candidates = candidates(&index, &mask, &Legs { words: having, vector: question.vector, named: named(&index, text) });
+            let mut ranked = rank(self.shared.settings().fusion, question.vector.is_some(), &candidates);
+            ranked.truncate(request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get));
             (seqs(&index, &ranked), candidates.len())
         };
         let mut found = Vec::new();
@@ -114,7 +120,7 @@ impl Reader {
             }
         }
         let reply = RecallReply { total_matched: total, truncated: words.truncated, ..RecallReply::default() };
-        Ok(self.answer(question, reply, found))
+        self.answer(question, group, reply, found)
     }
 
     fn filter<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {
@@ -124,6 +130,7 @@ impl Reader {
             kind: request.kind,
             scope: request.scope,
             min_confidence: request.min_confidence.unwrap_or(lowest),
+            compacted: true,
             ..self.shared.filter(&group.id, question.now)
         }
     }
@@ -145,21 +152,30 @@ impl Reader {
         if question.request.query.is_some() {
             reply.note = Some("query was ignored because ids were given".to_owned());
         }
-        Ok(self.answer(question, reply, found))
+        self.answer(question, group, reply, found)
     }
 
-    fn answer(&self, question: Question<'_>, mut reply: RecallReply, found: Vec<(Memory, Option<f64>)>) -> Answer {
-        let settings = &self.shared.settings;
+    fn answer(&self, question: Question<'_>, group: &Group, mut reply: RecallReply, found: Vec<(Memory, Option<f64>)>) -> Result<Answer> {
+        let settings = &self.shared.settings();
         let short = question.request.summary_only;
         let usual = if short { settings.preload_token_budget } else { settings.recall_token_budget };
         let room = question.request.token_budget.map_or(usual, TokenBudget::get);
         let seqs: Vec<i64> = found.iter().map(|(memory, _)| memory.seq).collect();
         let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
-        let results = found.into_iter().map(|(m, score)| if short { summary(m, score) } else { full(confidence(&m), m, score) }).collect();
+        let sight = Sight::new(&self.conn, group, None)?;
+        let mut results = Vec::with_capacity(found.len());
+        for (memory, score) in found {
+            if short {
+                results.push(summary(memory, score));
+                continue;
+            }
+            let relations = self.relations(&memory, &sight, RELATIONS, false)?;
+            results.push(Recalled { relations, ..full(confidence(&memory), memory, score) });
+        }
         reply.degraded = question.degraded.clone();
         budget::fit(&mut reply, results, room);
         let given = if short { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
-        Answer { reply, given }
+        Ok(Answer { reply, given })
     }
 }
 
@@ -168,18 +184,43 @@ fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
     visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
 }
 
-/// Every admitted memory that has a word of the query or is near enough in meaning.
-fn candidates(index: &Index, mask: &Mask, words: Vec<lexical::Having>, vector: Option<&Embedding>) -> Vec<Candidate> {
-    let admitted = |having: lexical::Having| -> bm25::Having {
-        let slots = having.into_iter().filter_map(|(seq, weight)| Some((index.slot(seq)?, weight)));
+/// What is known of a query.
+struct Legs<'a> {
+    words: Vec<lexical::Having>,
+    vector: Option<&'a Embedding>,
+    /// Sequence numbers of the entities that it names.
+    named: HashSet<i64>,
+}
+
+/// The entities that a query names, whatever their status.
+fn named(index: &Index, text: &str) -> HashSet<i64> {
+    if index.has_no_names() {
+        return HashSet::new();
+    }
+    names::candidates(query::head(text).0).iter().flat_map(|name| index.named(name)).copied().collect()
+}
+
+/// Every admitted memory that has a word of the query, is near enough in meaning, or is an entity that the query names.
+fn candidates(index: &Index, mask: &Mask, legs: &Legs<'_>) -> Vec<Candidate> {
+    let admitted = |having: &lexical::Having| -> bm25::Having {
+        let slots = having.iter().filter_map(|(seq, weight)| Some((index.slot(*seq)?, *weight)));
         slots.filter(|(slot, _)| mask.admits(*slot)).collect()
     };
-    let words: Vec<bm25::Having> = words.into_iter().map(admitted).collect();
+    let words: Vec<bm25::Having> = legs.words.iter().map(admitted).collect();
     let mut has_word = vec![false; index.len()];
     words.iter().flatten().for_each(|(slot, _)| has_word[*slot] = true);
-    let lexical = bm25::shares(&words, mask.count(), index.len());
-    let cosines = vector.map_or_else(Vec::new, |vector| index.cosines(vector, mask));
-    let candidate = |slot: usize| Candidate { slot, cosine: cosines.get(slot).map_or(0.0, |c| f64::from(*c)), lexical: lexical[slot] };
+    let mut lexical = bm25::shares(&words, mask.count(), index.len());
+    for slot in legs.named.iter().filter_map(|seq| index.slot(*seq)) {
+        // Whoever is asked for by name is meant, whatever the text about them says.
+        (has_word[slot], lexical[slot]) = (true, 1.0);
+    }
+    let cosines = legs.vector.map_or_else(Vec::new, |vector| index.cosines(vector, mask));
+    let candidate = |slot: usize| Candidate {
+        slot,
+        cosine: cosines.get(slot).map_or(0.0, |c| f64::from(*c)),
+        lexical: lexical[slot],
+        weight: if index.entry(slot).status == Status::Compacted { COMPACTED } else { 1.0 },
+    };
     (0..index.len()).filter(|slot| mask.admits(*slot)).map(candidate).filter(|c| has_word[c.slot] || c.cosine >= MATCH_COSINE).collect()
 }
 
@@ -216,5 +257,6 @@ fn bare(memory: Memory, score: Option<f64>) -> Recalled {
         metadata: None,
         status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
         superseded_by: memory.superseded_by,
+        relations: Vec::new(),
     }
 }

@@ -122,7 +122,7 @@ fn an_access_raises_confidence_once_an_hour_and_is_counted_each_time() {
 fn a_memory_stored_without_a_model_gets_its_vector_later() {
     let mut house = House::new();
     house.store("a", note("kept without a vector"), None);
-    assert_eq!(house.reader.stats(&crate::testing::parse(json!({})), T0).expect("counts").without_vector, 1);
+    assert_eq!(house.reader.stats(&crate::testing::parse(json!({})), &crate::testing::named("a"), T0).expect("counts").without_vector, 1);
     let waiting = house.reader.without_vector(10).expect("lists");
     house.writer.fill(waiting[0].0, &[axis(4)]).expect("is filled");
     assert!(house.reader.without_vector(10).expect("lists").is_empty());
@@ -146,10 +146,10 @@ fn stats_count_active_and_superseded() {
     let old = house.store("a", json!({"content": "one", "type": "semantic"}), None);
     house.store("b", json!({"content": "two", "type": "semantic", "supersedes": id(&old)}), None);
     house.store("b", note("three"), None);
-    let all = house.reader.stats(&crate::testing::parse(json!({})), T0).expect("counts");
+    let all = house.reader.stats(&crate::testing::parse(json!({})), &crate::testing::named("a"), T0).expect("counts");
     assert_eq!((all.total_memories, all.active_memories, all.superseded_memories), (3, 2, 1));
     assert_eq!((all.by_type["semantic"], all.by_type["episodic"], all.by_type["entity"]), (1, 1, 0));
-    let of_a = house.reader.stats(&crate::testing::parse(json!({"group": "a"})), T0).expect("counts");
+    let of_a = house.reader.stats(&crate::testing::parse(json!({"group": "a"})), &crate::testing::named("a"), T0).expect("counts");
     assert_eq!((of_a.total_memories, of_a.active_memories), (1, 0));
 }
 

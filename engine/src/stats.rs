@@ -4,6 +4,7 @@ use crate::Reader;
 use crate::db::{groups, numbers};
 use crate::error::Result;
 use crate::time::Timestamp;
+use loci_proto::group::Group;
 use loci_proto::stats::{StatsReply, StatsRequest};
 
 impl Reader {
@@ -11,12 +12,12 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn stats(&self, request: &StatsRequest, now: Timestamp) -> Result<StatsReply> {
+    pub fn stats(&self, request: &StatsRequest, own: &Group, now: Timestamp) -> Result<StatsReply> {
         let group = match &request.group {
-            Some(name) => Some(groups::resolve(&self.conn, name, None)?.id),
+            Some(name) => Some(groups::resolve(&self.conn, name, Some(own))?.id),
             None => None,
         };
-        numbers::count(&self.conn, group.as_deref(), &self.shared.settings.model, now)
+        numbers::count(&self.conn, group.as_deref(), &self.shared.settings().model, now)
     }
 
     /// The number of active memories.

@@ -3,21 +3,22 @@
 //! The text is checked and embedded before ([`Draft`]); then memory, keywords, vectors, supersession, audit line and the answer itself
 //! are written in one transaction. Not here: when two texts are the same fact (`duplicate`).
 
-use crate::db::{groups, idempotency, log, memories, vectors};
+use crate::change::{Call, Change};
+use crate::db::log::Operation;
+use crate::db::rows::Row;
+use crate::db::{groups, memories};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result, not_found};
 use crate::index::Index;
 use crate::time::Timestamp;
-use crate::{Actor, Reader, Shared, Touched, Writer, content, duplicate};
+use crate::{Writer, content, duplicate, links, time};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use loci_proto::recall::Degraded;
 use loci_proto::store::{StoreReply, StoreRequest};
-use log::Operation;
 use memories::{Memory, New, Status};
-use rusqlite::Connection;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// What saying a fact again adds to its confidence.
 const REINFORCEMENT: f64 = 0.1;
@@ -28,6 +29,14 @@ const SIMILAR: usize = 5;
 #[derive(Debug, Clone)]
 pub struct Draft {
     request: StoreRequest,
+}
+
+/// Refuses a text that cannot be kept.
+///
+/// # Errors
+/// `invalid` or `too_large`, for `content`.
+pub fn check_content(text: &str) -> Result<()> {
+    content::check_text(text)
 }
 
 impl Draft {
@@ -48,59 +57,27 @@ impl Draft {
     }
 }
 
-/// One call that changes something.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// The moment of the call.
-    pub now: Timestamp,
-    /// Who calls.
-    pub actor: Actor,
-    /// The idempotency key, where the shim stamped one.
-    pub key: Option<String>,
-}
-
 impl Writer {
     /// Stores a memory. `pieces` are the vectors of its text, one a piece; none means they come later, and the text is found by its words.
     ///
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
     pub fn store(&mut self, call: &Call, draft: &Draft, pieces: &[Embedding]) -> Result<StoreReply> {
-        self.change(|tx, shared, touched| {
-            if let Some(answer) = answered_before(tx, call)? {
-                return Ok(answer);
-            }
-            let mut work =
-                Work { conn: tx, shared, touched, call, request: &draft.request, pieces, scope: draft.request.effective_scope() };
+        self.once(call, |change| {
+            let scope = draft.request.effective_scope();
+            let mut work = Work { change, request: &draft.request, pieces, scope };
             let reply = work.store()?;
-            if let Some(key) = &call.key {
-                idempotency::keep(tx, key, &serde_json::to_string(&reply).unwrap_or_default(), call.now)?;
+            if reply.superseded.is_some() {
+                change.write_down("supersede")?;
             }
             Ok(reply)
         })
     }
 }
 
-impl Reader {
-    /// The answer that was given to this call before, if it was.
-    ///
-    /// # Errors
-    /// `Database`.
-    pub fn answered(&self, key: &str) -> Result<Option<StoreReply>> {
-        Ok(idempotency::find(&self.conn, key)?.and_then(|json| serde_json::from_str(&json).ok()))
-    }
-}
-
-fn answered_before(conn: &Connection, call: &Call) -> Result<Option<StoreReply>> {
-    let Some(key) = &call.key else { return Ok(None) };
-    Ok(idempotency::find(conn, key)?.and_then(|json| serde_json::from_str(&json).ok()))
-}
-
 /// One store in the making.
-struct Work<'a> {
-    conn: &'a Connection,
-    shared: &'a Shared,
-    touched: &'a mut Touched,
-    call: &'a Call,
+struct Work<'a, 'b> {
+    change: &'a mut Change<'b>,
     request: &'a StoreRequest,
     pieces: &'a [Embedding],
     scope: Scope,
@@ -113,7 +90,7 @@ struct Near {
     similar: Vec<MemoryId>,
 }
 
-impl Work<'_> {
+impl Work<'_, '_> {
     fn store(&mut self) -> Result<StoreReply> {
         let group = self.group()?;
         let replaced = self.replaced(&group)?;
@@ -126,8 +103,10 @@ impl Work<'_> {
         if let Some(old) = &replaced {
             self.supersede(old, &id)?;
         }
+        let expires_at = memories::by_id(self.change.conn, &id)?.and_then(|memory| memory.expires_at);
         Ok(StoreReply {
             id,
+            expires_at: expires_at.map(Timestamp::iso),
             kind: self.request.kind,
             deduplicated,
             superseded: replaced.map(|old| old.id),
@@ -146,10 +125,10 @@ impl Work<'_> {
 
     fn group(&self) -> Result<Group> {
         let group = match &self.request.group {
-            Some(name) => groups::resolve(self.conn, name, Some(&self.call.actor.group))?,
-            None => self.call.actor.group.clone(),
+            Some(name) => groups::resolve(self.change.conn, name, Some(&self.change.call.actor.group))?,
+            None => self.change.call.actor.group.clone(),
         };
-        groups::ensure(self.conn, &group, self.call.now)?;
+        groups::ensure(self.change.conn, &group, self.change.call.now)?;
         Ok(group)
     }
 
@@ -157,9 +136,9 @@ impl Work<'_> {
     fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
         let seen = |m: &Memory| {
-            m.scope == Scope::Global || [&group.id, &self.call.actor.group.id].contains(&m.group.as_ref().unwrap_or(&String::new()))
+            m.scope == Scope::Global || [&group.id, &self.change.call.actor.group.id].contains(&m.group.as_ref().unwrap_or(&String::new()))
         };
-        let memory = memories::by_id(self.conn, id)?.filter(seen).ok_or_else(|| not_found("supersedes", id.as_str()))?;
+        let memory = memories::by_id(self.change.conn, id)?.filter(seen).ok_or_else(|| not_found("supersedes", id.as_str()))?;
         let conflict = |what: String, hint: &str| Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)));
         match (memory.status, &memory.superseded_by) {
             (Status::Active, _) if memory.scope == Scope::Global && self.request.scope == Some(Scope::Group) => conflict(
@@ -182,16 +161,16 @@ impl Work<'_> {
             m.kind == self.request.kind
                 && m.scope == scope
                 && (scope == Scope::Global || m.group.as_deref() == Some(group.id.as_str()))
-                && m.expires_at.is_none_or(|at| at > self.call.now)
+                && m.expires_at.is_none_or(|at| at > self.change.call.now)
                 && replaced.is_none_or(|r| r.seq != m.seq)
         };
-        let exact = memories::by_hash(self.conn, &hash(&self.request.content))?.into_iter().find(&eligible);
+        let exact = memories::by_hash(self.change.conn, &hash(&self.request.content))?.into_iter().find(&eligible);
         if exact.is_some() {
             return Ok(Near { same: exact, similar: Vec::new() });
         }
         let mut near = Near::default();
         for seq in self.close_by(group) {
-            let Some(memory) = memories::by_seq(self.conn, seq)?.filter(&eligible) else { continue };
+            let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else { continue };
             let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
             if same_thing && duplicate::same_fact(&memory.content, &self.request.content) {
                 near.same = Some(memory);
@@ -208,14 +187,32 @@ impl Work<'_> {
     /// Memories of one piece above the threshold, nearest first. Longer texts merge on equal wording alone.
     fn close_by(&self, group: &Group) -> Vec<i64> {
         let [vector] = self.pieces else { return Vec::new() };
-        let index = self.shared.index();
-        let filter =
-            crate::index::Filter { kind: Some(self.request.kind), scope: Some(self.scope), ..self.shared.filter(&group.id, self.call.now) };
+        let index = self.change.shared.index();
+        let filter = crate::index::Filter {
+            kind: Some(self.request.kind),
+            scope: Some(self.scope),
+            ..self.change.shared.filter(&group.id, self.change.call.now)
+        };
         let cosines = index.cosines(vector, &index.mask(&filter));
-        let threshold = self.shared.settings.dedup_threshold;
+        let threshold = self.change.shared.settings().dedup_threshold;
         let mut close: Vec<(i64, f32)> = one_piece(&index, &cosines, threshold);
         close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         close.into_iter().map(|(seq, _)| seq).collect()
+    }
+
+    /// When the memory's time is over: as the call says, else as its type's setting says.
+    fn expires_at(&self) -> Result<Option<Timestamp>> {
+        let now = self.change.call.now;
+        let after = |seconds: usize| now.plus(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000));
+        match (&self.request.expires_at, self.request.ttl_seconds) {
+            (Some(_), Some(_)) => Err(Failure::invalid("ttl_seconds", "says the same as expires_at").hint("Give one of the two").into()),
+            (Some(text), None) => match time::end_of(text, "expires_at")? {
+                at if at > now => Ok(Some(at)),
+                _ => Err(Failure::invalid("expires_at", "is in the past").hint("Give a date to come, or leave it out").into()),
+            },
+            (None, Some(seconds)) => Ok(Some(after(seconds.get()))),
+            (None, None) => Ok(self.change.shared.settings().ttl.of(self.request.kind).map(after)),
+        }
     }
 
     fn insert(&mut self, group: &Group) -> Result<MemoryId> {
@@ -229,41 +226,35 @@ impl Work<'_> {
             confidence: self.request.confidence.unwrap_or(Confidence::FULL),
             metadata: &self.request.metadata,
             hash: &hash(&self.request.content),
+            expires_at: self.expires_at()?,
         };
-        let seq = memories::insert(self.conn, &new, self.call.now)?;
-        vectors::insert(self.conn, seq, &self.shared.settings.model, self.pieces)?;
+        let seq = self.change.insert(&new, self.pieces)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
-        self.log(Operation::Create, &id, &details)?;
-        self.touched.seqs.push(seq);
-        if !self.pieces.is_empty() {
-            self.touched.vectors.push((seq, self.pieces.to_vec()));
-        }
+        self.change.log(Operation::Create, &id, &details)?;
+        links::renew(self.change, seq)?;
         Ok(id)
     }
 
     fn reinforce(&mut self, mut known: Memory) -> Result<MemoryId> {
-        let before = self.shared.settings.decay.at(self.call.now, known.kind, known.anchor);
+        let before = self.change.shared.settings().decay.at(self.change.call.now, known.kind, known.anchor);
         let after = before.boosted(REINFORCEMENT);
         content::merge_metadata(&mut known.metadata, &self.request.metadata);
-        memories::reinforce(self.conn, &known, after, self.call.now)?;
+        memories::reinforce(self.change.conn, &known, after, self.change.call.now)?;
         let reworded = known.content != self.request.content;
         if reworded {
-            memories::add_variant(self.conn, known.seq, &self.request.content, self.call.now)?;
+            memories::add_variant(self.change.conn, known.seq, &self.request.content, self.change.call.now)?;
         }
-        self.log(Operation::Merge, &known.id, &json!({"confidence": {"before": before, "after": after}, "reworded": reworded}))?;
-        self.touched.seqs.push(known.seq);
+        self.change.log(Operation::Merge, &known.id, &json!({"confidence": {"before": before, "after": after}, "reworded": reworded}))?;
+        self.change.touched.seqs.push(known.seq);
         Ok(known.id)
     }
 
     fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
-        memories::supersede(self.conn, old.seq, by, self.call.now)?;
-        self.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
-        self.touched.seqs.push(old.seq);
+        self.change.keep(Row::Memory(old.seq))?;
+        memories::supersede(self.change.conn, old.seq, by, self.change.call.now)?;
+        self.change.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
+        self.change.touched.seqs.push(old.seq);
         Ok(())
-    }
-
-    fn log(&self, operation: Operation, memory: &MemoryId, details: &Value) -> Result<()> {
-        log::write(self.conn, &self.call.actor, self.call.now, &log::Line { operation, memory: memory.as_str(), details })
     }
 }
 
@@ -273,7 +264,7 @@ fn one_piece(index: &Index, cosines: &[f32], threshold: f64) -> Vec<(i64, f32)> 
 }
 
 /// BLAKE3-128 of the normalised text.
-fn hash(content: &str) -> [u8; 16] {
+pub(crate) fn hash(content: &str) -> [u8; 16] {
     let digest = blake3::hash(duplicate::normalised(content).as_bytes());
     let mut short = [0; 16];
     short.copy_from_slice(&digest.as_bytes()[..16]);

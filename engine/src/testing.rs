@@ -1,9 +1,10 @@
 //! A store in a folder of its own, and vectors whose cosines are chosen. For tests of the engine alone.
 
+use crate::change::Call;
 use crate::embedding::{DIMENSIONS, Embedding};
 use crate::error::Result;
 use crate::recall::{Answer, Question};
-use crate::store::{Call, Draft};
+use crate::store::Draft;
 use crate::time::Timestamp;
 use crate::{Actor, Reader, Settings, Writer, open};
 use loci_proto::group::{Group, GroupName};

@@ -1,6 +1,8 @@
 //! Moments in time, as the engine is handed them. The engine never asks a clock.
 
+use crate::error::Result;
 use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use loci_proto::error::Failure;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +37,22 @@ impl Timestamp {
 #[must_use]
 pub fn is_date(text: &str) -> bool {
     NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() || DateTime::parse_from_rfc3339(text).is_ok()
+}
+
+/// The moment at which a date given as an end is over: the next midnight (UTC) for a date, the moment itself for a time (RFC 3339).
+///
+/// # Errors
+/// `invalid`, naming the field.
+pub(crate) fn end_of(text: &str, field: &str) -> Result<Timestamp> {
+    if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d")
+        && let Some(midnight) = date.and_hms_opt(0, 0, 0)
+    {
+        return Ok(Timestamp(midnight.and_utc().timestamp_millis()).plus(DAY));
+    }
+    match DateTime::parse_from_rfc3339(text) {
+        Ok(moment) => Ok(Timestamp(moment.timestamp_millis())),
+        Err(_) => Err(Failure::invalid(field, "must be a date (2026-12-31) or a moment (2026-12-31T18:00:00Z)").into()),
+    }
 }
 
 #[cfg(test)]

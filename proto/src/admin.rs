@@ -67,6 +67,17 @@ pub struct Queues {
     pub embedding: usize,
 }
 
+/// `POST /verbs/NAME`: a verb asked for from the command line. The answer is the verb's reply, or a [`crate::error::Failure`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    /// Who asks, and from which project.
+    pub session: crate::hello::Session,
+    /// The verb's arguments.
+    #[serde(default)]
+    pub arguments: serde_json::Map<String, serde_json::Value>,
+}
+
 /// Any request that was done and has nothing else to say.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Done {

@@ -18,16 +18,21 @@
 pub mod admin;
 pub mod arguments;
 pub mod error;
+pub mod forget;
 pub mod group;
 pub mod handshake;
 pub mod hello;
+pub mod inspect;
 pub mod limits;
 pub mod memory;
 pub mod paths;
+pub mod people;
 pub mod recall;
+pub mod relate;
 pub mod stats;
 pub mod store;
 pub mod tools;
+pub mod undo;
 
 /// The version of this build, as both binaries report it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -32,3 +32,9 @@ pub const SAME_STORES_A_MINUTE: u32 = 20;
 pub const QUEUE: usize = 256;
 /// Largest structured answer of one call, in bytes of compact JSON; a recall leaves results out before it passes this.
 pub const ANSWER_BYTES: usize = 480 * 1024;
+/// Longest predicate of a relation, in characters.
+pub const PREDICATE_CHARS: usize = 64;
+/// Most memories that one call may name as evidence of a relation.
+pub const EVIDENCE: usize = 50;
+/// Longest reason for forgetting, in characters.
+pub const REASON_CHARS: usize = 1000;

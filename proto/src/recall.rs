@@ -3,6 +3,7 @@
 use crate::group::GroupName;
 use crate::limits;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
+use crate::relate::Relation;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -95,6 +96,11 @@ whole_number!(
     TokenBudget, 0_i64, i64::MAX, "must be a whole number, 0 or more"
 );
 
+whole_number!(
+    /// How long a memory holds, in seconds: 1 to 10 years.
+    TtlSeconds, 1_i64, 315_360_000_i64, "must be a whole number of seconds in 1..315360000"
+);
+
 /// The memories found, best first (or in the order of the ids asked for).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 pub struct RecallReply {
@@ -164,6 +170,9 @@ pub struct Recalled {
     /// The memory that took its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// Direct relations of an entity; in full answers alone, at most 10.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<Relation>,
 }
 
 /// What does not work at the moment. Empty when all is well, and then not sent.

@@ -3,7 +3,7 @@
 
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
-use crate::recall::Degraded;
+use crate::recall::{Degraded, TtlSeconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -32,6 +32,12 @@ pub struct StoreRequest {
     /// How sure you are; default 1.
     #[serde(default)]
     pub confidence: Option<Confidence>,
+    /// Date (or RFC 3339) after which it is no longer true.
+    #[serde(default)]
+    pub expires_at: Option<String>,
+    /// The same as seconds from now.
+    #[serde(default)]
+    pub ttl_seconds: Option<TtlSeconds>,
 }
 
 impl StoreRequest {
@@ -54,6 +60,9 @@ pub struct StoreReply {
     pub deduplicated: bool,
     /// The memory that this one replaced.
     pub superseded: Option<MemoryId>,
+    /// When its time is over, ISO 8601, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
     /// Memories that are close in wording but not the same fact; supersede one if it is out of date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<MemoryId>,

@@ -4,6 +4,7 @@
 
 pub mod admin;
 mod unreachable;
+pub mod verbs;
 
 pub use unreachable::Unreachable;
 

@@ -30,3 +30,8 @@ pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) 
     let own = own.filter(|own| own.name == name.as_str());
     Ok(known.or_else(|| own.cloned()).unwrap_or_else(|| Group::named(name)))
 }
+
+/// The display name of a group.
+pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
+    Ok(conn.prepare_cached("SELECT name FROM groups WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()?)
+}

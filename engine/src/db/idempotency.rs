@@ -19,3 +19,9 @@ pub(crate) fn keep(conn: &Connection, key: &str, result: &str, now: Timestamp) -
 pub(crate) fn expire(conn: &Connection, before: Timestamp) -> Result<usize> {
     Ok(conn.prepare_cached("DELETE FROM idempotency WHERE created_at < ?1")?.execute([before.0])?)
 }
+
+/// Forgets every answer that names a memory; the call that is sent again then takes effect anew, or is refused.
+pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
+    conn.execute("DELETE FROM idempotency WHERE instr(result, ?1) > 0", [memory])?;
+    Ok(())
+}

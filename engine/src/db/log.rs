@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::{Actor, time::Timestamp};
+use loci_proto::inspect::LogLine;
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -9,16 +10,38 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
+    Update,
     Supersede,
+    Restore,
+    Forget,
+    Delete,
     Merge,
+    Compact,
+    Promote,
+    Relate,
+    Unrelate,
+    Pin,
+    Import,
+    Redact,
 }
 
 impl Operation {
     fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
+            Self::Update => "update",
             Self::Supersede => "supersede",
+            Self::Restore => "restore",
+            Self::Forget => "forget",
+            Self::Delete => "delete",
             Self::Merge => "merge",
+            Self::Compact => "compact",
+            Self::Promote => "promote",
+            Self::Relate => "relate",
+            Self::Unrelate => "unrelate",
+            Self::Pin => "pin",
+            Self::Import => "import",
+            Self::Redact => "redact",
         }
     }
 }
@@ -44,5 +67,31 @@ pub(crate) fn write(conn: &Connection, actor: &Actor, now: Timestamp, line: &Lin
         &actor.group.id,
         now.0,
     ))?;
+    Ok(())
+}
+
+/// A page of the log of one memory, newest first: lines older than `before`, at most `limit`.
+pub(crate) fn of(conn: &Connection, memory: &str, before: Option<i64>, limit: usize) -> Result<Vec<LogLine>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id, operation, details, client, session, group_id, created_at FROM memory_log
+         WHERE memory_id = ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3",
+    )?;
+    let rows = statement.query_map((memory, before, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+        Ok(LogLine {
+            id: row.get(0)?,
+            operation: row.get(1)?,
+            details: row.get::<_, Option<String>>(2)?.and_then(|text| serde_json::from_str(&text).ok()),
+            client: row.get(3)?,
+            session: row.get(4)?,
+            group: row.get(5)?,
+            at: Timestamp(row.get(6)?).iso(),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Takes everything that was said about a memory out of the log but that it happened.
+pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
+    conn.execute("UPDATE memory_log SET details = NULL WHERE memory_id = ?1", [memory])?;
     Ok(())
 }

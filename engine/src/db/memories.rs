@@ -3,6 +3,7 @@
 use crate::decay::Anchor;
 use crate::error::Result;
 use crate::index::Entry;
+use crate::names;
 use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use rusqlite::{Connection, OptionalExtension, Row, types::Type};
@@ -48,6 +49,11 @@ pub(crate) struct Memory {
     pub expires_at: Option<Timestamp>,
     pub superseded_by: Option<String>,
     pub metadata: Map<String, Value>,
+    pub updated_at: Timestamp,
+    pub status_at: Timestamp,
+    pub forgotten_reason: Option<String>,
+    pub access_count: i64,
+    pub last_accessed: Option<Timestamp>,
 }
 
 /// What a new row holds.
@@ -60,16 +66,18 @@ pub(crate) struct New<'a> {
     pub confidence: Confidence,
     pub metadata: &'a Map<String, Value>,
     pub hash: &'a [u8],
+    pub expires_at: Option<Timestamp>,
 }
 
-const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata";
+pub(super) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
+     updated_at, status_at, forgotten_reason, access_count, last_accessed";
 
 /// Makes the row; its sequence number. The keyword index follows by a trigger.
 pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<i64> {
     Ok(conn
         .prepare_cached(
-            "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9)",
+            "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8, ?9, ?7, ?10)",
         )?
         .insert(rusqlite::params![
             new.id.as_str(),
@@ -80,7 +88,8 @@ pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result
             new.confidence.get(),
             now.0,
             Value::Object(new.metadata.clone()).to_string(),
-            new.hash
+            new.hash,
+            new.expires_at.map(|at| at.0)
         ])?)
 }
 
@@ -117,10 +126,10 @@ pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
     Ok(conn.prepare_cached(ENTRY_ONE)?.query_row([seq], read_entry).optional()?)
 }
 
-const ENTRY_ALL: &str =
-    "SELECT seq, type, source_group, scope, status = 'active', confidence, confidence_at, pinned, expires_at FROM memories ORDER BY seq";
-const ENTRY_ONE: &str =
-    "SELECT seq, type, source_group, scope, status = 'active', confidence, confidence_at, pinned, expires_at FROM memories WHERE seq = ?1";
+const ENTRY_ALL: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
+     CASE WHEN type = 'entity' THEN metadata END FROM memories ORDER BY seq";
+const ENTRY_ONE: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
+     CASE WHEN type = 'entity' THEN metadata END FROM memories WHERE seq = ?1";
 
 /// Reinforces a memory that was said again: new confidence from now on, one more access, metadata as given.
 pub(crate) fn reinforce(conn: &Connection, memory: &Memory, confidence: Confidence, now: Timestamp) -> Result<()> {
@@ -140,11 +149,67 @@ pub(crate) fn add_variant(conn: &Connection, seq: i64, content: &str, now: Times
 
 /// Marks a memory as replaced by another.
 pub(crate) fn supersede(conn: &Connection, seq: i64, by: &MemoryId, now: Timestamp) -> Result<()> {
-    conn.prepare_cached("UPDATE memories SET status = 'superseded', superseded_by = ?2, updated_at = ?3 WHERE seq = ?1")?.execute((
-        seq,
-        by.as_str(),
-        now.0,
-    ))?;
+    conn.prepare_cached("UPDATE memories SET status = 'superseded', superseded_by = ?2, updated_at = ?3, status_at = ?3 WHERE seq = ?1")?
+        .execute((seq, by.as_str(), now.0))?;
+    Ok(())
+}
+
+/// Brings a memory to another status; `superseded_by` and the reason are set as given.
+pub(crate) fn set_status(
+    conn: &Connection,
+    seq: i64,
+    status: Status,
+    by: Option<&str>,
+    reason: Option<&str>,
+    now: Timestamp,
+) -> Result<()> {
+    conn.prepare_cached(
+        "UPDATE memories SET status = ?2, superseded_by = ?3, forgotten_reason = ?4, updated_at = ?5, status_at = ?5 WHERE seq = ?1",
+    )?
+    .execute((seq, status.as_str(), by, reason, now.0))?;
+    Ok(())
+}
+
+/// Other wordings of a memory, in the order of their texts.
+pub(crate) fn variants(conn: &Connection, seq: i64) -> Result<Vec<String>> {
+    let mut statement = conn.prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1 ORDER BY content")?;
+    let rows = statement.query_map([seq], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Memories whose place this one took, oldest first.
+pub(crate) fn replaced_by(conn: &Connection, id: &MemoryId) -> Result<Vec<Memory>> {
+    let mut statement = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE superseded_by = ?1 ORDER BY seq"))?;
+    let rows = statement.query_map([id.as_str()], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Memories that this one was made from, oldest first.
+pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
+    let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT source FROM memory_sources WHERE memory = ?1) ORDER BY seq");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map([seq], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Says that one memory was made from another.
+pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<()> {
+    conn.prepare_cached("INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?.execute((memory, source))?;
+    Ok(())
+}
+
+/// The active memory that says the same to the same sessions, if there is one beside this.
+pub(crate) fn twin(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
+    let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
+               WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope
+               AND (t.scope = 'global' OR t.source_group IS m.source_group) ORDER BY t.seq LIMIT 1";
+    let found: Option<String> = conn.prepare_cached(sql)?.query_row([memory.seq], |row| row.get(0)).optional()?;
+    Ok(found.and_then(|id| id.parse().ok()))
+}
+
+/// Takes a memory away for good, with its words, vectors, wordings, relations, sources and mentions.
+pub(crate) fn delete(conn: &Connection, seq: i64) -> Result<()> {
+    conn.prepare_cached("DELETE FROM memories WHERE seq = ?1")?.execute([seq])?;
     Ok(())
 }
 
@@ -169,7 +234,7 @@ pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp
     Ok(at.flatten().map(Timestamp))
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let metadata: String = row.get(13)?;
     Ok(Memory {
         seq: row.get(0)?,
@@ -183,6 +248,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
         created_at: Timestamp(row.get(10)?),
         expires_at: row.get::<_, Option<i64>>(11)?.map(Timestamp),
         superseded_by: row.get(12)?,
+        updated_at: Timestamp(row.get(14)?),
+        status_at: Timestamp(row.get(15)?),
+        forgotten_reason: row.get(16)?,
+        access_count: row.get(17)?,
+        last_accessed: row.get::<_, Option<i64>>(18)?.map(Timestamp),
         metadata: serde_json::from_str(&metadata).map_err(|e| bad(13, e.to_string()))?,
     })
 }
@@ -193,9 +263,13 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         kind: word(row, 1)?,
         group: row.get(2)?,
         scope: word(row, 3)?,
-        active: row.get(4)?,
+        status: Status::parse(row.get_ref(4)?.as_str()?).unwrap_or(Status::Forgotten),
         anchor: anchor(row, 5)?,
         expires_at: row.get::<_, Option<i64>>(8)?.map(Timestamp),
+        names: row.get::<_, Option<String>>(9)?.map_or_else(Vec::new, |text| {
+            let metadata: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
+            names::of(&metadata)
+        }),
     })
 }
 

@@ -6,10 +6,16 @@
 pub(crate) mod connection;
 pub(crate) mod groups;
 pub(crate) mod idempotency;
+pub(crate) mod journal;
 pub(crate) mod lexical;
+pub(crate) mod listing;
 pub(crate) mod log;
 pub(crate) mod memories;
+pub(crate) mod mentions;
 pub(crate) mod migrate;
 pub(crate) mod numbers;
+pub(crate) mod relations;
+pub(crate) mod rows;
+pub(crate) mod tombstones;
 pub(crate) mod upkeep;
 pub(crate) mod vectors;

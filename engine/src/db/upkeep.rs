@@ -71,6 +71,11 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     if said == "ok" { Ok(()) } else { Err(Error::Damaged { path: path.to_path_buf(), what: said }) }
 }
 
+/// Empties the write-ahead log, so that nothing deleted is left in it; false when a reader was in the way.
+pub(crate) fn empty_log(conn: &Connection) -> Result<bool> {
+    Ok(conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))? == 0)
+}
+
 /// Moves committed pages from the write-ahead log into the database, as far as no reader is in the way; pages left in the log.
 pub(crate) fn checkpoint(conn: &Connection) -> Result<i64> {
     Ok(conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {

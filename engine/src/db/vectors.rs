@@ -17,6 +17,12 @@ pub(crate) fn insert(conn: &Connection, memory: i64, model: &str, pieces: &[Embe
     Ok(())
 }
 
+/// Takes the vectors of a memory away, whatever model made them.
+pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
+    conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1")?.execute([memory])?;
+    Ok(())
+}
+
 /// Every vector of a model with the memory it belongs to, in the order of memories and pieces.
 pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec<f32>)) -> Result<()> {
     let mut statement = conn.prepare(

@@ -3,6 +3,7 @@
 //! The database is the truth; the writer applies each change here after its commit, so the index can lag by a moment and never lead.
 //! Filters are applied before anything is ranked, by one [`Mask`] for both legs. Not here: text, keyword postings, fusion.
 
+use crate::db::memories::Status;
 use crate::decay::{Anchor, Decay};
 use crate::embedding::{DIMENSIONS, Embedding, dot};
 use crate::time::Timestamp;
@@ -16,9 +17,11 @@ pub struct Entry {
     pub(crate) kind: MemoryType,
     pub(crate) group: Option<String>,
     pub(crate) scope: Scope,
-    pub(crate) active: bool,
+    pub(crate) status: Status,
     pub(crate) anchor: Anchor,
     pub(crate) expires_at: Option<Timestamp>,
+    /// Names and aliases of an entity, as [`crate::names::of`] gives them; none for other types.
+    pub(crate) names: Vec<String>,
 }
 
 /// Which memories a search may find.
@@ -31,12 +34,14 @@ pub(crate) struct Filter<'a> {
     pub min_confidence: Confidence,
     pub now: Timestamp,
     pub decay: Decay,
+    /// Also memories that a summary stands for.
+    pub compacted: bool,
 }
 
 impl Filter<'_> {
     fn admits(&self, entry: &Entry) -> bool {
         let visible = entry.scope == Scope::Global || entry.group.as_deref() == Some(self.group);
-        entry.active
+        (entry.status == Status::Active || (self.compacted && entry.status == Status::Compacted))
             && visible
             && self.kind.is_none_or(|kind| kind == entry.kind)
             && self.scope.is_none_or(|scope| scope == entry.scope)
@@ -68,23 +73,68 @@ pub(crate) struct Index {
     /// First piece of each slot in `vectors`, and how many there are.
     pieces: Vec<(usize, usize)>,
     vectors: Vec<f32>,
+    /// Which entities bear a name.
+    names: HashMap<String, Vec<i64>>,
 }
 
 impl Index {
     /// Adds a memory, or brings what is known of it up to date; its vectors stay.
     pub(crate) fn put(&mut self, entry: Entry) {
         if let Some(&slot) = self.slots.get(&entry.seq) {
+            self.unname(slot);
+            self.name(&entry);
             self.entries[slot] = entry;
             return;
         }
+        self.name(&entry);
         self.slots.insert(entry.seq, self.entries.len());
         self.entries.push(entry);
         self.pieces.push((0, 0));
     }
 
+    /// Takes a memory out for good; its slot stays, empty.
+    pub(crate) fn remove(&mut self, seq: i64) {
+        let Some(slot) = self.slots.remove(&seq) else { return };
+        self.unname(slot);
+        let (first, count) = std::mem::take(&mut self.pieces[slot]);
+        self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS].fill(0.0);
+        let entry = &mut self.entries[slot];
+        (entry.status, entry.names) = (Status::Forgotten, Vec::new());
+    }
+
+    /// The entities that bear a name, whatever their status.
+    pub(crate) fn named(&self, name: &str) -> &[i64] {
+        self.names.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// True while there is no entity with a name at all.
+    pub(crate) fn has_no_names(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    fn name(&mut self, entry: &Entry) {
+        for name in &entry.names {
+            self.names.entry(name.clone()).or_default().push(entry.seq);
+        }
+    }
+
+    fn unname(&mut self, slot: usize) {
+        let entry = &self.entries[slot];
+        for name in &entry.names {
+            if let Some(bearers) = self.names.get_mut(name) {
+                bearers.retain(|seq| *seq != entry.seq);
+                if bearers.is_empty() {
+                    self.names.remove(name);
+                }
+            }
+        }
+    }
+
     /// Gives a memory its vectors. Replacing them leaves the old ones behind until the index is built anew.
     pub(crate) fn set_vectors(&mut self, seq: i64, pieces: &[Embedding]) {
         let Some(&slot) = self.slots.get(&seq) else { return };
+        let (first, count) = self.pieces[slot];
+        self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS].fill(0.0);
         self.pieces[slot] = (self.vectors.len() / DIMENSIONS, pieces.len());
         for piece in pieces {
             self.vectors.extend_from_slice(piece.as_slice());

@@ -1,0 +1,188 @@
+//! One change: a transaction, who makes it, what it touches, and what stood there before.
+//!
+//! Every act of the engine that writes goes through [`Writer::once`]: an answer that was given before is given again, the work and the
+//! answer are one transaction, and the warm index follows after the commit. An act that can be taken back says of each row that it is
+//! about to change [`Change::keep`], of each row that it has made [`Change::made`], and ends with [`Change::write_down`].
+//! Not here: what an act is (the verbs), how it is taken back (`undo`).
+
+use crate::db::journal::{self, Changed, How};
+use crate::db::log::{self, Operation};
+use crate::db::rows::{self, Image, Row};
+use crate::db::{idempotency, memories, vectors};
+use crate::embedding::Embedding;
+use crate::error::Result;
+use crate::time::Timestamp;
+use crate::{Actor, Reader, Shared, Touched, Writer};
+use loci_proto::memory::MemoryId;
+use rusqlite::{Connection, TransactionBehavior};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// One call that changes something.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The moment of the call.
+    pub now: Timestamp,
+    /// Who calls.
+    pub actor: Actor,
+    /// The idempotency key, where the shim stamped one.
+    pub key: Option<String>,
+}
+
+/// A change in the making.
+pub(crate) struct Change<'a> {
+    /// The transaction.
+    pub conn: &'a Connection,
+    pub shared: &'a Shared,
+    pub call: &'a Call,
+    pub touched: &'a mut Touched,
+    before: Vec<(Row, Option<Image>)>,
+    kept: HashSet<Row>,
+}
+
+/// Columns that use alone changes, and that do not make a row another one.
+const OF_USE: [&str; 6] = ["access_count", "last_accessed", "boosted_at", "confidence", "confidence_at", "updated_at"];
+
+impl Change<'_> {
+    /// Keeps what stands in a row, before it is changed or taken away. Once is enough.
+    pub fn keep(&mut self, row: Row) -> Result<()> {
+        if !self.kept.insert(row.clone()) {
+            return Ok(());
+        }
+        let image = rows::image(self.conn, &row)?;
+        self.before.push((row, image));
+        Ok(())
+    }
+
+    /// Notes a row that this change has made.
+    pub fn made(&mut self, row: Row) {
+        self.kept.insert(row.clone());
+        self.before.push((row, None));
+    }
+
+    /// The same for a memory, which the warm index has to know too.
+    pub fn touch(&mut self, seq: i64) {
+        self.touched.seqs.push(seq);
+    }
+
+    /// A new memory with its vectors; its sequence number. Mentions are the caller's.
+    pub fn insert(&mut self, new: &memories::New<'_>, pieces: &[Embedding]) -> Result<i64> {
+        let seq = memories::insert(self.conn, new, self.call.now)?;
+        vectors::insert(self.conn, seq, &self.shared.settings().model, pieces)?;
+        self.made(Row::Memory(seq));
+        self.touch(seq);
+        if !pieces.is_empty() {
+            self.touched.vectors.push((seq, pieces.to_vec()));
+        }
+        Ok(seq)
+    }
+
+    /// Writes the act down, so that it can be taken back; its number, or none when it has changed nothing.
+    pub fn write_down(&mut self, act: &str) -> Result<Option<i64>> {
+        let mut changed = Vec::new();
+        self.kept.clear();
+        for (row, before) in std::mem::take(&mut self.before) {
+            let after = rows::image(self.conn, &row)?;
+            if let Some(how) = difference(before, after) {
+                changed.push(Changed { row, how });
+            }
+        }
+        if changed.is_empty() {
+            return Ok(None);
+        }
+        journal::write(self.conn, act, &changed, &self.call.actor, self.call.now).map(Some)
+    }
+
+    /// Writes a line of the audit log.
+    pub fn log(&self, operation: Operation, memory: &MemoryId, details: &Value) -> Result<()> {
+        log::write(self.conn, &self.call.actor, self.call.now, &log::Line { operation, memory: memory.as_str(), details })
+    }
+}
+
+fn difference(before: Option<Image>, after: Option<Image>) -> Option<How> {
+    match (before, after) {
+        (None, None) => None,
+        (None, Some(after)) => Some(How::Made(fingerprint(&after))),
+        (Some(before), None) => Some(How::Gone(before)),
+        (Some(before), Some(after)) => {
+            let differs = |(name, value): &(String, Value)| before.get(name) != Some(value);
+            let after: Image = after.into_iter().filter(differs).collect();
+            let before: Image = before.into_iter().filter(|(name, _)| after.contains_key(name)).collect();
+            (!after.is_empty()).then_some(How::Set { before, after })
+        }
+    }
+}
+
+/// What a row says, but for what use alone changes.
+pub(crate) fn fingerprint(image: &Image) -> String {
+    let lasting: Vec<(&String, &Value)> = image.iter().filter(|(name, _)| !is_of_use(name)).collect();
+    blake3::hash(serde_json::to_string(&lasting).unwrap_or_default().as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// True for a column that use alone changes.
+pub(crate) fn is_of_use(column: &str) -> bool {
+    OF_USE.contains(&column)
+}
+
+impl Writer {
+    /// Runs one call in one transaction, then brings the warm index up to date with what it touched. A call that was answered before
+    /// gets that answer again, and nothing else happens.
+    pub(crate) fn once<T: Serialize + DeserializeOwned>(
+        &mut self,
+        call: &Call,
+        work: impl FnOnce(&mut Change<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.change(|conn, shared, touched| {
+            if let Some(answer) = answered(conn, call.key.as_deref())? {
+                return Ok(answer);
+            }
+            let mut change = Change { conn, shared, call, touched, before: Vec::new(), kept: HashSet::new() };
+            let reply = work(&mut change)?;
+            if let Some(key) = &call.key {
+                idempotency::keep(conn, key, &serde_json::to_string(&reply).unwrap_or_default(), call.now)?;
+            }
+            Ok(reply)
+        })
+    }
+
+    /// Runs one change in one transaction, then brings the warm index up to date with what it touched.
+    pub(crate) fn change<T>(&mut self, work: impl FnOnce(&Connection, &Shared, &mut Touched) -> Result<T>) -> Result<T> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Rows that belong together are put back one after the other; what counts is how they stand at the end.
+        tx.pragma_update(None, "defer_foreign_keys", true)?;
+        let mut touched = Touched::default();
+        let result = work(&tx, &self.shared, &mut touched)?;
+        touched.seqs.sort_unstable();
+        touched.seqs.dedup();
+        let entries = touched.seqs.iter().map(|seq| Ok((*seq, memories::entry(&tx, *seq)?))).collect::<Result<Vec<_>>>()?;
+        tx.commit()?;
+        let mut index = self.shared.index_mut();
+        for (seq, entry) in entries {
+            match entry {
+                Some(entry) => index.put(entry),
+                None => index.remove(seq),
+            }
+        }
+        for (seq, pieces) in touched.vectors {
+            index.set_vectors(seq, &pieces);
+        }
+        Ok(result)
+    }
+}
+
+impl Reader {
+    /// The answer that was given to this call before, if it was.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn answered<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
+        answered(&self.conn, Some(key))
+    }
+}
+
+fn answered<T: DeserializeOwned>(conn: &Connection, key: Option<&str>) -> Result<Option<T>> {
+    let Some(key) = key else { return Ok(None) };
+    Ok(idempotency::find(conn, key)?.and_then(|json| serde_json::from_str(&json).ok()))
+}

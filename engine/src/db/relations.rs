@@ -1,0 +1,109 @@
+//! Rows of `entity_relations` and `relation_evidence`, and what hangs on a memory.
+
+use super::rows::Row;
+use crate::error::Result;
+use crate::time::Timestamp;
+use loci_proto::memory::{Confidence, MemoryId};
+use rusqlite::{Connection, OptionalExtension};
+
+/// A relation as it is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Relation {
+    pub id: String,
+    pub predicate: String,
+    pub confidence: Confidence,
+    /// The memory at the other end.
+    pub other: i64,
+}
+
+/// The id of a triple, if it is there.
+pub(crate) fn find(conn: &Connection, subject: &MemoryId, predicate: &str, object: &MemoryId) -> Result<Option<String>> {
+    let sql = "SELECT id FROM entity_relations WHERE subject_id = ?1 AND predicate = ?2 AND object_id = ?3";
+    Ok(conn.prepare_cached(sql)?.query_row((subject.as_str(), predicate, object.as_str()), |row| row.get(0)).optional()?)
+}
+
+/// A new triple.
+pub(crate) struct New<'a> {
+    pub id: &'a str,
+    pub subject: &'a MemoryId,
+    pub predicate: &'a str,
+    pub object: &'a MemoryId,
+    pub confidence: Confidence,
+}
+
+/// Makes the row.
+pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<()> {
+    let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    conn.prepare_cached(sql)?.execute((new.id, new.subject.as_str(), new.predicate, new.object.as_str(), new.confidence.get(), now.0))?;
+    Ok(())
+}
+
+/// Sets how sure a relation is.
+pub(crate) fn set_confidence(conn: &Connection, id: &str, confidence: Confidence) -> Result<()> {
+    conn.prepare_cached("UPDATE entity_relations SET confidence = ?2 WHERE id = ?1")?.execute((id, confidence.get()))?;
+    Ok(())
+}
+
+/// Adds a memory that a relation was read from; false when it was known.
+pub(crate) fn add_evidence(conn: &Connection, relation: &str, memory: &MemoryId) -> Result<bool> {
+    let sql = "INSERT INTO relation_evidence(relation_id, memory_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((relation, memory.as_str()))? > 0)
+}
+
+/// The memories that a relation was read from, in the order of their ids.
+pub(crate) fn evidence(conn: &Connection, relation: &str) -> Result<Vec<MemoryId>> {
+    let mut statement = conn.prepare_cached("SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id")?;
+    let rows = statement.query_map([relation], |row| row.get::<_, String>(0))?;
+    Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(|id| id.parse().ok()).collect())
+}
+
+/// Which end of a relation a memory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Subject,
+    Object,
+}
+
+/// The relations of a memory whose other end is active, oldest first.
+pub(crate) fn of(conn: &Connection, id: &MemoryId, end: End) -> Result<Vec<Relation>> {
+    let (own, other) = match end {
+        End::Subject => ("subject_id", "object_id"),
+        End::Object => ("object_id", "subject_id"),
+    };
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT r.id, r.predicate, r.confidence, m.seq FROM entity_relations r JOIN memories m ON m.id = r.{other}
+         WHERE r.{own} = ?1 AND m.status = 'active' ORDER BY r.created_at, r.id"
+    ))?;
+    let rows = statement.query_map([id.as_str()], |row| {
+        let confidence = Confidence::new(row.get(2)?).unwrap_or(Confidence::FULL);
+        Ok(Relation { id: row.get(0)?, predicate: row.get(1)?, confidence, other: row.get(3)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Every row that would go with a memory: relations with their evidence, wordings, sources.
+pub(crate) fn rows_of(conn: &Connection, seq: i64, id: &str) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut relations = conn.prepare_cached("SELECT id FROM entity_relations WHERE subject_id = ?1 OR object_id = ?1")?;
+    for relation in relations.query_map([id], |row| row.get::<_, String>(0))? {
+        rows.push(Row::Relation(relation?));
+    }
+    let mut evidence = conn.prepare_cached(
+        "SELECT e.relation_id, e.memory_id FROM relation_evidence e JOIN entity_relations r ON r.id = e.relation_id
+         WHERE e.memory_id = ?1 OR r.subject_id = ?1 OR r.object_id = ?1",
+    )?;
+    for pair in evidence.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))? {
+        let (relation, memory) = pair?;
+        rows.push(Row::Evidence(relation, memory));
+    }
+    let mut variants = conn.prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1")?;
+    for text in variants.query_map([seq], |row| row.get(0))? {
+        rows.push(Row::Variant(seq, text?));
+    }
+    let mut sources = conn.prepare_cached("SELECT memory, source FROM memory_sources WHERE memory = ?1 OR source = ?1")?;
+    for pair in sources.query_map([seq], |row| Ok((row.get(0)?, row.get(1)?)))? {
+        let (memory, source) = pair?;
+        rows.push(Row::Source(memory, source));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,122 @@
+//! Rows as images: what stood in a row, as JSON, for the journal. Text, numbers and null as they are, a blob as `{"hex": …}`.
+//!
+//! Not here: which rows an act keeps (`change`), how they are put back (`journal`).
+
+use crate::error::Result;
+use rusqlite::types::{Value as Sql, ValueRef};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// A row that an act may change.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Row {
+    /// By sequence number.
+    Memory(i64),
+    /// Another wording: memory and text.
+    Variant(i64, String),
+    /// What a memory was made from: memory and source.
+    Source(i64, i64),
+    /// By id.
+    Relation(String),
+    /// Relation and memory.
+    Evidence(String, String),
+    /// By id.
+    Group(String),
+    /// By alias.
+    Alias(String),
+}
+
+/// A row's columns and values.
+pub(crate) type Image = Map<String, Value>;
+
+impl Row {
+    fn table(&self) -> &'static str {
+        match self {
+            Self::Memory(_) => "memories",
+            Self::Variant(..) => "memory_variants",
+            Self::Source(..) => "memory_sources",
+            Self::Relation(_) => "entity_relations",
+            Self::Evidence(..) => "relation_evidence",
+            Self::Group(_) => "groups",
+            Self::Alias(_) => "group_aliases",
+        }
+    }
+
+    /// The row's key: a condition with numbered parameters, and their values.
+    fn key(&self) -> (&'static str, Vec<Sql>) {
+        match self {
+            Self::Memory(seq) => ("seq = ?1", vec![(*seq).into()]),
+            Self::Variant(memory, text) => ("memory = ?1 AND content = ?2", vec![(*memory).into(), text.clone().into()]),
+            Self::Source(memory, source) => ("memory = ?1 AND source = ?2", vec![(*memory).into(), (*source).into()]),
+            Self::Relation(id) | Self::Group(id) => ("id = ?1", vec![id.clone().into()]),
+            Self::Evidence(relation, memory) => {
+                ("relation_id = ?1 AND memory_id = ?2", vec![relation.clone().into(), memory.clone().into()])
+            }
+            Self::Alias(alias) => ("alias = ?1", vec![alias.clone().into()]),
+        }
+    }
+}
+
+/// What stands in a row; none where there is no such row.
+pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
+    let (condition, key) = row.key();
+    let mut statement = conn.prepare_cached(&format!("SELECT * FROM {} WHERE {condition}", row.table()))?;
+    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let read = |found: &rusqlite::Row<'_>| {
+        names.iter().enumerate().map(|(i, name)| Ok((name.clone(), to_json(found.get_ref(i)?)))).collect::<rusqlite::Result<Image>>()
+    };
+    Ok(statement.query_row(params_from_iter(key), read).optional()?)
+}
+
+/// Puts a whole row back.
+pub(crate) fn insert(conn: &Connection, row: &Row, image: &Image) -> Result<()> {
+    let names: Vec<&str> = image.keys().map(String::as_str).collect();
+    let places: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
+    let sql = format!("INSERT INTO {}({}) VALUES ({})", row.table(), names.join(", "), places.join(", "));
+    conn.prepare_cached(&sql)?.execute(params_from_iter(image.values().map(to_sql)))?;
+    Ok(())
+}
+
+/// Sets some columns of a row.
+pub(crate) fn update(conn: &Connection, row: &Row, columns: &Image) -> Result<()> {
+    let (condition, mut values) = row.key();
+    let first = values.len() + 1;
+    let sets: Vec<String> = columns.keys().enumerate().map(|(i, name)| format!("{name} = ?{}", first + i)).collect();
+    values.extend(columns.values().map(to_sql));
+    let sql = format!("UPDATE {} SET {} WHERE {condition}", row.table(), sets.join(", "));
+    conn.prepare_cached(&sql)?.execute(params_from_iter(values))?;
+    Ok(())
+}
+
+/// Takes a row away.
+pub(crate) fn delete(conn: &Connection, row: &Row) -> Result<()> {
+    let (condition, key) = row.key();
+    conn.prepare_cached(&format!("DELETE FROM {} WHERE {condition}", row.table()))?.execute(params_from_iter(key))?;
+    Ok(())
+}
+
+fn to_json(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => n.into(),
+        ValueRef::Real(n) => n.into(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+        ValueRef::Blob(bytes) => json!({"hex": bytes.iter().map(|b| format!("{b:02x}")).collect::<String>()}),
+    }
+}
+
+fn to_sql(value: &Value) -> Sql {
+    match value {
+        Value::Null => Sql::Null,
+        Value::Bool(b) => Sql::Integer(i64::from(*b)),
+        Value::Number(n) => n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer),
+        Value::String(text) => Sql::Text(text.clone()),
+        Value::Array(_) | Value::Object(_) => Sql::Blob(from_hex(value["hex"].as_str().unwrap_or_default())),
+    }
+}
+
+fn from_hex(text: &str) -> Vec<u8> {
+    text.as_bytes().chunks_exact(2).filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}

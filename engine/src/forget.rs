@@ -1,0 +1,95 @@
+//! `forget`: a memory is put aside and can be brought back; or, when asked for, every trace of it is removed for good.
+
+use crate::change::{Call, Change};
+use crate::db::log::Operation;
+use crate::db::memories::{self, Memory, Status};
+use crate::db::rows::Row;
+use crate::db::{idempotency, journal, log, relations, tombstones, upkeep};
+use crate::error::Result;
+use crate::visible::Sight;
+use crate::{Writer, content};
+use loci_proto::forget::{ForgetReply, ForgetRequest};
+use loci_proto::people::{ForgetManyReply, ForgetManyRequest};
+use serde_json::json;
+
+impl Writer {
+    /// Forgets one memory. A second time changes nothing and says so.
+    ///
+    /// # Errors
+    /// `not_found`, `invalid` for the reason, `Database`.
+    pub fn forget(&mut self, call: &Call, request: &ForgetRequest) -> Result<ForgetReply> {
+        let reply = self.once(call, |change| {
+            content::check_reason(request.reason.as_deref())?;
+            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            if request.hard_delete && tombstones::has(change.conn, &request.memory_id)? {
+                return Ok(reply(request.memory_id.clone(), "deleted", true));
+            }
+            let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
+            if request.hard_delete {
+                return erase(change, &memory);
+            }
+            let told = put_aside(change, &memory, request.reason.as_deref())?;
+            Ok(ForgetReply { act: change.write_down("forget")?, ..told })
+        })?;
+        if request.hard_delete {
+            // What was deleted still stands in the write-ahead log until it is emptied.
+            upkeep::empty_log(&self.conn)?;
+        }
+        Ok(reply)
+    }
+
+    /// Forgets several memories as one act: all or none.
+    ///
+    /// # Errors
+    /// As [`Writer::forget`].
+    pub fn forget_many(&mut self, call: &Call, request: &ForgetManyRequest) -> Result<ForgetManyReply> {
+        self.once(call, |change| {
+            content::check_reason(request.reason.as_deref())?;
+            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let mut forgotten = Vec::with_capacity(request.memory_ids.len());
+            for id in &request.memory_ids {
+                let memory = sight.find(change.conn, "memory_ids", id)?;
+                forgotten.push(put_aside(change, &memory, request.reason.as_deref())?);
+            }
+            Ok(ForgetManyReply { forgotten, act: change.write_down("forget")? })
+        })
+    }
+}
+
+fn reply(id: loci_proto::memory::MemoryId, status: &str, already: bool) -> ForgetReply {
+    ForgetReply { id, status: status.to_owned(), already_forgotten: already, act: None, note: None }
+}
+
+/// Out of sight, with its relations; nothing is lost.
+pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option<&str>) -> Result<ForgetReply> {
+    let already = memory.status == Status::Forgotten;
+    if !already {
+        change.keep(Row::Memory(memory.seq))?;
+        memories::set_status(change.conn, memory.seq, Status::Forgotten, memory.superseded_by.as_deref(), reason, change.call.now)?;
+        change.log(Operation::Forget, &memory.id, &json!({"reason": reason, "was": memory.status.as_str()}))?;
+        change.touch(memory.seq);
+    }
+    Ok(reply(memory.id.clone(), "forgotten", already))
+}
+
+/// Removes every trace: the row with its words, vectors, wordings, relations and mentions; images in the journal; answers kept for calls
+/// that are sent again; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
+fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
+    let id = memory.id.as_str();
+    let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?.into_iter().filter_map(relation_id).collect();
+    journal::redact(change.conn, memory.seq, &gone)?;
+    idempotency::redact(change.conn, id)?;
+    log::redact(change.conn, id)?;
+    memories::delete(change.conn, memory.seq)?;
+    tombstones::insert(change.conn, &memory.id, change.call.now)?;
+    change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;
+    change.touch(memory.seq);
+    Ok(reply(memory.id.clone(), "deleted", false))
+}
+
+fn relation_id(row: Row) -> Option<String> {
+    match row {
+        Row::Relation(id) => Some(id),
+        _ => None,
+    }
+}

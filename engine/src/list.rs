@@ -1,0 +1,112 @@
+//! `list`: memories in storing order, newest first, for people and their scripts.
+
+use crate::Reader;
+use crate::budget;
+use crate::db::memories::{Memory, Status};
+use crate::db::{groups, listing};
+use crate::error::Result;
+use crate::inspect::{FLAGGED, group_name};
+use crate::time::Timestamp;
+use loci_proto::error::Failure;
+use loci_proto::group::Group;
+use loci_proto::memory::Scope;
+use loci_proto::people::{ListReply, ListRequest, Listed};
+
+/// Memories on one page, where the call does not say.
+const PAGE: usize = 50;
+/// Most memories on one page.
+const MOST: usize = 1000;
+
+/// Which memories the word for a status means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Status(Status),
+    Expired,
+    Pinned,
+    Flagged,
+    All,
+}
+
+impl Reader {
+    /// One page of the memories that are asked for.
+    ///
+    /// # Errors
+    /// `invalid` for `status` and `limit`, `Database`.
+    pub fn list(&self, request: &ListRequest, own: &Group, now: Timestamp) -> Result<ListReply> {
+        let wanted = wanted(request.status.as_deref())?;
+        let limit = request.limit.unwrap_or(PAGE);
+        if !(1..=MOST).contains(&limit) {
+            return Err(Failure::invalid("limit", format!("must be a whole number in 1..{MOST}")).into());
+        }
+        let group = match &request.group {
+            Some(name) => groups::resolve(&self.conn, name, Some(own))?,
+            None => own.clone(),
+        };
+        let text = request.text.as_deref().map(str::to_lowercase);
+        let admits = |memory: &Memory| {
+            (request.all_groups || memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str()))
+                && self.is_wanted(memory, wanted, now)
+                && request.kind.is_none_or(|kind| kind == memory.kind)
+                && request.scope.is_none_or(|scope| scope == memory.scope)
+                && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
+        };
+        let (mut found, mut total) = (Vec::new(), 0);
+        listing::newest_first(&self.conn, |memory| {
+            if admits(&memory) {
+                total += 1;
+                if found.len() <= limit && request.before.is_none_or(|before| memory.seq < before) {
+                    found.push(memory);
+                }
+            }
+        })?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = if more { found.last().map(|memory| memory.seq) } else { None };
+        let memories = found.into_iter().map(|memory| self.listed(memory, now)).collect::<Result<_>>()?;
+        Ok(ListReply { memories, total, next })
+    }
+
+    fn is_wanted(&self, memory: &Memory, wanted: Wanted, now: Timestamp) -> bool {
+        let active = memory.status == Status::Active;
+        let expired = memory.expires_at.is_some_and(|at| at <= now);
+        match wanted {
+            Wanted::Status(Status::Active) => active && !expired,
+            Wanted::Status(status) => memory.status == status,
+            Wanted::Expired => active && expired,
+            Wanted::Pinned => active && memory.anchor.pinned,
+            Wanted::Flagged => active && self.shared.settings().decay.at(now, memory.kind, memory.anchor).get() < FLAGGED,
+            Wanted::All => true,
+        }
+    }
+
+    fn listed(&self, memory: Memory, now: Timestamp) -> Result<Listed> {
+        Ok(Listed {
+            confidence: self.shared.settings().decay.at(now, memory.kind, memory.anchor),
+            group: group_name(&self.conn, memory.group.as_deref())?,
+            preview: budget::preview(&memory.content),
+            id: memory.id,
+            kind: memory.kind,
+            scope: memory.scope,
+            status: memory.status.as_str().to_owned(),
+            pinned: memory.anchor.pinned,
+            created_at: memory.created_at.iso(),
+        })
+    }
+}
+
+fn wanted(word: Option<&str>) -> Result<Wanted> {
+    Ok(match word {
+        None | Some("active") => Wanted::Status(Status::Active),
+        Some("superseded") => Wanted::Status(Status::Superseded),
+        Some("compacted") => Wanted::Status(Status::Compacted),
+        Some("forgotten") => Wanted::Status(Status::Forgotten),
+        Some("expired") => Wanted::Expired,
+        Some("pinned") => Wanted::Pinned,
+        Some("flagged") => Wanted::Flagged,
+        Some("all") => Wanted::All,
+        Some(_) => {
+            let words = "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";
+            return Err(Failure::invalid("status", words).into());
+        }
+    })
+}

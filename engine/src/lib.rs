@@ -11,6 +11,7 @@
 pub mod access;
 pub mod backfill;
 mod bm25;
+mod brief;
 mod budget;
 pub mod change;
 mod content;

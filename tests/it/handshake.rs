@@ -1,6 +1,7 @@
 //! The handshake is answered always, and in the same words whoever answers.
 
 use crate::house::{Agent, House, binaries};
+use loci_proto::handshake::LISTS;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -22,9 +23,9 @@ fn requests() -> Vec<(&'static str, Value)> {
     let mut all: Vec<_> = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01"].map(initialize).into();
     for version in ["2026-07-28", "2025-11-25", "2099-01-01"] {
         all.push(("server/discover", json!({"_meta": meta(version)})));
-        all.push(("tools/list", json!({"_meta": meta(version)})));
+        all.extend(LISTS.map(|list| (list, json!({"_meta": meta(version)}))));
     }
-    all.push(("tools/list", json!({})));
+    all.extend(LISTS.map(|list| (list, json!({}))));
     all.push(("ping", json!({})));
     all
 }
@@ -78,10 +79,14 @@ fn bless(house: &House) {
     let mut initialize = result("initialize", hello);
     initialize.as_object_mut().expect("is an object").remove("protocolVersion");
     let discover = result("server/discover", json!({"_meta": meta("2026-07-28")}));
-    let tools = result("tools/list", json!({}));
-    let mut stateless = result("tools/list", json!({"_meta": meta("2026-07-28")}));
-    stateless.as_object_mut().expect("is an object").retain(|key, _| tools.get(key).is_none());
-    let snapshot = json!({"versions": discover["supportedVersions"], "initialize": initialize, "discover": discover, "tools": tools, "stateless": stateless});
+    let list = |method: &&str| {
+        let plain = result(method, json!({}));
+        let mut stateless = result(method, json!({"_meta": meta("2026-07-28")}));
+        stateless.as_object_mut().expect("is an object").retain(|key, _| plain.get(key).is_none());
+        ((*method).to_owned(), json!({"plain": plain, "stateless": stateless}))
+    };
+    let lists: serde_json::Map<String, Value> = LISTS.iter().map(list).collect();
+    let snapshot = json!({"versions": discover["supportedVersions"], "initialize": initialize, "discover": discover, "lists": lists});
     let text = serde_json::to_string_pretty(&snapshot).expect("is JSON");
     std::fs::write(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/handshake.json"), text + "\n").expect("is written");
 }

@@ -171,9 +171,13 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// The first line, at most [`limits::HELLO_BYTES`].
+/// The first line, at most [`limits::HELLO_BYTES`]; of what cannot become a hello, nothing.
 async fn greeting(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
+    // Who speaks another language may never send a newline, and is told at once.
+    if reader.fill_buf().await?.first().is_some_and(|first| *first != b'{') {
+        return Ok(line);
+    }
     reader.take(limits::HELLO_BYTES as u64).read_until(b'\n', &mut line).await?;
     Ok(line)
 }

@@ -2,7 +2,8 @@
 //!
 //! rmcp's own line transport ignores what it cannot parse; here every line that asks for an answer gets one. Faults that serde would
 //! hide (a key given twice, a number that no float holds) are found before anything is parsed into values. At most
-//! [`limits::CALLS_IN_FLIGHT`] requests of a connection run at once: the next line is read when one has been answered.
+//! [`limits::CALLS_IN_FLIGHT`] requests of a connection run at once: the next line is read when one has been answered. Who sends a line
+//! that is too long is told so and heard no more: no shim sends one, and what follows could be as long again.
 //! Not here: what the messages mean (`mcp`).
 
 use crate::transport::faults::Fault;
@@ -94,7 +95,11 @@ async fn read<W: AsyncWrite + Unpin>(
     loop {
         let understood = match read_line(&mut reader, &mut line).await {
             Ok(Read::Line) => understand(&line),
-            Ok(Read::TooLong) => Err(Box::new(refusal(None, ErrorCode::INVALID_REQUEST, &too_long()))),
+            Ok(Read::TooLong) => {
+                // Whether it is heard or not, the connection ends after what is in flight.
+                let _ = writer.write(&refusal(faults::id_of_beginning(&line), ErrorCode::INVALID_REQUEST, &too_long())).await;
+                return;
+            }
             Ok(Read::End) | Err(_) => return,
         };
         let passed_on = match understood {
@@ -118,10 +123,9 @@ enum Read {
     End,
 }
 
-/// Reads the next line into `line`; of one that is too long, nothing is kept and the rest is skipped.
+/// Reads the next line into `line`; of one that is too long, the beginning. The rest of that one is left where it is.
 async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Read> {
     line.clear();
-    let mut too_long = false;
     loop {
         let available = reader.fill_buf().await?;
         if available.is_empty() {
@@ -129,15 +133,13 @@ async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>)
         }
         let newline = available.iter().position(|byte| *byte == b'\n');
         let taken = newline.map_or(available.len(), |at| at + 1);
-        too_long |= line.len() + taken > limits::LINE_BYTES;
-        if too_long {
-            line.clear();
-        } else {
-            line.extend_from_slice(&available[..taken]);
+        if line.len() + taken > limits::LINE_BYTES {
+            return Ok(Read::TooLong);
         }
+        line.extend_from_slice(&available[..taken]);
         reader.consume(taken);
         if newline.is_some() {
-            return Ok(if too_long { Read::TooLong } else { Read::Line });
+            return Ok(Read::Line);
         }
     }
 }
@@ -220,5 +222,5 @@ fn refusal(id: Option<RequestId>, code: ErrorCode, why: &str) -> TxJsonRpcMessag
 }
 
 fn too_long() -> String {
-    format!("the line is longer than {} bytes", limits::LINE_BYTES)
+    format!("the line is longer than {} bytes; the connection ends here", limits::LINE_BYTES)
 }

@@ -149,8 +149,13 @@ impl Agent {
 
     /// Sends one line.
     pub fn send(&mut self, line: &str) {
-        let stdin = self.stdin.as_mut().expect("is open");
-        stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush()).expect("is read");
+        self.say(line.as_bytes());
+        self.say(b"\n");
+    }
+
+    /// Sends bytes as they are.
+    pub fn say(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().expect("is open").write_all(bytes).expect("is read");
     }
 
     /// Sends lines while this thread does something else; the session can say nothing more afterwards.

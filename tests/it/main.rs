@@ -19,6 +19,7 @@ mod sessions;
 mod settings;
 mod sockets;
 mod store;
+mod strangers;
 mod torture;
 mod turns;
 mod wire;

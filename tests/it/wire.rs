@@ -134,6 +134,12 @@ impl Peer {
         self.0.get_mut().write_all(bytes).expect("is taken");
     }
 
+    /// Sends bytes again and again until the daemon takes no more; how many it took.
+    pub fn pour(&mut self, bytes: &[u8], times: usize) -> usize {
+        let poured = (0..times).find(|_| self.0.get_mut().write_all(bytes).is_err());
+        poured.unwrap_or(times) * bytes.len()
+    }
+
     /// Sends one line.
     pub fn send(&mut self, message: &Value) {
         self.say(format!("{message}\n").as_bytes());

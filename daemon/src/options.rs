@@ -22,6 +22,9 @@ pub struct Options {
     /// Seconds without a session after which an auto-started daemon ends.
     #[arg(long, default_value_t = 15 * 60, value_name = "SECONDS")]
     pub idle_exit: u64,
+    /// Where the service file that starts this says agents find it; it starts only if that is so.
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
     /// Seconds that a peer may take to read an answer before it is dropped.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", hide = true)]
     pub read_deadline: u64,

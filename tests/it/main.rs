@@ -5,6 +5,7 @@ mod bad_input;
 mod ctl;
 mod degraded;
 mod first_use;
+mod full_disk;
 mod fuzz_corpus;
 mod groups;
 mod handshake;

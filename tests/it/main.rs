@@ -18,6 +18,7 @@ mod protocol;
 mod recall;
 mod sessions;
 mod settings;
+mod skew;
 mod sockets;
 mod store;
 mod strangers;

@@ -51,7 +51,7 @@ pub struct Host {
     pub open: Arc<Semaphore>,
     /// One for each session that can be served; who finds none is told `busy`.
     pub places: Arc<Semaphore>,
-    /// How long a peer may take to read an answer before it is dropped.
+    /// How long a peer may take to read an answer, or to go on with a line, before it is dropped.
     pub patience: Duration,
 }
 

@@ -36,7 +36,7 @@ pub struct Lines<W> {
 /// The way back to the peer, as long as it reads.
 struct Writer<W> {
     stream: Mutex<W>,
-    /// How long the peer may take to read one answer.
+    /// How long the peer may take to read one answer, or to go on with a line that it has begun.
     patience: Duration,
     /// Part of a line may have been written: nothing can follow it.
     broken: CancellationToken,
@@ -50,9 +50,16 @@ struct Running {
 
 impl Running {
     /// Takes a place for a request before it is handed on; a cancelled request gives its place back.
-    async fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) {
+    ///
+    /// # Errors
+    /// The refusal of a request whose id still waits: the library would answer one of the two, and leave the other without a word.
+    async fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), Answer> {
         match message {
             JsonRpcMessage::Request(request) => {
+                if self.taken.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&request.id) {
+                    let why = "a request with this id is not answered yet";
+                    return Err(Box::new(refusal(Some(request.id.clone()), ErrorCode::INVALID_REQUEST, why)));
+                }
                 if let Ok(place) = Arc::clone(&self.places).acquire_owned().await {
                     self.taken.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone(), place);
                 }
@@ -61,20 +68,23 @@ impl Running {
                 if let ClientNotification::CancelledNotification(cancelled) = &n.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.done(id);
+                    drop(self.done(id));
                 }
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn done(&self, id: &RequestId) {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    /// The request has its answer: its id may be used again, and so may its place once that is dropped.
+    fn done(&self, id: &RequestId) -> Option<OwnedSemaphorePermit> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }
 
 impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
-    /// Messages over this reader and writer; a peer that takes longer than `patience` to read an answer is dropped.
+    /// Messages over this reader and writer; a peer that takes longer than `patience` to read an answer, or to go on with a
+    /// line, is dropped.
     pub fn new(reader: impl AsyncBufRead + Unpin + Send + 'static, writer: W, patience: Duration) -> Self {
         let running = Arc::new(Running { places: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)), taken: std::sync::Mutex::default() });
         let writer = Arc::new(Writer { stream: Mutex::new(writer), patience, broken: CancellationToken::new() });
@@ -93,7 +103,7 @@ async fn read<W: AsyncWrite + Unpin>(
 ) {
     let mut line = Vec::new();
     loop {
-        let understood = match read_line(&mut reader, &mut line).await {
+        let understood = match read_line(&mut reader, &mut line, writer.patience).await {
             Ok(Read::Line) => understand(&line),
             Ok(Read::TooLong) => {
                 // Whether it is heard or not, the connection ends after what is in flight.
@@ -103,10 +113,10 @@ async fn read<W: AsyncWrite + Unpin>(
             Ok(Read::End) | Err(_) => return,
         };
         let passed_on = match understood {
-            Ok(Some(message)) => {
-                running.admit(&message).await;
-                found.send(message).await.is_ok()
-            }
+            Ok(Some(message)) => match running.admit(&message).await {
+                Ok(()) => found.send(message).await.is_ok(),
+                Err(answer) => writer.write(&answer).await.is_ok(),
+            },
             Ok(None) => true,
             Err(answer) => writer.write(&answer).await.is_ok(),
         };
@@ -124,10 +134,13 @@ enum Read {
 }
 
 /// Reads the next line into `line`; of one that is too long, the beginning. The rest of that one is left where it is.
-async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Read> {
+///
+/// A line may begin whenever it likes, but who has begun one has to go on within `patience`.
+async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>, patience: Duration) -> io::Result<Read> {
     line.clear();
     loop {
-        let available = reader.fill_buf().await?;
+        let patience = if line.is_empty() { Duration::MAX } else { patience };
+        let available = tokio::time::timeout(patience, reader.fill_buf()).await.map_err(io::Error::from)??;
         if available.is_empty() {
             return Ok(Read::End);
         }
@@ -150,13 +163,13 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> 
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (writer, running) = (Arc::clone(&self.writer), Arc::clone(&self.running));
         async move {
-            let sent = writer.write(&message).await;
-            match &message {
+            // The id is free before the peer can know of it; the place only when the answer has been taken.
+            let _place = match &message {
                 JsonRpcMessage::Response(response) => running.done(&response.id),
-                JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| running.done(id)),
-                _ => {}
-            }
-            sent
+                JsonRpcMessage::Error(error) => error.id.as_ref().and_then(|id| running.done(id)),
+                _ => None,
+            };
+            writer.write(&message).await
         }
     }
 

@@ -123,7 +123,7 @@ impl Drop for House {
 pub struct Agent {
     child: Child,
     stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    stdout: Option<BufReader<ChildStdout>>,
     calls: u64,
 }
 
@@ -143,7 +143,7 @@ impl Agent {
     pub fn bare(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("loci runs");
         let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().expect("is piped"));
+        let stdout = child.stdout.take().map(BufReader::new);
         Self { child, stdin, stdout, calls: 0 }
     }
 
@@ -172,7 +172,7 @@ impl Agent {
     /// The next message, a notification or an answer.
     pub fn message(&mut self) -> Value {
         let mut line = String::new();
-        assert!(self.stdout.read_line(&mut line).expect("is text") > 0, "the shim has ended");
+        assert!(self.stdout.as_mut().expect("is open").read_line(&mut line).expect("is text") > 0, "the shim has ended");
         serde_json::from_str(&line).expect("is JSON")
     }
 
@@ -243,6 +243,18 @@ impl Agent {
     /// Closes the session as an agent does; the shim's exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
+        self.ended()
+    }
+
+    /// Reads nothing any more, and says something that has to be answered; the shim's exit code.
+    pub fn turn_away(mut self) -> Option<i32> {
+        drop(self.stdout.take());
+        self.send(r#"{"jsonrpc":"2.0","id":"unheard","method":"ping"}"#);
+        self.ended()
+    }
+
+    /// Waits for the end of the shim; its exit code.
+    pub fn ended(&mut self) -> Option<i32> {
         self.child.wait().expect("ends").code()
     }
 }

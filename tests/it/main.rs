@@ -4,6 +4,7 @@ mod activation;
 mod bad_input;
 mod ctl;
 mod degraded;
+mod ending;
 mod first_use;
 mod full_disk;
 mod fuzz_corpus;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::process::Command;
 
 fn meta(version: &str) -> Value {
     json!({
@@ -46,8 +47,12 @@ fn of_daemon(house: &House, method: &str, params: &Value) -> Value {
 /// A shim that has no daemon to start: its binary lies alone in a folder.
 fn orphan(house: &House) -> Agent {
     let alone = house.path("alone");
-    std::fs::create_dir_all(&alone).expect("a folder");
-    std::fs::copy(binaries().join("loci"), alone.join("loci")).expect("is copied");
+    if !alone.exists() {
+        std::fs::create_dir(&alone).expect("a folder");
+        // Not by this process: a file that is open for writing cannot be run, and any test may fork meanwhile.
+        let copied = Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
+        assert!(copied.success());
+    }
     let mut command = house.command_at(&alone.join("loci"));
     Agent::bare(command.env("PATH", "/nowhere").arg("mcp"))
 }
@@ -107,6 +112,21 @@ fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong()
     let said = agent.call("memory_stats", json!({})).expect_err("says why");
     assert!(said.contains("locid"), "{said}");
     assert_eq!(agent.request("tools/list", json!({}))["result"]["tools"].as_array().map(Vec::is_empty), Some(false), "and lives on");
+}
+
+#[test]
+fn a_session_whose_standard_error_takes_nothing_lives_on() {
+    let house = House::without_model();
+    house.configure_whole("[retrieval]\nrrf_kk = 5\n");
+    let mut command = house.command_at("/bin/sh".as_ref());
+    command.args(["-c", "exec \"$0\" mcp 2>/dev/full"]).arg(binaries().join("loci"));
+    let mut agent = Agent::bare(&mut command);
+    for _ in 0..2 {
+        let said = agent.call("memory_stats", json!({})).expect_err("says why");
+        assert!(said.contains("rrf_kk"), "{said}");
+    }
+    house.configure("");
+    agent.store("semantic", "Nobody had to read that");
 }
 
 #[test]

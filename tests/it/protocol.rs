@@ -1,6 +1,7 @@
 //! MCP itself: both eras, any request first, and what the tools cost in tokens.
 
 use crate::house::{Agent, House};
+use crate::wire::Peer;
 use serde_json::{Value, json};
 
 fn bare(house: &House) -> Agent {
@@ -80,7 +81,9 @@ fn a_call_before_any_handshake_is_answered_and_a_later_handshake_works() {
 fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
     let house = House::without_model();
     let mut agent = house.session();
-    for (line, code) in [("{not json", -32700), ("[]", -32600), (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600)] {
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
+    let no_id = r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#;
+    for (line, code) in [("{not json", -32700), ("[]", -32600), (batch, -32600), (no_id, -32600)] {
         agent.send(line);
         let answer = agent.receive();
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null), "{line}");
@@ -92,4 +95,45 @@ fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
     assert_eq!(agent.request("no/such/method", json!({}))["error"]["code"], -32601);
     assert_eq!(agent.request("prompts/list", json!({}))["error"]["code"], -32601);
     agent.store("semantic", "Life goes on");
+}
+
+#[test]
+fn bytes_that_are_no_text_and_depth_without_end_are_no_json_here_and_at_the_daemon() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "So that the daemon is there");
+    let mut peer = Peer::welcome(&house);
+    let utf16: Vec<u8> = "\u{FEFF}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let deep = "[".repeat((1 << 20) - 2).into_bytes();
+    let deep_object = [br#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"#.as_slice(), &b"[".repeat(1 << 19)].concat();
+    for line in [b"{\"id\":\xff\xfe}".to_vec(), utf16, deep, deep_object] {
+        let line = [line.as_slice(), b"\n"].concat();
+        agent.say(&line);
+        peer.say(&line);
+        for answer in [agent.receive(), peer.receive().expect("is answered")] {
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &Value::Null), "{answer}");
+        }
+    }
+    let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for line in [nested.clone(), format!(r#"{{"jsonrpc":"2.0","id":9,"method":"ping","params":{{"x":{nested}}}}}"#)] {
+        agent.send(&line);
+        assert_eq!(agent.receive()["error"]["code"], -32700, "nothing is nested two hundred deep");
+    }
+    agent.say(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r\n");
+    assert_eq!(agent.receive(), json!({"jsonrpc": "2.0", "id": 8, "result": {}}), "a carriage return before the newline is fine");
+    agent.store("semantic", "The session goes on");
+}
+
+#[test]
+fn a_second_handshake_is_answered_and_a_notification_with_an_id_is_told_that_it_is_none() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    for version in ["2025-06-18", "2025-11-25"] {
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+        assert_eq!(agent.request("initialize", params)["result"]["protocolVersion"], version);
+    }
+    for method in ["notifications/initialized", "notifications/cancelled"] {
+        assert_eq!(agent.request(method, json!({"requestId": 1}))["error"]["code"], -32601, "{method}");
+    }
+    agent.store("semantic", "The session goes on");
 }

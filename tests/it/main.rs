@@ -23,6 +23,8 @@ mod skew;
 mod sockets;
 mod store;
 mod strangers;
+mod tools;
 mod torture;
 mod turns;
+mod upgrade;
 mod wire;

@@ -81,7 +81,7 @@ fn default_group_is_for_sessions_without_a_project() {
 #[test]
 fn db_path_moves_the_database() {
     let house = with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
-    drop(house.session());
+    house.session().store("semantic", "It is somewhere else");
     assert!(house.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db"));
     assert!(house.path("elsewhere/memories.db").exists() && !house.path(".loci/memory.db").exists());
 }

@@ -160,6 +160,11 @@ impl Index {
         &self.entries[slot]
     }
 
+    /// Every memory, in storing order.
+    pub(crate) fn seqs(&self) -> impl Iterator<Item = i64> + '_ {
+        self.entries.iter().map(|entry| entry.seq)
+    }
+
     /// How many slots there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()

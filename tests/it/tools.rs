@@ -25,7 +25,8 @@ fn a_graph_is_built_found_inspected_forgotten_and_restored() {
     assert_eq!(first["relations"][0]["predicate"], "works_at");
     assert_eq!(first["relations"][0]["object"]["id"], acme.as_str());
     let by_name = agent.call("recall_memory", json!({"query": "What does Acme-alias do?"})).expect("is answered");
-    assert_eq!(by_name["results"][0]["id"], acme.as_str());
+    let found: Vec<&Value> = by_name["results"].as_array().expect("is a list").iter().map(|result| &result["id"]).collect();
+    assert!(found.contains(&&json!(acme)), "{by_name}");
 
     let shown = agent.call("memory_inspect", json!({"memory_id": anna, "include_log": true})).expect("is shown");
     assert_eq!(shown["mentioned_in"][0]["id"], said.as_str());

@@ -87,6 +87,18 @@ fn db_path_moves_the_database() {
 }
 
 #[test]
+fn variables_of_another_program_lead_nowhere() {
+    let house = House::without_model();
+    let other = house.path("other.db");
+    let house = house.with("LOCI_MEMORY_DB", &other).with("LOCI_MEMORY_GROUP", "other");
+    let mut agent = house.session();
+    agent.store("episodic", "Of the project that the folder says");
+    assert!(!other.exists() && house.path(".loci/memory.db").exists());
+    let elsewhere = agent.call("recall_memory", json!({"query": "project", "group": "other"})).expect("is answered");
+    assert_eq!(elsewhere["results"], json!([]));
+}
+
+#[test]
 fn log_level() {
     let lines = |config| {
         let house = with(config);

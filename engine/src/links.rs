@@ -21,7 +21,7 @@ pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
 
 /// The same for every memory of a store whose mentions were never made.
 pub(crate) fn renew_all(conn: &Connection, index: &Index) -> Result<()> {
-    index.seqs().try_for_each(|seq| renew_with(conn, index, seq))
+    index.entries().try_for_each(|entry| renew_with(conn, index, entry.seq))
 }
 
 fn renew_with(conn: &Connection, index: &Index, seq: i64) -> Result<()> {

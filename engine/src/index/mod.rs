@@ -161,8 +161,8 @@ impl Index {
     }
 
     /// Every memory, in storing order.
-    pub(crate) fn seqs(&self) -> impl Iterator<Item = i64> + '_ {
-        self.entries.iter().map(|entry| entry.seq)
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
     }
 
     /// How many slots there are.

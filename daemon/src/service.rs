@@ -109,7 +109,7 @@ impl Service {
             self.wants_vectors.store(true, Ordering::Relaxed);
         }
         let call = Call { now: self.now(), actor: session.actor(), key };
-        let stored = pools.writer.run(move |writer| writer.store(&call, &draft, &pieces.unwrap_or_default())).await?;
+        let stored = pools.writer.run_grouped(move |writer| writer.store(&call, &draft, &pieces.unwrap_or_default())).await?;
         self.unflushed.store(true, Ordering::Relaxed);
         Ok(StoreReply { degraded: self.degraded(), ..stored? })
     }

@@ -12,7 +12,7 @@ use crate::db::{idempotency, memories, vectors};
 use crate::embedding::Embedding;
 use crate::error::Result;
 use crate::time::Timestamp;
-use crate::{Actor, Reader, Shared, Touched, Writer};
+use crate::{Actor, News, Reader, Shared, Touched, Writer};
 use loci_proto::memory::MemoryId;
 use rusqlite::{Connection, TransactionBehavior};
 use serde::Serialize;
@@ -147,29 +147,89 @@ impl Writer {
         })
     }
 
-    /// Runs one change in one transaction, then brings the warm index up to date with what it touched.
+    /// Runs one change: in a transaction of its own, or as a part of the group that is open ([`Writer::begin_group`]).
     pub(crate) fn change<T>(&mut self, work: impl FnOnce(&Connection, &Shared, &mut Touched) -> Result<T>) -> Result<T> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Rows that belong together are put back one after the other; what counts is how they stand at the end.
-        tx.pragma_update(None, "defer_foreign_keys", true)?;
-        let mut touched = Touched::default();
-        let result = work(&tx, &self.shared, &mut touched)?;
-        touched.seqs.sort_unstable();
-        touched.seqs.dedup();
-        let entries = touched.seqs.iter().map(|seq| Ok((*seq, memories::entry(&tx, *seq)?))).collect::<Result<Vec<_>>>()?;
-        tx.commit()?;
-        let mut index = self.shared.index_mut();
-        for (seq, entry) in entries {
-            match entry {
-                Some(entry) => index.put(entry),
-                None => index.remove(seq),
-            }
-        }
-        for (seq, pieces) in touched.vectors {
-            index.set_vectors(seq, &pieces);
+        let grouped = !self.conn.is_autocommit();
+        let mut touched = Touched { earlier: std::mem::take(&mut self.pending), ..Touched::default() };
+        let done = if grouped {
+            let part = self.conn.savepoint()?;
+            finish(work(&part, &self.shared, &mut touched), &part, &mut touched).and_then(|done| Ok(part.commit().map(|()| done)?))
+        } else {
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Rows that belong together are put back one after the other; what counts is how they stand at the end.
+            tx.pragma_update(None, "defer_foreign_keys", true)?;
+            finish(work(&tx, &self.shared, &mut touched), &tx, &mut touched).and_then(|done| Ok(tx.commit().map(|()| done)?))
+        };
+        self.pending = std::mem::take(&mut touched.earlier);
+        let (result, news) = done?;
+        self.pending.push(news);
+        if !grouped {
+            self.tell_index();
         }
         Ok(result)
     }
+
+    /// Begins a group: the changes that follow are committed together, with one wait for the disk, by [`Writer::commit_group`].
+    /// None of them may be answered before.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn begin_group(&mut self) -> Result<()> {
+        Ok(self.conn.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON;")?)
+    }
+
+    /// False when a failing disk has taken the whole group back already.
+    #[must_use]
+    pub fn group_stands(&self) -> bool {
+        !self.conn.is_autocommit()
+    }
+
+    /// Commits a group, and brings the warm index up to date with it.
+    ///
+    /// # Errors
+    /// `Database`; nothing of the group was stored then.
+    pub fn commit_group(&mut self) -> Result<()> {
+        let committed = match self.conn.is_autocommit() {
+            // A full or failing disk has taken the whole transaction back already.
+            true => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None)),
+            false => self.conn.execute_batch("COMMIT"),
+        };
+        match committed {
+            Ok(()) => self.tell_index(),
+            Err(_) => {
+                self.pending.clear();
+                if !self.conn.is_autocommit() {
+                    // What cannot be committed must not stay open; the fault itself is what the caller is told.
+                    let _ = self.conn.execute_batch("ROLLBACK");
+                }
+            }
+        }
+        Ok(committed?)
+    }
+
+    fn tell_index(&mut self) {
+        let mut index = self.shared.index_mut();
+        for News { entries, vectors } in self.pending.drain(..) {
+            for (seq, entry) in entries {
+                match entry {
+                    Some(entry) => index.put(entry),
+                    None => index.remove(seq),
+                }
+            }
+            for (seq, pieces) in vectors {
+                index.set_vectors(seq, &pieces);
+            }
+        }
+    }
+}
+
+/// What the index will be told of a change: the rows that it touched as they stand now, and new vectors.
+fn finish<T>(done: Result<T>, conn: &Connection, touched: &mut Touched) -> Result<(T, News)> {
+    let done = done?;
+    touched.seqs.sort_unstable();
+    touched.seqs.dedup();
+    let entries = touched.seqs.iter().map(|seq| Ok((*seq, memories::entry(conn, *seq)?))).collect::<Result<Vec<_>>>()?;
+    Ok((done, News { entries, vectors: std::mem::take(&mut touched.vectors) }))
 }
 
 impl Reader {

@@ -140,6 +140,7 @@ pub struct Writer {
     conn: Connection,
     shared: Arc<Shared>,
     check: upkeep::Check,
+    pending: Vec<News>,
 }
 
 /// A connection that can only read, beside the warm index.
@@ -178,7 +179,7 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
         tx.commit()?;
     }
     let shared = Arc::new(Shared { path: path.to_path_buf(), settings: RwLock::new(Arc::new(settings)), index: RwLock::new(index) });
-    Ok(Writer { conn, shared, check })
+    Ok(Writer { conn, shared, check, pending: Vec::new() })
 }
 
 impl Reader {
@@ -281,6 +282,15 @@ impl Writer {
 #[derive(Debug, Default)]
 struct Touched {
     seqs: Vec<i64>,
+    vectors: Vec<(i64, Vec<embedding::Embedding>)>,
+    /// What the changes before it in the same group have made; the index does not know it yet.
+    earlier: Vec<News>,
+}
+
+/// What the warm index has to be told of a change, once it is committed.
+#[derive(Debug)]
+struct News {
+    entries: Vec<(i64, Option<index::Entry>)>,
     vectors: Vec<(i64, Vec<embedding::Embedding>)>,
 }
 

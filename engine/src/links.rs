@@ -16,7 +16,17 @@ const TEXTS: usize = 10_000;
 
 /// Makes the mentions of a memory anew: the entities that it names and, where it is an entity, the memories that name it.
 pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
-    renew_with(change.conn, &change.shared.index(), seq)
+    renew_with(change.conn, &change.shared.index(), seq)?;
+    // Entities of the same group of changes are not in the index yet.
+    let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
+    for entity in change.touched.earlier.iter().flat_map(|news| &news.entries).filter_map(|(_, entry)| entry.as_ref()) {
+        if entity.names.iter().any(|name| names::holds(&memory.content, name))
+            && let Some(entity) = seen_together(change.conn, entity.seq, &memory)?
+        {
+            mentions::insert(change.conn, entity, seq)?;
+        }
+    }
+    Ok(())
 }
 
 /// The same for every memory of a store whose mentions were never made.

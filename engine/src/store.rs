@@ -196,6 +196,13 @@ impl Work<'_, '_> {
         let cosines = index.cosines(vector, &index.mask(&filter));
         let threshold = self.change.shared.settings().dedup_threshold;
         let mut close: Vec<(i64, f32)> = one_piece(&index, &cosines, threshold);
+        // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.
+        for (seq, pieces) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
+            if let [piece] = pieces.as_slice() {
+                let cosine = crate::embedding::dot(vector.as_slice(), piece.as_slice());
+                close.extend((f64::from(cosine) > threshold).then_some((*seq, cosine)));
+            }
+        }
         close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         close.into_iter().map(|(seq, _)| seq).collect()
     }

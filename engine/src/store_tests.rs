@@ -113,6 +113,39 @@ fn a_call_sent_twice_takes_effect_once() {
 }
 
 #[test]
+fn a_group_is_one_commit_in_which_each_store_knows_of_those_before_it() {
+    let mut house = House::new();
+    house.writer.begin_group().expect("begins");
+    let first = house.store("a", fact("The user prefers tea"), Some(&axis(0)));
+    let again = house.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
+    assert!(again.deduplicated && again.id == first.id);
+    let anna = json!({"content": "Anna runs the shop", "type": "entity", "metadata": {"name": "Anna"}});
+    let anna = house.store("a", anna, Some(&axis(1)));
+    let note = house.store("a", fact("Ask Anna about the order"), Some(&axis(2)));
+    assert!(house.try_store("a", fact(""), None).is_err(), "what is refused takes nothing else with it");
+    assert!(house.found("a", json!({"query": "tea"}), Some(&axis(0))).is_empty(), "nobody sees it before it is on the disk");
+    house.writer.commit_group().expect("commits");
+    assert_eq!(house.found("a", json!({"query": "tea"}), Some(&axis(0)))[0], "The user prefers tea");
+    assert_eq!(house.inspect("a", json!({"memory_id": note.id})).expect("is shown").mentions[0].id, anna.id);
+    assert_eq!(house.reopened().found("a", json!({"query": "tea order"}), None).len(), 2);
+}
+
+#[test]
+fn a_group_that_a_full_disk_takes_back_leaves_nothing_behind() {
+    let mut house = House::new();
+    house.store("a", fact("Apples are red"), Some(&axis(0)));
+    house.writer.begin_group().expect("begins");
+    house.store("a", fact("A group of plums"), Some(&axis(1)));
+    // What SQLite does by itself when the disk is full.
+    house.writer.conn.execute_batch("ROLLBACK").expect("is open");
+    assert!(!house.writer.group_stands());
+    assert!(house.writer.commit_group().is_err());
+    assert!(house.found("a", json!({"query": "group"}), Some(&axis(1))).is_empty());
+    house.store("a", fact("Pears are green"), Some(&axis(2)));
+    assert_eq!(house.found("a", json!({"query": "apples group pears"}), None).len(), 2);
+}
+
+#[test]
 fn what_was_stored_is_there_after_a_restart() {
     let mut house = House::new();
     house.store("a", fact("Kept for good"), Some(&axis(3)));

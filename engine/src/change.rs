@@ -168,6 +168,10 @@ impl Writer {
         for (seq, pieces) in touched.vectors {
             index.set_vectors(seq, &pieces);
         }
+        let model = &self.shared.settings().model;
+        for seq in touched.stored_vectors {
+            index.set_vectors(seq, &vectors::of(&self.conn, seq, model)?);
+        }
         Ok(result)
     }
 }

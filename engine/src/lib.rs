@@ -34,6 +34,7 @@ mod restore;
 pub mod stats;
 pub mod store;
 pub mod time;
+pub mod transfer;
 mod undo;
 mod visible;
 
@@ -269,6 +270,8 @@ impl Writer {
 struct Touched {
     seqs: Vec<i64>,
     vectors: Vec<(i64, Vec<embedding::Embedding>)>,
+    /// Memories whose vectors are read from the store, for there may be many.
+    stored_vectors: Vec<i64>,
 }
 
 impl Shared {

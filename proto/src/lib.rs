@@ -32,6 +32,7 @@ pub mod relate;
 pub mod stats;
 pub mod store;
 pub mod tools;
+pub mod transfer;
 pub mod undo;
 
 /// The version of this build, as both binaries report it.

@@ -6,6 +6,7 @@
 pub(crate) mod connection;
 pub(crate) mod groups;
 pub(crate) mod idempotency;
+pub(crate) mod incoming;
 pub(crate) mod journal;
 pub(crate) mod lexical;
 pub(crate) mod listing;
@@ -17,5 +18,6 @@ pub(crate) mod numbers;
 pub(crate) mod relations;
 pub(crate) mod rows;
 pub(crate) mod tombstones;
+pub(crate) mod transfer;
 pub(crate) mod upkeep;
 pub(crate) mod vectors;

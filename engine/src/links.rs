@@ -15,6 +15,16 @@ const TEXTS: usize = 10_000;
 /// Makes the mentions of a memory anew: the entities that it names and, where it is an entity, the memories that name it.
 pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
     mentions::clear(change.conn, seq)?;
+    find(change, seq)
+}
+
+/// The same for many that came at once and may name one another: the warm index knows none of them yet.
+pub(crate) fn renew_all(change: &Change<'_>, seqs: &[i64]) -> Result<()> {
+    seqs.iter().try_for_each(|seq| mentions::clear(change.conn, *seq))?;
+    seqs.iter().try_for_each(|seq| find(change, *seq))
+}
+
+fn find(change: &Change<'_>, seq: i64) -> Result<()> {
     let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
     for entity in named_in(change, &memory.content) {
         link(change, entity, &memory, true)?;

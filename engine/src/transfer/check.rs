@@ -76,8 +76,8 @@ pub(super) fn at_line(line: usize, failure: Failure) -> Failure {
 /// Looks through a file.
 ///
 /// # Errors
-/// `invalid` when it is no export of this version, or empty.
-pub(super) fn look(conn: &Connection, file: impl BufRead) -> Result<Plan> {
+/// `invalid` when it is no export of this version, or empty; naming the line, unless bad ones are to be skipped.
+pub(super) fn look(conn: &Connection, file: impl BufRead, skip_bad: bool) -> Result<Plan> {
     let mut lines = Lines::new(file);
     let header = header(lines.next()?)?;
     let mut look = Look {
@@ -98,8 +98,19 @@ pub(super) fn look(conn: &Connection, file: impl BufRead) -> Result<Plan> {
         let failure = Failure::new(Code::Invalid, "is the last line, and no end line: the file was cut off");
         look.plan.bad.entry(look.last).or_insert(failure);
     }
-    look.chains(conn)?;
+    // What a bad line would have held is missed by others: only the first fault tells what to mend.
+    look.plan.stop_at_the_first(skip_bad)?;
+    look.chains(conn, skip_bad)?;
     Ok(look.plan)
+}
+
+impl Plan {
+    fn stop_at_the_first(&self, skip_bad: bool) -> Result<()> {
+        match self.bad.iter().next() {
+            Some((line, failure)) if !skip_bad => Err(at_line(*line, failure.clone()).into()),
+            _ => Ok(()),
+        }
+    }
 }
 
 fn header(first: Option<Line>) -> Result<Header> {
@@ -147,9 +158,10 @@ impl Look {
             Record::Relation(relation) => {
                 past("created_at", relation.created_at)?;
                 let known = uuid::Uuid::try_parse(&relation.id).is_ok();
-                match known && self.relations.insert(relation.id) {
-                    true => Ok(()),
-                    false => Err(Failure::invalid("id", "is no UUID, or that of an earlier relation")),
+                if known && self.relations.insert(relation.id) {
+                    Ok(())
+                } else {
+                    Err(Failure::invalid("id", "is no UUID, or that of an earlier relation"))
                 }
             }
             Record::Log(log) => {
@@ -176,9 +188,10 @@ impl Look {
             Record::Source(_) | Record::Vector(_) => Ok(()),
             Record::End(end) => {
                 self.ended = true;
-                match end.lines == self.count {
-                    true => Ok(()),
-                    false => Err(Failure::invalid("lines", format!("says {}, but {} are before it", end.lines, self.count))),
+                if end.lines == self.count {
+                    Ok(())
+                } else {
+                    Err(Failure::invalid("lines", format!("says {}, but {} are before it", end.lines, self.count)))
                 }
             }
         }
@@ -196,7 +209,7 @@ impl Look {
     }
 
     /// Refuses memories whose place was taken by one that is nowhere, and those whose chain leads back to them.
-    fn chains(&mut self, conn: &Connection) -> Result<()> {
+    fn chains(&mut self, conn: &Connection, skip_bad: bool) -> Result<()> {
         loop {
             let mut found = Vec::new();
             for (id, seen) in &self.plan.lines {
@@ -217,6 +230,7 @@ impl Look {
                     self.plan.bad.insert(seen.line, failure);
                 }
             }
+            self.plan.stop_at_the_first(skip_bad)?;
         }
     }
 
@@ -284,15 +298,13 @@ fn fields(memory: &MemoryLine) -> Result<(), Failure> {
 }
 
 fn name_of_group(name: &str) -> Result<(), Failure> {
-    match name.is_empty() || name.len() > 4096 || name.contains('\0') {
-        true => Err(Failure::invalid("group", "must have 1 to 4096 bytes, none of them 0")),
-        false => Ok(()),
+    if name.is_empty() || name.len() > 4096 || name.contains('\0') {
+        Err(Failure::invalid("group", "must have 1 to 4096 bytes, none of them 0"))
+    } else {
+        Ok(())
     }
 }
 
 fn past(field: &str, at: i64) -> Result<(), Failure> {
-    match (0..FUTURE).contains(&at) {
-        true => Ok(()),
-        false => Err(Failure::invalid(field, "must be a moment from 1970 to 2099, in milliseconds")),
-    }
+    if (0..FUTURE).contains(&at) { Ok(()) } else { Err(Failure::invalid(field, "must be a moment from 1970 to 2099, in milliseconds")) }
 }

@@ -25,10 +25,7 @@ impl Writer {
     /// `invalid`, naming the line; nothing is imported then. `Database`.
     pub fn import(&mut self, call: &Call, request: &ImportRequest, file: &mut (impl Read + Seek)) -> Result<ImportReply> {
         self.once(call, |change| {
-            let plan = check::look(change.conn, BufReader::new(&mut *file))?;
-            if let Some((line, failure)) = plan.bad.iter().next().filter(|_| !request.skip_bad) {
-                return Err(at_line(*line, failure.clone()).into());
-            }
+            let plan = check::look(change.conn, BufReader::new(&mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
             let mut work = Work::new(change, plan, request.skip_bad);
             work.every_line(Lines::new(BufReader::new(file)))?;
@@ -122,9 +119,7 @@ impl<'a, 'b> Work<'a, 'b> {
         self.keep_pieces()?;
         self.no_circles()?;
         // Only now are all there whose names the texts may hold.
-        for seq in std::mem::take(&mut self.touched) {
-            links::renew(self.change, seq)?;
-        }
+        links::renew_all(self.change, &self.touched)?;
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();
         refused.sort();

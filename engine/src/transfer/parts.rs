@@ -19,14 +19,12 @@ impl Work<'_, '_> {
     pub(super) fn group(&mut self, line: &GroupLine) -> Result<()> {
         let conn = self.change.conn;
         // One that was merged into another here stays merged.
-        let group = match incoming::group(conn, &line.id)? {
-            Some(group) => group,
-            None => {
-                incoming::add_group(conn, line)?;
-                self.reply.groups += 1;
-                line.id.clone()
-            }
-        };
+        let known = incoming::group(conn, &line.id)?;
+        if known.is_none() {
+            incoming::add_group(conn, line)?;
+            self.reply.groups += 1;
+        }
+        let group = known.unwrap_or_else(|| line.id.clone());
         for alias in &line.aliases {
             if incoming::group(conn, alias)?.is_none() {
                 incoming::add_alias(conn, alias, &group)?;
@@ -46,15 +44,13 @@ impl Work<'_, '_> {
             let known = incoming::group(self.change.conn, group)?;
             line.group = Some(known.ok_or_else(|| Failure::invalid("group", format!("names no group of an earlier line: {group}")))?);
         }
-        match incoming::find(self.change.conn, &line.id)? {
-            Some((seq, _)) => self.known(seq, &line),
-            None => {
-                let seq = incoming::insert(self.change.conn, &line, &hash(&line.content))?;
-                self.change.made(Row::Memory(seq));
-                self.reply.added += 1;
-                self.has_come(seq, &line.id, "added")
-            }
+        if let Some((seq, _)) = incoming::find(self.change.conn, &line.id)? {
+            return self.known(seq, &line);
         }
+        let seq = incoming::insert(self.change.conn, &line, &hash(&line.content))?;
+        self.change.made(Row::Memory(seq));
+        self.reply.added += 1;
+        self.has_come(seq, &line.id, "added")
     }
 
     fn known(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
@@ -149,29 +145,30 @@ impl Work<'_, '_> {
         if line.subject == line.object {
             return Err(Failure::invalid("object", "is the subject itself").into());
         }
-        let conn = self.change.conn;
-        let id = match incoming::relation(conn, &line)? {
-            Some((id, confidence)) => {
-                if line.confidence.get() > confidence {
-                    self.change.keep(Row::Relation(id.clone()))?;
-                    relations::set_confidence(conn, &id, line.confidence)?;
-                }
-                id
-            }
-            None => {
-                incoming::add_relation(conn, &line)?;
-                self.change.made(Row::Relation(line.id.clone()));
-                self.reply.relations += 1;
-                line.id
-            }
-        };
+        let id = self.triple(line)?;
         for memory in evidence {
-            if relations::add_evidence(conn, &id, &memory)? {
+            if relations::add_evidence(self.change.conn, &id, &memory)? {
                 self.change.made(Row::Evidence(id.clone(), memory.to_string()));
                 self.reply.other += 1;
             }
         }
         Ok(())
+    }
+
+    /// The relation of a line, made where it is new; of two accounts of how sure it is the surer one holds.
+    fn triple(&mut self, line: RelationLine) -> Result<String> {
+        let conn = self.change.conn;
+        let Some((id, confidence)) = incoming::relation(conn, &line)? else {
+            incoming::add_relation(conn, &line)?;
+            self.change.made(Row::Relation(line.id.clone()));
+            self.reply.relations += 1;
+            return Ok(line.id);
+        };
+        if line.confidence.get() > confidence {
+            self.change.keep(Row::Relation(id.clone()))?;
+            relations::set_confidence(conn, &id, line.confidence)?;
+        }
+        Ok(id)
     }
 
     /// True for an entity that is here, false for one that was left out.

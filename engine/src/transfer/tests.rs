@@ -155,11 +155,11 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_was_exported_imported_and_exported_again_is_equal_byte_for_byte(steps in proptest::collection::vec(step(), 1..40), vectors: bool) {
-        let house = lived(&steps);
+    fn what_was_exported_imported_and_exported_again_is_equal_byte_for_byte(steps in proptest::collection::vec(step(), 1..30), vectors: bool) {
+        let mut house = lived(&steps);
         let first = exported(&house, vectors);
         let mut other = House::new();
         other.now = Timestamp(house.now.0 + 123_456_789);
@@ -174,11 +174,14 @@ proptest! {
         let (index, mentions) = (index_of(&other), mentions_of(&other));
         let other = other.reopened();
         prop_assert_eq!(index, index_of(&other));
+        let call = house.call("project 0", None);
+        let seqs: Vec<i64> = listed(&house).into_iter().map(|(seq, ..)| seq).collect();
+        house.writer.once(&call, |change| crate::links::renew_all(change, &seqs)).expect("are found");
         prop_assert_eq!(mentions, mentions_of(&house));
     }
 
     #[test]
-    fn two_stores_that_import_from_each_other_agree(steps in proptest::collection::vec(step(), 1..24), ours in proptest::collection::vec(step(), 0..12), theirs in proptest::collection::vec(step(), 0..12)) {
+    fn two_stores_that_import_from_each_other_agree(steps in proptest::collection::vec(step(), 1..12), ours in proptest::collection::vec(step(), 0..12), theirs in proptest::collection::vec(step(), 0..12)) {
         let base = exported(&lived(&steps), false);
         let [mut one, mut two] = [(&ours, 0), (&theirs, 50_000)].map(|(more, later)| {
             let mut house = House::new();
@@ -204,9 +207,9 @@ proptest! {
     }
 }
 
-/// Memories, wordings, sources and relations, whatever their order in the file.
+/// Memories, wordings, sources and relations, whatever their order in the file; a group keeps the moment at which each store met it.
 fn sorted(export: &str) -> Vec<String> {
-    let mut lines: Vec<String> = export.lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> = export.lines().filter(|line| !line.contains("\"kind\":\"group\"")).map(str::to_owned).collect();
     lines.sort();
     lines
 }
@@ -292,8 +295,8 @@ fn a_fault_names_its_line_and_nothing_is_imported() {
     let nowhere = "01953a2b-7c1e-7000-8000-0123456789ab";
     assert!(wrong(4, "superseded_by", json!(nowhere)).contains("line 4 superseded_by names a memory that is neither"));
     let text = exported(&small(), false);
-    let id = |line: usize| serde_json::from_str::<Value>(text.lines().nth(line - 1).expect("is there")).expect("is JSON")["id"].clone();
-    assert!(wrong(4, "id", id(3)).contains("line 4 id is that of line 3") || wrong(4, "id", id(3)).contains("leads back"));
+    let twice: Vec<&str> = text.lines().enumerate().map(|(n, line)| text.lines().nth(if n == 4 { 3 } else { n }).unwrap_or(line)).collect();
+    assert!(refusal(&(twice.join("\n") + "\n")).contains("line 5 id is that of line 4"));
 }
 
 #[test]
@@ -400,7 +403,7 @@ fn a_document_holds_the_same_and_may_be_laid_out_anew() {
     let value: Value = serde_json::from_slice(&document).expect("is one document");
     assert_eq!((&value["version"], &value["vectors"]), (&json!(1), &json!("test")));
     let plain = exported(&house, true);
-    assert_eq!(document.iter().filter(|b| **b == b'\n').count(), plain.lines().count() + 1, "record N stands in line N + 1");
+    assert_eq!(String::from_utf8_lossy(&document).lines().count(), plain.lines().count() + 1, "record N stands in line N + 1");
     assert!(!super::is_document(plain.as_bytes()) && !super::is_document(b"hello") && !super::is_document(b"{\"a\": 1}\n"));
     for text in [document.clone(), value.to_string().into_bytes(), serde_json::to_vec_pretty(&value).expect("is JSON")] {
         assert!(super::is_document(&text));

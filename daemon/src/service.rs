@@ -23,6 +23,7 @@ use loci_proto::recall::{Degraded, RecallReply, RecallRequest};
 use loci_proto::stats::{StatsReply, StatsRequest};
 use loci_proto::store::{StoreReply, StoreRequest};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -63,6 +64,7 @@ pub struct Service {
     pub clock: Clock,
     store: watch::Receiver<Store>,
     database: String,
+    home: PathBuf,
     started: Instant,
     /// How often each memory was given in full since this was last written down.
     accesses: Mutex<HashMap<i64, u32>>,
@@ -84,6 +86,7 @@ impl Service {
             sessions: Arc::default(),
             store,
             database,
+            home: PathBuf::new(),
             started: Instant::now(),
             clock: Clock::default(),
             accesses: Mutex::default(),
@@ -91,6 +94,18 @@ impl Service {
             unflushed: AtomicBool::new(false),
             damage: OnceLock::new(),
         }
+    }
+
+    /// The same service with a data folder: where backups lie, and files on their way.
+    #[must_use]
+    pub fn at(self, home: PathBuf) -> Self {
+        Self { home, ..self }
+    }
+
+    /// The data folder.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
     }
 
     /// `store_memory`

@@ -18,3 +18,4 @@ pub mod model;
 pub mod output;
 pub mod relay;
 pub mod spawn;
+pub mod transfer;

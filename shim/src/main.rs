@@ -3,7 +3,7 @@
 use clap::Parser;
 use loci::cli::{Cli, Command};
 use loci::output::{Problem, report};
-use loci::{ctl, demo, mcp, model};
+use loci::{ctl, demo, mcp, model, transfer};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -43,5 +43,8 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Ctl(command) => ctl::run(command).await,
         Command::Model(command) => model::run(command).await,
         Command::Demo => demo::run().await,
+        Command::Export(asked) => transfer::export::run(asked).await,
+        Command::Import(asked) => transfer::import::run(asked).await,
+        Command::Reset(_) | Command::Groups(_) | Command::Doctor(_) => Err(Problem::new("not yet")),
     }
 }

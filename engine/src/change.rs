@@ -8,9 +8,10 @@
 use crate::db::journal::{self, Changed, How};
 use crate::db::log::{self, Operation};
 use crate::db::rows::{self, Image, Row};
-use crate::db::{idempotency, memories, vectors};
+use crate::db::{groups, idempotency, memories, vectors};
 use crate::embedding::Embedding;
 use crate::error::Result;
+use crate::index::Index;
 use crate::time::Timestamp;
 use crate::{Actor, Reader, Shared, Touched, Writer};
 use loci_proto::memory::MemoryId;
@@ -19,6 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::sync::PoisonError;
 
 /// One call that changes something.
 #[derive(Debug, Clone)]
@@ -157,8 +159,13 @@ impl Writer {
         touched.seqs.sort_unstable();
         touched.seqs.dedup();
         let entries = touched.seqs.iter().map(|seq| Ok((*seq, memories::entry(&tx, *seq)?))).collect::<Result<Vec<_>>>()?;
+        let signposts = groups::signposts(&tx)?;
         tx.commit()?;
+        *self.shared.aliases.write().unwrap_or_else(PoisonError::into_inner) = signposts;
         let mut index = self.shared.index_mut();
+        if touched.emptied {
+            *index = Index::default();
+        }
         for (seq, entry) in entries {
             match entry {
                 Some(entry) => index.put(entry),

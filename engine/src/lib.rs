@@ -10,6 +10,7 @@
 
 pub mod access;
 pub mod backfill;
+pub mod backup;
 mod bm25;
 mod brief;
 mod budget;
@@ -17,11 +18,13 @@ pub mod change;
 mod content;
 mod db;
 pub mod decay;
+mod doctor;
 pub mod duplicate;
 mod edit;
 pub mod embedding;
 pub mod error;
 mod forget;
+pub mod groups;
 pub mod index;
 mod inspect;
 mod links;
@@ -58,6 +61,7 @@ use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use rank::Fusion;
 use rusqlite::Connection;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use time::Timestamp;
@@ -155,6 +159,8 @@ struct Shared {
     path: PathBuf,
     settings: RwLock<Arc<Settings>>,
     index: RwLock<Index>,
+    /// Where groups lead that were merged into others.
+    aliases: RwLock<HashMap<String, Group>>,
 }
 
 /// Opens the database, makes or migrates it, checks it where the last daemon did not close it, and builds the warm index.
@@ -170,7 +176,9 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     let mut index = Index::default();
     memories::entries(&conn, |entry| index.put(entry))?;
     vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
-    let shared = Arc::new(Shared { path: path.to_path_buf(), settings: RwLock::new(Arc::new(settings)), index: RwLock::new(index) });
+    let aliases = RwLock::new(db::groups::signposts(&conn)?);
+    let settings = RwLock::new(Arc::new(settings));
+    let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index), aliases });
     Ok(Writer { conn, shared, check })
 }
 
@@ -275,6 +283,8 @@ impl Writer {
 struct Touched {
     seqs: Vec<i64>,
     vectors: Vec<(i64, Vec<embedding::Embedding>)>,
+    /// Nothing is left.
+    emptied: bool,
     /// Memories whose vectors are read from the store, for there may be many.
     stored_vectors: Vec<i64>,
 }

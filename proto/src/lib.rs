@@ -17,12 +17,15 @@
 
 pub mod admin;
 pub mod arguments;
+pub mod doctor;
 pub mod error;
 pub mod forget;
 pub mod group;
+pub mod groups;
 pub mod handshake;
 pub mod hello;
 pub mod inspect;
+pub mod keeping;
 pub mod limits;
 pub mod memory;
 pub mod offers;

@@ -3,7 +3,7 @@
 use clap::Parser;
 use loci::cli::{Cli, Command};
 use loci::output::{Problem, report};
-use loci::{ctl, demo, mcp, model, transfer};
+use loci::{ctl, demo, doctor, groups, mcp, model, reset, transfer};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -45,6 +45,8 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Demo => demo::run().await,
         Command::Export(asked) => transfer::export::run(asked).await,
         Command::Import(asked) => transfer::import::run(asked).await,
-        Command::Reset(_) | Command::Groups(_) | Command::Doctor(_) => Err(Problem::new("not yet")),
+        Command::Reset(asked) => reset::run(asked).await,
+        Command::Groups(command) => groups::run(command).await,
+        Command::Doctor(asked) => doctor::run(asked).await,
     }
 }

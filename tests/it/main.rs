@@ -24,5 +24,6 @@ mod sockets;
 mod store;
 mod strangers;
 mod torture;
+mod transfer;
 mod turns;
 mod wire;

@@ -118,7 +118,7 @@ pub fn holding(folder: &Path, id: &MemoryId) -> Found {
 fn free_name(folder: &Path, now: Timestamp) -> PathBuf {
     let moment: String = now.iso().chars().take(19).filter(char::is_ascii_alphanumeric).collect();
     let name = |number: usize| if number == 1 { format!("memory-{moment}Z.db") } else { format!("memory-{moment}Z-{number}.db") };
-    (1..).map(|number| folder.join(name(number))).find(|path| !path.exists()).unwrap_or_else(|| folder.join(name(1)))
+    (1..10_000).map(|number| folder.join(name(number))).find(|path| !path.exists()).unwrap_or_else(|| folder.join(name(1)))
 }
 
 fn failed(path: &Path, error: &io::Error) -> Error {

@@ -9,6 +9,7 @@ use crate::spawn::find_locid;
 use loci_proto::doctor::{DoctorReply, DoctorRequest, Finding, Verdict};
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
+use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -137,7 +138,7 @@ fn disk(home: &Path) -> Finding {
     match nix::sys::statvfs::statvfs(place) {
         Err(error) => Finding::warn("disk", format!("{shown}: {error}"), format!("df {shown}")),
         Ok(found) => {
-            let free = u64::from(found.blocks_available()) * found.fragment_size();
+            let free = wide(found.blocks_available()) * wide(found.fragment_size());
             let text = format!("{} MiB are free under {shown}", free >> 20);
             match free {
                 free if free < TOO_LITTLE => Finding::fail("disk", text, "Free some space"),
@@ -148,6 +149,11 @@ fn disk(home: &Path) -> Finding {
     }
 }
 
+/// Systems count blocks in numbers of different widths.
+fn wide(number: impl Into<u64>) -> u64 {
+    number.into()
+}
+
 fn in_words(findings: &[Finding], style: Style) -> String {
     let mut text = String::new();
     for finding in findings {
@@ -156,9 +162,9 @@ fn in_words(findings: &[Finding], style: Style) -> String {
             Verdict::Warn => style.paint("warn"),
             Verdict::Fail => style.paint("fail"),
         };
-        text.push_str(&format!("{word}  {:<9} {}\n", plain(&finding.part), plain(&finding.found)));
+        let _ = writeln!(text, "{word}  {:<9} {}", plain(&finding.part), plain(&finding.found));
         if let Some(next) = &finding.next_step {
-            text.push_str(&format!("{:16}{}\n", "", plain(next)));
+            let _ = writeln!(text, "{:16}{}", "", plain(next));
         }
     }
     text

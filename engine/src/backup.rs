@@ -166,7 +166,7 @@ mod tests {
         let id = house.store("shop", json!({"content": "A secret", "type": "semantic"}), None).id;
         let held = house.writer.back_up(&folder, house.now.plus(60_000)).expect("is copied");
         std::fs::write(folder.join("broken.db"), "no database").expect("is written");
-        assert_eq!(holding(&folder, &id).holding, [held.clone()]);
+        assert_eq!(holding(&folder, &id).holding, std::slice::from_ref(&held));
         assert!(house.reader.purge_backups(&id, &folder).is_err(), "it is still there");
         let call = house.call("shop", None);
         house.writer.forget(&call, &parse(json!({"memory_id": id, "hard_delete": true}))).expect("is removed");

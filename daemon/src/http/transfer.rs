@@ -31,7 +31,7 @@ use tokio::time::timeout;
 mod spool;
 
 /// How long the other side may take to read or to send the next piece.
-const STALL: Duration = Duration::from_secs(60);
+const STALL: Duration = Duration::from_mins(1);
 /// Bytes of a piece of an export.
 const PIECE: usize = 64 * 1024;
 

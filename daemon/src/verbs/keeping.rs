@@ -4,8 +4,8 @@ use super::{Asked, answer, parse, read, write};
 use crate::config::Config;
 use crate::embedding::{MODEL_ID, State};
 use crate::service::Service;
-use loci_engine::backup;
 use loci_engine::error::Error;
+use loci_engine::{Reader, backup};
 use loci_proto::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::error::{Code, Failure};
 use loci_proto::forget::{ForgetReply, ForgetRequest};
@@ -23,7 +23,7 @@ pub(super) async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, F
     match name {
         "groups" => {
             let GroupsRequest {} = parse(given)?;
-            answer(read(service, |reader| reader.groups()).await?)
+            answer(read(service, Reader::groups).await?)
         }
         "groups_rename" => {
             let request: RenameRequest = parse(given)?;
@@ -87,7 +87,7 @@ fn backups(service: &Service) -> PathBuf {
 
 async fn doctor(service: &Service) -> Result<DoctorReply, Failure> {
     let mut findings = vec![config(service.config_file()), model(service).await];
-    findings.extend(read(service, |reader| reader.examine()).await?);
+    findings.extend(read(service, Reader::examine).await?);
     let pools = service.pools().await?;
     let words = pools.writer.run(|writer| Ok::<_, Error>(writer.examine_words())).await??;
     findings.push(words);

@@ -2,6 +2,8 @@
 //!
 //! Not here: MCP (that is the agents' socket), anything over TCP.
 
+mod transfer;
+
 use crate::lifecycle::End;
 use crate::listen::{self, Host};
 use crate::service::Service;
@@ -66,6 +68,10 @@ pub async fn serve(listener: UnixListener, host: Host) {
         .route("/model/look", post(look))
         .route("/verbs/{name}", post(verb))
         .layer(middleware::from_fn(in_time))
+        // These take as long as the store is large.
+        .route("/export", post(transfer::export))
+        .route("/import", post(transfer::import))
+        .route("/long/{name}", post(verb))
         .layer(middleware::from_fn(owner_only))
         .layer(limits)
         .with_state(admin);

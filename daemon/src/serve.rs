@@ -65,7 +65,7 @@ async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Opti
     let embedder = Embedder::start(model);
     let first_use = FirstUse::new(config.embedding.download);
     let (store, opened) = watch::channel(Store::Opening);
-    let service = Arc::new(Service::new(embedder.clone(), first_use, opened, db.display().to_string()));
+    let service = Arc::new(Service::new(embedder.clone(), first_use, opened, db.display().to_string()).at(paths));
     let draining = CancellationToken::new();
     let opening = tokio::task::spawn_blocking({
         let (db, settings, service) = (db.clone(), config.settings(), Arc::clone(&service));
@@ -131,11 +131,11 @@ async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), End> {
 fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools, Threads), Error> {
     let writer = open(db, settings, service.now())?;
     service.clock.has_seen(writer.last_seen()?, writer.suspected()?);
-    let wants_check = writer.wants_check();
+    let (wants_check, signposts) = (writer.wants_check(), writer.signposts());
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);
-    Ok((Pools { writer, readers, wants_check }, Threads { writer: writer_threads, readers: reader_threads }))
+    Ok((Pools { writer, readers, signposts, wants_check }, Threads { writer: writer_threads, readers: reader_threads }))
 }
 
 /// Waits for the store and tells everybody how it is.

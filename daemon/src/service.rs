@@ -13,16 +13,20 @@ use crate::workers::Pool;
 use loci_engine::access::Boosting;
 use loci_engine::change::Call;
 use loci_engine::embedding::Embedding;
+use loci_engine::groups::Signposts;
 use loci_engine::recall::{Question, text_to_embed};
 use loci_engine::store::Draft;
 use loci_engine::time::Timestamp;
 use loci_engine::{Reader, Writer};
 use loci_proto::admin::{Model, Queues, Status};
 use loci_proto::error::{Code, Failure};
+use loci_proto::group::Group;
+use loci_proto::paths::Paths;
 use loci_proto::recall::{Degraded, RecallReply, RecallRequest};
 use loci_proto::stats::{StatsReply, StatsRequest};
 use loci_proto::store::{StoreReply, StoreRequest};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -49,6 +53,8 @@ pub struct Pools {
     pub writer: Pool<Writer>,
     /// Those that read.
     pub readers: Pool<Reader>,
+    /// Where groups lead that were merged into others.
+    pub signposts: Signposts,
     /// The last daemon did not close the store, and it has not been checked yet.
     pub wants_check: bool,
 }
@@ -63,6 +69,8 @@ pub struct Service {
     pub clock: Clock,
     store: watch::Receiver<Store>,
     database: String,
+    home: PathBuf,
+    config_file: PathBuf,
     started: Instant,
     /// How often each memory was given in full since this was last written down.
     accesses: Mutex<HashMap<i64, u32>>,
@@ -84,6 +92,8 @@ impl Service {
             sessions: Arc::default(),
             store,
             database,
+            home: PathBuf::new(),
+            config_file: PathBuf::new(),
             started: Instant::now(),
             clock: Clock::default(),
             accesses: Mutex::default(),
@@ -91,6 +101,29 @@ impl Service {
             unflushed: AtomicBool::new(false),
             damage: OnceLock::new(),
         }
+    }
+
+    /// The same service with a data folder (where backups lie, and files on their way) and a configuration.
+    #[must_use]
+    pub fn at(self, paths: &Paths) -> Self {
+        Self { home: paths.home.clone(), config_file: paths.config.clone(), ..self }
+    }
+
+    /// The configuration file.
+    #[must_use]
+    pub fn config_file(&self) -> &Path {
+        &self.config_file
+    }
+
+    /// The group that a group was merged into, if it was.
+    pub async fn lead(&self, group: &Group) -> Option<Group> {
+        self.pools().await.ok().and_then(|pools| pools.signposts.lead(group))
+    }
+
+    /// The data folder.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
     }
 
     /// `store_memory`
@@ -357,9 +390,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let writer =
             loci_engine::open(&folder.path().join("memory.db"), loci_engine::Settings::for_model("m"), Timestamp(0)).expect("opens");
+        let signposts = writer.signposts();
         let (readers, _r) = Pool::start("reader", vec![writer.reader().expect("opens")]);
         let (writer, _w) = Pool::start("writer", vec![writer]);
-        let (_store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers, wants_check: false })));
+        let (_store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers, signposts, wants_check: false })));
         let service = Service::new(Embedder::of_nan(), FirstUse::new(false), opened, String::new());
         let session = Session::new(hello::Session::default(), &"group".parse().expect("is a name"), Timestamp(0));
 

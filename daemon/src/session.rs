@@ -55,6 +55,20 @@ impl Session {
         self.turns.acquire().await.ok()
     }
 
+    /// The same session at work in another group, for one call.
+    #[must_use]
+    pub fn in_group(&self, group: Group) -> Self {
+        Self {
+            hello: self.hello.clone(),
+            group,
+            client: self.client.clone(),
+            calls: AtomicU64::new(0),
+            since: self.since,
+            entered: self.entered,
+            turns: Semaphore::new(TURNS),
+        }
+    }
+
     /// Counts a tool call of this client.
     pub fn called(&self, client: Option<String>) {
         self.calls.fetch_add(1, Ordering::Relaxed);

@@ -2,6 +2,8 @@
 //!
 //! A verb's arguments are checked by `proto::arguments`; what it means is the engine's. Not here: who may call what (the doors).
 
+mod keeping;
+
 use crate::service::Service;
 use crate::session::Session;
 use loci_engine::change::Call;
@@ -9,7 +11,7 @@ use loci_engine::store::check_content;
 use loci_engine::{Reader, Writer};
 use loci_proto::arguments;
 use loci_proto::error::{Code, Failure};
-use loci_proto::forget::{ForgetRequest, RestoreRequest};
+use loci_proto::forget::RestoreRequest;
 use loci_proto::inspect::InspectRequest;
 use loci_proto::people::{EditRequest, ForgetManyRequest, ListRequest, PinRequest};
 use loci_proto::relate::RelateRequest;
@@ -37,14 +39,14 @@ pub struct Asked<'a> {
 /// `invalid` for an unknown verb or its arguments; else the verb's own.
 pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure> {
     let Asked { session, name, given, key } = asked;
+    // A session whose group was merged into another works in that one, from its next call on.
+    let led = service.lead(&session.group).await.map(|group| session.in_group(group));
+    let session = led.as_ref().unwrap_or(session);
     match name {
         "store_memory" => answer(service.store(session, parse(given)?, key).await?),
         "recall_memory" => answer(service.recall(session, parse(given)?).await?),
         "memory_stats" => answer(service.stats(session, parse(given)?).await?),
-        "forget_memory" => {
-            let request: ForgetRequest = parse(given)?;
-            answer(write(service, session, key, move |writer, call| writer.forget(call, &request)).await?)
-        }
+        "forget_memory" => answer(keeping::forget(service, Asked { session, name, given, key }).await?),
         "restore_memory" => {
             let request: RestoreRequest = parse(given)?;
             answer(write(service, session, key, move |writer, call| writer.restore(call, &request)).await?)
@@ -91,7 +93,7 @@ async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure
             let request: HistoryRequest = parse(given)?;
             answer(read(service, move |reader| reader.history(&request)).await?)
         }
-        other => Err(Failure::new(Code::Invalid, format!("there is no verb {other}"))),
+        _ => keeping::call(service, Asked { session, name, given, key }).await,
     }
 }
 

@@ -8,9 +8,10 @@
 use crate::db::journal::{self, Changed, How};
 use crate::db::log::{self, Operation};
 use crate::db::rows::{self, Image, Row};
-use crate::db::{idempotency, memories, vectors};
+use crate::db::{groups, idempotency, memories, vectors};
 use crate::embedding::Embedding;
 use crate::error::Result;
+use crate::index::Index;
 use crate::time::Timestamp;
 use crate::{Actor, News, Reader, Shared, Touched, Writer};
 use loci_proto::memory::MemoryId;
@@ -19,6 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::sync::PoisonError;
 
 /// One call that changes something.
 #[derive(Debug, Clone)]
@@ -164,7 +166,7 @@ impl Writer {
         let (result, news) = done?;
         self.pending.push(news);
         if !grouped {
-            self.tell_index();
+            self.tell_index()?;
         }
         Ok(result)
     }
@@ -195,7 +197,7 @@ impl Writer {
             false => self.conn.execute_batch("COMMIT"),
         };
         match committed {
-            Ok(()) => self.tell_index(),
+            Ok(()) => self.tell_index()?,
             Err(_) => {
                 self.pending.clear();
                 if !self.conn.is_autocommit() {
@@ -207,19 +209,30 @@ impl Writer {
         Ok(committed?)
     }
 
-    fn tell_index(&mut self) {
+    /// Brings what is kept in memory up to date with what was committed.
+    fn tell_index(&mut self) -> Result<()> {
+        let signposts = groups::signposts(&self.conn)?;
+        *self.shared.aliases.write().unwrap_or_else(PoisonError::into_inner) = signposts;
+        let model = self.shared.settings().model.clone();
         let mut index = self.shared.index_mut();
-        for News { entries, vectors } in self.pending.drain(..) {
+        for News { entries, vectors: new, emptied, stored_vectors } in self.pending.drain(..) {
+            if emptied {
+                *index = Index::default();
+            }
             for (seq, entry) in entries {
                 match entry {
                     Some(entry) => index.put(entry),
                     None => index.remove(seq),
                 }
             }
-            for (seq, pieces) in vectors {
+            for (seq, pieces) in new {
                 index.set_vectors(seq, &pieces);
             }
+            for seq in stored_vectors {
+                index.set_vectors(seq, &vectors::of(&self.conn, seq, &model)?);
+            }
         }
+        Ok(())
     }
 }
 
@@ -229,7 +242,8 @@ fn finish<T>(done: Result<T>, conn: &Connection, touched: &mut Touched) -> Resul
     touched.seqs.sort_unstable();
     touched.seqs.dedup();
     let entries = touched.seqs.iter().map(|seq| Ok((*seq, memories::entry(conn, *seq)?))).collect::<Result<Vec<_>>>()?;
-    Ok((done, News { entries, vectors: std::mem::take(&mut touched.vectors) }))
+    let stored_vectors = std::mem::take(&mut touched.stored_vectors);
+    Ok((done, News { entries, vectors: std::mem::take(&mut touched.vectors), emptied: touched.emptied, stored_vectors }))
 }
 
 impl Reader {

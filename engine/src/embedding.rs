@@ -44,6 +44,16 @@ impl Embedding {
         Ok(Self(values.into_iter().map(|v| v / length).collect()))
     }
 
+    /// A vector that was kept: where its length is 1 already its numbers stay as they are, bit by bit.
+    ///
+    /// # Errors
+    /// As [`Embedding::new`].
+    pub fn kept(values: Vec<f32>) -> Result<Self, Flaw> {
+        let length = values.iter().map(|v| v * v).sum::<f32>().sqrt();
+        let checked = Self::new(values.clone())?;
+        if (length - 1.0).abs() > 1e-3 { Ok(checked) } else { Ok(Self(values.into())) }
+    }
+
     /// The numbers.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {

@@ -10,6 +10,7 @@
 
 pub mod access;
 pub mod backfill;
+pub mod backup;
 mod bm25;
 mod brief;
 mod budget;
@@ -17,11 +18,13 @@ pub mod change;
 mod content;
 mod db;
 pub mod decay;
+mod doctor;
 pub mod duplicate;
 mod edit;
 pub mod embedding;
 pub mod error;
 mod forget;
+pub mod groups;
 pub mod index;
 mod inspect;
 mod links;
@@ -35,6 +38,7 @@ mod restore;
 pub mod stats;
 pub mod store;
 pub mod time;
+pub mod transfer;
 mod undo;
 mod visible;
 
@@ -57,6 +61,7 @@ use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use rank::Fusion;
 use rusqlite::Connection;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use time::Timestamp;
@@ -155,6 +160,8 @@ struct Shared {
     path: PathBuf,
     settings: RwLock<Arc<Settings>>,
     index: RwLock<Index>,
+    /// Where groups lead that were merged into others.
+    aliases: RwLock<HashMap<String, Group>>,
 }
 
 /// The first schema that keeps which memories name an entity.
@@ -175,10 +182,12 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
     if schema < SCHEMA_WITH_MENTIONS {
         let tx = conn.transaction()?;
-        links::renew_all(&tx, &index)?;
+        links::renew_store(&tx, &index)?;
         tx.commit()?;
     }
-    let shared = Arc::new(Shared { path: path.to_path_buf(), settings: RwLock::new(Arc::new(settings)), index: RwLock::new(index) });
+    let aliases = RwLock::new(db::groups::signposts(&conn)?);
+    let settings = RwLock::new(Arc::new(settings));
+    let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index), aliases });
     Ok(Writer { conn, shared, check, pending: Vec::new() })
 }
 
@@ -283,6 +292,10 @@ impl Writer {
 struct Touched {
     seqs: Vec<i64>,
     vectors: Vec<(i64, Vec<embedding::Embedding>)>,
+    /// Nothing is left.
+    emptied: bool,
+    /// Memories whose vectors are read from the store, for there may be many.
+    stored_vectors: Vec<i64>,
     /// What the changes before it in the same group have made; the index does not know it yet.
     earlier: Vec<News>,
 }
@@ -292,6 +305,8 @@ struct Touched {
 struct News {
     entries: Vec<(i64, Option<index::Entry>)>,
     vectors: Vec<(i64, Vec<embedding::Embedding>)>,
+    emptied: bool,
+    stored_vectors: Vec<i64>,
 }
 
 impl Shared {

@@ -16,7 +16,18 @@ const TEXTS: usize = 10_000;
 
 /// Makes the mentions of a memory anew: the entities that it names and, where it is an entity, the memories that name it.
 pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
-    renew_with(change.conn, &change.shared.index(), seq)?;
+    mentions::clear(change.conn, seq)?;
+    find(change, seq)
+}
+
+/// The same for many that came at once and may name one another: the warm index knows none of them yet.
+pub(crate) fn renew_all(change: &Change<'_>, seqs: &[i64]) -> Result<()> {
+    seqs.iter().try_for_each(|seq| mentions::clear(change.conn, *seq))?;
+    seqs.iter().try_for_each(|seq| find(change, *seq))
+}
+
+fn find(change: &Change<'_>, seq: i64) -> Result<()> {
+    find_with(change.conn, &change.shared.index(), seq)?;
     // Entities of the same group of changes are not in the index yet.
     let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
     for entity in change.touched.earlier.iter().flat_map(|news| &news.entries).filter_map(|(_, entry)| entry.as_ref()) {
@@ -30,12 +41,11 @@ pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
 }
 
 /// The same for every memory of a store whose mentions were never made.
-pub(crate) fn renew_all(conn: &Connection, index: &Index) -> Result<()> {
-    index.entries().try_for_each(|entry| renew_with(conn, index, entry.seq))
+pub(crate) fn renew_store(conn: &Connection, index: &Index) -> Result<()> {
+    index.entries().try_for_each(|entry| find_with(conn, index, entry.seq))
 }
 
-fn renew_with(conn: &Connection, index: &Index, seq: i64) -> Result<()> {
-    mentions::clear(conn, seq)?;
+fn find_with(conn: &Connection, index: &Index, seq: i64) -> Result<()> {
     let Some(memory) = memories::by_seq(conn, seq)? else { return Ok(()) };
     for entity in named_in(index, &memory.content) {
         if let Some(entity) = seen_together(conn, entity, &memory)? {

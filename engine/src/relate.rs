@@ -78,7 +78,7 @@ fn entity(change: &Change<'_>, sight: &Sight, field: &str, id: &MemoryId) -> Res
 }
 
 /// The predicate without blanks around it.
-fn predicate(text: &str) -> Result<String> {
+pub(crate) fn predicate(text: &str) -> Result<String> {
     let text = text.trim();
     let refuse = |why: String| Err(Failure::invalid("predicate", why).hint("For example works_at, manages, part_of").into());
     match text.chars().count() {

@@ -17,12 +17,15 @@
 
 pub mod admin;
 pub mod arguments;
+pub mod doctor;
 pub mod error;
 pub mod forget;
 pub mod group;
+pub mod groups;
 pub mod handshake;
 pub mod hello;
 pub mod inspect;
+pub mod keeping;
 pub mod limits;
 pub mod memory;
 pub mod offers;
@@ -33,6 +36,7 @@ pub mod relate;
 pub mod stats;
 pub mod store;
 pub mod tools;
+pub mod transfer;
 pub mod undo;
 
 /// The version of this build, as both binaries report it.

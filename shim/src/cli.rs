@@ -1,6 +1,9 @@
 //! The command line, as `--help` shows it. Only definitions; what a command does is in the room of its name.
 
+pub mod keeping;
+
 use clap::{Parser, Subcommand};
+use keeping::{Doctor, Export, Groups, Import, Reset};
 use std::path::PathBuf;
 
 /// Long-term memory for your agents, on your own machine.
@@ -28,6 +31,23 @@ pub enum Command {
     /// Look after the embedding model.
     #[command(subcommand, after_help = "Example: fetch it before it is first needed\n  loci model download")]
     Model(Model),
+    /// Write the whole store down as lines of JSON.
+    #[command(after_help = "Example: into a file that only you can read\n  loci export --output memories.jsonl")]
+    Export(Export),
+    /// Bring in what `loci export` has written, here or on another machine; twice is as good as once. Can be undone.
+    #[command(
+        after_help = "Example\n  loci import memories.jsonl\n\nExample: from another machine\n  ssh laptop loci export | loci import -"
+    )]
+    Import(Import),
+    /// Remove everything that is stored, after a backup; asks.
+    #[command(after_help = "Example\n  loci reset")]
+    Reset(Reset),
+    /// Look after the projects that memories belong to.
+    #[command(subcommand, after_help = "Example\n  loci groups list")]
+    Groups(Groups),
+    /// Look whether everything works, and say what to do where it does not.
+    #[command(after_help = "Example\n  loci doctor")]
+    Doctor(Doctor),
     /// Store and find memories in a throw-away home, to see that everything works.
     #[command(after_help = "Example: the model is kept for later, the memories are not\n  loci demo")]
     Demo,

@@ -3,6 +3,7 @@
 //! Not here: what is said after the hello (`relay`), and how a daemon is started (`spawn`). The admin socket is [`admin`].
 
 pub mod admin;
+pub mod stream;
 mod unreachable;
 pub mod verbs;
 

@@ -3,7 +3,7 @@
 use clap::Parser;
 use loci::cli::{Cli, Command};
 use loci::output::{Problem, report};
-use loci::{ctl, demo, mcp, model};
+use loci::{ctl, demo, doctor, groups, mcp, model, reset, transfer};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -43,5 +43,10 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Ctl(command) => ctl::run(command).await,
         Command::Model(command) => model::run(command).await,
         Command::Demo => demo::run().await,
+        Command::Export(asked) => transfer::export::run(asked).await,
+        Command::Import(asked) => transfer::import::run(asked).await,
+        Command::Reset(asked) => reset::run(asked).await,
+        Command::Groups(command) => groups::run(command).await,
+        Command::Doctor(asked) => doctor::run(asked).await,
     }
 }

@@ -39,6 +39,12 @@ impl Problem {
         self
     }
 
+    /// What went wrong, with what lies behind it, in one line.
+    #[must_use]
+    pub fn what(&self) -> String {
+        std::iter::once(&self.what).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+    }
+
     fn text(&self, style: Style) -> String {
         let mut text = format!("{} {}\n", style.paint("Error:"), self.what);
         for cause in &self.causes {

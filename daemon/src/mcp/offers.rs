@@ -53,7 +53,8 @@ pub async fn resource(service: &Service, session: &Session, uri: &str) -> Result
             (inspected(service, session, given).await.map_err(told)?.to_string(), "application/json")
         }
         Resource::Group(name) => {
-            let (own, now) = (session.group.clone(), service.now());
+            let own = service.lead(&session.group).await.unwrap_or_else(|| session.group.clone());
+            let now = service.now();
             let brief = read(service, move |reader| reader.brief(name.as_ref(), &own, now)).await.map_err(told)?;
             (brief, "text/markdown")
         }

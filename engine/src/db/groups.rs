@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::time::Timestamp;
 use loci_proto::group::{Group, GroupName};
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::HashMap;
 
 /// Makes the group known, if it is not.
 pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result<()> {
@@ -34,4 +35,54 @@ pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) 
 /// The display name of a group.
 pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
     Ok(conn.prepare_cached("SELECT name FROM groups WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()?)
+}
+
+/// A group with its other names and its memories.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    pub id: String,
+    pub name: String,
+    pub aliases: Vec<String>,
+    pub active: usize,
+    pub memories: usize,
+}
+
+/// Every group, by name.
+pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
+    let ids = conn
+        .prepare_cached("SELECT id FROM groups ORDER BY name, id")?
+        .query_map([], |row| row.get::<_, String>(0))?
+        .collect::<Result<Vec<_>, _>>()?;
+    ids.iter().filter_map(|id| one(conn, id).transpose()).collect()
+}
+
+/// One group.
+pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
+    let aliases = conn
+        .prepare_cached("SELECT alias FROM group_aliases WHERE group_id = ?1 ORDER BY alias")?
+        .query_map([id], |row| row.get(0))?
+        .collect::<Result<Vec<String>, _>>()?;
+    let sql = "SELECT g.id, g.name, count(m.seq) FILTER (WHERE m.status = 'active'), count(m.seq)
+               FROM groups g LEFT JOIN memories m ON m.source_group = g.id WHERE g.id = ?1 GROUP BY g.id";
+    let read = |row: &rusqlite::Row<'_>| {
+        let count = |column| row.get(column).map(|count: i64| usize::try_from(count).unwrap_or_default());
+        Ok(Known { id: row.get(0)?, name: row.get(1)?, active: count(2)?, memories: count(3)?, aliases: aliases.clone() })
+    };
+    Ok(conn.prepare_cached(sql)?.query_row([id], read).optional()?)
+}
+
+/// The memories of a group, oldest first, whatever their status.
+pub(crate) fn members(conn: &Connection, id: &str) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached("SELECT seq FROM memories WHERE source_group = ?1 ORDER BY seq")?;
+    let rows = statement.query_map([id], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Names that lead to a group and are no group's id.
+pub(crate) fn signposts(conn: &Connection) -> Result<HashMap<String, Group>> {
+    let sql = "SELECT a.alias, g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id
+               WHERE NOT EXISTS (SELECT 1 FROM groups o WHERE o.id = a.alias)";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, Group { id: row.get(1)?, name: row.get(2)? })))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -115,7 +115,7 @@ fn concerns(row: &Row, seq: i64, relations: &[String]) -> bool {
         Row::Memory(memory) | Row::Variant(memory, _) => *memory == seq,
         Row::Source(memory, source) => *memory == seq || *source == seq,
         Row::Relation(id) | Row::Evidence(id, _) => relations.contains(id),
-        Row::Group(_) | Row::Alias(_) => false,
+        Row::Group(_) | Row::Alias(_) | Row::Tombstone(_) => false,
     }
 }
 

@@ -3,11 +3,14 @@
 //! Functions here take a connection and plain values, and give rows or numbers back. Not here: what a memory may say, what counts as
 //! a duplicate, how answers are ranked; no decision of the engine is made in SQL except which rows exist.
 
+pub(crate) mod backup;
 pub(crate) mod connection;
 #[cfg(test)]
 pub(crate) mod dump;
+pub(crate) mod examine;
 pub(crate) mod groups;
 pub(crate) mod idempotency;
+pub(crate) mod incoming;
 pub(crate) mod journal;
 pub(crate) mod lexical;
 pub(crate) mod listing;
@@ -19,5 +22,6 @@ pub(crate) mod numbers;
 pub(crate) mod relations;
 pub(crate) mod rows;
 pub(crate) mod tombstones;
+pub(crate) mod transfer;
 pub(crate) mod upkeep;
 pub(crate) mod vectors;

@@ -26,6 +26,8 @@ pub(crate) enum Row {
     Group(String),
     /// By alias.
     Alias(String),
+    /// By the id of the memory that is gone.
+    Tombstone(String),
 }
 
 /// A row's columns and values.
@@ -41,6 +43,7 @@ impl Row {
             Self::Evidence(..) => "relation_evidence",
             Self::Group(_) => "groups",
             Self::Alias(_) => "group_aliases",
+            Self::Tombstone(_) => "tombstones",
         }
     }
 
@@ -50,7 +53,7 @@ impl Row {
             Self::Memory(seq) => ("seq = ?1", vec![(*seq).into()]),
             Self::Variant(memory, text) => ("memory = ?1 AND content = ?2", vec![(*memory).into(), text.clone().into()]),
             Self::Source(memory, source) => ("memory = ?1 AND source = ?2", vec![(*memory).into(), (*source).into()]),
-            Self::Relation(id) | Self::Group(id) => ("id = ?1", vec![id.clone().into()]),
+            Self::Relation(id) | Self::Group(id) | Self::Tombstone(id) => ("id = ?1", vec![id.clone().into()]),
             Self::Evidence(relation, memory) => {
                 ("relation_id = ?1 AND memory_id = ?2", vec![relation.clone().into(), memory.clone().into()])
             }

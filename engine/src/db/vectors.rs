@@ -37,6 +37,21 @@ pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec
     Ok(())
 }
 
+/// The vectors of one memory; none where they are no embeddings.
+pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.memory = ?1 AND p.model = ?2 ORDER BY p.piece",
+    )?;
+    let rows = statement.query_map((memory, model), |row| Ok(numbers(row.get_ref(0)?.as_blob().unwrap_or_default())))?;
+    let rows: Vec<Vec<f32>> = rows.collect::<Result<_, _>>()?;
+    Ok(rows.into_iter().map(Embedding::kept).collect::<Result<_, _>>().unwrap_or_default())
+}
+
+/// Whether a memory has vectors of this model.
+pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
+    Ok(conn.prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?.exists((memory, model))?)
+}
+
 /// Active memories that have no vector of this model, oldest first: sequence number and text.
 pub(crate) fn without(conn: &Connection, model: &str, limit: usize) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(

@@ -175,6 +175,17 @@ impl Index {
         self.pieces[slot].1
     }
 
+    /// One vector of a memory, by the number of its piece.
+    pub(crate) fn vector(&self, slot: usize, piece: usize) -> Option<&[f32]> {
+        let (first, count) = self.pieces[slot];
+        (piece < count).then(|| &self.vectors[(first + piece) * DIMENSIONS..(first + piece + 1) * DIMENSIONS])
+    }
+
+    /// How many memories and vectors are held.
+    pub(crate) fn held(&self) -> (usize, usize) {
+        (self.slots.len(), self.pieces.iter().map(|(_, count)| count).sum())
+    }
+
     /// Which memories a search may find.
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
         Mask(self.entries.iter().map(|entry| filter.admits(entry)).collect())

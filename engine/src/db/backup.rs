@@ -1,0 +1,64 @@
+//! Copies of the whole database in files of their own, and a store that is emptied.
+
+use super::{connection, upkeep};
+use crate::error::Result;
+use loci_proto::memory::MemoryId;
+use rusqlite::Connection;
+use std::path::Path;
+
+/// Every table that holds what was stored, those that refer to others first.
+const TABLES: [&str; 14] = [
+    "relation_evidence",
+    "entity_relations",
+    "mentions",
+    "memory_sources",
+    "memory_variants",
+    "memories_vec",
+    "memory_pieces",
+    "memories",
+    "memory_log",
+    "journal",
+    "idempotency",
+    "tombstones",
+    "clusters",
+    "group_aliases",
+];
+
+/// Writes a copy into an empty file.
+pub(crate) fn copy(conn: &Connection, into: &Path) -> Result<()> {
+    conn.execute("VACUUM INTO ?1", [into.to_string_lossy()])?;
+    Ok(())
+}
+
+/// Looks at every page of a copy; the number of its memories.
+pub(crate) fn check(path: &Path) -> Result<usize> {
+    let conn = connection::reader(path)?;
+    upkeep::check(&conn, path)?;
+    count(&conn)
+}
+
+/// How many memories there are, whatever their status.
+pub(crate) fn count(conn: &Connection) -> Result<usize> {
+    let count: i64 = conn.query_row("SELECT count(*) FROM memories", [], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
+/// Whether a copy holds a memory.
+pub(crate) fn holds(path: &Path, id: &MemoryId) -> Result<bool> {
+    let conn = connection::reader(path)?;
+    Ok(conn.prepare("SELECT 1 FROM memories WHERE id = ?1")?.exists([id.as_str()])?)
+}
+
+/// Removes every row; the numbers of rows to come go on, so that none is given twice.
+pub(crate) fn empty(conn: &Connection) -> Result<()> {
+    for table in TABLES.iter().chain(&["groups"]) {
+        conn.execute(&format!("DELETE FROM {table}"), [])?;
+    }
+    Ok(())
+}
+
+/// Gives the space of removed rows back.
+pub(crate) fn shrink(conn: &Connection) -> Result<()> {
+    conn.execute_batch("PRAGMA incremental_vacuum")?;
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Lines of an import as rows. Moments, ids and counts are the line's own.
+//!
+//! Not here: which of two accounts holds (`crate::transfer`).
+
+use crate::error::Result;
+use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, TombstoneLine};
+use loci_proto::memory::{MemoryId, MemoryType};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::Value;
+
+/// The sequence number and the type of a memory.
+pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
+    let found = conn
+        .prepare_cached("SELECT seq, type FROM memories WHERE id = ?1")?
+        .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))
+        .optional()?;
+    Ok(found.and_then(|(seq, kind)| Some((seq, kind.parse().ok()?))))
+}
+
+/// The memory that took this one's place, whatever its status.
+pub(crate) fn replacement(conn: &Connection, seq: i64) -> Result<Option<i64>> {
+    let sql = "SELECT b.seq FROM memories a JOIN memories b ON b.id = a.superseded_by WHERE a.seq = ?1";
+    Ok(conn.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional()?)
+}
+
+/// The group that an id means here: itself, or the one that it was merged into.
+pub(crate) fn group(conn: &Connection, id: &str) -> Result<Option<String>> {
+    let sql = "SELECT id FROM groups WHERE id = ?1 UNION ALL SELECT group_id FROM group_aliases WHERE alias = ?1 LIMIT 1";
+    Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
+}
+
+/// Makes a group known.
+pub(crate) fn add_group(conn: &Connection, line: &GroupLine) -> Result<()> {
+    conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3)")?.execute((
+        &line.id,
+        &line.name,
+        line.created_at,
+    ))?;
+    Ok(())
+}
+
+/// Makes a name lead to a group.
+pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<()> {
+    conn.prepare_cached("INSERT INTO group_aliases(alias, group_id) VALUES (?1, ?2)")?.execute((alias, group))?;
+    Ok(())
+}
+
+/// Makes the row of a memory; its sequence number.
+pub(crate) fn insert(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
+    let sql = "INSERT INTO memories(id, type, content, source_group, scope, status, confidence, confidence_at, pinned, access_count,
+                 last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
+                 forgotten_reason)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+    set(conn, sql, line, hash)?;
+    Ok(conn.last_insert_rowid())
+}
+
+/// Sets every column of a memory.
+pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<()> {
+    let sql =
+        "UPDATE memories SET type = ?2, content = ?3, source_group = ?4, scope = ?5, status = ?6, confidence = ?7, confidence_at = ?8,
+                 pinned = ?9, access_count = ?10, last_accessed = ?11, boosted_at = ?12, created_at = ?13, updated_at = ?14,
+                 expires_at = ?15, superseded_by = ?16, metadata = ?17, content_hash = ?18, status_at = ?19, forgotten_reason = ?20
+               WHERE id = ?1";
+    set(conn, sql, line, hash)
+}
+
+fn set(conn: &Connection, sql: &str, line: &MemoryLine, hash: &[u8]) -> Result<()> {
+    conn.prepare_cached(sql)?.execute(params![
+        line.id.as_str(),
+        line.kind.as_str(),
+        line.content,
+        line.group,
+        line.scope.as_str(),
+        line.status,
+        line.confidence.get(),
+        line.confidence_at,
+        line.pinned,
+        line.access_count,
+        line.last_accessed,
+        line.boosted_at,
+        line.created_at,
+        line.updated_at,
+        line.expires_at,
+        line.superseded_by.as_ref().map(MemoryId::as_str),
+        Value::Object(line.metadata.clone()).to_string(),
+        hash,
+        line.status_at,
+        line.forgotten_reason,
+    ])?;
+    Ok(())
+}
+
+/// Keeps another wording; false when it was known.
+pub(crate) fn add_variant(conn: &Connection, memory: i64, content: &str, at: i64) -> Result<bool> {
+    let sql = "INSERT INTO memory_variants(memory, content, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((memory, content, at))? > 0)
+}
+
+/// Says that one memory was made from another; false when it was known.
+pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<bool> {
+    let sql = "INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((memory, source))? > 0)
+}
+
+/// The id and the confidence of a relation: that of this id, else that of the same triple.
+pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<(String, f64)>> {
+    let sql = "SELECT id, confidence FROM entity_relations WHERE id = ?1 OR (subject_id = ?2 AND predicate = ?3 AND object_id = ?4)
+               ORDER BY id <> ?1 LIMIT 1";
+    let key = (&line.id, line.subject.as_str(), &line.predicate, line.object.as_str());
+    Ok(conn.prepare_cached(sql)?.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// Makes the row of a relation.
+pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()> {
+    let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (subject, object) = (line.subject.as_str(), line.object.as_str());
+    conn.prepare_cached(sql)?.execute((&line.id, subject, &line.predicate, object, line.confidence.get(), line.created_at))?;
+    Ok(())
+}
+
+/// How many equal lines the audit log holds.
+pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> {
+    let sql = "SELECT count(*) FROM memory_log WHERE memory_id = ?1 AND operation = ?2 AND created_at = ?3 AND client IS ?4
+               AND session IS ?5 AND group_id IS ?6 AND details IS ?7";
+    let key = (&line.memory, &line.operation, line.at, &line.client, &line.session, &line.group, &line.details);
+    Ok(conn.prepare_cached(sql)?.query_row(key, |row| row.get(0))?)
+}
+
+/// Adds a line to the audit log.
+pub(crate) fn add_log_line(conn: &Connection, line: &LogLine) -> Result<()> {
+    let sql =
+        "INSERT INTO memory_log(memory_id, operation, created_at, client, session, group_id, details) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let key = (&line.memory, &line.operation, line.at, &line.client, &line.session, &line.group, &line.details);
+    conn.prepare_cached(sql)?.execute(key)?;
+    Ok(())
+}
+
+/// Remembers that a memory was removed for good; false when it was known.
+pub(crate) fn add_tombstone(conn: &Connection, line: &TombstoneLine) -> Result<bool> {
+    let sql = "INSERT INTO tombstones(id, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((line.id.as_str(), line.created_at))? > 0)
+}
+
+/// Remembers a cluster that was dealt with; false when it was known.
+pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool> {
+    let sql = "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((&line.key, &line.purpose, line.made_at))? > 0)
+}

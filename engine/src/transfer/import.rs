@@ -1,0 +1,181 @@
+//! `import`: a file is looked through, then brought in, in one transaction and as one act that can be undone.
+//!
+//! Lines that name a memory that was removed for good are left out and counted; a line that cannot be imported refuses the whole file,
+//! or is left out when that was asked for.
+
+use super::check::{self, Plan, at_line};
+use super::lines::{Lines, unread};
+use super::record::{LogLine, Record};
+use crate::Writer;
+use crate::change::{Call, Change};
+use crate::db::incoming;
+use crate::embedding::Embedding;
+use crate::error::{Error, Result};
+use crate::links;
+use loci_proto::error::Failure;
+use loci_proto::memory::MemoryId;
+use loci_proto::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{BufReader, Read, Seek};
+
+impl Writer {
+    /// Brings a file of lines into the store.
+    ///
+    /// # Errors
+    /// `invalid`, naming the line; nothing is imported then. `Database`.
+    pub fn import(&mut self, call: &Call, request: &ImportRequest, file: &mut (impl Read + Seek)) -> Result<ImportReply> {
+        self.once(call, |change| {
+            let plan = check::look(change.conn, BufReader::new(&mut *file), request.skip_bad)?;
+            file.rewind().map_err(unread)?;
+            let mut work = Work::new(change, plan, request.skip_bad);
+            work.every_line(Lines::new(BufReader::new(file)))?;
+            work.end()
+        })
+    }
+}
+
+/// One import in the making.
+pub(super) struct Work<'a, 'b> {
+    pub change: &'a mut Change<'b>,
+    pub plan: Plan,
+    pub reply: ImportReply,
+    /// Memories that were added or changed.
+    pub touched: Vec<i64>,
+    /// How often a line of the log has come, by its hash.
+    pub logged: HashMap<[u8; 16], u32>,
+    /// The vectors of the memory whose lines come at the moment.
+    pub pieces: Option<(i64, Vec<Option<Embedding>>)>,
+    pub flawed: usize,
+    pub spared: usize,
+    refused: HashSet<MemoryId>,
+    bad: BTreeMap<usize, Failure>,
+    skip_bad: bool,
+}
+
+impl<'a, 'b> Work<'a, 'b> {
+    fn new(change: &'a mut Change<'b>, mut plan: Plan, skip_bad: bool) -> Self {
+        let bad = std::mem::take(&mut plan.bad);
+        Self {
+            change,
+            plan,
+            skip_bad,
+            bad,
+            reply: ImportReply::default(),
+            touched: Vec::new(),
+            logged: HashMap::new(),
+            pieces: None,
+            flawed: 0,
+            spared: 0,
+            refused: HashSet::new(),
+        }
+    }
+
+    fn every_line(&mut self, mut lines: Lines<impl std::io::BufRead>) -> Result<()> {
+        // The header was read by the first look.
+        lines.next()?;
+        while let Some((number, line)) = lines.next()? {
+            if self.bad.contains_key(&number) {
+                continue;
+            }
+            let record = line.and_then(|line| check::parse(&line)).map_err(|failure| at_line(number, failure))?;
+            match self.record(record) {
+                Ok(()) => {}
+                Err(Error::Refused(failure)) if self.skip_bad => drop(self.bad.insert(number, failure)),
+                Err(Error::Refused(failure)) => return Err(at_line(number, failure).into()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record) -> Result<()> {
+        if !matches!(record, Record::Vector(_)) {
+            self.keep_pieces()?;
+        }
+        match record {
+            Record::Group(line) => self.group(&line),
+            Record::Memory(line) => self.memory(*line),
+            Record::Variant(line) => self.variant(&line),
+            Record::Source(line) => self.source(&line),
+            Record::Vector(line) => self.vector(&line),
+            Record::Relation(line) => self.relation(line),
+            Record::Log(line) => self.log(line),
+            Record::Tombstone(line) => self.tombstone(&line),
+            Record::Cluster(line) => {
+                self.reply.other += usize::from(incoming::add_cluster(self.change.conn, &line)?);
+                Ok(())
+            }
+            Record::End(_) => Ok(()),
+        }
+    }
+
+    /// Leaves a memory out that was removed for good.
+    pub fn refuse(&mut self, id: MemoryId) {
+        self.reply.refused += 1;
+        self.refused.insert(id);
+    }
+
+    fn end(mut self) -> Result<ImportReply> {
+        self.keep_pieces()?;
+        self.no_circles()?;
+        // Only now are all there whose names the texts may hold.
+        links::renew_all(self.change, &self.touched)?;
+        let mut reply = self.reply;
+        let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();
+        refused.sort();
+        refused.truncate(NAMED);
+        reply.refused_ids = refused;
+        reply.skipped = self.bad.len();
+        let told = self.bad.into_iter().take(NAMED).map(|(line, failure)| Skipped { line, reason: reason(&failure) });
+        reply.skipped_lines = told.collect();
+        if self.flawed > 0 {
+            reply.notes.push(format!("{} memories came with vectors that this loci cannot use; they are made anew", self.flawed));
+        }
+        if self.spared > 0 {
+            reply.notes.push(format!(
+                "{} memories were removed for good where the file was made, and are kept here; loci forget --hard removes them",
+                self.spared
+            ));
+        }
+        let own = self.change.shared.settings().model.clone();
+        if let Some(model) = self.plan.model.filter(|model| *model != own) {
+            reply.notes.push(format!("the vectors of the file are of the model {model}; they were left out and are made anew with {own}"));
+        }
+        reply.act = self.change.write_down("import")?;
+        Ok(reply)
+    }
+
+    /// Refuses the file when its replacements and those of the store make a circle together.
+    fn no_circles(&self) -> Result<()> {
+        let mut settled: HashSet<i64> = HashSet::new();
+        for start in &self.touched {
+            let (mut path, mut at) = (HashSet::new(), Some(*start));
+            while let Some(seq) = at.filter(|seq| !settled.contains(seq)) {
+                if !path.insert(seq) {
+                    let message = "the replacements of the file and those of the store make a circle together";
+                    return Err(Failure::new(loci_proto::error::Code::Conflict, message).into());
+                }
+                at = incoming::replacement(self.change.conn, seq)?;
+            }
+            settled.extend(path);
+        }
+        Ok(())
+    }
+
+    /// How often this line of the log has come, this time among them.
+    pub fn often(&mut self, line: &LogLine) -> u32 {
+        let text = serde_json::to_vec(line).unwrap_or_default();
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&blake3::hash(&text).as_bytes()[..16]);
+        let often = self.logged.entry(hash).or_default();
+        *often += 1;
+        *often
+    }
+}
+
+fn reason(failure: &Failure) -> String {
+    match &failure.field {
+        Some(field) => format!("{field} {}", failure.message),
+        None => failure.message.clone(),
+    }
+}

@@ -1,0 +1,65 @@
+//! Reading a file line by line, each within its bound. Not here: what a line says.
+
+use crate::error::Result;
+use loci_proto::error::{Code, Failure};
+use loci_proto::transfer::LINE_BYTES;
+use std::io::{self, BufRead, Read};
+
+/// A line as it was read: its number from 1, and its bytes or what is wrong with them.
+pub(super) type Line = (usize, Result<Vec<u8>, Failure>);
+
+/// The lines of a file.
+pub(super) struct Lines<R> {
+    reader: R,
+    number: usize,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, number: 0 }
+    }
+
+    /// The next line that is not blank.
+    pub(super) fn next(&mut self) -> Result<Option<Line>> {
+        loop {
+            self.number += 1;
+            let mut line = Vec::new();
+            let read = (&mut self.reader).take(LINE_BYTES as u64 + 1).read_until(b'\n', &mut line).map_err(unread)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            if read > LINE_BYTES {
+                if line.last() != Some(&b'\n') {
+                    self.skip_the_rest()?;
+                }
+                let message = format!("is longer than {LINE_BYTES} bytes");
+                return Ok(Some((self.number, Err(Failure::new(Code::TooLarge, message)))));
+            }
+            if self.number == 1 && line.starts_with("\u{FEFF}".as_bytes()) {
+                line.drain(..3);
+            }
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                return Ok(Some((self.number, Ok(line))));
+            }
+        }
+    }
+
+    fn skip_the_rest(&mut self) -> Result<()> {
+        loop {
+            let buffer = self.reader.fill_buf().map_err(unread)?;
+            let (used, done) = match buffer.iter().position(|byte| *byte == b'\n') {
+                Some(at) => (at + 1, true),
+                None => (buffer.len(), buffer.is_empty()),
+            };
+            self.reader.consume(used);
+            if done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
+pub(super) fn unread(error: io::Error) -> crate::error::Error {
+    Failure::new(Code::StorageFailed, format!("the file could not be read: {error}")).into()
+}

@@ -1,0 +1,227 @@
+//! What each kind of line does to the store.
+
+use super::check::number;
+use super::import::Work;
+use super::merge::merged;
+use super::record::{GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine, from_base64};
+use crate::db::log::Operation;
+use crate::db::rows::Row;
+use crate::db::{incoming, relations, tombstones, transfer, vectors};
+use crate::embedding::{DIMENSIONS, Embedding};
+use crate::error::Result;
+use crate::relate;
+use crate::store::hash;
+use loci_proto::error::Failure;
+use loci_proto::memory::{MemoryId, MemoryType};
+use serde_json::json;
+
+impl Work<'_, '_> {
+    pub(super) fn group(&mut self, line: &GroupLine) -> Result<()> {
+        let conn = self.change.conn;
+        // One that was merged into another here stays merged.
+        let known = incoming::group(conn, &line.id)?;
+        if known.is_none() {
+            incoming::add_group(conn, line)?;
+            self.reply.groups += 1;
+        }
+        let group = known.unwrap_or_else(|| line.id.clone());
+        for alias in &line.aliases {
+            if incoming::group(conn, alias)?.is_none() {
+                incoming::add_alias(conn, alias, &group)?;
+                self.change.made(Row::Alias(alias.clone()));
+                self.reply.other += 1;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn memory(&mut self, mut line: MemoryLine) -> Result<()> {
+        if self.is_gone(&line.id)? {
+            self.refuse(line.id);
+            return Ok(());
+        }
+        if let Some(group) = &line.group {
+            let known = incoming::group(self.change.conn, group)?;
+            line.group = Some(known.ok_or_else(|| Failure::invalid("group", format!("names no group of an earlier line: {group}")))?);
+        }
+        if let Some((seq, _)) = incoming::find(self.change.conn, &line.id)? {
+            return self.known(seq, &line);
+        }
+        let seq = incoming::insert(self.change.conn, &line, &hash(&line.content))?;
+        self.change.made(Row::Memory(seq));
+        self.reply.added += 1;
+        self.has_come(seq, &line.id, "added")
+    }
+
+    fn known(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
+        let local = transfer::memory_line(self.change.conn, seq)?;
+        let both = merged(&local, line);
+        if both == local {
+            self.reply.unchanged += 1;
+            return Ok(());
+        }
+        self.change.keep(Row::Memory(seq))?;
+        incoming::update(self.change.conn, &both, &hash(&both.content))?;
+        if both.content != local.content {
+            vectors::delete(self.change.conn, seq)?;
+            self.change.touched.vectors.push((seq, Vec::new()));
+        }
+        self.reply.changed += 1;
+        self.has_come(seq, &line.id, "changed")
+    }
+
+    fn has_come(&mut self, seq: i64, id: &MemoryId, how: &str) -> Result<()> {
+        self.change.touch(seq);
+        self.touched.push(seq);
+        self.change.log(Operation::Import, id, &json!({ how: true }))
+    }
+
+    pub(super) fn variant(&mut self, line: &VariantLine) -> Result<()> {
+        let Some((seq, _)) = self.find("memory", &line.memory)? else { return Ok(()) };
+        if incoming::add_variant(self.change.conn, seq, &line.content, line.created_at)? {
+            self.change.made(Row::Variant(seq, line.content.clone()));
+            self.reply.other += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn source(&mut self, line: &SourceLine) -> Result<()> {
+        let (Some((memory, _)), Some((source, _))) = (self.find("memory", &line.memory)?, self.find("source", &line.source)?) else {
+            return Ok(());
+        };
+        if memory == source {
+            return Err(Failure::invalid("source", "is the memory itself").into());
+        }
+        if incoming::add_source(self.change.conn, memory, source)? {
+            self.change.made(Row::Source(memory, source));
+            self.reply.other += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes a vector of the own model; the pieces of one memory come one after the other.
+    pub(super) fn vector(&mut self, line: &VectorLine) -> Result<()> {
+        let same_model = self.plan.model.as_ref() == Some(&self.change.shared.settings().model);
+        let found = self.find("memory", &line.memory)?;
+        let Some((seq, _)) = found.filter(|_| same_model) else { return Ok(()) };
+        if self.pieces.as_ref().is_some_and(|(of, _)| *of != seq) {
+            self.keep_pieces()?;
+        }
+        let (_, pieces) = self.pieces.get_or_insert_with(|| (seq, Vec::new()));
+        let in_turn = usize::try_from(line.piece) == Ok(pieces.len());
+        pieces.push(unpacked(&line.numbers).filter(|_| in_turn));
+        Ok(())
+    }
+
+    /// Stores the vectors that have come for one memory, if it has none.
+    pub(super) fn keep_pieces(&mut self) -> Result<()> {
+        let Some((seq, pieces)) = self.pieces.take() else { return Ok(()) };
+        let model = self.change.shared.settings().model.clone();
+        if vectors::has(self.change.conn, seq, &model)? {
+            return Ok(());
+        }
+        match pieces.into_iter().collect::<Option<Vec<Embedding>>>() {
+            Some(pieces) => {
+                vectors::insert(self.change.conn, seq, &model, &pieces)?;
+                self.change.touched.stored_vectors.push(seq);
+                self.reply.vectors += 1;
+            }
+            None => self.flawed += 1,
+        }
+        Ok(())
+    }
+
+    pub(super) fn relation(&mut self, mut line: RelationLine) -> Result<()> {
+        line.predicate = relate::predicate(&line.predicate)?;
+        let mut evidence = Vec::with_capacity(line.evidence.len());
+        for memory in &line.evidence {
+            if self.find("evidence", memory)?.is_some() {
+                evidence.push(memory.clone());
+            }
+        }
+        if !(self.entity("subject", &line.subject)? && self.entity("object", &line.object)?) {
+            return Ok(());
+        }
+        if line.subject == line.object {
+            return Err(Failure::invalid("object", "is the subject itself").into());
+        }
+        let id = self.triple(line)?;
+        for memory in evidence {
+            if relations::add_evidence(self.change.conn, &id, &memory)? {
+                self.change.made(Row::Evidence(id.clone(), memory.to_string()));
+                self.reply.other += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The relation of a line, made where it is new; of two accounts of how sure it is the surer one holds.
+    fn triple(&mut self, line: RelationLine) -> Result<String> {
+        let conn = self.change.conn;
+        let Some((id, confidence)) = incoming::relation(conn, &line)? else {
+            incoming::add_relation(conn, &line)?;
+            self.change.made(Row::Relation(line.id.clone()));
+            self.reply.relations += 1;
+            return Ok(line.id);
+        };
+        if line.confidence.get() > confidence {
+            self.change.keep(Row::Relation(id.clone()))?;
+            relations::set_confidence(conn, &id, line.confidence)?;
+        }
+        Ok(id)
+    }
+
+    /// True for an entity that is here, false for one that was left out.
+    fn entity(&self, field: &str, id: &MemoryId) -> Result<bool> {
+        match self.find(field, id)? {
+            Some((_, MemoryType::Entity)) => Ok(true),
+            Some((_, kind)) => Err(Failure::invalid(field, format!("names a memory that is no entity but {kind}")).into()),
+            None => Ok(false),
+        }
+    }
+
+    pub(super) fn log(&mut self, mut line: LogLine) -> Result<()> {
+        let removed = line.memory.parse().is_ok_and(|id: MemoryId| self.is_gone(&id).unwrap_or(true));
+        if removed && line.operation != "delete" {
+            // What was said of it went with it.
+            line.details = None;
+        }
+        let often = self.often(&line);
+        if incoming::equal_log_lines(self.change.conn, &line)? < often {
+            incoming::add_log_line(self.change.conn, &line)?;
+            self.reply.log_lines += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn tombstone(&mut self, line: &TombstoneLine) -> Result<()> {
+        if incoming::find(self.change.conn, &line.id)?.is_some() {
+            self.spared += 1;
+        } else if incoming::add_tombstone(self.change.conn, line)? {
+            self.change.made(Row::Tombstone(line.id.to_string()));
+            self.reply.other += 1;
+        }
+        Ok(())
+    }
+
+    /// True for a memory that was removed for good, here or where the file was made.
+    pub(super) fn is_gone(&self, id: &MemoryId) -> Result<bool> {
+        Ok(self.plan.gone.contains(&number(id)) || tombstones::has(self.change.conn, id)?)
+    }
+
+    /// A memory that a line refers to; none where it was left out because it was removed for good.
+    fn find(&self, field: &str, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
+        match incoming::find(self.change.conn, id)? {
+            Some(found) => Ok(Some(found)),
+            None if self.is_gone(id)? => Ok(None),
+            None => {
+                Err(Failure::invalid(field, format!("names a memory that is neither in an earlier line nor in the store: {id}")).into())
+            }
+        }
+    }
+}
+
+fn unpacked(text: &str) -> Option<Embedding> {
+    let bytes = from_base64(text).filter(|bytes| bytes.len() == DIMENSIONS * 4)?;
+    Embedding::kept(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()).ok()
+}

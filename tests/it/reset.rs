@@ -1,0 +1,53 @@
+//! `loci reset`, and what backups still hold of a memory that was removed for good.
+
+use crate::house::House;
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+
+#[test]
+fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "The zebra crossing is closed");
+    let asked = house.loci(&["reset"]);
+    assert_eq!(asked.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&asked.stderr).contains("Add --yes"), "{asked:?}");
+    assert_eq!(agent.recall("zebra").len(), 1);
+    let pid = house.status()["pid"].clone();
+    let done = house.loci(&["reset", "--yes", "--json"]);
+    let reply: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
+    assert_eq!(reply["memories"], 1);
+    let backup = std::path::PathBuf::from(reply["backup"].as_str().expect("is a path"));
+    assert!(backup.starts_with(house.path(".loci/backups")));
+    assert_eq!(backup.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
+    let kept: i64 = rusqlite::Connection::open(&backup)
+        .and_then(|conn| conn.query_row("SELECT count(*) FROM memories WHERE content LIKE '%zebra%'", [], |row| row.get(0)))
+        .expect("is a database");
+    assert_eq!(kept, 1);
+    assert!(agent.recall("zebra").is_empty());
+    agent.store("semantic", "The zebra crossing is open again");
+    assert_eq!(agent.recall("zebra"), ["The zebra crossing is open again"]);
+    assert_eq!(house.status()["pid"], pid, "the daemon lives on");
+    for file in ["memory.db", "memory.db-wal"] {
+        let bytes = std::fs::read(house.path(".loci").join(file)).unwrap_or_default();
+        assert!(!bytes.windows(9).any(|part| part == b"is closed"), "{file} holds what was removed");
+    }
+}
+
+#[test]
+fn what_was_removed_for_good_and_stands_in_a_backup_is_said() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let file = house.path("m.jsonl");
+    let file = file.to_str().expect("is text");
+    let id = agent.store("semantic", "The code of the safe is on the fridge");
+    assert!(house.loci(&["export", "--output", file]).status.success());
+    assert!(house.loci(&["reset", "--yes"]).status.success());
+    assert!(house.loci(&["import", file]).status.success());
+    let reply = agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+    let note = reply["note"].as_str().unwrap_or_else(|| panic!("{reply}"));
+    assert!(note.starts_with("1 backups still hold it, the oldest is memory-") && note.contains("--purge-backups"), "{note}");
+    let refused = house.loci(&["import", file]);
+    let said = String::from_utf8_lossy(&refused.stdout).into_owned();
+    assert!(said.starts_with("0 memories are new") && said.contains(&format!("removed for good:\n  {id}")), "{said}");
+}

@@ -1,0 +1,191 @@
+//! Export and import through the real binaries: nothing is lost on the way, and nothing that is no export gets in.
+
+use crate::house::House;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Output, Stdio};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn export(house: &House, more: &[&str]) -> String {
+    let output = house.loci(&[&["export"], more].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Imports a file and gives the report back, or what was said against it.
+fn import(house: &House, file: &str, more: &[&str]) -> Result<Value, String> {
+    let output = house.loci(&[&["import", file, "--json"], more].concat());
+    if output.status.success() { Ok(serde_json::from_slice(&output.stdout).expect("is JSON")) } else { Err(text(&output.stderr)) }
+}
+
+fn piped(house: &House, bytes: &[u8]) -> Output {
+    let mut child = house
+        .command("loci")
+        .args(["import", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("runs");
+    // What was refused early is not read to its end.
+    let _ = child.stdin.take().expect("is piped").write_all(bytes);
+    child.wait_with_output().expect("ends")
+}
+
+/// A house in which something of everything has happened.
+fn lived_in(house: &House) {
+    let mut agent = house.session();
+    let first = agent.store("semantic", "The release train leaves on Tuesdays");
+    agent.store_with(json!({"content": "The release train leaves on Thursdays", "type": "semantic", "supersedes": first}));
+    agent.store("episodic", "Rolled the release back because of the payment service");
+    let anna = agent.store_with(json!({"content": "Anna Berg maintains the payment service", "type": "entity", "metadata": {"name": "Anna Berg", "properties": {"weight": 0.1}}}));
+    let pay =
+        agent.store_with(json!({"content": "The payment service takes cards", "type": "entity", "metadata": {"name": "payment service"}}));
+    agent
+        .call("store_relation", json!({"subject_id": anna["id"], "predicate": "maintains", "object_id": pay["id"], "evidence": [first]}))
+        .expect("is related");
+    let gone = agent.store("semantic", "The password of the old server was on a note");
+    agent.call("forget_memory", json!({"memory_id": gone, "hard_delete": true})).expect("is removed");
+    let aside = agent.store("procedural", "To deploy: ask Bert");
+    agent.call("forget_memory", json!({"memory_id": aside, "reason": "Bert has left"})).expect("is forgotten");
+    assert!(!agent.recall("who maintains the payment service").is_empty());
+}
+
+#[test]
+fn a_store_that_moved_house_is_the_same_byte_for_byte() {
+    let (old, new) = (House::new(), House::new());
+    lived_in(&old);
+    let file = new.path("memories.jsonl");
+    let written = old.loci(&["export", "--vectors", "--output", file.to_str().expect("is text")]);
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
+    let first = std::fs::read_to_string(&file).expect("is text");
+    assert!(!first.contains("password") && first.contains("tombstone"), "what was removed for good is not in it");
+    assert!(first.contains("\"access_count\":1"), "what was recalled a moment ago is counted");
+    let report = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
+    assert_eq!((&report["added"], &report["skipped"], &report["refused"]), (&json!(6), &json!(0), &json!(0)), "{report}");
+    assert_eq!(export(&new, &["--vectors"]), first);
+    let again = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
+    assert_eq!(
+        (&again["added"], &again["changed"], &again["unchanged"], &again["act"]),
+        (&json!(0), &json!(0), &json!(6), &Value::Null),
+        "{again}"
+    );
+    assert_eq!(export(&new, &["--vectors"]), first);
+    let mut agent = new.session();
+    assert_eq!(agent.recall("on which day do we ship?")[0], "The release train leaves on Thursdays");
+}
+
+#[test]
+fn without_vectors_they_are_made_anew_and_a_document_is_taken_too() {
+    let (old, new) = (House::new(), House::new());
+    lived_in(&old);
+    let lines = export(&old, &[]);
+    assert!(!lines.contains("\"vector\""));
+    let document = export(&old, &["--format", "json"]);
+    assert_eq!(
+        serde_json::from_str::<Value>(&document).expect("is one document")["records"].as_array().expect("is a list").len() + 1,
+        lines.lines().count()
+    );
+    let file = new.path("memories.json");
+    std::fs::write(&file, &document).expect("is written");
+    import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
+    assert_eq!(export(&new, &[]), lines);
+    let mut agent = new.session();
+    let begun = std::time::Instant::now();
+    let found = std::iter::repeat_with(|| begun.elapsed().as_secs() < 30)
+        .take_while(|in_time| *in_time)
+        .any(|_| agent.call("memory_stats", json!({})).expect("counts")["without_vector"] == json!(0));
+    assert!(found, "every active memory got its vectors");
+    assert_eq!(agent.recall("on which day do we ship?")[0], "The release train leaves on Thursdays");
+}
+
+#[test]
+fn what_is_no_export_is_refused_in_words_and_leaves_nothing() {
+    let house = House::without_model();
+    lived_in(&House::without_model());
+    house.session().store("semantic", "Here before");
+    let before = export(&house, &[]);
+    let refused = |bytes: &[u8]| {
+        let output = piped(&house, bytes);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        text(&output.stderr)
+    };
+    assert!(refused(b"").contains("the file is empty"));
+    assert!(refused(b"hello\n").contains("line 1 is no JSON object"));
+    assert!(refused(&[0x1f, 0x8b, 8, 0]).contains("gunzip"));
+    assert!(refused(before.replacen("\"version\":1", "\"version\":2", 1).as_bytes()).contains("reads version 1"));
+    assert!(refused(&before.as_bytes()[..before.len() - 5]).contains("ends too early"));
+    let zeros = vec![0; 64 << 20];
+    assert!(refused(&zeros).contains("line 1 is longer than 1048576 bytes"));
+    assert!(refused(&[b"{\"loci\":\"export\",\"version\":1}\n", &zeros[..]].concat()).contains("line 2 is longer than"));
+    let wrong = before.replacen("\"confidence\":1.0", "\"confidence\":7", 1);
+    assert!(refused(wrong.as_bytes()).contains("line 3 cannot be read: must be a number from 0 to 1"));
+    let folder = import(&house, house.path("project").to_str().expect("is text"), &[]).expect_err("is refused");
+    assert!(folder.contains("is a folder"), "{folder}");
+    let endless = import(&house, "/dev/zero", &[]).expect_err("is refused");
+    assert!(endless.contains("line 1 is longer than"), "{endless}");
+    assert_eq!(export(&house, &[]), before, "nothing of all this was imported");
+    let left: Vec<_> = std::fs::read_dir(house.path(".loci")).expect("is readable").filter_map(Result::ok).map(|f| f.file_name()).collect();
+    assert!(!left.iter().any(|name| text(name.as_encoded_bytes()).starts_with(".tmp")), "{left:?}");
+}
+
+#[test]
+fn bad_lines_are_left_out_and_listed_and_a_pipe_is_read() {
+    let (old, new) = (House::without_model(), House::without_model());
+    lived_in(&old);
+    let bad = export(&old, &[]).replacen("\"type\":\"procedural\"", "\"type\":\"recipe\"", 1);
+    let pipe = new.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("runs").success());
+    let writer = std::thread::spawn({
+        let (pipe, bad) = (pipe.clone(), bad);
+        move || std::fs::write(pipe, bad).expect("is written")
+    });
+    let output = new.loci(&["import", pipe.to_str().expect("is text"), "--skip-bad"]);
+    writer.join().expect("is written");
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(said.contains("5 memories are new") && said.contains("1 lines were left out:\n  line 8: cannot be read: must be"), "{said}");
+    assert!(new.loci(&["ctl", "status"]).status.success());
+}
+
+#[test]
+fn an_export_replaces_and_follows_nothing() {
+    let house = House::without_model();
+    house.session().store("semantic", "Kept");
+    let run = |more: &[&str]| house.loci(&[&["export", "--output"], more].concat());
+    let path = |name: &str| house.path(name).to_str().expect("is text").to_owned();
+    std::fs::write(path("there"), "mine").expect("is written");
+    symlink(path("there"), path("link")).expect("is linked");
+    assert!(text(&run(&[&path("there")]).stderr).contains("is there already"));
+    for more in [vec![path("link")], vec![path("link"), "--force".to_owned()]] {
+        let refused = run(&more.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(text(&refused.stderr).contains("is a link"), "{refused:?}");
+    }
+    assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), "mine");
+    assert!(run(&[&path("there"), "--force"]).status.success());
+    assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), export(&house, &[]));
+    let full =
+        house.command("loci").arg("export").stdout(std::fs::File::options().write(true).open("/dev/full").expect("is there")).output();
+    let full = full.expect("runs");
+    assert_eq!(full.status.code(), Some(1));
+    assert!(text(&full.stderr).contains("No space left"), "{}", text(&full.stderr));
+}
+
+#[test]
+fn an_import_is_one_act_that_sessions_see_at_once() {
+    let (old, new) = (House::without_model(), House::without_model());
+    lived_in(&old);
+    let mut agent = new.session();
+    agent.store("semantic", "Here before");
+    let file = new.path("m.jsonl");
+    std::fs::write(&file, export(&old, &[])).expect("is written");
+    let report = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
+    assert!(report["act"].is_i64(), "{report}");
+    assert_eq!(agent.recall("release train").len(), 1, "the sessions see it at once");
+    assert_eq!(export(&new, &[]).matches("\"operation\":\"import\"").count(), 0, "what importing wrote is not exported");
+}

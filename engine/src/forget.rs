@@ -74,8 +74,9 @@ pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option
 
 /// Removes every trace: the row with its words, vectors, wordings, relations and mentions; images in the journal; answers kept for calls
 /// that are sent again; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
-fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
+pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
+    let left = crate::maintain::unquote(change, memory)?;
     let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?.into_iter().filter_map(relation_id).collect();
     journal::redact(change.conn, memory.seq, &gone)?;
     idempotency::redact(change.conn, id)?;
@@ -84,7 +85,9 @@ fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
     change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;
     change.touch(memory.seq);
-    Ok(reply(memory.id.clone(), "deleted", false))
+    let named: Vec<&str> = left.iter().map(loci_proto::memory::MemoryId::as_str).collect();
+    let note = (!named.is_empty()).then(|| format!("What was made from it may still say it; forget these too: {}", named.join(", ")));
+    Ok(ForgetReply { note, ..reply(memory.id.clone(), "deleted", false) })
 }
 
 fn relation_id(row: Row) -> Option<String> {

@@ -17,6 +17,7 @@
 
 pub mod admin;
 pub mod arguments;
+pub mod compact;
 pub mod error;
 pub mod forget;
 pub mod group;
@@ -24,6 +25,7 @@ pub mod handshake;
 pub mod hello;
 pub mod inspect;
 pub mod limits;
+pub mod maintain;
 pub mod memory;
 pub mod paths;
 pub mod people;

@@ -29,7 +29,7 @@ impl Status {
         }
     }
 
-    fn parse(word: &str) -> Option<Self> {
+    pub(super) fn parse(word: &str) -> Option<Self> {
         [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten].into_iter().find(|s| s.as_str() == word)
     }
 }

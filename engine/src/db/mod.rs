@@ -3,6 +3,7 @@
 //! Functions here take a connection and plain values, and give rows or numbers back. Not here: what a memory may say, what counts as
 //! a duplicate, how answers are ranked; no decision of the engine is made in SQL except which rows exist.
 
+pub(crate) mod clusters;
 pub(crate) mod connection;
 pub(crate) mod groups;
 pub(crate) mod idempotency;

@@ -27,6 +27,7 @@ pub mod inspect;
 pub mod limits;
 pub mod maintain;
 pub mod memory;
+pub mod offers;
 pub mod paths;
 pub mod people;
 pub mod recall;

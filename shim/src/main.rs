@@ -8,8 +8,8 @@ use loci_proto::error::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let command = match Cli::try_parse() {
-        Ok(cli) => cli.command,
+    let command = match command() {
+        Ok(command) => command,
         Err(shown) => {
             // Help and version come this way too; whoever closed the pipe has seen enough.
             let _ = shown.print();
@@ -27,6 +27,14 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(problem) => report(&problem),
     }
+}
+
+/// What this process is to do. What agents say is known without the parser, whose code would stay in the memory of every session.
+fn command() -> Result<Command, clap::Error> {
+    if std::env::args_os().skip(1).eq(["mcp"]) {
+        return Ok(Command::Mcp);
+    }
+    Cli::try_parse().map(|cli| cli.command)
 }
 
 async fn run(command: Command) -> Result<ExitCode, Problem> {

@@ -5,6 +5,8 @@
 
 pub(crate) mod clusters;
 pub(crate) mod connection;
+#[cfg(test)]
+pub(crate) mod dump;
 pub(crate) mod groups;
 pub(crate) mod idempotency;
 pub(crate) mod journal;

@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::embedding::first_use::FirstUse;
 use crate::embedding::{EmbedError, Embedder, Lane, State};
 use crate::options;
+use crate::runs::Runs;
 use crate::session::{Session, Sessions};
 use crate::workers::Pool;
 use loci_engine::access::Boosting;
@@ -61,6 +62,8 @@ pub struct Service {
     pub sessions: Arc<Sessions>,
     /// What time it is.
     pub clock: Clock,
+    /// Runs of the lifecycle.
+    pub runs: Runs,
     store: watch::Receiver<Store>,
     database: String,
     started: Instant,
@@ -86,6 +89,7 @@ impl Service {
             database,
             started: Instant::now(),
             clock: Clock::default(),
+            runs: Runs::default(),
             accesses: Mutex::default(),
             wants_vectors: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
@@ -174,6 +178,11 @@ impl Service {
                 status.queues.readers = pools.readers.waiting();
                 if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {
                     status.memories = active;
+                }
+                if let Ok(Ok(standing)) = pools.readers.run(|reader| reader.standing()).await
+                    && standing.paused
+                {
+                    status.warnings.push("Maintenance is paused; loci ctl maintenance resume lets it go on".to_owned());
                 }
             }
         }

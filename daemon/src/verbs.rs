@@ -2,6 +2,7 @@
 //!
 //! A verb's arguments are checked by `proto::arguments`; what it means is the engine's. Not here: who may call what (the doors).
 
+use crate::runs;
 use crate::service::Service;
 use crate::session::Session;
 use loci_engine::change::Call;
@@ -37,6 +38,9 @@ pub struct Asked<'a> {
 /// `invalid` for an unknown verb or its arguments; else the verb's own.
 pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure> {
     let Asked { session, name, given, key } = asked;
+    if name != "maintenance" {
+        service.runs.somebody_calls();
+    }
     match name {
         "store_memory" => answer(service.store(session, parse(given)?, key).await?),
         "recall_memory" => answer(service.recall(session, parse(given)?).await?),
@@ -59,6 +63,7 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
             let (own, now) = (session.group.clone(), service.now());
             answer(read(service, move |reader| reader.inspect(&request, &own, now)).await?)
         }
+        "compact_memories" => answer(runs::compact_as_told(service, session, parse(given)?, key).await?),
         _ => of_people(service, Asked { session, name, given, key }).await,
     }
 }
@@ -91,6 +96,8 @@ async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure
             let request: HistoryRequest = parse(given)?;
             answer(read(service, move |reader| reader.history(&request)).await?)
         }
+        "maintenance" => answer(runs::maintenance(service, parse(given)?).await?),
+        "cleanup" => answer(runs::cleanup(service, session, parse(given)?).await?),
         other => Err(Failure::new(Code::Invalid, format!("there is no verb {other}"))),
     }
 }

@@ -1,5 +1,7 @@
 //! The command line, as `--help` shows it. Only definitions; what a command does is in the room of its name.
 
+use crate::ctl::maintenance::Maintenance;
+use crate::lifecycle::{Cleanup, Compact};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -28,6 +30,12 @@ pub enum Command {
     /// Look after the embedding model.
     #[command(subcommand, after_help = "Example: fetch it before it is first needed\n  loci model download")]
     Model(Model),
+    /// Compact old episodes into summaries, and learn facts from what was said again and again; can be undone.
+    #[command(after_help = "Example: look first\n  loci compact --dry-run")]
+    Compact(Compact),
+    /// Forget what has faded and was not used for months; shows it and asks. Can be undone for 30 days.
+    #[command(after_help = "Example: look first\n  loci cleanup --dry-run")]
+    Cleanup(Cleanup),
     /// Store and find memories in a throw-away home, to see that everything works.
     #[command(after_help = "Example: the model is kept for later, the memories are not\n  loci demo")]
     Demo,
@@ -66,6 +74,9 @@ pub enum Ctl {
     /// Tell the daemon to end after the calls that are running, and do not wait for it.
     #[command(after_help = "Example: before an update\n  loci ctl drain")]
     Drain,
+    /// Look after the lifecycle of memories: compaction and promotion.
+    #[command(subcommand, after_help = "Example: what would a run do?\n  loci ctl maintenance plan")]
+    Maintenance(Maintenance),
     /// Show the daemon's log.
     #[command(after_help = "Example: watch it\n  loci ctl logs --follow")]
     Logs {

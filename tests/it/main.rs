@@ -12,6 +12,7 @@ mod groups;
 mod handshake;
 mod house;
 mod lifecycle;
+mod maintenance;
 mod many;
 mod pressure;
 mod privacy;

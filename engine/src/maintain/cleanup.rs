@@ -6,6 +6,7 @@
 use crate::change::Call;
 use crate::db::clusters;
 use crate::db::memories::Memory;
+use crate::db::upkeep;
 use crate::error::Result;
 use crate::forget::{erase, put_aside};
 use crate::time::{DAY, Timestamp};
@@ -51,13 +52,18 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn purge(&mut self, call: &Call, limit: usize) -> Result<usize> {
-        self.once(call, |change| {
+        let gone = self.once(call, |change| {
             let gone = clusters::forgotten_before(change.conn, REASON, call.now.plus(-UNDOABLE), limit)?;
             for memory in &gone {
                 erase(change, memory)?;
             }
             Ok(gone.len())
-        })
+        })?;
+        if gone > 0 {
+            // What was deleted still stands in the write-ahead log until it is emptied.
+            upkeep::empty_log(&self.conn)?;
+        }
+        Ok(gone)
     }
 }
 

@@ -6,12 +6,12 @@ mod facts;
 mod telling;
 
 use super::{Plan, Rules, Step, actor};
+use crate::Settings;
 use crate::change::Call;
 use crate::db::memories::{self, Memory};
 use crate::embedding::Embedding;
 use crate::testing::{House, T0, leaning};
-use crate::time::{DAY, Timestamp};
-use crate::{Settings, time};
+use crate::time::DAY;
 use loci_proto::maintain::Deed;
 use loci_proto::memory::MemoryId;
 use loci_proto::undo::UndoRequest;
@@ -101,10 +101,6 @@ fn dump(house: &House) -> Vec<String> {
 
 fn later(house: &mut House, days: i64) {
     house.now = house.now.plus(days * DAY);
-}
-
-fn moment(date: &str) -> Timestamp {
-    time::moment_of(date).expect("is a date")
 }
 
 fn field(memory: &Memory, name: &str) -> Value {

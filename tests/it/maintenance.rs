@@ -147,3 +147,45 @@ fn cleanup_asks_first_and_says_what_it_would_do() {
     let faint = answer(&house, &["cleanup", "--dry-run", "--json"]);
     assert_eq!(faint["memories"], json!([]));
 }
+
+/// Changes the database while nobody has it open.
+fn with_database(house: &House, change: &str) {
+    assert!(house.loci(&["ctl", "stop"]).status.success());
+    let conn = rusqlite::Connection::open(house.path(".loci/memory.db")).expect("opens");
+    assert_eq!(conn.execute(change, []).expect("is changed"), 1);
+}
+
+const LONG_AGO: &str =
+    "UPDATE memories SET created_at = created_at - 31536000000, confidence_at = confidence_at - 31536000000 WHERE confidence < 0.1";
+
+#[test]
+fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let faint = agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}))["id"].clone();
+    agent.store("episodic", "Worth keeping");
+    with_database(&house, LONG_AGO);
+    assert_eq!(answer(&house, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faint);
+    let said = refused(&house, &["cleanup"]);
+    assert!(said.contains("no terminal") && said.contains("--yes"), "{said}");
+    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);
+    let done = answer(&house, &["cleanup", "--yes", "--json"]);
+    assert!(done["memories"][0]["id"] == faint && done["act"].is_i64(), "{done}");
+    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 1);
+}
+
+#[test]
+fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}));
+    store_week(&mut agent, &WEEK);
+    with_database(&house, LONG_AGO);
+    with_database(&house, "UPDATE meta SET value = value - 86400000 * 100 WHERE key = 'last_seen'");
+    for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
+        let said = refused(&house, &command);
+        assert!(said.contains("the clock says") && said.contains("not believed"), "{said}");
+    }
+    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    assert_eq!((&counted["forgotten"], &counted["compacted"]), (&json!(0), &json!(0)));
+}

@@ -40,6 +40,7 @@ struct Year {
 }
 
 fn main() -> Result<(), Anything> {
+    locid::embedding::onnx::switch_off_telemetry();
     let mut given = std::env::args().skip(1).map(PathBuf::from);
     let models = given.next().ok_or("say where the model is, and perhaps corpus.jsonl and queries.jsonl")?;
     let year = year(&given.collect::<Vec<_>>())?;

@@ -181,7 +181,7 @@ fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
     agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}));
     store_week(&mut agent, &WEEK);
     with_database(&house, LONG_AGO);
-    with_database(&house, "UPDATE meta SET value = value - 86400000 * 100 WHERE key = 'last_seen'");
+    with_database(&house, "INSERT OR REPLACE INTO meta(key, value) VALUES ('last_seen', '1600000000000')");
     for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
         let said = refused(&house, &command);
         assert!(said.contains("the clock says") && said.contains("not believed"), "{said}");

@@ -60,7 +60,7 @@ def blocks(home):
             run = subprocess.Popen(command, env=home.env, cwd=project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
             while run.poll() is None:
                 beside.append(timed(session, notes.question()))
-            compacted += sum(len(step["members"]) for step in json.loads(run.stdout.read())["done"])
+            compacted += sum(len(step["members"]) for step in json.loads(run.stdout.read())["done"] if step["act"] == "compact")
     return usual, beside, compacted
 
 

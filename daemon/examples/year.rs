@@ -117,8 +117,8 @@ fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
     // Ids that the store gave, and the day of each text.
     let (mut ids, mut days) = (HashMap::new(), HashMap::new());
     for (day, texts) in (0_i64..).zip(&year.texts) {
-        for (number, (name, text)) in texts.iter().enumerate() {
-            let now = FIRST.plus(day * DAY + number as i64 * 600_000);
+        for (number, (name, text)) in (0_i64..).zip(texts) {
+            let now = FIRST.plus(day * DAY + number * 600_000);
             let call = Call { now, actor: Actor { client: None, session: None, group: group.clone() }, key: None };
             let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
             let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;

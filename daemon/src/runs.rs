@@ -9,7 +9,7 @@ use crate::session::Session;
 use loci_engine::change::Call;
 use loci_engine::embedding::Embedding;
 use loci_engine::maintain::{self, Cluster, Step};
-use loci_engine::time::{DAY, Timestamp};
+use loci_engine::time::{Timestamp, days};
 use loci_proto::compact::{CompactReply, CompactRequest};
 use loci_proto::error::{Code, Failure};
 use loci_proto::maintain::{Action, CleanupReply, CleanupRequest, Deed, MaintenanceReply, MaintenanceRequest};
@@ -109,7 +109,7 @@ async fn standing(service: &Service, pools: &Pools) -> Result<MaintenanceReply, 
 }
 
 fn due_at(schedule: Schedule, last_run: Option<Timestamp>) -> Timestamp {
-    last_run.map_or(Timestamp(0), |at| at.plus((schedule.interval_days * DAY as f64) as i64))
+    last_run.map_or(Timestamp(0), |at| at.plus(days(schedule.interval_days)))
 }
 
 /// Refuses what a wrong clock could do harm with.
@@ -130,13 +130,12 @@ async fn step(service: &Service, pools: &Pools, anew: bool) -> Result<(Option<De
     }
     let mut under_way = service.runs.under_way.lock().await;
     let going_on = under_way.take().filter(|run| !anew && run.touched.elapsed() < STALE);
-    let mut run = match going_on {
-        Some(run) => run,
-        None => {
-            let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
-            tracing::info!(steps = plan.steps.len(), "a run of maintenance begins");
-            UnderWay { steps: plan.steps.into(), touched: Instant::now() }
-        }
+    let mut run = if let Some(run) = going_on {
+        run
+    } else {
+        let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
+        tracing::info!(steps = plan.steps.len(), "a run of maintenance begins");
+        UnderWay { steps: plan.steps.into(), touched: Instant::now() }
     };
     let next = run.steps.pop_front();
     let left = run.steps.len();

@@ -13,6 +13,13 @@ pub const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.
 pub const DAY: i64 = 24 * HOUR;
 
+/// Milliseconds of so many days, which need not be whole.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "fractions of a millisecond do not count, and the cast saturates")]
+pub fn days(number: f64) -> i64 {
+    (number * DAY as f64) as i64
+}
+
 impl Timestamp {
     /// ISO 8601 in UTC with milliseconds, for example `2026-02-10T08:30:00.000Z`.
     #[must_use]

@@ -9,7 +9,7 @@ use crate::db::memories::Memory;
 use crate::db::upkeep;
 use crate::error::Result;
 use crate::forget::{erase, put_aside};
-use crate::time::{DAY, Timestamp};
+use crate::time::{DAY, Timestamp, days};
 use crate::{Reader, Shared, Writer, budget};
 use loci_proto::maintain::{CleanupReply, CleanupRequest, Faded};
 use rusqlite::Connection;
@@ -69,7 +69,7 @@ impl Writer {
 
 fn candidates(conn: &Connection, shared: &Shared, now: Timestamp) -> Result<Vec<Memory>> {
     let settings = shared.settings();
-    let rest = (settings.rules.cleanup_no_access_days * DAY as f64) as i64;
+    let rest = days(settings.rules.cleanup_no_access_days);
     let mut found = clusters::unused_since(conn, now.plus(-rest))?;
     found.retain(|memory| settings.decay.at(now, memory.kind, memory.anchor).get() < settings.rules.cleanup_confidence_floor);
     Ok(found)

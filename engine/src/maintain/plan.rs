@@ -177,23 +177,31 @@ pub(crate) fn is_due(episode: &Episode, rules: &Rules, now: Timestamp) -> bool {
 /// Episodes that are due, by project, audience and week, in the order of their dates. What of a week was compacted before counts for
 /// its size, so that a run that was broken off goes on.
 fn weeks<'a>(episodes: &'a [Episode], rules: &Rules, now: Timestamp) -> Vec<(Key, Vec<&'a Episode>)> {
-    let mut weeks: BTreeMap<(String, &str, String), (usize, Scope, Vec<&Episode>)> = BTreeMap::new();
+    let mut weeks: BTreeMap<(&str, &str, String), Week<'_>> = BTreeMap::new();
     for episode in episodes.iter().filter(|episode| !episode.made) {
         let compacted = episode.status == Status::Compacted;
         if !compacted && !is_due(episode, rules, now) {
             continue;
         }
-        let key = (episode.group.clone(), episode.scope.as_str(), episode.at.week());
-        let week = weeks.entry(key).or_insert((0, episode.scope, Vec::new()));
-        week.0 += 1;
+        let key = (episode.group.as_str(), episode.scope.as_str(), episode.at.week());
+        let week = weeks.entry(key).or_insert(Week { size: 0, scope: episode.scope, due: Vec::new() });
+        week.size += 1;
         if !compacted {
-            week.2.push(episode);
+            week.due.push(episode);
         }
     }
-    let large = |(size, _, due): &(usize, Scope, Vec<&Episode>)| *size >= rules.compaction_min_group_size && due.len() >= smallest(rules);
-    let due = weeks.into_iter().filter(|(_, week)| large(week)).map(|((group, _, week), (_, scope, mut due))| {
-        due.sort_by_key(|episode| (episode.at, episode.seq));
-        ((group, scope, week), due)
+    weeks.retain(|_, week| week.size >= rules.compaction_min_group_size && week.due.len() >= smallest(rules));
+    let due = weeks.into_iter().map(|((group, _, name), mut week)| {
+        week.due.sort_by_key(|episode| (episode.at, episode.seq));
+        ((group.to_owned(), week.scope, name), week.due)
     });
     due.collect()
+}
+
+/// The episodes of one project, audience and week.
+struct Week<'a> {
+    /// Those that are due, and those that were compacted before.
+    size: usize,
+    scope: Scope,
+    due: Vec<&'a Episode>,
 }

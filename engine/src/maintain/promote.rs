@@ -127,7 +127,9 @@ fn stars(candidates: &[(&Episode, Embedding)], similarity: f64, least: usize) ->
         let mut members: Vec<usize> = near[centre].iter().map(|(other, _)| *other).filter(|other| open[*other]).collect();
         members.push(centre);
         members.sort_unstable();
-        members.iter().for_each(|member| open[*member] = false);
+        for member in &members {
+            open[*member] = false;
+        }
         let central = central(candidates, &members);
         members.retain(|member| *member != central);
         members.insert(0, central);
@@ -136,12 +138,16 @@ fn stars(candidates: &[(&Episode, Embedding)], similarity: f64, least: usize) ->
 }
 
 fn central(candidates: &[(&Episode, Embedding)], members: &[usize]) -> usize {
-    // Two decimals: below that, being more central is chance.
     let centrality = |i: usize| {
         let sum: f32 = members.iter().map(|other| candidates[i].1.cosine(&candidates[*other].1)).sum();
-        (sum / members.len() as f32 * 100.0).round() as i64
+        // Two decimals: below that, being more central is chance.
+        (sum / members.len() as f32 * 100.0).round()
     };
-    let best = members.iter().copied().max_by_key(|i| (centrality(*i), candidates[*i].0.access_count, std::cmp::Reverse(*i)));
+    let worth = |i: usize| (centrality(i), candidates[i].0.access_count);
+    let best = members.iter().copied().max_by(|a, b| {
+        let ((near_a, used_a), (near_b, used_b)) = (worth(*a), worth(*b));
+        near_a.total_cmp(&near_b).then(used_a.cmp(&used_b)).then(b.cmp(a))
+    });
     best.unwrap_or(members[0])
 }
 

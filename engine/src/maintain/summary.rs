@@ -179,7 +179,7 @@ mod tests {
         /// However much there is, the summary is bounded, quotes something, and never quotes a line twice.
         #[test]
         fn a_summary_is_bounded(lengths in proptest::collection::vec(1_usize..600, 1..60)) {
-            let moments: Vec<Timestamp> = (0..lengths.len()).map(|i| T0.plus(i as i64 * DAY)).collect();
+            let moments: Vec<Timestamp> = (0_i64..).take(lengths.len()).map(|i| T0.plus(i * DAY)).collect();
             let all: Vec<Sentence> =
                 lengths.iter().enumerate().map(|(i, n)| sentence(i, &format!("{i} {}", "é".repeat(*n)), Some(leaning(0, 1 + i, 0.6)))).collect();
             let written = write(&moments, &all);

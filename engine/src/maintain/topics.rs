@@ -23,7 +23,9 @@ pub(crate) fn of(directions: &[Option<Embedding>], least: usize) -> Vec<Vec<usiz
     topics.push((0..directions.len()).filter(|i| directions[*i].is_none()).collect());
     topics.retain(|topic| !topic.is_empty());
     let mut topics: Vec<Vec<usize>> = joined(directions, topics, least);
-    topics.iter_mut().for_each(|topic| topic.sort_unstable());
+    for topic in &mut topics {
+        topic.sort_unstable();
+    }
     topics.sort();
     topics.iter().flat_map(|topic| even(topic, MOST).map(<[usize]>::to_vec)).collect()
 }
@@ -173,7 +175,7 @@ mod tests {
             let all = some(lean.iter().enumerate().map(|(i, (kind, cosine))| leaning(*kind, 20 + i, *cosine)).collect());
             let members: Vec<usize> = (0..all.len()).collect();
             let mut fast = linked(&all, &members);
-            fast.iter_mut().for_each(|group| group.sort_unstable());
+            for group in &mut fast { group.sort_unstable(); }
             fast.sort();
             prop_assert_eq!(fast, slowly(&all));
         }
@@ -197,7 +199,9 @@ mod tests {
                 _ => break,
             }
         }
-        groups.iter_mut().for_each(|group| group.sort_unstable());
+        for group in &mut groups {
+            group.sort_unstable();
+        }
         groups.sort();
         groups
     }

@@ -39,10 +39,9 @@ fn rewrite(change: &mut Change<'_>, summary: &Memory, gone: &MemoryId) -> Result
     let moved = quotes.iter().filter_map(Value::as_u64).filter(|at| *at != place).map(|at| if at > place { at - 1 } else { at });
     metadata.insert("quotes".to_owned(), json!(moved.collect::<Vec<_>>()));
     metadata.insert("source_ids".to_owned(), json!(ids));
-    let hex: String = hash(&content).iter().map(|byte| format!("{byte:02x}")).collect();
     let columns: Image = [
         ("content", json!(content)),
-        ("content_hash", json!({"hex": hex})),
+        ("content_hash", json!({"hex": hex_of(hash(&content))})),
         ("metadata", json!(Value::Object(metadata).to_string())),
         ("updated_at", json!(change.call.now.0)),
     ]
@@ -57,4 +56,8 @@ fn rewrite(change: &mut Change<'_>, summary: &Memory, gone: &MemoryId) -> Result
         links::renew(change, now.seq)?;
     }
     Ok(())
+}
+
+fn hex_of(hash: [u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(hash))
 }

@@ -50,7 +50,7 @@ fn what_is_pinned_used_or_superseded_stays() {
     let seq = memory(&house, &used).seq;
     let accesses = std::collections::HashMap::from([(seq, 1)]);
     house.writer.touch(&accesses, house.now.plus(-10 * DAY), crate::access::Boosting::Off).expect("is counted");
-    assert_eq!(listed(&house), [gone.clone()]);
+    assert_eq!(listed(&house), std::slice::from_ref(&gone));
     let reply = cleanup(&mut house);
     assert_eq!((reply.memories.len(), reply.act.is_some()), (1, true));
     assert_eq!((status(&house, &gone), status(&house, &old)), ("forgotten", "superseded"));

@@ -307,6 +307,13 @@ mod tests {
         verbs::call(&scene.service, Asked { session: &scene.session, name, given, key: None }).await
     }
 
+    #[test]
+    fn interval_days_says_when_the_next_run_is_due() {
+        let due = |interval_days| due_at(Schedule { enabled: true, interval_days }, Some(Timestamp(1000)));
+        assert_eq!([due(7.0), due(0.5)], [Timestamp(1000 + 7 * 86_400_000), Timestamp(1000 + 43_200_000)]);
+        assert_eq!(due_at(Schedule { enabled: true, interval_days: 7.0 }, None), Timestamp(0), "the first run is due at once");
+    }
+
     #[tokio::test]
     async fn a_clock_far_ahead_compacts_and_cleans_up_nothing_and_says_why() {
         let scene = scene(Timestamp(1_700_000_000_000));

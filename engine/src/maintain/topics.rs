@@ -157,6 +157,14 @@ mod tests {
         assert_eq!(of(&[None, None], 3), Vec::<Vec<usize>>::new());
     }
 
+    #[test]
+    fn a_week_of_many_thousands_takes_seconds() {
+        let all = some((0..20_000).map(|i| leaning(i % 7, 20 + i % 300, 0.8)).collect());
+        let topics = of(&all, 3);
+        assert_eq!(topics.iter().map(Vec::len).sum::<usize>(), all.len());
+        assert!(topics.iter().all(|topic| (3..=MOST).contains(&topic.len())));
+    }
+
     proptest! {
         /// Every memory is in one topic, and no topic is too small or too large, however many there are.
         #[test]

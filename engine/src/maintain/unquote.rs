@@ -17,13 +17,19 @@ pub(crate) fn unquote(change: &mut Change<'_>, memory: &Memory) -> Result<Vec<Me
     let mut left = Vec::new();
     for above in clusters::made_from(change.conn, memory.seq)? {
         let field = |name: &str| above.metadata.get(name).and_then(Value::as_str);
-        if field("method") == Some("extractive") {
+        if field("method") == Some("extractive") && is_as_written(&above) {
             rewrite(change, &above, &memory.id)?;
-        } else if field("method") == Some("agent") || field("promoted_from") == Some(memory.id.as_str()) {
+        } else if field("method").is_some() || field("promoted_from") == Some(memory.id.as_str()) {
             left.push(above.id);
         }
     }
     Ok(left)
+}
+
+/// One line for each quote, and the ending; a person may have edited it since.
+fn is_as_written(summary: &Memory) -> bool {
+    let quotes = summary.metadata.get("quotes").and_then(Value::as_array).map_or(0, Vec::len);
+    summary.content.lines().count() == quotes + 1
 }
 
 fn rewrite(change: &mut Change<'_>, summary: &Memory, gone: &MemoryId) -> Result<()> {

@@ -116,3 +116,25 @@ fn stats_count_what_is_flagged() {
     let stats = house.reader.stats(&loci_proto::stats::StatsRequest::default(), &crate::testing::named("a"), house.now).expect("counts");
     assert_eq!(stats.flagged, 1);
 }
+
+/// What is left of a sure memory after a week.
+fn left(kind: &str, decay: crate::decay::Decay) -> f64 {
+    let mut house = House::with(Settings { decay, ..Settings::for_model("test") });
+    house.store("a", json!({"content": "Sure", "type": kind}), None);
+    later(&mut house, 7);
+    let listed = house.reader.list(&loci_proto::people::ListRequest::default(), &crate::testing::named("a"), house.now).expect("is listed");
+    (listed.memories[0].confidence.get() * 1e4).round() / 1e4
+}
+
+#[test]
+fn decay_factors_and_the_interval_say_how_fast_memories_fade() {
+    use crate::decay::Decay;
+    let usual = Decay::default();
+    assert_eq!([left("episodic", usual), left("semantic", usual)], [0.95, 0.99]);
+    let episodes = Decay { episodic_factor: 0.8, ..usual };
+    assert_eq!([left("episodic", episodes), left("semantic", episodes)], [0.8, 0.99]);
+    let others = Decay { semantic_factor: 0.7, ..usual };
+    assert_eq!([left("episodic", others), left("semantic", others)], [0.95, 0.7]);
+    let slower = Decay { interval_days: 14.0, ..usual };
+    assert_eq!([left("episodic", slower), left("semantic", slower)], [0.9747, 0.995]);
+}

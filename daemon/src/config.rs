@@ -3,8 +3,10 @@
 //! Every key here changes behaviour, and every other key is an error that names the file, the line and the nearest known key. A key
 //! of the specification that this version does not serve is refused by name. Not here: variables of the environment (`proto::paths`).
 
+use crate::runs::Schedule;
 use loci_engine::Settings;
 use loci_engine::decay::Decay;
+use loci_engine::maintain::Rules;
 use loci_engine::rank::Fusion;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupName;
@@ -107,12 +109,26 @@ pub struct Ttl {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Maintenance {
+    /// Compact and promote by itself, when nobody calls.
+    pub enabled: bool,
     /// Days after which a decay factor has applied once.
     pub interval_days: f64,
     /// What an episodic memory's confidence keeps in one interval, above 0 and at most 1.
     pub episodic_decay_factor: f64,
     /// What any other memory's confidence keeps in one interval, above 0 and at most 1.
     pub semantic_decay_factor: f64,
+    /// Episodes older than so many days are compacted.
+    pub compaction_age_days: f64,
+    /// Least episodes of a project and week that are compacted.
+    pub compaction_min_group_size: i64,
+    /// Least episodes that make a fact.
+    pub promotion_threshold: i64,
+    /// Above this cosine two episodes say the same, 0 to 1.
+    pub promotion_similarity: f64,
+    /// Below this confidence a cleanup takes a memory.
+    pub cleanup_confidence_floor: f64,
+    /// Once it was not used for so many days.
+    pub cleanup_no_access_days: f64,
 }
 
 impl Default for Server {
@@ -157,8 +173,19 @@ impl Default for Retrieval {
 
 impl Default for Maintenance {
     fn default() -> Self {
-        let d = Decay::default();
-        Self { interval_days: d.interval_days, episodic_decay_factor: d.episodic_factor, semantic_decay_factor: d.semantic_factor }
+        let (d, r) = (Decay::default(), Rules::default());
+        Self {
+            enabled: false,
+            interval_days: d.interval_days,
+            episodic_decay_factor: d.episodic_factor,
+            semantic_decay_factor: d.semantic_factor,
+            compaction_age_days: r.compaction_age_days,
+            compaction_min_group_size: i64::try_from(r.compaction_min_group_size).unwrap_or(5),
+            promotion_threshold: i64::try_from(r.promotion_threshold).unwrap_or(3),
+            promotion_similarity: r.promotion_similarity,
+            cleanup_confidence_floor: r.cleanup_confidence_floor,
+            cleanup_no_access_days: r.cleanup_no_access_days,
+        }
     }
 }
 
@@ -214,7 +241,19 @@ impl Config {
         let m = &self.maintenance;
         range("maintenance.interval_days", m.interval_days, 0.01, 3650.0)?;
         range("maintenance.episodic_decay_factor", m.episodic_decay_factor, 0.01, 1.0)?;
-        range("maintenance.semantic_decay_factor", m.semantic_decay_factor, 0.01, 1.0)
+        range("maintenance.semantic_decay_factor", m.semantic_decay_factor, 0.01, 1.0)?;
+        range("maintenance.compaction_age_days", m.compaction_age_days, 1.0, 36500.0)?;
+        range("maintenance.compaction_min_group_size", m.compaction_min_group_size as f64, 2.0, 1000.0)?;
+        range("maintenance.promotion_threshold", m.promotion_threshold as f64, 2.0, 1000.0)?;
+        range("maintenance.promotion_similarity", m.promotion_similarity, 0.5, 1.0)?;
+        range("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, 0.0, 1.0)?;
+        range("maintenance.cleanup_no_access_days", m.cleanup_no_access_days, 1.0, 36500.0)
+    }
+
+    /// When maintenance runs by itself.
+    #[must_use]
+    pub fn schedule(&self) -> Schedule {
+        Schedule { enabled: self.maintenance.enabled, interval_days: self.maintenance.interval_days }
     }
 
     /// The group of a session that works in no project.
@@ -243,6 +282,14 @@ impl Config {
                 semantic: self.ttl.semantic.map(count),
                 procedural: self.ttl.procedural.map(count),
                 entity: self.ttl.entity.map(count),
+            },
+            rules: Rules {
+                compaction_age_days: self.maintenance.compaction_age_days,
+                compaction_min_group_size: count(self.maintenance.compaction_min_group_size),
+                promotion_threshold: count(self.maintenance.promotion_threshold),
+                promotion_similarity: self.maintenance.promotion_similarity,
+                cleanup_confidence_floor: self.maintenance.cleanup_confidence_floor,
+                cleanup_no_access_days: self.maintenance.cleanup_no_access_days,
             },
             decay: Decay {
                 interval_days: self.maintenance.interval_days,
@@ -331,6 +378,14 @@ mod tests {
             ("[retrieval]\ndefault_max_results = 21", "retrieval.default_max_results"),
             ("[maintenance]\nepisodic_decay_factor = 1.5", "maintenance.episodic_decay_factor"),
             ("[maintenance]\ninterval_days = 0", "maintenance.interval_days"),
+            ("[maintenance]\nsemantic_decay_factor = -1", "maintenance.semantic_decay_factor"),
+            ("[maintenance]\nepisodic_decay_factor = nan", "maintenance.episodic_decay_factor"),
+            ("[maintenance]\ncompaction_age_days = 0", "maintenance.compaction_age_days"),
+            ("[maintenance]\ncompaction_min_group_size = 1", "maintenance.compaction_min_group_size"),
+            ("[maintenance]\npromotion_threshold = 1", "maintenance.promotion_threshold"),
+            ("[maintenance]\npromotion_similarity = 1.2", "maintenance.promotion_similarity"),
+            ("[maintenance]\ncleanup_confidence_floor = -0.1", "maintenance.cleanup_confidence_floor"),
+            ("[maintenance]\ncleanup_no_access_days = 0", "maintenance.cleanup_no_access_days"),
         ] {
             let said = refused(text);
             assert!(said.contains(key) && said.contains("must be from"), "{said}");

@@ -19,6 +19,7 @@ pub mod listen;
 pub mod maintenance;
 pub mod mcp;
 pub mod options;
+pub mod runs;
 pub mod serve;
 pub mod service;
 pub mod session;

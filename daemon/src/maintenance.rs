@@ -1,9 +1,13 @@
 //! The clock's work: writing down accesses, filling in vectors, checkpoints, forgetting old answers, and going home.
 //!
-//! One loop, one step after another, each bounded. Not here: what a step does to the database (the engine).
+//! One loop, one step after another, each bounded. Beside it the lifecycle runs by itself (`runs`). Not here: what a step does to the
+//! database (the engine).
 
 use crate::embedding::{EmbedError, Lane};
+use crate::runs;
 use crate::service::{Pools, Service};
+use loci_engine::change::Call;
+use loci_engine::maintain;
 use loci_engine::time::{DAY, HOUR, Timestamp};
 use loci_proto::error::Failure;
 use std::sync::Arc;
@@ -17,22 +21,36 @@ const BATCH: usize = 16;
 /// How long the answer to a call is kept for a call that is sent again.
 const ANSWERS_KEPT: i64 = DAY;
 
+/// How often memories that were cleaned up 30 days ago are removed for good, and how many at once: each means a look through the journal.
+const PURGE_EVERY: i64 = HOUR / 60;
+const PURGED_AT_ONCE: usize = 8;
+
+/// When the steps that are not done at every tick were done last.
+struct DoneAt {
+    answers: Timestamp,
+    purge: Timestamp,
+}
+
 /// Works until the daemon drains, then once more for what is left.
 pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: CancellationToken) {
     let Ok(pools) = service.pools().await else { return };
     if pools.wants_check {
         tokio::spawn(check(Arc::clone(&service), Arc::clone(&pools), draining.clone()));
     }
+    let of_itself = tokio::spawn({
+        let (service, draining) = (Arc::clone(&service), draining.clone());
+        async move { runs::by_itself(&service, draining).await }
+    });
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut expired_at = Timestamp(0);
+    let mut done_at = DoneAt { answers: Timestamp(0), purge: Timestamp(0) };
     while !draining.is_cancelled() {
         tokio::select! {
             _ = tick.tick() => {}
             () = draining.cancelled() => break,
         }
         let now = service.now();
-        if let Err(failure) = step(&service, &pools, &mut expired_at, now).await {
+        if let Err(failure) = step(&service, &pools, &mut done_at, now).await {
             tracing::warn!(%failure, "a step of maintenance failed");
         }
         if idle_limit.is_some_and(|limit| service.sessions.empty_since().is_some_and(|since| since.elapsed() >= limit)) {
@@ -40,6 +58,8 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             draining.cancel();
         }
     }
+    // It ends by itself when the daemon drains.
+    let _ = of_itself.await;
     if let Err(failure) = service.flush_accesses().await {
         tracing::warn!(%failure, "the last accesses were not counted");
     }
@@ -58,14 +78,23 @@ async fn check(service: Arc<Service>, pools: Arc<Pools>, draining: CancellationT
     draining.cancel();
 }
 
-async fn step(service: &Service, pools: &Pools, expired_at: &mut Timestamp, now: Timestamp) -> Result<(), Failure> {
+async fn step(service: &Service, pools: &Pools, done_at: &mut DoneAt, now: Timestamp) -> Result<(), Failure> {
     service.flush_accesses().await?;
     if service.wants_vectors() {
         fill_vectors(service, pools).await?;
     }
     checkpoint(service, pools).await?;
-    if now.since(*expired_at) >= HOUR {
-        *expired_at = now;
+    if now.since(done_at.purge) >= PURGE_EVERY && service.clock.read().believed {
+        done_at.purge = now;
+        let call = Call { now, actor: maintain::actor(""), key: None };
+        let gone = pools.writer.run(move |writer| writer.purge(&call, PURGED_AT_ONCE)).await??;
+        if gone > 0 {
+            tracing::info!(gone, "what was cleaned up 30 days ago was removed for good");
+            service.wants_checkpoint();
+        }
+    }
+    if now.since(done_at.answers) >= HOUR {
+        done_at.answers = now;
         pools.writer.run(move |writer| writer.expire_answers(now.plus(-ANSWERS_KEPT))).await??;
     }
     Ok(())

@@ -66,6 +66,7 @@ async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Opti
     let first_use = FirstUse::new(config.embedding.download);
     let (store, opened) = watch::channel(Store::Opening);
     let service = Arc::new(Service::new(embedder.clone(), first_use, opened, db.display().to_string()).at(paths));
+    service.runs.set_schedule(config.schedule());
     let draining = CancellationToken::new();
     let opening = tokio::task::spawn_blocking({
         let (db, settings, service) = (db.clone(), config.settings(), Arc::clone(&service));

@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::embedding::first_use::FirstUse;
 use crate::embedding::{EmbedError, Embedder, Lane, State};
 use crate::options;
+use crate::runs::Runs;
 use crate::session::{Session, Sessions};
 use crate::workers::Pool;
 use loci_engine::access::Boosting;
@@ -67,6 +68,8 @@ pub struct Service {
     pub sessions: Arc<Sessions>,
     /// What time it is.
     pub clock: Clock,
+    /// Runs of the lifecycle.
+    pub runs: Runs,
     store: watch::Receiver<Store>,
     database: String,
     home: PathBuf,
@@ -96,6 +99,7 @@ impl Service {
             config_file: PathBuf::new(),
             started: Instant::now(),
             clock: Clock::default(),
+            runs: Runs::default(),
             accesses: Mutex::default(),
             wants_vectors: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
@@ -207,6 +211,11 @@ impl Service {
                 status.queues.readers = pools.readers.waiting();
                 if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {
                     status.memories = active;
+                }
+                if let Ok(Ok(standing)) = pools.readers.run(|reader| reader.standing()).await
+                    && standing.paused
+                {
+                    status.warnings.push("Maintenance is paused; loci ctl maintenance resume lets it go on".to_owned());
                 }
             }
         }

@@ -4,6 +4,7 @@
 
 mod keeping;
 
+use crate::runs;
 use crate::service::Service;
 use crate::session::Session;
 use loci_engine::change::Call;
@@ -42,6 +43,9 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
     // A session whose group was merged into another works in that one, from its next call on.
     let led = service.lead(&session.group).await.map(|group| session.in_group(group));
     let session = led.as_ref().unwrap_or(session);
+    if name != "maintenance" {
+        service.runs.somebody_calls();
+    }
     match name {
         "store_memory" => answer(service.store(session, parse(given)?, key).await?),
         "recall_memory" => answer(service.recall(session, parse(given)?).await?),
@@ -61,6 +65,7 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
             let (own, now) = (session.group.clone(), service.now());
             answer(read(service, move |reader| reader.inspect(&request, &own, now)).await?)
         }
+        "compact_memories" => answer(runs::compact_as_told(service, session, parse(given)?, key).await?),
         _ => of_people(service, Asked { session, name, given, key }).await,
     }
 }
@@ -93,6 +98,8 @@ async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure
             let request: HistoryRequest = parse(given)?;
             answer(read(service, move |reader| reader.history(&request)).await?)
         }
+        "maintenance" => answer(runs::maintenance(service, parse(given)?).await?),
+        "cleanup" => answer(runs::cleanup(service, session, parse(given)?).await?),
         _ => keeping::call(service, Asked { session, name, given, key }).await,
     }
 }

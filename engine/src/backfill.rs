@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::{Reader, Writer};
 
 impl Reader {
-    /// Active memories without a vector, oldest first: sequence number and text.
+    /// Memories that can be found and have no vector, oldest first: sequence number and text.
     ///
     /// # Errors
     /// `Database`.

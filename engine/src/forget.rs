@@ -75,10 +75,10 @@ pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option
 
 /// Removes every trace: the row with its words, vectors, wordings, relations and mentions; images in the journal; answers kept for calls
 /// that are sent again; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
-fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
+pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
+    let left = crate::maintain::unquote(change, memory)?;
     let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?.into_iter().filter_map(relation_id).collect();
-    let derived = memories::derived(change.conn, memory.seq)?;
     journal::redact(change.conn, memory.seq, &gone)?;
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
@@ -86,13 +86,13 @@ fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
     change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;
     change.touch(memory.seq);
-    Ok(ForgetReply { note: note(&derived), ..reply(memory.id.clone(), "deleted", false) })
+    Ok(ForgetReply { note: note(&left), ..reply(memory.id.clone(), "deleted", false) })
 }
 
 /// A text that was made from the memory may still say what it said.
 fn note(derived: &[MemoryId]) -> Option<String> {
     let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
-    (!ids.is_empty()).then(|| format!("Made from it, and may still say what it said: {}", ids.join(", ")))
+    (!ids.is_empty()).then(|| format!("Made from it, and may still say what it said; forget these too: {}", ids.join(", ")))
 }
 
 fn relation_id(row: Row) -> Option<String> {

@@ -1,7 +1,8 @@
 //! How memory works: what is stored, what counts as the same fact, what is found and in which order, how memories age.
 //!
 //! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of
-//! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind) and [`backfill`] (vectors that were missing).
+//! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind),
+//! [`backfill`] (vectors that were missing) and [`maintain`] (how episodes become summaries and facts, and what is cleaned up).
 //! What they decide is pure and has its own room: [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db`
 //! (the only SQL) and [`index`] (the warm copy that searches).
 //!
@@ -29,6 +30,7 @@ pub mod index;
 mod inspect;
 mod links;
 mod list;
+pub mod maintain;
 mod names;
 mod query;
 pub mod rank;
@@ -85,6 +87,8 @@ pub struct Settings {
     pub decay: Decay,
     /// How long memories hold that do not say so themselves.
     pub ttl: Ttl,
+    /// When episodes are compacted, facts promoted, and memories cleaned up.
+    pub rules: maintain::Rules,
 }
 
 /// How long memories of each type hold, in seconds; none means for ever.
@@ -124,6 +128,7 @@ impl Settings {
             recall_token_budget: 4000,
             decay: Decay::default(),
             ttl: Ttl::default(),
+            rules: maintain::Rules::default(),
         }
     }
 }

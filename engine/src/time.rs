@@ -1,7 +1,7 @@
 //! Moments in time, as the engine is handed them. The engine never asks a clock.
 
 use crate::error::Result;
-use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
 use loci_proto::error::Failure;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -13,11 +13,31 @@ pub const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.
 pub const DAY: i64 = 24 * HOUR;
 
+/// Milliseconds of so many days, which need not be whole.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "fractions of a millisecond do not count, and the cast saturates")]
+pub fn days(number: f64) -> i64 {
+    (number * DAY as f64) as i64
+}
+
 impl Timestamp {
     /// ISO 8601 in UTC with milliseconds, for example `2026-02-10T08:30:00.000Z`.
     #[must_use]
     pub fn iso(self) -> String {
         DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Millis, true)
+    }
+
+    /// The date in UTC, for example `2026-02-10`.
+    #[must_use]
+    pub fn date(self) -> String {
+        DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().format("%Y-%m-%d").to_string()
+    }
+
+    /// The ISO week in UTC, for example `2026-W07`.
+    #[must_use]
+    pub fn week(self) -> String {
+        let week = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().iso_week();
+        format!("{:04}-W{:02}", week.year(), week.week())
     }
 
     /// Milliseconds from `earlier` to this moment; 0 when the clock has gone back since.
@@ -37,6 +57,14 @@ impl Timestamp {
 #[must_use]
 pub fn is_date(text: &str) -> bool {
     NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() || DateTime::parse_from_rfc3339(text).is_ok()
+}
+
+/// The moment of a date (its midnight, UTC) or of a date with a time; none for anything else.
+pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
+    if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+        return Some(Timestamp(date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_millis()));
+    }
+    DateTime::parse_from_rfc3339(text).ok().map(|moment| Timestamp(moment.timestamp_millis()))
 }
 
 /// The moment at which a date given as an end is over: the next midnight (UTC) for a date, the moment itself for a time (RFC 3339).
@@ -62,6 +90,12 @@ mod tests {
     #[test]
     fn a_moment_is_written_in_utc_with_milliseconds() {
         assert_eq!(Timestamp(1_770_000_000_123).iso(), "2026-02-02T02:40:00.123Z");
+    }
+
+    #[test]
+    fn weeks_are_those_of_iso_8601() {
+        let week = |date: &str| moment_of(date).expect("is a date").week();
+        assert_eq!(["2026-02-10", "2026-01-01", "2027-01-03", "2024-12-30"].map(week), ["2026-W07", "2026-W01", "2026-W53", "2025-W01"]);
     }
 
     #[test]

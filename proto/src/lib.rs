@@ -17,6 +17,7 @@
 
 pub mod admin;
 pub mod arguments;
+pub mod compact;
 pub mod doctor;
 pub mod error;
 pub mod forget;
@@ -27,6 +28,7 @@ pub mod hello;
 pub mod inspect;
 pub mod keeping;
 pub mod limits;
+pub mod maintain;
 pub mod memory;
 pub mod offers;
 pub mod paths;

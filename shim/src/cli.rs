@@ -2,6 +2,8 @@
 
 pub mod keeping;
 
+use crate::ctl::maintenance::Maintenance;
+use crate::lifecycle::{Cleanup, Compact};
 use clap::{Parser, Subcommand};
 use keeping::{Doctor, Export, Groups, Import, Reset};
 use std::path::PathBuf;
@@ -48,6 +50,12 @@ pub enum Command {
     /// Look whether everything works, and say what to do where it does not.
     #[command(after_help = "Example\n  loci doctor")]
     Doctor(Doctor),
+    /// Compact old episodes into summaries, and learn facts from what was said again and again; can be undone.
+    #[command(after_help = "Example: look first\n  loci compact --dry-run")]
+    Compact(Compact),
+    /// Forget what has faded and was not used for months; shows it and asks. Can be undone for 30 days.
+    #[command(after_help = "Example: look first\n  loci cleanup --dry-run")]
+    Cleanup(Cleanup),
     /// Store and find memories in a throw-away home, to see that everything works.
     #[command(after_help = "Example: the model is kept for later, the memories are not\n  loci demo")]
     Demo,
@@ -86,6 +94,9 @@ pub enum Ctl {
     /// Tell the daemon to end after the calls that are running, and do not wait for it.
     #[command(after_help = "Example: before an update\n  loci ctl drain")]
     Drain,
+    /// Look after the lifecycle of memories: compaction and promotion.
+    #[command(subcommand, after_help = "Example: what would a run do?\n  loci ctl maintenance plan")]
+    Maintenance(Maintenance),
     /// Show the daemon's log.
     #[command(after_help = "Example: watch it\n  loci ctl logs --follow")]
     Logs {

@@ -3,7 +3,7 @@
 use clap::Parser;
 use loci::cli::{Cli, Command};
 use loci::output::{Problem, report};
-use loci::{ctl, demo, doctor, groups, mcp, model, reset, transfer};
+use loci::{ctl, demo, doctor, groups, lifecycle, mcp, model, reset, transfer};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -42,6 +42,8 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Mcp => mcp::run().await,
         Command::Ctl(command) => ctl::run(command).await,
         Command::Model(command) => model::run(command).await,
+        Command::Compact(given) => lifecycle::compact(given).await,
+        Command::Cleanup(given) => lifecycle::cleanup(given).await,
         Command::Demo => demo::run().await,
         Command::Export(asked) => transfer::export::run(asked).await,
         Command::Import(asked) => transfer::import::run(asked).await,

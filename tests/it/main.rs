@@ -14,6 +14,7 @@ mod groups_cli;
 mod handshake;
 mod house;
 mod lifecycle;
+mod maintenance;
 mod many;
 mod pressure;
 mod privacy;

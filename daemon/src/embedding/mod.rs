@@ -157,6 +157,12 @@ impl Embedder {
         Self::with_source(fault::StandIn::Nan)
     }
 
+    /// An embedder of made-up vectors: texts that share words are near.
+    #[cfg(test)]
+    pub(crate) fn of_words() -> Self {
+        Self::with_source(fault::StandIn::Hash)
+    }
+
     fn with_source(source: impl Source + 'static) -> Self {
         let desk = Arc::new(Desk::new());
         let of_thread = Arc::clone(&desk);

@@ -30,7 +30,7 @@ impl Status {
         }
     }
 
-    fn parse(word: &str) -> Option<Self> {
+    pub(super) fn parse(word: &str) -> Option<Self> {
         [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten].into_iter().find(|s| s.as_str() == word)
     }
 }
@@ -190,14 +190,6 @@ pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT source FROM memory_sources WHERE memory = ?1) ORDER BY seq");
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map([seq], read)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Memories that were made from this one and are not forgotten, oldest first.
-pub(crate) fn derived(conn: &Connection, seq: i64) -> Result<Vec<MemoryId>> {
-    let sql = "SELECT m.id FROM memory_sources s JOIN memories m ON m.seq = s.memory WHERE s.source = ?1 AND m.status <> 'forgotten' ORDER BY m.seq";
-    let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([seq], |row| word(row, 0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -4,6 +4,7 @@
 //! a duplicate, how answers are ranked; no decision of the engine is made in SQL except which rows exist.
 
 pub(crate) mod backup;
+pub(crate) mod clusters;
 pub(crate) mod connection;
 #[cfg(test)]
 pub(crate) mod dump;

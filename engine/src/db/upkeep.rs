@@ -108,6 +108,30 @@ pub(crate) fn suspect(conn: &Connection, now: Timestamp) -> Result<()> {
     set_meta(conn, "suspected", &now.0.to_string())
 }
 
+/// When maintenance has last come to the end of a run.
+pub(crate) fn last_run(conn: &Connection) -> Result<Option<Timestamp>> {
+    Ok(meta(conn, "last_run_at")?.and_then(|text| text.parse().ok()).map(Timestamp))
+}
+
+/// Notes that maintenance has come to the end of a run.
+pub(crate) fn set_last_run(conn: &Connection, now: Timestamp) -> Result<()> {
+    set_meta(conn, "last_run_at", &now.0.to_string())
+}
+
+/// Whether a person has paused maintenance.
+pub(crate) fn paused(conn: &Connection) -> Result<bool> {
+    Ok(meta(conn, "paused")?.is_some())
+}
+
+/// Pauses maintenance, or lets it go on.
+pub(crate) fn set_paused(conn: &Connection, paused: bool) -> Result<()> {
+    if paused {
+        return set_meta(conn, "paused", "1");
+    }
+    conn.execute("DELETE FROM meta WHERE key = 'paused'", [])?;
+    Ok(())
+}
+
 fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {
     Ok(conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()?)
 }

@@ -52,11 +52,11 @@ pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?.exists((memory, model))?)
 }
 
-/// Active memories that have no vector of this model, oldest first: sequence number and text.
+/// Memories that can be found and have no vector of this model, oldest first: sequence number and text.
 pub(crate) fn without(conn: &Connection, model: &str, limit: usize) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.content FROM memories m
-         WHERE m.status = 'active' AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
+         WHERE m.status IN ('active', 'compacted') AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
          ORDER BY m.seq LIMIT ?2",
     )?;
     let rows = statement.query_map((model, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -165,6 +165,15 @@ impl Index {
         self.entries.iter()
     }
 
+    /// The one direction of a memory: its vector, or the mean of its pieces. None while it waits for the model.
+    pub(crate) fn direction(&self, seq: i64) -> Option<Embedding> {
+        let (first, count) = self.pieces[self.slot(seq)?];
+        let rows = &self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS];
+        let mut sum = vec![0.0; DIMENSIONS];
+        rows.chunks_exact(DIMENSIONS).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v));
+        Embedding::new(sum).ok()
+    }
+
     /// How many slots there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()

@@ -2,6 +2,7 @@
 
 mod drain;
 mod logs;
+pub mod maintenance;
 mod ps;
 mod restart;
 mod start;
@@ -27,6 +28,7 @@ pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
         Ctl::Stop { hold } => stop::run(&paths, hold).await?,
         Ctl::Restart => restart::run(&paths).await?,
         Ctl::Drain => drain::run(&paths).await?,
+        Ctl::Maintenance(command) => return maintenance::run(command).await,
         Ctl::Logs { follow, lines } => logs::run(&paths, lines, follow).await?,
     }
     Ok(Exit::Ok.into())

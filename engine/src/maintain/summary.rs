@@ -1,0 +1,193 @@
+//! The extractive summary: which sentences of a cluster say most of it without saying the same twice. Pure.
+//!
+//! Sentences are taken whole, with their dates; what is left out is counted, and stays in the originals. Not here: where sentences and
+//! their vectors come from (`compact`).
+
+use crate::embedding::Embedding;
+use crate::time::Timestamp;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Longest summary, in characters: one piece of the model in nearly every language, so that one vector speaks for all of it.
+pub(crate) const LONGEST: usize = 1000;
+/// Longest sentence that is quoted whole; a longer one is cut at a word, and only where its memory has no shorter one.
+const SENTENCE: usize = 280;
+/// Sentences that are looked at in one cluster.
+pub(crate) const SENTENCES: usize = 256;
+/// Above this cosine two sentences say the same, and the second is left out.
+const SAME: f32 = 0.85;
+/// How much being central counts against being different from what is chosen already.
+const CENTRAL: f32 = 0.7;
+
+/// A sentence of a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sentence {
+    /// Which member of the cluster it stands in.
+    pub(crate) member: usize,
+    /// What it says.
+    pub text: String,
+    /// Its vector; none while it waits for one, or where there is no model.
+    pub vector: Option<Embedding>,
+}
+
+/// The sentences of a text, without what is blank; at most `most`, evenly spread.
+pub(crate) fn sentences(text: &str, most: usize) -> Vec<String> {
+    let lines = text.lines().flat_map(UnicodeSegmentation::unicode_sentences);
+    let all: Vec<String> =
+        lines.map(|sentence| sentence.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|s| !s.is_empty()).collect();
+    if all.len() <= most {
+        return all;
+    }
+    (0..most).map(|i| all[i * all.len() / most].clone()).collect()
+}
+
+/// The text of a summary, and which members it quotes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Written {
+    pub text: String,
+    /// Of each line, the member that it quotes.
+    pub quoted: Vec<usize>,
+}
+
+/// Writes the summary of a cluster whose members happened at these moments.
+pub(crate) fn write(moments: &[Timestamp], sentences: &[Sentence]) -> Written {
+    let mut chosen = choose(moments, sentences);
+    chosen.sort_by_key(|i| (moments[sentences[*i].member], sentences[*i].member, *i));
+    let lines: Vec<String> = chosen.iter().map(|i| line(moments, &sentences[*i])).collect();
+    let quoted: Vec<usize> = chosen.iter().map(|i| sentences[*i].member).collect();
+    let mut members = quoted.clone();
+    members.sort_unstable();
+    members.dedup();
+    Written { text: format!("{}\n{}", lines.join("\n"), ending(moments.len(), moments.len() - members.len())), quoted }
+}
+
+fn ending(of: usize, left_out: usize) -> String {
+    match left_out {
+        0 => format!("(From {of} memories; source_ids names them.)"),
+        left => format!("(From {of} memories; {left} of them are not quoted. source_ids names all.)"),
+    }
+}
+
+fn line(moments: &[Timestamp], sentence: &Sentence) -> String {
+    format!("{}: {}", moments[sentence.member].date(), cut(&sentence.text))
+}
+
+/// A sentence of at most [`SENTENCE`] characters, cut at a word where it has to be.
+fn cut(text: &str) -> String {
+    if text.chars().count() <= SENTENCE {
+        return text.to_owned();
+    }
+    let mut end = 0;
+    let mut chars = 0;
+    for (start, grapheme) in text.grapheme_indices(true) {
+        chars += grapheme.chars().count();
+        if chars > SENTENCE - 2 {
+            break;
+        }
+        end = start + grapheme.len();
+    }
+    let head = &text[..end];
+    let word = head.rfind(' ').filter(|at| *at > head.len() / 2).unwrap_or(head.len());
+    format!("{} …", &head[..word])
+}
+
+/// Maximal marginal relevance: the most central first, then what is central and differs from all chosen, as long as it fits.
+fn choose(moments: &[Timestamp], sentences: &[Sentence]) -> Vec<usize> {
+    let directions: Vec<Option<Embedding>> = sentences.iter().map(|sentence| sentence.vector.clone()).collect();
+    let known = directions.iter().flatten().count();
+    let centre = super::topics::centre(&directions, &(0..directions.len()).collect::<Vec<_>>());
+    let centrality: Vec<f32> = directions
+        .iter()
+        .enumerate()
+        .map(|(i, direction)| match (direction, &centre) {
+            (Some(direction), Some(centre)) => direction.cosine(centre),
+            // Without vectors the first sentence of each memory comes first.
+            _ if known == 0 => -(sentences[..i].iter().filter(|s| s.member == sentences[i].member).count() as f32),
+            _ => 0.0,
+        })
+        .collect();
+    let mut room = LONGEST - ending(moments.len(), moments.len()).chars().count();
+    let mut nearest = vec![-1.0_f32; sentences.len()];
+    let mut open: Vec<usize> = (0..sentences.len()).collect();
+    let mut chosen: Vec<usize> = Vec::new();
+    loop {
+        open.retain(|i| {
+            let again = chosen.iter().any(|c| sentences[*c].text == sentences[*i].text);
+            nearest[*i] <= SAME && !again && line(moments, &sentences[*i]).chars().count() < room
+        });
+        // A second sentence of a memory waits until every memory that says something else has had one.
+        let said = |i: usize| chosen.iter().any(|c| sentences[*c].member == sentences[i].member);
+        let worth = |i: usize| CENTRAL * centrality[i] - (1.0 - CENTRAL) * nearest[i].max(0.0) - if said(i) { 0.2 } else { 0.0 };
+        let long = |i: usize| sentences[i].text.chars().count() > SENTENCE;
+        let best = open.iter().copied().max_by(|a, b| long(*b).cmp(&long(*a)).then(worth(*a).total_cmp(&worth(*b))).then(b.cmp(a)));
+        let Some(best) = best else { return chosen };
+        room -= line(moments, &sentences[best]).chars().count() + 1;
+        chosen.push(best);
+        open.retain(|i| *i != best);
+        for i in &open {
+            if let (Some(x), Some(y)) = (&directions[*i], &directions[best]) {
+                nearest[*i] = nearest[*i].max(x.cosine(y));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{T0, axis, leaning};
+    use crate::time::DAY;
+    use proptest::prelude::*;
+
+    fn sentence(member: usize, text: &str, vector: Option<Embedding>) -> Sentence {
+        Sentence { member, text: text.to_owned(), vector }
+    }
+
+    #[test]
+    fn the_most_central_sentences_that_differ_are_quoted_with_their_dates() {
+        let moments = [T0, T0.plus(DAY), T0.plus(2 * DAY)];
+        let all = [
+            sentence(0, "The mail gateway was slow.", Some(leaning(0, 1, 0.9))),
+            sentence(1, "The mail gateway has been slow.", Some(leaning(0, 1, 0.91))),
+            sentence(2, "Bruno found a full disk behind it.", Some(leaning(0, 2, 0.7))),
+        ];
+        let written = write(&moments, &all);
+        let expected = "2026-02-02: The mail gateway has been slow.\n2026-02-03: Bruno found a full disk behind it.\n\
+                        (From 3 memories; 1 of them are not quoted. source_ids names all.)";
+        assert_eq!(written, Written { text: expected.to_owned(), quoted: vec![1, 2] });
+    }
+
+    #[test]
+    fn without_vectors_the_first_sentences_are_quoted() {
+        let written = write(&[T0, T0], &[sentence(0, "One.", None), sentence(0, "Two.", None), sentence(1, "Three.", None)]);
+        assert!(written.text.starts_with("2026-02-01: One.\n2026-02-01: Two.\n2026-02-01: Three.\n"), "{}", written.text);
+    }
+
+    #[test]
+    fn a_very_long_sentence_is_cut_at_a_word_and_says_so() {
+        let long = "word ".repeat(200);
+        let text = write(&[T0], &[sentence(0, long.trim(), Some(axis(0)))]).text;
+        assert!(text.lines().next().is_some_and(|line| line.ends_with("word …") && line.chars().count() <= 292), "{text}");
+    }
+
+    #[test]
+    fn a_text_has_sentences() {
+        assert_eq!(sentences("It broke. We mended it!\n\nThen   lunch", 9), ["It broke.", "We mended it!", "Then lunch"]);
+        assert_eq!(sentences("A. B. C. D. E. F.", 3).len(), 3);
+    }
+
+    proptest! {
+        /// However much there is, the summary is bounded, quotes something, and never quotes a line twice.
+        #[test]
+        fn a_summary_is_bounded(lengths in proptest::collection::vec(1_usize..600, 1..60)) {
+            let moments: Vec<Timestamp> = (0_i64..).take(lengths.len()).map(|i| T0.plus(i * DAY)).collect();
+            let all: Vec<Sentence> =
+                lengths.iter().enumerate().map(|(i, n)| sentence(i, &format!("{i} {}", "é".repeat(*n)), Some(leaning(0, 1 + i, 0.6)))).collect();
+            let written = write(&moments, &all);
+            prop_assert!(written.text.chars().count() <= LONGEST, "{}", written.text.chars().count());
+            prop_assert!(!written.quoted.is_empty());
+            let mut once = written.quoted.clone();
+            once.dedup();
+            prop_assert_eq!(once, written.quoted);
+        }
+    }
+}

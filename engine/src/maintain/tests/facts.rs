@@ -1,0 +1,136 @@
+//! Promotion: what is said three times becomes a fact, once, for those who said it.
+
+use super::*;
+use crate::access::Boosting;
+use loci_proto::memory::{MemoryType, Scope};
+use std::collections::HashMap;
+
+/// Episodes whose cosine to each other is the square of `lean`, not old enough to be compacted.
+fn said(house: &mut House, group: &str, count: usize, lean: f32) -> Vec<MemoryId> {
+    let first = if group == "a" { 0 } else { 30 };
+    let one = |house: &mut House, i: usize| {
+        episode(
+            house,
+            group,
+            &format!("In {group} the user asked for tabs, time {i}"),
+            "2026-01-31",
+            Some(&leaning(7, 200 + first + i, lean)),
+        )
+    };
+    (0..count).map(|i| one(house, i)).collect()
+}
+
+fn facts(rules: Rules, count: usize, lean: f32) -> usize {
+    let mut house = house(rules);
+    said(&mut house, "a", count, lean);
+    plan(&house).told().promoted
+}
+
+#[test]
+fn promotion_threshold_says_how_often() {
+    let rules = |n| Rules { promotion_threshold: n, ..Rules::default() };
+    assert_eq!([2, 3].map(|count| facts(Rules::default(), count, 0.97)), [0, 1]);
+    assert_eq!([2, 4].map(|n| facts(rules(n), 3, 0.97)), [1, 0]);
+}
+
+#[test]
+fn promotion_similarity_says_how_alike() {
+    let rules = |similarity| Rules { promotion_similarity: similarity, ..Rules::default() };
+    // Cosines of 0.81 to each other.
+    assert_eq!([0.8, 0.85].map(|similarity| facts(rules(similarity), 3, 0.9)), [1, 0]);
+}
+
+#[test]
+fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
+    let mut house = house(Rules::default());
+    let ids = said(&mut house, "a", 3, 0.97);
+    let seq = memory(&house, &ids[1]).seq;
+    house.writer.touch(&HashMap::from([(seq, 2)]), house.now, Boosting::Off).expect("is counted");
+    let before: Vec<_> = ids.iter().map(|id| format!("{:?}", memory(&house, id))).collect();
+    let deed = run(&mut house).remove(0);
+    let fact = memory(&house, &deed.made.expect("is made"));
+    assert_eq!(
+        (fact.kind, fact.scope, fact.content.as_str()),
+        (MemoryType::Semantic, Scope::Group, "In a the user asked for tabs, time 1")
+    );
+    assert_eq!(deed.from.as_ref(), Some(&ids[1]), "of the equally central ones the most used");
+    assert_eq!((field(&fact, "promoted"), field(&fact, "source_ids")), (json!(true), json!(ids)));
+    assert_eq!(ids.iter().map(|id| format!("{:?}", memory(&house, id))).collect::<Vec<_>>(), before);
+    let sources = memories::sources(&house.reader.conn, fact.seq).expect("is read");
+    assert_eq!(sources.iter().map(|m| m.id.clone()).collect::<Vec<_>>(), ids);
+    assert_eq!(house.found("b", json!({"query": "tabs"}), None), Vec::<String>::new(), "another project does not see it");
+}
+
+#[test]
+fn a_fact_is_as_sure_as_its_episodes_are() {
+    let mut house = house(Rules::default());
+    said(&mut house, "a", 3, 0.97);
+    later(&mut house, 7);
+    let made = run(&mut house)[0].made.clone().expect("is made");
+    assert!((memory(&house, &made).anchor.confidence.get() - 0.95).abs() < 1e-9);
+}
+
+#[test]
+fn nothing_is_promoted_twice() {
+    let mut house = house(Rules::default());
+    said(&mut house, "a", 3, 0.97);
+    run(&mut house);
+    assert_eq!(plan(&house), Plan::default());
+    episode(&mut house, "a", "In a the user asked for tabs once more", "2026-01-31", Some(&leaning(7, 260, 0.97)));
+    assert_eq!(plan(&house), Plan::default(), "one more does not make it again from the same episodes");
+    undo_last(&mut house);
+    assert_eq!(plan(&house), Plan::default(), "and what was undone stays undone");
+}
+
+#[test]
+fn summaries_and_forgotten_episodes_make_no_fact() {
+    let mut house = house(Rules::default());
+    let ids = said(&mut house, "a", 3, 0.97);
+    let request = loci_proto::forget::ForgetRequest { memory_id: ids[0].clone(), reason: None, hard_delete: false, group: None };
+    let call = house.call("a", None);
+    house.writer.forget(&call, &request).expect("is forgotten");
+    let arguments = json!({"content": "Tabs, summed up", "type": "episodic", "metadata": {"summary": true}});
+    house.store("a", arguments, Some(&leaning(7, 270, 0.97)));
+    assert_eq!(plan(&house), Plan::default());
+}
+
+#[test]
+fn compacted_episodes_still_count() {
+    let mut house = house(Rules { promotion_threshold: 6, ..Rules::default() });
+    for i in 0..6 {
+        episode(&mut house, "a", &format!("Tabs again {i}"), MONDAY, Some(&leaning(7, 200 + i, 0.97)));
+    }
+    let planned = plan(&house);
+    assert_eq!(planned.steps.len(), 2);
+    step(&mut house, &planned.steps[0]);
+    assert_eq!(plan(&house).steps, planned.steps[1..]);
+    assert!(step(&mut house, &planned.steps[1]).made.is_some());
+}
+
+#[test]
+fn only_when_two_projects_agree_is_a_fact_for_all() {
+    let mut house = house(Rules::default());
+    said(&mut house, "a", 3, 0.97);
+    said(&mut house, "b", 4, 0.97);
+    let done = run(&mut house);
+    assert_eq!((done.len(), done[0].scope, done[0].members.len()), (1, Scope::Global, 7));
+    let fact = memory(&house, &done[0].made.clone().expect("is made"));
+    assert!(fact.content.starts_with("In b "), "the larger cluster speaks: {}", fact.content);
+    assert_eq!(house.found("c", json!({"query": "tabs"}), None).len(), 1);
+}
+
+#[test]
+fn a_fact_that_is_known_is_linked_and_not_told_again() {
+    let mut house = house(Rules::default());
+    let ids = said(&mut house, "a", 3, 0.97);
+    let text = memory(&house, &ids[0]).content;
+    let arguments = json!({"content": text, "type": "semantic", "scope": "group"});
+    let known = house.store("a", arguments, Some(&leaning(7, 200, 0.97))).id;
+    let before = dump(&house);
+    let deed = run(&mut house).remove(0);
+    assert_eq!((deed.act, deed.made.as_ref()), (loci_proto::maintain::Act::Link, Some(&known)));
+    assert_eq!(dump(&house), before, "no memory was made or changed");
+    assert_eq!(memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(), 3);
+    undo_last(&mut house);
+    assert_eq!(memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(), 0);
+}

@@ -1,0 +1,216 @@
+//! Topics: which memories of one week are about the same thing. Pure: directions in, groups of positions out.
+//!
+//! Average linkage: two groups join while the mean cosine of their pairs is at least [`SAME_TOPIC`]. Not here: texts, dates, the store.
+
+use crate::embedding::Embedding;
+
+/// Least mean cosine within a topic. Notes of unlike subjects lie around 0.1 with the model, notes about one system or person around 0.4
+/// to 0.6; 0.35 parts the two and keeps a week at a handful of topics.
+pub(crate) const SAME_TOPIC: f32 = 0.35;
+/// Memories that are compared with each other at once: the time for a week grows with their number, not with its square.
+const BLOCK: usize = 512;
+/// Most memories of one topic: as many as one summary can stand for. A larger topic is cut by time.
+pub(crate) const MOST: usize = 40;
+
+/// Parts positions into topics of at least `least` members, each in order. Memories without a direction are one topic. None when there
+/// are fewer than `least` in all.
+pub(crate) fn of(directions: &[Option<Embedding>], least: usize) -> Vec<Vec<usize>> {
+    if directions.len() < least {
+        return Vec::new();
+    }
+    let known: Vec<usize> = (0..directions.len()).filter(|i| directions[*i].is_some()).collect();
+    let mut topics: Vec<Vec<usize>> = even(&known, BLOCK).flat_map(|block| linked(directions, block)).collect();
+    topics.push((0..directions.len()).filter(|i| directions[*i].is_none()).collect());
+    topics.retain(|topic| !topic.is_empty());
+    let mut topics: Vec<Vec<usize>> = joined(directions, topics, least);
+    for topic in &mut topics {
+        topic.sort_unstable();
+    }
+    topics.sort();
+    topics.iter().flat_map(|topic| even(topic, MOST).map(<[usize]>::to_vec)).collect()
+}
+
+/// Cuts into parts of nearly the same length, none longer than `most`.
+fn even(items: &[usize], most: usize) -> impl Iterator<Item = &[usize]> {
+    let parts = items.len().div_ceil(most).max(1);
+    items.chunks(items.len().div_ceil(parts).max(1))
+}
+
+/// Average linkage by chains of nearest neighbours. The mean of two groups' cosines to a third is never above the greater of them, so a
+/// pair that is nearest to each other and still too far apart is final.
+fn linked(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>> {
+    let size = members.len();
+    let mut similar = vec![f32::MIN; size * size];
+    for a in 0..size {
+        for b in 0..a {
+            if let (Some(x), Some(y)) = (&directions[members[a]], &directions[members[b]]) {
+                (similar[a * size + b], similar[b * size + a]) = (x.cosine(y), x.cosine(y));
+            }
+        }
+    }
+    let mut groups: Vec<Vec<usize>> = members.iter().map(|member| vec![*member]).collect();
+    let mut open = vec![true; size];
+    let mut chain: Vec<usize> = Vec::new();
+    while let Some(top) = chain.last().copied().or_else(|| open.iter().position(|open| *open)) {
+        if chain.is_empty() {
+            chain.push(top);
+        }
+        let before = chain.len().checked_sub(2).map(|i| chain[i]);
+        let others = (0..size).filter(|other| open[*other] && *other != top);
+        let best = others.max_by(|a, b| {
+            let (x, y) = (similar[top * size + a], similar[top * size + b]);
+            x.total_cmp(&y).then((Some(*a) == before).cmp(&(Some(*b) == before))).then(b.cmp(a))
+        });
+        match best {
+            Some(best) if similar[top * size + best] < SAME_TOPIC => {
+                // Nothing will come nearer: this group is final, and so is what led to it only as far as it finds another neighbour.
+                open[top] = false;
+                chain.pop();
+            }
+            Some(best) if Some(best) == before => {
+                chain.truncate(chain.len() - 2);
+                merge(&mut similar, &mut groups, &open, (best, top));
+                open[top] = false;
+            }
+            Some(best) => chain.push(best),
+            None => {
+                open[top] = false;
+                chain.pop();
+            }
+        }
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+/// Joins group `b` into group `a`; how similar the others are to both is the mean over all pairs.
+fn merge(similar: &mut [f32], groups: &mut [Vec<usize>], open: &[bool], (a, b): (usize, usize)) {
+    let size = open.len();
+    let (of_a, of_b) = (groups[a].len() as f32, groups[b].len() as f32);
+    for other in (0..size).filter(|other| open[*other] && *other != a && *other != b) {
+        let mean = (of_a * similar[a * size + other] + of_b * similar[b * size + other]) / (of_a + of_b);
+        (similar[a * size + other], similar[other * size + a]) = (mean, mean);
+    }
+    let taken = std::mem::take(&mut groups[b]);
+    groups[a].extend(taken);
+}
+
+/// Topics below `least` join the nearest of the others; without any that is large enough, all are one topic.
+fn joined(directions: &[Option<Embedding>], topics: Vec<Vec<usize>>, least: usize) -> Vec<Vec<usize>> {
+    let (mut large, small): (Vec<_>, Vec<_>) = topics.into_iter().partition(|topic| topic.len() >= least);
+    if large.is_empty() {
+        return vec![small.into_iter().flatten().collect()];
+    }
+    let centres: Vec<Option<Embedding>> = large.iter().map(|topic| centre(directions, topic)).collect();
+    for topic in small {
+        let own = centre(directions, &topic);
+        let near = |i: &usize| match (&own, &centres[*i]) {
+            (Some(own), Some(centre)) => own.cosine(centre),
+            _ => -1.0,
+        };
+        let nearest = (0..large.len()).max_by(|a, b| near(a).total_cmp(&near(b)).then(b.cmp(a))).unwrap_or(0);
+        large[nearest].extend(topic);
+    }
+    large
+}
+
+/// The direction of several memories together.
+pub(crate) fn centre(directions: &[Option<Embedding>], members: &[usize]) -> Option<Embedding> {
+    let mut sum = vec![0.0; crate::embedding::DIMENSIONS];
+    for direction in members.iter().filter_map(|member| directions[*member].as_ref()) {
+        sum.iter_mut().zip(direction.as_slice()).for_each(|(s, v)| *s += v);
+    }
+    Embedding::new(sum).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{axis, leaning};
+    use proptest::prelude::*;
+
+    fn some(directions: Vec<Embedding>) -> Vec<Option<Embedding>> {
+        directions.into_iter().map(Some).collect()
+    }
+
+    #[test]
+    fn what_is_alike_is_one_topic() {
+        let all = some((0..8).map(|i| leaning(i % 2, 10 + i, 0.9)).collect());
+        assert_eq!(of(&all, 3), [vec![0, 2, 4, 6], vec![1, 3, 5, 7]]);
+    }
+
+    #[test]
+    fn one_or_two_join_the_nearest_topic() {
+        let mut all: Vec<Embedding> = (0..6).map(|i| leaning(i / 3, 10 + i, 0.9)).collect();
+        all.push(leaning(1, 50, 0.3));
+        assert_eq!(of(&some(all), 3), [vec![0, 1, 2], vec![3, 4, 5, 6]]);
+        let apart = some((0..5).map(axis).collect());
+        assert_eq!(of(&apart, 3), [vec![0, 1, 2, 3, 4]], "without a topic of three, all are one");
+    }
+
+    #[test]
+    fn memories_without_a_vector_are_one_topic() {
+        let mut all = some((0..3).map(|i| leaning(0, 10 + i, 0.9)).collect());
+        all.extend([None, None, None]);
+        assert_eq!(of(&all, 3), [vec![0, 1, 2], vec![3, 4, 5]]);
+        assert_eq!(of(&[None, None, None, None, None], 3), [vec![0, 1, 2, 3, 4]]);
+        assert_eq!(of(&[None, None], 3), Vec::<Vec<usize>>::new());
+    }
+
+    #[test]
+    fn a_week_of_many_thousands_takes_seconds() {
+        let all = some((0..20_000).map(|i| leaning(i % 7, 20 + i % 300, 0.8)).collect());
+        let topics = of(&all, 3);
+        assert_eq!(topics.iter().map(Vec::len).sum::<usize>(), all.len());
+        assert!(topics.iter().all(|topic| (3..=MOST).contains(&topic.len())));
+    }
+
+    proptest! {
+        /// Every memory is in one topic, and no topic is too small or too large, however many there are.
+        #[test]
+        fn topics_part_the_week(kinds in proptest::collection::vec(0_usize..12, 3..700)) {
+            let all = some(kinds.iter().enumerate().map(|(i, kind)| leaning(*kind, 20 + i % 300, 0.8)).collect());
+            let topics = of(&all, 3);
+            let mut seen: Vec<usize> = topics.iter().flatten().copied().collect();
+            seen.sort_unstable();
+            prop_assert_eq!(seen, (0..all.len()).collect::<Vec<_>>());
+            prop_assert!(topics.iter().all(|topic| (3..=MOST).contains(&topic.len())));
+        }
+
+        /// Within a block, topics are those that joining the nearest pair over and over gives.
+        #[test]
+        fn chains_of_neighbours_find_what_the_slow_way_finds(lean in proptest::collection::vec((0_usize..5, 0.3_f32..0.95), 2..24)) {
+            let all = some(lean.iter().enumerate().map(|(i, (kind, cosine))| leaning(*kind, 20 + i, *cosine)).collect());
+            let members: Vec<usize> = (0..all.len()).collect();
+            let mut fast = linked(&all, &members);
+            for group in &mut fast { group.sort_unstable(); }
+            fast.sort();
+            prop_assert_eq!(fast, slowly(&all));
+        }
+    }
+
+    fn slowly(all: &[Option<Embedding>]) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = (0..all.len()).map(|i| vec![i]).collect();
+        let mean = |a: &[usize], b: &[usize]| {
+            let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
+            let sum: f32 = pairs.map(|(x, y)| all[*x].as_ref().expect("has one").cosine(all[*y].as_ref().expect("has one"))).sum();
+            sum / (a.len() * b.len()) as f32
+        };
+        loop {
+            let pairs = (0..groups.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+            let best = pairs.max_by(|x, y| mean(&groups[x.0], &groups[x.1]).total_cmp(&mean(&groups[y.0], &groups[y.1])));
+            match best {
+                Some((a, b)) if mean(&groups[a], &groups[b]) >= SAME_TOPIC => {
+                    let taken = groups.remove(b);
+                    groups[a].extend(taken);
+                }
+                _ => break,
+            }
+        }
+        for group in &mut groups {
+            group.sort_unstable();
+        }
+        groups.sort();
+        groups
+    }
+}

@@ -1,0 +1,191 @@
+//! The lifecycle through the real binaries: plans and runs, cleanup, the agent's own summary, and a clock that is not believed.
+
+use crate::house::{Agent, House};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const WEEK: [&str; 6] = [
+    "Anna traced the slow mail gateway to a full disk on the relay host.",
+    "The mail gateway was moved to a larger disk by Anna and Bruno.",
+    "Bruno wrote the report about the outage of the mail gateway.",
+    "The mail gateway dropped 14 messages while its disk was full.",
+    "Alerts for the disk of the mail gateway now go to the on-call phone.",
+    "Anna asked for a second relay host for the mail gateway.",
+];
+
+fn store_week(agent: &mut Agent, texts: &[&str]) -> Vec<String> {
+    let one = |text: &&str| {
+        let arguments = json!({"content": text, "type": "episodic", "metadata": {"event_date": "2025-03-05"}});
+        agent.store_with(arguments)["id"].as_str().expect("has an id").to_owned()
+    };
+    texts.iter().map(one).collect()
+}
+
+fn answer(house: &House, arguments: &[&str]) -> Value {
+    let output = house.loci(arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&output.stdout)))
+}
+
+fn refused(house: &House, arguments: &[&str]) -> String {
+    let output = house.loci(arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
+    let house = House::new();
+    let mut agent = house.session();
+    let ids = store_week(&mut agent, &WEEK);
+    let plan = answer(&house, &["ctl", "maintenance", "plan", "--json"])["plan"].clone();
+    assert_eq!((&plan["compacted"], &plan["steps"][0]["week"]), (&json!(6), &json!("2025-W10")));
+    let done = answer(&house, &["compact", "--json"])["done"].clone();
+    assert_eq!(done.as_array().map(Vec::len), plan["steps"].as_array().map(Vec::len));
+    for name in ["act", "cluster", "group", "scope", "week", "members"] {
+        assert_eq!(done[0][name], plan["steps"][0][name], "{name}");
+    }
+    assert_eq!(done[0]["members"], json!(ids));
+    let found =
+        agent.call("recall_memory", json!({"query": "What was wrong with the mail gateway?", "max_results": 20})).expect("is answered");
+    let summary = &found["results"][0];
+    assert_eq!((&summary["id"], &summary["metadata"]["method"]), (&done[0]["made"], &json!("extractive")), "{found}");
+    let text = summary["content"].as_str().expect("has content");
+    assert!(text.starts_with("2025-03-05: ") && text.lines().count() > 3, "{text}");
+    assert_eq!(found["results"].as_array().map(Vec::len), Some(7), "the originals are found below it");
+    let shown = agent.call("recall_memory", json!({"ids": summary["metadata"]["source_ids"]})).expect("is answered");
+    assert_eq!(shown["results"].as_array().map(Vec::len), Some(6));
+    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 0, "the summary has its vector at once");
+    assert!(String::from_utf8_lossy(&house.loci(&["compact"]).stdout).contains("Nothing is due"));
+}
+
+#[test]
+fn a_pause_outlives_a_restart_and_every_status_says_so() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    store_week(&mut agent, &WEEK);
+    assert!(house.loci(&["ctl", "maintenance", "pause"]).status.success());
+    assert!(house.loci(&["ctl", "restart"]).status.success());
+    assert!(house.status()["warnings"].to_string().contains("Maintenance is paused"));
+    let said = refused(&house, &["compact"]);
+    assert!(said.contains("is paused") && said.contains("resume"), "{said}");
+    assert!(house.loci(&["ctl", "maintenance", "resume"]).status.success());
+    assert_eq!(answer(&house, &["compact", "--json"])["done"][0]["members"].as_array().map(Vec::len), Some(6), "without a model, too");
+}
+
+#[test]
+fn a_run_under_kill_goes_on_where_it_was() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let old = ["2025-03-05", "2025-03-12", "2025-03-19"];
+    for date in old {
+        for i in 0..5 {
+            agent.store_with(
+                json!({"content": format!("On {date} thing {i} happened"), "type": "episodic", "metadata": {"event_date": date}}),
+            );
+        }
+    }
+    let planned = answer(&house, &["compact", "--dry-run", "--json"])["plan"]["steps"].clone();
+    let mut child = house.command("loci").args(["compact"]).stdout(std::process::Stdio::piped()).spawn().expect("runs");
+    let mut first = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.as_mut().expect("is piped")), &mut first).expect("is text");
+    let pid = house.status()["pid"].as_u64().expect("runs");
+    std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().expect("is killed");
+    child.wait().expect("ends");
+    let rest = answer(&house, &["compact", "--json"])["done"].clone();
+    let done = agent.call("memory_stats", json!({})).expect("counts");
+    assert_eq!((&done["compacted"], &done["active_memories"]), (&json!(15), &json!(3)), "{first} {rest}");
+    assert!(rest.as_array().map(Vec::len) < planned.as_array().map(Vec::len));
+}
+
+#[test]
+fn enabled_makes_it_run_by_itself_when_nobody_calls() {
+    let with = |config: &str| {
+        let house = House::new();
+        house.configure(config);
+        store_week(&mut house.session(), &WEEK);
+        house
+    };
+    let off = with("");
+    let standing = answer(&off, &["ctl", "maintenance", "status", "--json"]);
+    assert_eq!((&standing["enabled"], &standing["next_run_at"]), (&json!(false), &Value::Null));
+    let on = with("[maintenance]\nenabled = true\n");
+    let until = Instant::now() + Duration::from_mins(1);
+    let standing = loop {
+        let standing = answer(&on, &["ctl", "maintenance", "status", "--json"]);
+        if standing["last_run_at"].is_string() {
+            break standing;
+        }
+        assert!(Instant::now() < until, "it did not run: {standing}");
+        std::thread::yield_now();
+    };
+    assert!(standing["next_run_at"].as_str() > standing["last_run_at"].as_str(), "{standing}");
+    let compacted = |house: &House| house.session().call("memory_stats", json!({})).expect("counts")["compacted"].clone();
+    assert_eq!((compacted(&on), compacted(&off)), (json!(6), json!(0)));
+}
+
+#[test]
+fn rules_of_the_configuration_change_what_is_planned() {
+    let planned = |config: &str, count: usize| {
+        let house = House::without_model();
+        house.configure(config);
+        store_week(&mut house.session(), &WEEK[..count]);
+        answer(&house, &["compact", "--dry-run", "--json"])["plan"]["compacted"].clone()
+    };
+    assert_eq!([planned("", 4), planned("", 5)], [0, 5]);
+    assert_eq!(planned("[maintenance]\ncompaction_min_group_size = 4\n", 4), 4);
+    assert_eq!(planned("[maintenance]\ncompaction_age_days = 36500\n", 5), 0);
+}
+
+#[test]
+fn cleanup_asks_first_and_says_what_it_would_do() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.01}));
+    assert!(String::from_utf8_lossy(&house.loci(&["cleanup"]).stdout).contains("Nothing has faded"), "it was made today");
+    let faint = answer(&house, &["cleanup", "--dry-run", "--json"]);
+    assert_eq!(faint["memories"], json!([]));
+}
+
+/// Changes the database while nobody has it open.
+fn with_database(house: &House, change: &str) {
+    assert!(house.loci(&["ctl", "stop"]).status.success());
+    let conn = rusqlite::Connection::open(house.path(".loci/memory.db")).expect("opens");
+    assert_eq!(conn.execute(change, []).expect("is changed"), 1);
+}
+
+const LONG_AGO: &str =
+    "UPDATE memories SET created_at = created_at - 31536000000, confidence_at = confidence_at - 31536000000 WHERE confidence < 0.1";
+
+#[test]
+fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let faint = agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}))["id"].clone();
+    agent.store("episodic", "Worth keeping");
+    with_database(&house, LONG_AGO);
+    assert_eq!(answer(&house, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faint);
+    let said = refused(&house, &["cleanup"]);
+    assert!(said.contains("no terminal") && said.contains("--yes"), "{said}");
+    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);
+    let done = answer(&house, &["cleanup", "--yes", "--json"]);
+    assert!(done["memories"][0]["id"] == faint && done["act"].is_i64(), "{done}");
+    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 1);
+}
+
+#[test]
+fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}));
+    store_week(&mut agent, &WEEK);
+    with_database(&house, LONG_AGO);
+    with_database(&house, "INSERT OR REPLACE INTO meta(key, value) VALUES ('last_seen', '1600000000000')");
+    for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
+        let said = refused(&house, &command);
+        assert!(said.contains("the clock says") && said.contains("not believed"), "{said}");
+    }
+    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    assert_eq!((&counted["forgotten"], &counted["compacted"]), (&json!(0), &json!(0)));
+}

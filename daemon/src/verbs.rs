@@ -11,7 +11,7 @@ use loci_proto::arguments;
 use loci_proto::error::{Code, Failure};
 use loci_proto::forget::{ForgetRequest, RestoreRequest};
 use loci_proto::inspect::InspectRequest;
-use loci_proto::people::{EditRequest, ForgetManyRequest, ListRequest, PinRequest};
+use loci_proto::people::{EditRequest, FindRequest, ForgetManyRequest, ListRequest, PinRequest};
 use loci_proto::relate::RelateRequest;
 use loci_proto::undo::{HistoryRequest, UndoRequest};
 use schemars::JsonSchema;
@@ -71,6 +71,11 @@ async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure
             let request: ListRequest = parse(given)?;
             let (own, now) = (session.group.clone(), service.now());
             answer(read(service, move |reader| reader.list(&request, &own, now)).await?)
+        }
+        "find" => {
+            let request: FindRequest = parse(given)?;
+            let (own, now) = (session.group.clone(), service.now());
+            answer(read(service, move |reader| reader.find(&request, &own, now)).await?)
         }
         "edit" => answer(edit(service, session, parse(given)?, key).await?),
         "pin" => {

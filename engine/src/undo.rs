@@ -26,6 +26,11 @@ impl Writer {
             let mut undone = Vec::new();
             for id in wanted(change, request)? {
                 let entry = journal::by_id(change.conn, id)?.ok_or_else(|| nothing(id))?;
+                if request.preview {
+                    let at = entry.undone_at;
+                    undone.push(told(entry, at));
+                    continue;
+                }
                 take_back(change, &entry)?;
                 undone.push(told(entry, Some(change.call.now)));
             }
@@ -76,6 +81,7 @@ fn concerns(entry: &Entry, seq: i64) -> bool {
 fn wanted(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
     Ok(match request.which()? {
         Which::One(id) => vec![id],
+        Which::These(ids) => ids,
         Which::Last => vec![journal::last(change.conn)?.ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?],
         Which::Since(seconds) => journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?,
     })

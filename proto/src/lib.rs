@@ -17,6 +17,7 @@
 
 pub mod admin;
 pub mod arguments;
+pub mod config;
 pub mod error;
 pub mod forget;
 pub mod group;

@@ -1,15 +1,16 @@
 //! The binary `loci`: reads the command line, has the command done, ends with its exit code.
 
-use clap::Parser;
-use loci::cli::{Cli, Command};
+use clap::{CommandFactory, FromArgMatches};
+use loci::cli::{self, Cli, Command};
 use loci::output::{Problem, report};
-use loci::{ctl, demo, mcp, model};
+use loci::{config, ctl, demo, mcp, model, pages, verbs};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let command = match Cli::try_parse() {
-        Ok(cli) => cli.command,
+    let parsed = Cli::command().try_get_matches().and_then(|given| Ok((cli::reader(&given), Cli::from_arg_matches(&given)?.command)));
+    let (reader, command) = match parsed {
+        Ok(parsed) => parsed,
         Err(shown) => {
             // Help and version come this way too; whoever closed the pipe has seen enough.
             let _ = shown.print();
@@ -18,14 +19,14 @@ fn main() -> ExitCode {
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return report(&Problem::from(error)),
+        Err(error) => return report(&Problem::from(error), reader),
     };
     let done = runtime.block_on(run(command));
     // A thread may still wait for standard input, which nobody needs any more.
     runtime.shutdown_background();
     match done {
         Ok(code) => code,
-        Err(problem) => report(&problem),
+        Err(problem) => report(&problem, reader),
     }
 }
 
@@ -35,5 +36,9 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Ctl(command) => ctl::run(command).await,
         Command::Model(command) => model::run(command).await,
         Command::Demo => demo::run().await,
+        Command::Config(command) => config::run(&command).await,
+        Command::Completions { shell } => pages::completions(shell),
+        Command::Man { dir } => pages::man(dir.as_deref()),
+        of_memories => verbs::run(of_memories).await,
     }
 }

@@ -8,6 +8,7 @@ use loci_engine::change::Call;
 use loci_engine::store::check_content;
 use loci_engine::{Reader, Writer};
 use loci_proto::arguments;
+use loci_proto::config::ConfigRequest;
 use loci_proto::error::{Code, Failure};
 use loci_proto::forget::{ForgetRequest, RestoreRequest};
 use loci_proto::inspect::InspectRequest;
@@ -67,6 +68,10 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
 async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure> {
     let Asked { session, name, given, key } = asked;
     match name {
+        "config" => {
+            let ConfigRequest {} = parse(given)?;
+            answer(service.settled.told())
+        }
         "list" => {
             let request: ListRequest = parse(given)?;
             let (own, now) = (session.group.clone(), service.now());

@@ -141,3 +141,52 @@ fn wanted(word: Option<&str>) -> Result<Wanted> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{House, named, parse};
+    use crate::time::DAY;
+    use serde_json::{Value, json};
+
+    fn ids(house: &House, request: Value) -> Vec<String> {
+        let reply = house.reader.list(&parse(request), &named("a"), house.now).expect("is listed");
+        reply.memories.into_iter().map(|memory| memory.id.to_string()).collect()
+    }
+
+    fn found(house: &House, part: &str) -> Vec<(String, bool)> {
+        let reply = house.reader.find(&FindRequest { part: part.to_owned() }, &named("a"), house.now).expect("is found");
+        reply.memories.into_iter().map(|found| (found.memory.id.to_string(), found.visible)).collect()
+    }
+
+    #[test]
+    fn a_part_of_an_id_finds_what_begins_or_ends_so_in_every_project() {
+        let mut house = House::new();
+        let ours = house.store("a", json!({"content": "Ours", "type": "episodic"}), None).id.to_string();
+        let theirs = house.store("b", json!({"content": "Theirs", "type": "episodic"}), None).id.to_string();
+        assert_eq!(found(&house, &ours), [(ours.clone(), true)]);
+        assert_eq!(found(&house, &ours[28..].to_uppercase()), [(ours.clone(), true)]);
+        assert_eq!(found(&house, &theirs[26..]), [(theirs.clone(), false)]);
+        assert_eq!(found(&house, &ours[..4]), [(theirs, false), (ours, true)]);
+        assert!(found(&house, "ffffffff").is_empty());
+        for wrong in ["", "abc", "%%%%", "____", "zzzz", &"a".repeat(37)] {
+            assert!(house.reader.find(&FindRequest { part: wrong.to_owned() }, &named("a"), house.now).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn age_confidence_and_origin_narrow_the_list() {
+        let mut house = House::new();
+        let sure = house.store("a", json!({"content": "Sure", "type": "semantic"}), None).id.to_string();
+        let vague = house.store("b", json!({"content": "Vague", "type": "semantic", "confidence": 0.2}), None).id.to_string();
+        house.now = house.now.plus(10 * DAY);
+        let new = house.store("a", json!({"content": "New", "type": "semantic"}), None).id.to_string();
+        let none: [&str; 0] = [];
+        assert_eq!(ids(&house, json!({})), [new.as_str(), &vague, &sure]);
+        assert_eq!(ids(&house, json!({"older_than_seconds": 864_000})), [vague.as_str(), &sure]);
+        assert_eq!(ids(&house, json!({"older_than_seconds": 864_001})), none);
+        assert_eq!(ids(&house, json!({"confidence_below": 0.5})), [vague.as_str()]);
+        assert_eq!(ids(&house, json!({"group": "b"})), [new.as_str(), &vague, &sure], "global ones are seen from everywhere");
+        assert_eq!(ids(&house, json!({"group": "b", "from_group": true})), [vague.as_str()]);
+    }
+}

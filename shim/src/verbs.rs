@@ -20,7 +20,7 @@ mod undo;
 
 use crate::cli::Command;
 use crate::client::verbs::{Answer, Door};
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, note, plain, say};
 use loci_proto::error::Exit;
 use loci_proto::people::Listed;
 use std::process::ExitCode;
@@ -31,6 +31,7 @@ use std::process::ExitCode;
 /// With the exit code that belongs to it.
 pub async fn run(command: Command) -> Result<ExitCode, Problem> {
     let door = Door::of_process()?;
+    door.session().warnings.iter().for_each(|warning| note("Warning:", warning));
     match command {
         Command::Search(asked) => search::run(&door, asked).await?,
         Command::List(asked) => list::run(&door, asked).await?,

@@ -2,6 +2,8 @@
 
 mod activation;
 mod bad_input;
+mod cli_screens;
+mod cli_terminal;
 mod ctl;
 mod degraded;
 mod first_use;
@@ -17,6 +19,8 @@ mod protocol;
 mod recall;
 mod sessions;
 mod settings;
+mod settings_bad;
+mod settings_live;
 mod sockets;
 mod store;
 mod torture;

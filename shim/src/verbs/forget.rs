@@ -38,7 +38,11 @@ async fn one(door: &Door, part: &str, asked: &Forget) -> Result<(), Problem> {
         return print(&answer);
     }
     let reply: ForgetReply = answer.read()?;
-    if reply.already_forgotten { say(format!("{told}\n  was forgotten before")) } else { say(format!("Forgotten: {told}{}", undoable(reply.act))) }
+    if reply.already_forgotten {
+        say(format!("{told}\n  was forgotten before"))
+    } else {
+        say(format!("Forgotten: {told}{}", undoable(reply.act)))
+    }
 }
 
 /// Removes every trace, after a question that shows whose.
@@ -56,7 +60,8 @@ async fn for_good(door: &Door, part: &str, asked: &Forget) -> Result<(), Problem
     let request =
         ForgetRequest { memory_id: meant.id, reason: asked.reason.clone(), hard_delete: true, group: asked.project.group.clone() };
     let answer = door.reply("forget_memory", &request).await?;
-    let purged = if asked.purge_backups { Some(door.reply("purge_backups", &json!({"memory_id": request.memory_id})).await?) } else { None };
+    let purged =
+        if asked.purge_backups { Some(door.reply("purge_backups", &json!({"memory_id": request.memory_id})).await?) } else { None };
     if asked.format.json {
         return print(&answer);
     }
@@ -64,7 +69,11 @@ async fn for_good(door: &Door, part: &str, asked: &Forget) -> Result<(), Problem
 }
 
 fn tell(reply: &ForgetReply, purged: Option<&Reply>, told: &str) -> Result<(), Problem> {
-    if reply.already_forgotten { say(format!("{told}\n  was removed before"))? } else { say(format!("Removed for good: {told}"))? }
+    if reply.already_forgotten {
+        say(format!("{told}\n  was removed before"))?
+    } else {
+        say(format!("Removed for good: {told}"))?
+    }
     match (purged, &reply.note) {
         (Some(purged), _) => say(format!("  backups: {}", plain(purged.as_str()))),
         (None, Some(text)) => {

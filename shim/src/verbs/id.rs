@@ -34,7 +34,9 @@ pub struct Meant {
 /// # Errors
 /// When it means none or several, or one of another project than `group`.
 pub async fn find(door: &Door, part: &str, group: Option<&GroupName>) -> Result<Meant, Problem> {
-    if let Ok(id) = part.trim().parse() { Ok(Meant { id, found: None }) } else {
+    if let Ok(id) = part.trim().parse() {
+        Ok(Meant { id, found: None })
+    } else {
         let found = look_up(door, part.trim(), group).await?;
         Ok(Meant { id: found.memory.id.clone(), found: Some(found) })
     }

@@ -65,8 +65,8 @@ fn in_full(found: &[Recalled]) -> String {
         let head = format!("{}  {}  {}{confidence}, {created}", score(found), found.kind, found.id);
         let text = lines(found.content.as_deref().unwrap_or_default());
         let relations = found.relations.iter().map(super::inspect::relation);
-        let body = text.lines().map(str::to_owned).chain(relations).map(|line| format!("  {line}\n")).collect::<String>();
-        format!("{head}\n{body}")
+        let body: Vec<String> = std::iter::once(head).chain(text.lines().map(str::to_owned)).chain(relations).collect();
+        body.join("\n  ") + "\n"
     };
     found.iter().map(block).collect::<Vec<_>>().join("\n")
 }

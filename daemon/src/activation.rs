@@ -38,6 +38,21 @@ pub fn inherited(expected: &Path) -> Result<Option<UnixListener>, Failure> {
     }
 }
 
+/// Checks the socket that a service file names: launchd holds none for us, so this is what keeps its file and the agents together.
+///
+/// # Errors
+/// `invalid` when agents look elsewhere.
+pub fn named(socket: Option<&Path>, expected: &Path) -> Result<(), Failure> {
+    match socket {
+        Some(named) if paths::canonical(named) != paths::canonical(expected) => {
+            let why = format!("is {}, but agents look at {}", named.display(), expected.display());
+            let hint = "Name that one in the service file, or give it the variables that the agents have (LOCI_HOME, LOCI_DB)";
+            Err(Failure::invalid("--socket", why).hint(hint))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Calls are served.
 pub fn ready() {
     tell(NotifyState::Ready);

@@ -51,7 +51,7 @@ pub struct Host {
     pub open: Arc<Semaphore>,
     /// One for each session that can be served; who finds none is told `busy`.
     pub places: Arc<Semaphore>,
-    /// How long a peer may take to read an answer before it is dropped.
+    /// How long a peer may take to read an answer, or to go on with a line, before it is dropped.
     pub patience: Duration,
 }
 
@@ -171,9 +171,13 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// The first line, at most [`limits::HELLO_BYTES`].
+/// The first line, at most [`limits::HELLO_BYTES`]; of what cannot become a hello, nothing.
 async fn greeting(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
+    // Who speaks another language may never send a newline, and is told at once.
+    if reader.fill_buf().await?.first().is_some_and(|first| *first != b'{') {
+        return Ok(line);
+    }
     reader.take(limits::HELLO_BYTES as u64).read_until(b'\n', &mut line).await?;
     Ok(line)
 }

@@ -5,6 +5,7 @@ use loci_proto::error::{Exit, Failure};
 use loci_proto::paths::Paths;
 use locid::options::{Command, Model, Options};
 use locid::{embedding, options, serve};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
 }
 
 fn fail(failure: &Failure, exit: Exit) -> ExitCode {
-    eprintln!("locid: {failure}");
+    // A log on a full disk takes no word of it; the code still tells, where a panic would not.
+    let _ = writeln!(io::stderr(), "locid: {failure}");
     exit.into()
 }

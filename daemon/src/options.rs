@@ -22,7 +22,10 @@ pub struct Options {
     /// Seconds without a session after which an auto-started daemon ends.
     #[arg(long, default_value_t = 15 * 60, value_name = "SECONDS")]
     pub idle_exit: u64,
-    /// Seconds that a peer may take to read an answer before it is dropped.
+    /// Where the service file that starts this says agents find it; it starts only if that is so.
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Seconds that a peer may take to read an answer, or to go on with a line, before it is dropped.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", hide = true)]
     pub read_deadline: u64,
     /// What to do; without one, serve.
@@ -37,7 +40,7 @@ impl Options {
         self.auto_started.then(|| Duration::from_secs(self.idle_exit))
     }
 
-    /// How long a peer may take to read an answer.
+    /// How long a peer may take to read an answer, or to go on with a line.
     #[must_use]
     pub fn patience(&self) -> Duration {
         Duration::from_secs(self.read_deadline)

@@ -41,6 +41,7 @@ struct Threads {
 /// The exit code and the reason when the daemon cannot start, or when the store failed.
 pub fn run(options: &Options, paths: &Paths) -> Result<(), End> {
     lifecycle::go_private();
+    activation::named(options.socket.as_deref(), &paths.socket).map_err(|f| End::new(Exit::Config, f))?;
     let inherited = activation::inherited(&paths.socket).map_err(|f| End::new(Exit::Config, f))?;
     let settled = Settled::read(paths).map_err(|f| End::new(Exit::Config, f))?;
     telemetry::start(&options::log_level(&settled.config()).map_err(|f| End::new(Exit::Config, f))?);

@@ -2,7 +2,8 @@
 //!
 //! rmcp's own line transport ignores what it cannot parse; here every line that asks for an answer gets one. Faults that serde would
 //! hide (a key given twice, a number that no float holds) are found before anything is parsed into values. At most
-//! [`limits::CALLS_IN_FLIGHT`] requests of a connection run at once: the next line is read when one has been answered.
+//! [`limits::CALLS_IN_FLIGHT`] requests of a connection run at once: the next line is read when one has been answered. Who sends a line
+//! that is too long is told so and heard no more: no shim sends one, and what follows could be as long again.
 //! Not here: what the messages mean (`mcp`).
 
 use crate::transport::faults::Fault;
@@ -35,7 +36,7 @@ pub struct Lines<W> {
 /// The way back to the peer, as long as it reads.
 struct Writer<W> {
     stream: Mutex<W>,
-    /// How long the peer may take to read one answer.
+    /// How long the peer may take to read one answer, or to go on with a line that it has begun.
     patience: Duration,
     /// Part of a line may have been written: nothing can follow it.
     broken: CancellationToken,
@@ -49,9 +50,16 @@ struct Running {
 
 impl Running {
     /// Takes a place for a request before it is handed on; a cancelled request gives its place back.
-    async fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) {
+    ///
+    /// # Errors
+    /// The refusal of a request whose id still waits: the library would answer one of the two, and leave the other without a word.
+    async fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), Answer> {
         match message {
             JsonRpcMessage::Request(request) => {
+                if self.taken.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&request.id) {
+                    let why = "a request with this id is not answered yet";
+                    return Err(Box::new(refusal(Some(request.id.clone()), ErrorCode::INVALID_REQUEST, why)));
+                }
                 if let Ok(place) = Arc::clone(&self.places).acquire_owned().await {
                     self.taken.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone(), place);
                 }
@@ -60,20 +68,23 @@ impl Running {
                 if let ClientNotification::CancelledNotification(cancelled) = &n.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.done(id);
+                    drop(self.done(id));
                 }
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn done(&self, id: &RequestId) {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    /// The request has its answer: its id may be used again, and so may its place once that is dropped.
+    fn done(&self, id: &RequestId) -> Option<OwnedSemaphorePermit> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }
 
 impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
-    /// Messages over this reader and writer; a peer that takes longer than `patience` to read an answer is dropped.
+    /// Messages over this reader and writer; a peer that takes longer than `patience` to read an answer, or to go on with a
+    /// line, is dropped.
     pub fn new(reader: impl AsyncBufRead + Unpin + Send + 'static, writer: W, patience: Duration) -> Self {
         let running = Arc::new(Running { places: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)), taken: std::sync::Mutex::default() });
         let writer = Arc::new(Writer { stream: Mutex::new(writer), patience, broken: CancellationToken::new() });
@@ -92,16 +103,20 @@ async fn read<W: AsyncWrite + Unpin>(
 ) {
     let mut line = Vec::new();
     loop {
-        let understood = match read_line(&mut reader, &mut line).await {
+        let understood = match read_line(&mut reader, &mut line, writer.patience).await {
             Ok(Read::Line) => understand(&line),
-            Ok(Read::TooLong) => Err(Box::new(refusal(None, ErrorCode::INVALID_REQUEST, &too_long()))),
+            Ok(Read::TooLong) => {
+                // Whether it is heard or not, the connection ends after what is in flight.
+                let _ = writer.write(&refusal(faults::id_of_beginning(&line), ErrorCode::INVALID_REQUEST, &too_long())).await;
+                return;
+            }
             Ok(Read::End) | Err(_) => return,
         };
         let passed_on = match understood {
-            Ok(Some(message)) => {
-                running.admit(&message).await;
-                found.send(message).await.is_ok()
-            }
+            Ok(Some(message)) => match running.admit(&message).await {
+                Ok(()) => found.send(message).await.is_ok(),
+                Err(answer) => writer.write(&answer).await.is_ok(),
+            },
             Ok(None) => true,
             Err(answer) => writer.write(&answer).await.is_ok(),
         };
@@ -118,26 +133,26 @@ enum Read {
     End,
 }
 
-/// Reads the next line into `line`; of one that is too long, nothing is kept and the rest is skipped.
-async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Read> {
+/// Reads the next line into `line`; of one that is too long, the beginning. The rest of that one is left where it is.
+///
+/// A line may begin whenever it likes, but who has begun one has to go on within `patience`.
+async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>, patience: Duration) -> io::Result<Read> {
     line.clear();
-    let mut too_long = false;
     loop {
-        let available = reader.fill_buf().await?;
+        let patience = if line.is_empty() { Duration::MAX } else { patience };
+        let available = tokio::time::timeout(patience, reader.fill_buf()).await.map_err(io::Error::from)??;
         if available.is_empty() {
             return Ok(Read::End);
         }
         let newline = available.iter().position(|byte| *byte == b'\n');
         let taken = newline.map_or(available.len(), |at| at + 1);
-        too_long |= line.len() + taken > limits::LINE_BYTES;
-        if too_long {
-            line.clear();
-        } else {
-            line.extend_from_slice(&available[..taken]);
+        if line.len() + taken > limits::LINE_BYTES {
+            return Ok(Read::TooLong);
         }
+        line.extend_from_slice(&available[..taken]);
         reader.consume(taken);
         if newline.is_some() {
-            return Ok(if too_long { Read::TooLong } else { Read::Line });
+            return Ok(Read::Line);
         }
     }
 }
@@ -148,13 +163,13 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> 
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (writer, running) = (Arc::clone(&self.writer), Arc::clone(&self.running));
         async move {
-            let sent = writer.write(&message).await;
-            match &message {
+            // The id is free before the peer can know of it; the place only when the answer has been taken.
+            let _place = match &message {
                 JsonRpcMessage::Response(response) => running.done(&response.id),
-                JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| running.done(id)),
-                _ => {}
-            }
-            sent
+                JsonRpcMessage::Error(error) => error.id.as_ref().and_then(|id| running.done(id)),
+                _ => None,
+            };
+            writer.write(&message).await
         }
     }
 
@@ -220,5 +235,5 @@ fn refusal(id: Option<RequestId>, code: ErrorCode, why: &str) -> TxJsonRpcMessag
 }
 
 fn too_long() -> String {
-    format!("the line is longer than {} bytes", limits::LINE_BYTES)
+    format!("the line is longer than {} bytes; the connection ends here", limits::LINE_BYTES)
 }

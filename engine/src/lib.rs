@@ -11,6 +11,7 @@
 pub mod access;
 pub mod backfill;
 mod bm25;
+mod brief;
 mod budget;
 pub mod change;
 mod content;
@@ -38,11 +39,15 @@ mod undo;
 mod visible;
 
 #[cfg(test)]
+mod graph_tests;
+#[cfg(test)]
 mod recall_tests;
 #[cfg(test)]
 mod store_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod undo_tests;
 
 use db::{connection, memories, migrate, upkeep, vectors};
 use decay::Decay;

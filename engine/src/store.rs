@@ -239,6 +239,11 @@ impl Work<'_, '_> {
         let before = self.change.shared.settings().decay.at(self.change.call.now, known.kind, known.anchor);
         let after = before.boosted(REINFORCEMENT);
         content::merge_metadata(&mut known.metadata, &self.request.metadata);
+        if self.request.supersedes.is_some() {
+            // Undoing the supersession takes back the whole call.
+            self.change.keep(Row::Memory(known.seq))?;
+            self.change.keep(Row::Variant(known.seq, self.request.content.clone()))?;
+        }
         memories::reinforce(self.change.conn, &known, after, self.change.call.now)?;
         let reworded = known.content != self.request.content;
         if reworded {

@@ -3,6 +3,7 @@
 use crate::store::Draft;
 use crate::testing::{House, T0, axis, id, leaning, parse};
 use crate::time::DAY;
+use loci_proto::error::{Code, Failure};
 use loci_proto::store::StoreRequest;
 use serde_json::{Value, json};
 
@@ -131,4 +132,23 @@ fn confidence_fades_with_time_and_a_repeated_fact_starts_from_what_is_left() {
     house.store("a", event, None);
     let again = house.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0].confidence.expect("is full").get();
     assert!((again - (left + 0.1)).abs() < 1e-9);
+}
+
+#[test]
+fn a_database_that_cannot_grow_says_so_keeps_what_it_has_and_stores_again_when_it_can() {
+    let mut house = House::new();
+    let long = |n: usize| fact(&format!("{n} {}", "of some length ".repeat(500)));
+    house.store("a", long(0), None);
+    let pages = |house: &House| house.writer.conn.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0)).expect("is known");
+    let room = pages(&house);
+    house.writer.conn.pragma_update(None, "max_page_count", room).expect("is set");
+    for n in 1..4 {
+        let refused = Failure::from(house.try_store("a", long(n), None).expect_err("there is no room"));
+        assert_eq!(refused.code, Code::StorageFailed);
+        assert!(refused.to_string().contains("the disk is full; nothing was stored. Free some space"), "{refused}");
+    }
+    assert_eq!(house.recall("a", json!({"query": "length"}), None).reply.total_matched, 1, "nothing of it is half there");
+    house.writer.conn.pragma_update(None, "max_page_count", 2 * room + 100).expect("is set");
+    house.store("a", long(1), None);
+    assert_eq!(house.recall("a", json!({"query": "length"}), None).reply.total_matched, 2);
 }

@@ -7,10 +7,14 @@ use crate::recall::{Answer, Question};
 use crate::store::Draft;
 use crate::time::Timestamp;
 use crate::{Actor, Reader, Settings, Writer, open};
+use loci_proto::forget::ForgetReply;
 use loci_proto::group::{Group, GroupName};
+use loci_proto::inspect::InspectReply;
 use loci_proto::memory::MemoryId;
 use loci_proto::recall::{Degraded, RecallRequest};
+use loci_proto::relate::RelateReply;
 use loci_proto::store::{StoreReply, StoreRequest};
+use loci_proto::undo::UndoReply;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
@@ -67,6 +71,27 @@ impl House {
         self.reader
             .recall(Question { request: &request, group: &named(group), vector, now: self.now, degraded: &degraded })
             .expect("is answered")
+    }
+
+    /// Every row that a person could miss, as text: equal dumps are equal stores.
+    pub(crate) fn dump(&self) -> String {
+        crate::db::dump::all(&self.writer.conn).expect("is read")
+    }
+
+    pub(crate) fn forget(&mut self, group: &str, arguments: Value) -> Result<ForgetReply> {
+        self.writer.forget(&self.call(group, None), &parse(arguments))
+    }
+
+    pub(crate) fn inspect(&self, group: &str, arguments: Value) -> Result<InspectReply> {
+        self.reader.inspect(&parse(arguments), &named(group), self.now)
+    }
+
+    pub(crate) fn relate(&mut self, group: &str, arguments: Value) -> Result<RelateReply> {
+        self.writer.relate(&self.call(group, None), &parse(arguments))
+    }
+
+    pub(crate) fn undo_last(&mut self) -> Result<UndoReply> {
+        self.writer.undo(&self.call("a", None), &parse(serde_json::json!({"last": true})))
     }
 
     /// The contents found, best first.

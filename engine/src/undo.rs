@@ -166,6 +166,7 @@ fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {
         && let Some(memory) = memories::by_seq(change.conn, *seq)?
     {
         change.log(Operation::Delete, &memory.id, &json!({"undone": true}))?;
+        return memories::delete(change.conn, memory.seq);
     }
     rows::delete(change.conn, row)
 }

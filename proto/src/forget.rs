@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct ForgetRequest {
     /// Which memory.
     pub memory_id: MemoryId,
-    /// Why; kept.
+    /// Why.
     #[serde(default)]
     pub reason: Option<String>,
-    /// Remove every trace, for good. Only when the user asks for it; else it can be restored.
+    /// Remove every trace for good; only if the user asks for it.
     #[serde(default)]
     pub hard_delete: bool,
-    /// Another project than this session's.
+    /// Another project.
     #[serde(default)]
     pub group: Option<GroupName>,
 }
@@ -44,9 +44,9 @@ pub struct ForgetReply {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreRequest {
-    /// A forgotten, superseded or compacted memory.
+    /// Which memory.
     pub memory_id: MemoryId,
-    /// Another project than this session's.
+    /// Another project.
     #[serde(default)]
     pub group: Option<GroupName>,
 }

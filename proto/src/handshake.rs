@@ -1,12 +1,13 @@
 //! The handshake as the daemon answers it, so that a shim can answer when there is no daemon yet.
 //!
-//! `initialize`, `server/discover`, `tools/list` and `ping` depend on nothing but the version of loci and the revision of MCP that is
+//! `initialize`, `server/discover`, `ping` and the lists of tools, prompts and resources depend on nothing but the version of loci and the revision of MCP that is
 //! asked for. `handshake.json` holds the daemon's answers; a test asks the daemon and fails where they differ.
 //! Not here: any other request, and requests that are not well formed; the daemon answers those.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -25,9 +26,16 @@ struct Snapshot {
     initialize: Map<String, Value>,
     /// The result of `server/discover`.
     discover: Value,
-    /// The result of `tools/list` for a revision with a handshake.
-    tools: Map<String, Value>,
-    /// What a list carries beside that in a stateless revision.
+    /// The lists, by their method.
+    lists: BTreeMap<String, List>,
+}
+
+/// A list of what is offered.
+#[derive(Debug, Deserialize)]
+struct List {
+    /// The result for a revision with a handshake.
+    plain: Map<String, Value>,
+    /// What it carries beside that in a stateless revision.
     stateless: Map<String, Value>,
 }
 
@@ -40,16 +48,19 @@ pub enum Answer {
     Error(Value),
 }
 
+/// The lists whose answer is here.
+pub const LISTS: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+
 /// True for the requests that have an answer here.
 #[must_use]
 pub fn is_handshake(method: &str) -> bool {
-    matches!(method, "initialize" | "server/discover" | "tools/list" | "ping")
+    matches!(method, "initialize" | "server/discover" | "ping") || LISTS.contains(&method)
 }
 
 /// The daemon's answer to a request of the handshake; none when it is not well formed, or no such request.
 #[must_use]
 pub fn answer(method: &str, params: &Value) -> Option<Answer> {
-    let snapshot: Snapshot = serde_json::from_str(SNAPSHOT).ok()?;
+    let mut snapshot: Snapshot = serde_json::from_str(SNAPSHOT).ok()?;
     if method == "initialize" {
         return snapshot.initialize(params);
     }
@@ -64,14 +75,21 @@ pub fn answer(method: &str, params: &Value) -> Option<Answer> {
     let complete = CLIENT_KEYS.iter().all(|key| params["_meta"][*key].is_object());
     match method {
         "server/discover" if named.is_some() && complete => Some(Answer::Result(snapshot.discover)),
-        "tools/list" if !stateless => Some(Answer::Result(snapshot.tools.into())),
-        "tools/list" if complete => Some(Answer::Result(snapshot.stateless.into_iter().chain(snapshot.tools).collect())),
         "ping" if !stateless => Some(Answer::Result(json!({}))),
-        _ => None,
+        _ => snapshot.list(method, stateless, complete),
     }
 }
 
 impl Snapshot {
+    fn list(&mut self, method: &str, stateless: bool, complete: bool) -> Option<Answer> {
+        let List { plain, stateless: beside } = self.lists.remove(method)?;
+        match (stateless, complete) {
+            (false, _) => Some(Answer::Result(plain.into())),
+            (true, true) => Some(Answer::Result(beside.into_iter().chain(plain).collect())),
+            (true, false) => None,
+        }
+    }
+
     fn initialize(mut self, params: &Value) -> Option<Answer> {
         let asked = params["protocolVersion"].as_str()?;
         if !params["clientInfo"].is_object() || !params["capabilities"].is_object() {
@@ -99,7 +117,7 @@ pub fn fingerprint(tools: &Value) -> String {
 pub fn own_fingerprint() -> &'static str {
     static OWN: LazyLock<String> = LazyLock::new(|| {
         let snapshot: Option<Snapshot> = serde_json::from_str(SNAPSHOT).ok();
-        snapshot.and_then(|s| s.tools.get("tools").map(fingerprint)).unwrap_or_default()
+        snapshot.and_then(|s| s.lists.get("tools/list")?.plain.get("tools").map(fingerprint)).unwrap_or_default()
     });
     &OWN
 }

@@ -108,6 +108,42 @@ impl Refused {
 /// The protocol to speak with a peer that speaks `theirs` (oldest, newest), if there is one.
 #[must_use]
 pub fn agree(theirs: (u32, u32)) -> Option<u32> {
-    let newest = theirs.1.min(MAX);
-    (newest >= theirs.0.max(MIN)).then_some(newest)
+    common((MIN, MAX), theirs)
+}
+
+/// The newest protocol that lies in both ranges.
+fn common(ours: (u32, u32), theirs: (u32, u32)) -> Option<u32> {
+    let newest = theirs.1.min(ours.1);
+    (newest >= theirs.0.max(ours.0)).then_some(newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_protocol_that_both_speak_is_agreed_on() {
+        // A daemon of protocol 5 serves shims of 5 and 4, and so the newest of those that speak more.
+        for (theirs, agreed) in
+            [((5, 5), Some(5)), ((4, 4), Some(4)), ((4, 5), Some(5)), ((3, 4), Some(4)), ((5, 9), Some(5)), ((1, 9), Some(5))]
+        {
+            assert_eq!(common((4, 5), theirs), agreed, "{theirs:?}");
+        }
+        for theirs in [(3, 3), (0, 3), (6, 6), (6, 9), (5, 4)] {
+            assert_eq!(common((4, 5), theirs), None, "{theirs:?}");
+        }
+    }
+
+    #[test]
+    fn this_build_serves_its_own_protocol_and_whoever_also_speaks_it() {
+        assert_eq!([(MIN, MAX), (MAX - 1, MAX), (MAX, MAX + 1)].map(agree), [Some(MAX); 3]);
+        assert_eq!([(MAX + 1, MAX + 2), (0, MIN - 1)].map(agree), [None; 2]);
+    }
+
+    #[test]
+    fn a_refusal_names_what_this_build_speaks() {
+        let refused = serde_json::to_value(Refused::new(Refusal::Version)).expect("is JSON");
+        let expected = serde_json::json!({"ok": false, "error": "version", "min": MIN, "max": MAX, "daemon": crate::VERSION});
+        assert_eq!(refused, expected);
+    }
 }

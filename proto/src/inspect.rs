@@ -13,16 +13,17 @@ use serde_json::{Map, Value};
 pub struct InspectRequest {
     /// Which memory.
     pub memory_id: MemoryId,
-    /// Relations to other entities; default true.
+    /// Default true.
     #[serde(default)]
     pub include_relations: Option<bool>,
-    /// What happened to it, and who did it; newest first.
+    /// What happened to it, and by whom.
     #[serde(default)]
     pub include_log: bool,
-    /// log.next of the page before.
+    #[expect(clippy::doc_markdown, reason = "a model reads this line and every character is paid for")]
+    /// log_next of the page before.
     #[serde(default)]
     pub log_before: Option<i64>,
-    /// Another project than this session's.
+    /// Another project.
     #[serde(default)]
     pub group: Option<GroupName>,
 }

@@ -26,6 +26,7 @@ pub mod hello;
 pub mod inspect;
 pub mod limits;
 pub mod memory;
+pub mod offers;
 pub mod paths;
 pub mod people;
 pub mod recall;

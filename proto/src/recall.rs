@@ -14,10 +14,10 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecallRequest {
-    /// What you want to know, in natural language. Needed unless ids are given.
+    /// What you want to know. Needed unless ids are given.
     #[serde(default)]
     pub query: Option<String>,
-    /// Memories to show in full, in this order.
+    /// Memories to show in full.
     #[serde(default)]
     pub ids: Option<Vec<MemoryId>>,
     /// Only this type.
@@ -26,16 +26,16 @@ pub struct RecallRequest {
     /// Only this scope.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// Another project than this session's.
+    /// Another project than this one.
     #[serde(default)]
     pub group: Option<GroupName>,
     /// Default 5.
     #[serde(default)]
     pub max_results: Option<MaxResults>,
-    /// Short previews instead of full content: scan these first, then ask for the ids that matter.
+    /// Previews only: scan these, then ask for ids.
     #[serde(default)]
     pub summary_only: bool,
-    /// Most tokens that the answer may take.
+    /// Most tokens of the answer.
     #[serde(default)]
     pub token_budget: Option<TokenBudget>,
     /// Default 0.1.

@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelateRequest {
-    /// An entity.
+    /// Entity.
     pub subject_id: MemoryId,
-    /// For example works_at, manages, part_of.
+    /// Such as works_at, manages, part_of.
     #[expect(clippy::doc_markdown, reason = "a model reads this line and every character is paid for")]
     pub predicate: String,
-    /// Another entity.
+    /// Entity.
     pub object_id: MemoryId,
     /// Memories that say so.
     #[serde(default)]
     pub evidence: Vec<MemoryId>,
-    /// How sure you are; default 1.
+    /// Default 1.
     #[serde(default)]
     pub confidence: Option<Confidence>,
-    /// Another project than this session's.
+    /// Another project.
     #[serde(default)]
     pub group: Option<GroupName>,
 }

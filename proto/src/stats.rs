@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StatsRequest {
-    /// Only memories that came from this project.
+    /// Only this project.
     #[serde(default)]
     pub group: Option<GroupName>,
 }

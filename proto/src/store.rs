@@ -12,30 +12,30 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreRequest {
-    /// One self-contained statement: name people and things, give dates in full.
+    /// One self-contained statement with names and full dates.
     pub content: String,
-    /// episodic: what happened; semantic: a fact or preference; procedural: how to do something; entity: who or what someone or something is.
+    /// episodic: what happened; semantic: fact or preference; procedural: how to; entity: who or what.
     #[serde(rename = "type")]
     pub kind: MemoryType,
-    /// global: seen from every project; group: from this one. Default: episodic group, others global.
+    /// group: this project only. Default: episodic group, others global.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// Details by type: event_date, session_id; category, subject; trigger, steps, version; entity_type, name, aliases, properties.
+    /// By type: event_date, session_id; category, subject; trigger, steps, version; entity_type, name, aliases, properties.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// Id of the memory that this one replaces, when a fact has changed.
+    /// Id of the memory that this replaces.
     #[serde(default)]
     pub supersedes: Option<MemoryId>,
-    /// Another project than this session's.
+    /// Another project than this one.
     #[serde(default)]
     pub group: Option<GroupName>,
-    /// How sure you are; default 1.
+    /// Default 1.
     #[serde(default)]
     pub confidence: Option<Confidence>,
-    /// Date (or RFC 3339) after which it is no longer true.
+    /// Last date (or RFC 3339 moment) on which it holds.
     #[serde(default)]
     pub expires_at: Option<String>,
-    /// The same as seconds from now.
+    /// Or for how long.
     #[serde(default)]
     pub ttl_seconds: Option<TtlSeconds>,
 }

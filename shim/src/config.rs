@@ -43,6 +43,7 @@ pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::String(text) => plain(text),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
         other => other.to_string(),
     }
 }

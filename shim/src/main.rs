@@ -2,14 +2,13 @@
 
 use clap::{CommandFactory, FromArgMatches};
 use loci::cli::{self, Cli, Command};
-use loci::output::{Problem, report};
+use loci::output::{Problem, Reader, report};
 use loci::{config, ctl, demo, mcp, model, pages, verbs};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let parsed = Cli::command().try_get_matches().and_then(|given| Ok((cli::reader(&given), Cli::from_arg_matches(&given)?.command)));
-    let (reader, command) = match parsed {
+    let (reader, command) = match command() {
         Ok(parsed) => parsed,
         Err(shown) => {
             // Help and version come this way too; whoever closed the pipe has seen enough.
@@ -30,6 +29,15 @@ fn main() -> ExitCode {
     }
 }
 
+/// What this process is to do. What agents say is known without the parser, whose code would stay in the memory of every session.
+fn command() -> Result<(Reader, Command), clap::Error> {
+    if std::env::args_os().skip(1).eq(["mcp"]) {
+        return Ok((Reader::Person, Command::Mcp));
+    }
+    let given = Cli::command().try_get_matches()?;
+    Ok((cli::reader(&given), Cli::from_arg_matches(&given)?.command))
+}
+
 async fn run(command: Command) -> Result<ExitCode, Problem> {
     match command {
         Command::Mcp => mcp::run().await,
@@ -39,6 +47,6 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Config(command) => config::run(&command).await,
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::man(dir.as_deref()),
-        of_memories => verbs::run(of_memories).await,
+        of_memories => Box::pin(verbs::run(of_memories)).await,
     }
 }

@@ -31,6 +31,7 @@ use loci_proto::{handshake as handshake_snapshot, limits};
 use message::{FromDaemon, Message, Notification, Refusal, Request};
 use stamp::Keys;
 use std::future::{Future, pending};
+use std::io::Write as _;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -51,6 +52,8 @@ pub struct Relay<I, O> {
     tools: Option<String>,
     /// The handshake was answered here.
     greeted: bool,
+    /// What the person was last told on standard error.
+    told: Option<String>,
     /// Daemons that were lost since the last answer.
     lost: u32,
     endurance: Endurance,
@@ -84,7 +87,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     /// A session whose idempotency keys are `keys`.
     pub fn new(agent: Agent<I, O>, reach: Rc<Reach>, keys: Keys, endurance: Endurance) -> Self {
         let (flight, handshake) = (Flight::default(), Handshake::default());
-        Self { agent, link: Link::new(reach), flight, handshake, keys, tools: None, greeted: false, lost: 0, endurance }
+        Self { agent, link: Link::new(reach), flight, handshake, keys, tools: None, greeted: false, told: None, lost: 0, endurance }
     }
 
     /// Serves the agent until it ends (end of input, closed output, or `stop`).
@@ -265,11 +268,16 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     }
 
     fn on_unreachable(&mut self, reason: &Unreachable) {
-        eprintln!("loci: {}", reason.what());
+        // Once for each reason, since somebody may keep it all, and whether anybody reads it or not.
+        let what = reason.what();
+        if self.told.as_ref() != Some(&what) {
+            let _ = writeln!(std::io::stderr(), "loci: {what}");
+        }
         self.greet();
         for entry in self.flight.give_up(|_| true) {
-            self.agent.tell(&answers::failure(&entry, &reason.what(), &reason.next_step()));
+            self.agent.tell(&answers::failure(&entry, &what, &reason.next_step()));
         }
+        self.told = Some(what);
     }
 
     fn on_lost(&mut self) {

@@ -15,7 +15,7 @@ use loci_proto::paths::{self, Paths};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ fn it_ended(status: ExitStatus, paths: &Paths, log: &Log) -> Failed {
         (None, signal) => format!("it was ended by signal {}", signal.unwrap_or_default()),
     };
     let said = log.last_lines();
-    let why = if said.is_empty() { how } else { said };
+    let why = if said.is_empty() { log.why_empty().map_or(how.clone(), |trouble| format!("{how}; {trouble}")) } else { said };
     let reason = not_started(why, status.code());
     // A daemon that ends by itself will do so again; one that somebody killed will not.
     if status.code().is_some() { Failed::ForGood(reason) } else { Failed::ForNow(reason) }
@@ -164,6 +164,8 @@ struct Log {
     file: File,
     path: PathBuf,
     start: u64,
+    /// Why there is none.
+    trouble: Option<io::Error>,
 }
 
 impl Log {
@@ -171,12 +173,21 @@ impl Log {
     fn open(paths: &Paths) -> Result<Self, String> {
         let path = paths.logs.join("locid.log");
         let opened = folders::make(&paths.logs).and_then(|()| private_file().open(&path));
-        let file = match opened {
-            Ok(file) => file,
-            Err(_) => OpenOptions::new().write(true).open("/dev/null").map_err(|e| format!("/dev/null: {e}"))?,
+        let (file, trouble) = match opened {
+            Ok(file) => (file, None),
+            Err(trouble) => (OpenOptions::new().write(true).open("/dev/null").map_err(|e| format!("/dev/null: {e}"))?, Some(trouble)),
         };
         let start = file.metadata().map_or(0, |meta| meta.len());
-        Ok(Self { file, path, start })
+        Ok(Self { file, path, start, trouble })
+    }
+
+    /// Why nothing stands in it, if that is because nothing can be written: what ended the daemon, as like as not.
+    fn why_empty(&self) -> Option<String> {
+        let written = match &self.trouble {
+            Some(trouble) => Err(trouble.to_string()),
+            None => (&self.file).write_all(b"\n").map_err(|error| error.to_string()),
+        };
+        written.err().map(|why| format!("its log {} cannot be written: {why}", self.path.display()))
     }
 
     /// What the daemon said last.

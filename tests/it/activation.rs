@@ -1,4 +1,4 @@
-//! A service manager that holds the socket and wants to be told: systemd's protocol, without a systemd.
+//! Service managers without a service manager: systemd's protocol, and the very command that launchd would run.
 
 use crate::house::House;
 use crate::wire::{Daemon, Peer, signal, until};
@@ -6,7 +6,7 @@ use serde_json::json;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -97,4 +97,47 @@ fn a_socket_where_no_agent_looks_is_refused() {
     ear.set_nonblocking(true).expect("is set");
     assert_eq!(ear.recv(&mut [0; 8]).expect_err("nobody said it was ready").kind(), ErrorKind::WouldBlock);
     assert!(house.session().call("memory_stats", json!({})).is_ok(), "agents start one of their own");
+}
+
+/// What the shell of the launch agent is told to do: the one string of the file that ends in a command. `tidy` reads the whole file.
+fn launch_command() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../launchd/dev.loci.locid.plist");
+    let text = fs::read_to_string(file).expect("is there");
+    let (_, rest) = text.split_once("<string>-c</string>").expect("has a command");
+    let (_, rest) = rest.split_once("<string>").expect("has a command");
+    let (command, _) = rest.split_once("</string>").expect("ends");
+    command.replace("&gt;", ">").replace("&amp;", "&")
+}
+
+/// A home as macOS has them, without a runtime folder, into which cargo has installed loci.
+fn mac() -> House {
+    let house = House::without_model().with("XDG_RUNTIME_DIR", "");
+    fs::create_dir_all(house.path(".cargo/bin")).expect("is made");
+    symlink(crate::house::binaries().join("locid"), house.path(".cargo/bin/locid")).expect("is made");
+    house
+}
+
+#[test]
+fn the_command_of_the_launch_agent_serves_at_the_socket_that_it_names() {
+    let house = mac();
+    let command = format!("umask 077; {}", launch_command());
+    let daemon = Daemon::start(&house, house.command_at("/bin/sh".as_ref()).args(["-c", &command]));
+    let mut agent = house.session();
+    agent.store("semantic", "Stored with the daemon of the launch agent");
+    assert_eq!(house.status()["pid"], daemon.pid(), "no other daemon was started");
+    assert!(fs::symlink_metadata(house.path(".loci/run/locid.sock")).expect("is there").file_type().is_socket());
+    assert!(house.log().contains("serving"), "its log is the one that people are shown");
+}
+
+#[test]
+fn a_launch_agent_that_names_a_socket_where_no_agent_looks_is_refused() {
+    let house = mac();
+    let house = {
+        let elsewhere = house.path("elsewhere");
+        house.with("LOCI_HOME", elsewhere)
+    };
+    let run = house.command_at("/bin/sh".as_ref()).args(["-c", &format!("umask 077; {}", launch_command())]).output().expect("runs");
+    let said = fs::read_to_string(house.path(".loci/logs/locid.log")).expect("is there");
+    assert_eq!(run.status.code(), Some(78), "{said}");
+    assert!(said.contains(".loci/run/locid.sock, but agents look at") && said.contains("elsewhere/run/locid-"), "{said}");
 }

@@ -109,14 +109,14 @@ fn what_a_terminal_would_obey_is_shown_and_json_is_exact() {
     let mut agent = house.session();
     let stored = agent.store_with(json!({"content": hostile, "type": "semantic", "metadata": {"category": "a\u{1b}]0;title\u{7}"}}));
     let id = stored["id"].as_str().expect("has an id");
-    for arguments in [&["list"][..], &["search", "alert"], &["search", "alert", "--full"], &["inspect", id, "--log"]] {
+    for arguments in [&["list"][..], &["search", "backwards"], &["search", "backwards", "--full"], &["inspect", id, "--log"]] {
         let shown = String::from_utf8(house.loci(arguments).stdout).expect("is text");
         assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{shown:?}");
         assert!(shown.contains("\\u{1b}[31malert"), "{shown:?}");
     }
     let exact: Value = serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
     assert_eq!(exact["memory"]["content"], hostile);
-    let full: Value = serde_json::from_slice(&house.loci(&["search", "alert", "--full", "--json"]).stdout).expect("is JSON");
+    let full: Value = serde_json::from_slice(&house.loci(&["search", "backwards", "--full", "--json"]).stdout).expect("is JSON");
     assert_eq!(full["results"][0]["content"], hostile);
 }
 

@@ -1,10 +1,12 @@
 //! The handshake is answered always, and in the same words whoever answers.
 
 use crate::house::{Agent, House, binaries};
+use loci_proto::handshake::LISTS;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::process::Command;
 
 fn meta(version: &str) -> Value {
     json!({
@@ -22,9 +24,9 @@ fn requests() -> Vec<(&'static str, Value)> {
     let mut all: Vec<_> = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01"].map(initialize).into();
     for version in ["2026-07-28", "2025-11-25", "2099-01-01"] {
         all.push(("server/discover", json!({"_meta": meta(version)})));
-        all.push(("tools/list", json!({"_meta": meta(version)})));
+        all.extend(LISTS.map(|list| (list, json!({"_meta": meta(version)}))));
     }
-    all.push(("tools/list", json!({})));
+    all.extend(LISTS.map(|list| (list, json!({}))));
     all.push(("ping", json!({})));
     all
 }
@@ -45,8 +47,12 @@ fn of_daemon(house: &House, method: &str, params: &Value) -> Value {
 /// A shim that has no daemon to start: its binary lies alone in a folder.
 fn orphan(house: &House) -> Agent {
     let alone = house.path("alone");
-    std::fs::create_dir_all(&alone).expect("a folder");
-    std::fs::copy(binaries().join("loci"), alone.join("loci")).expect("is copied");
+    if !alone.exists() {
+        std::fs::create_dir(&alone).expect("a folder");
+        // Not by this process: a file that is open for writing cannot be run, and any test may fork meanwhile.
+        let copied = Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
+        assert!(copied.success());
+    }
     let mut command = house.command_at(&alone.join("loci"));
     Agent::bare(command.env("PATH", "/nowhere").arg("mcp"))
 }
@@ -78,10 +84,14 @@ fn bless(house: &House) {
     let mut initialize = result("initialize", hello);
     initialize.as_object_mut().expect("is an object").remove("protocolVersion");
     let discover = result("server/discover", json!({"_meta": meta("2026-07-28")}));
-    let tools = result("tools/list", json!({}));
-    let mut stateless = result("tools/list", json!({"_meta": meta("2026-07-28")}));
-    stateless.as_object_mut().expect("is an object").retain(|key, _| tools.get(key).is_none());
-    let snapshot = json!({"versions": discover["supportedVersions"], "initialize": initialize, "discover": discover, "tools": tools, "stateless": stateless});
+    let list = |method: &&str| {
+        let plain = result(method, json!({}));
+        let mut stateless = result(method, json!({"_meta": meta("2026-07-28")}));
+        stateless.as_object_mut().expect("is an object").retain(|key, _| plain.get(key).is_none());
+        ((*method).to_owned(), json!({"plain": plain, "stateless": stateless}))
+    };
+    let lists: serde_json::Map<String, Value> = LISTS.iter().map(list).collect();
+    let snapshot = json!({"versions": discover["supportedVersions"], "initialize": initialize, "discover": discover, "lists": lists});
     let text = serde_json::to_string_pretty(&snapshot).expect("is JSON");
     std::fs::write(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/handshake.json"), text + "\n").expect("is written");
 }
@@ -102,6 +112,21 @@ fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong()
     let said = agent.call("memory_stats", json!({})).expect_err("says why");
     assert!(said.contains("locid"), "{said}");
     assert_eq!(agent.request("tools/list", json!({}))["result"]["tools"].as_array().map(Vec::is_empty), Some(false), "and lives on");
+}
+
+#[test]
+fn a_session_whose_standard_error_takes_nothing_lives_on() {
+    let house = House::without_model();
+    house.configure_whole("[retrieval]\nrrf_kk = 5\n");
+    let mut command = house.command_at("/bin/sh".as_ref());
+    command.args(["-c", "exec \"$0\" mcp 2>/dev/full"]).arg(binaries().join("loci"));
+    let mut agent = Agent::bare(&mut command);
+    for _ in 0..2 {
+        let said = agent.call("memory_stats", json!({})).expect_err("says why");
+        assert!(said.contains("rrf_kk"), "{said}");
+    }
+    house.configure("");
+    agent.store("semantic", "Nobody had to read that");
 }
 
 #[test]

@@ -123,7 +123,7 @@ impl Drop for House {
 pub struct Agent {
     child: Child,
     stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    stdout: Option<BufReader<ChildStdout>>,
     calls: u64,
 }
 
@@ -143,14 +143,19 @@ impl Agent {
     pub fn bare(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("loci runs");
         let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().expect("is piped"));
+        let stdout = child.stdout.take().map(BufReader::new);
         Self { child, stdin, stdout, calls: 0 }
     }
 
     /// Sends one line.
     pub fn send(&mut self, line: &str) {
-        let stdin = self.stdin.as_mut().expect("is open");
-        stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush()).expect("is read");
+        self.say(line.as_bytes());
+        self.say(b"\n");
+    }
+
+    /// Sends bytes as they are.
+    pub fn say(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().expect("is open").write_all(bytes).expect("is read");
     }
 
     /// Sends lines while this thread does something else; the session can say nothing more afterwards.
@@ -167,7 +172,7 @@ impl Agent {
     /// The next message, a notification or an answer.
     pub fn message(&mut self) -> Value {
         let mut line = String::new();
-        assert!(self.stdout.read_line(&mut line).expect("is text") > 0, "the shim has ended");
+        assert!(self.stdout.as_mut().expect("is open").read_line(&mut line).expect("is text") > 0, "the shim has ended");
         serde_json::from_str(&line).expect("is JSON")
     }
 
@@ -238,6 +243,18 @@ impl Agent {
     /// Closes the session as an agent does; the shim's exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
+        self.ended()
+    }
+
+    /// Reads nothing any more, and says something that has to be answered; the shim's exit code.
+    pub fn turn_away(mut self) -> Option<i32> {
+        drop(self.stdout.take());
+        self.send(r#"{"jsonrpc":"2.0","id":"unheard","method":"ping"}"#);
+        self.ended()
+    }
+
+    /// Waits for the end of the shim; its exit code.
+    pub fn ended(&mut self) -> Option<i32> {
         self.child.wait().expect("ends").code()
     }
 }

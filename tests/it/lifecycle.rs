@@ -74,9 +74,10 @@ fn check(path: &Path) {
 }
 
 #[test]
-fn a_database_of_a_newer_loci_is_refused_untouched_and_said_so() {
+fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the_same_session_works() {
     let house = House::without_model();
-    drop(house.session());
+    house.session().store("semantic", "Of the older loci");
+    let schema = schema(&house.path(".loci/memory.db"));
     assert!(house.loci(&["ctl", "stop"]).status.success());
     let db = house.path(".loci/memory.db");
     set_user_version(&db, 99);
@@ -87,8 +88,20 @@ fn a_database_of_a_newer_loci_is_refused_untouched_and_said_so() {
     assert!(said.contains("newer loci") && said.contains("schema 99"), "{said}");
     assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
     let mut agent = Agent::bare(house.command("loci").arg("mcp"));
-    let refused = agent.call("memory_stats", json!({})).expect_err("says why");
-    assert!(refused.contains("newer loci"), "{refused}");
+    for _ in 0..3 {
+        let refused = agent.call("memory_stats", json!({})).expect_err("says why");
+        assert!(refused.contains("newer loci") && refused.contains("schema 99"), "{refused}");
+    }
+    assert!(agent.request("tools/list", json!({}))["result"]["tools"].is_array(), "the handshake is answered all the same");
+    assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
+    set_user_version(&db, schema);
+    assert_eq!(agent.recall("older"), ["Of the older loci"], "the session that was refused");
+}
+
+/// The schema's number, by way of the log that may still hold it.
+fn schema(db: &Path) -> u32 {
+    let conn = rusqlite::Connection::open(db).expect("opens");
+    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("has one")
 }
 
 /// The schema's number stands in the header at byte 60, big-endian.

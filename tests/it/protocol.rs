@@ -1,6 +1,7 @@
 //! MCP itself: both eras, any request first, and what the tools cost in tokens.
 
 use crate::house::{Agent, House};
+use crate::wire::Peer;
 use serde_json::{Value, json};
 
 fn bare(house: &House) -> Agent {
@@ -15,18 +16,21 @@ fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
         .request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
     let instructions = hello["result"]["instructions"].as_str().expect("has instructions").to_owned();
     let tools = agent.request("tools/list", json!({}))["result"]["tools"].clone();
-    let tokens = (tools.to_string().chars().count() + instructions.chars().count()) / 4;
-    assert!(tokens <= 1200, "{tokens} tokens");
+    let tokens = |tools: &Value| (tools.to_string().chars().count() + instructions.chars().count()) / 4;
+    let all = tokens(&tools);
+    assert!(all <= 1600, "{all} tokens");
+    let mut specified = tools.clone();
+    specified
+        .as_array_mut()
+        .expect("is a list")
+        .retain(|tool| !["restore_memory", "compact_memories"].contains(&tool["name"].as_str().unwrap_or_default()));
+    assert_eq!(specified.as_array().map(Vec::len), Some(6), "the tools of the specification");
+    let six = tokens(&specified);
+    assert!(six <= 1200, "{six} tokens");
     let named = |name: &str| tools.as_array().expect("is a list").iter().find(|t| t["name"] == name).cloned().expect("is listed");
     let (store, recall) = (named("store_memory"), named("recall_memory"));
-    assert_eq!(
-        store["annotations"],
-        json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false})
-    );
-    assert_eq!(
-        recall["annotations"],
-        json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false})
-    );
+    assert_eq!(store["annotations"], json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false}));
+    assert_eq!(recall["annotations"], json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true}));
     assert_eq!(recall["inputSchema"]["properties"]["max_results"]["maximum"], 20);
     assert_eq!(store["inputSchema"]["required"], json!(["content", "type"]));
 }
@@ -77,7 +81,9 @@ fn a_call_before_any_handshake_is_answered_and_a_later_handshake_works() {
 fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
     let house = House::without_model();
     let mut agent = house.session();
-    for (line, code) in [("{not json", -32700), ("[]", -32600), (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600)] {
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
+    let no_id = r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#;
+    for (line, code) in [("{not json", -32700), ("[]", -32600), (batch, -32600), (no_id, -32600)] {
         agent.send(line);
         let answer = agent.receive();
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null), "{line}");
@@ -89,4 +95,45 @@ fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
     assert_eq!(agent.request("no/such/method", json!({}))["error"]["code"], -32601);
     assert_eq!(agent.request("prompts/list", json!({}))["error"]["code"], -32601);
     agent.store("semantic", "Life goes on");
+}
+
+#[test]
+fn bytes_that_are_no_text_and_depth_without_end_are_no_json_here_and_at_the_daemon() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "So that the daemon is there");
+    let mut peer = Peer::welcome(&house);
+    let utf16: Vec<u8> = "\u{FEFF}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let deep = "[".repeat((1 << 20) - 2).into_bytes();
+    let deep_object = [br#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"#.as_slice(), &b"[".repeat(1 << 19)].concat();
+    for line in [b"{\"id\":\xff\xfe}".to_vec(), utf16, deep, deep_object] {
+        let line = [line.as_slice(), b"\n"].concat();
+        agent.say(&line);
+        peer.say(&line);
+        for answer in [agent.receive(), peer.receive().expect("is answered")] {
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &Value::Null), "{answer}");
+        }
+    }
+    let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for line in [nested.clone(), format!(r#"{{"jsonrpc":"2.0","id":9,"method":"ping","params":{{"x":{nested}}}}}"#)] {
+        agent.send(&line);
+        assert_eq!(agent.receive()["error"]["code"], -32700, "nothing is nested two hundred deep");
+    }
+    agent.say(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r\n");
+    assert_eq!(agent.receive(), json!({"jsonrpc": "2.0", "id": 8, "result": {}}), "a carriage return before the newline is fine");
+    agent.store("semantic", "The session goes on");
+}
+
+#[test]
+fn a_second_handshake_is_answered_and_a_notification_with_an_id_is_told_that_it_is_none() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    for version in ["2025-06-18", "2025-11-25"] {
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+        assert_eq!(agent.request("initialize", params)["result"]["protocolVersion"], version);
+    }
+    for method in ["notifications/initialized", "notifications/cancelled"] {
+        assert_eq!(agent.request(method, json!({"requestId": 1}))["error"]["code"], -32601, "{method}");
+    }
+    agent.store("semantic", "The session goes on");
 }

@@ -60,6 +60,23 @@ fn two_hundred_killed_sessions_leave_nothing_behind() {
     assert!(after.1 < before.1 + 2048, "{} KiB before, {} KiB after", before.1, after.1);
 }
 
+#[test]
+fn a_shim_at_work_costs_less_than_three_mebibytes() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.request("tools/list", json!({}));
+    agent.store("semantic", "One memory");
+    let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", agent.pid())).expect("is running");
+    let kib = |name: &str| -> u64 {
+        let line = rollup.lines().find_map(|line| line.strip_prefix(name)).expect("is told");
+        line.trim().trim_end_matches(" kB").parse().expect("is a number")
+    };
+    // Shims of other tests share its code; what is its own, they do not.
+    let (all, own) = (kib("Pss:"), kib("Pss_Anon:"));
+    println!("{all} KiB, of which {own} KiB are no file's");
+    assert!(all <= 3 * 1024 && own <= 640, "{all} KiB, of which {own} KiB are no file's");
+}
+
 fn nobody_may_look() -> bool {
     println!("not root: the daemon's descriptors could not be counted");
     true

@@ -59,12 +59,12 @@ fn vector_weight() {
         let mut agent = house.session();
         agent.store_all(
             "semantic",
-            ["The cat was given drops for its eye by the vet", "A vision of the future: pets that solve every problem"],
+            ["The vet prescribed drops for the cat's left eye", "Problem: the vision statement of the marketing department"],
         );
         agent.recall("medicine for a pet's vision problem").remove(0)
     };
-    assert!(first("0.0").starts_with("A vision"), "words alone");
-    assert!(first("1.0").starts_with("The cat"), "meaning alone");
+    assert!(first("0.0").starts_with("Problem"), "words alone");
+    assert!(first("1.0").starts_with("The vet"), "meaning alone");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Many calls, slow calls, calls taken back: nobody is crowded out, nobody is left without word.
 
 use crate::house::{Agent, House};
+use crate::wire::Peer;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -52,6 +53,40 @@ fn a_cancelled_call_has_no_answer_and_the_session_goes_on() {
 }
 
 #[test]
+fn an_id_that_is_used_again_while_it_waits_is_refused_by_the_shim_and_never_mixed_up() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "The database is there");
+    let held = hold(&house);
+    send(&mut agent, 100, "The first of its id", None);
+    send(&mut agent, 100, "The second of its id", None);
+    let refused = agent.receive();
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(100), &json!(-32600)), "{refused}");
+    drop(held);
+    let answer = agent.receive();
+    assert_eq!((&answer["id"], &answer["result"]["structuredContent"]["deduplicated"]), (&json!(100), &json!(false)), "{answer}");
+    assert_eq!(agent.recall("of its id"), ["The first of its id"], "the second had no effect");
+}
+
+#[test]
+fn an_id_that_a_peer_uses_again_while_it_waits_is_refused_by_the_daemon_too() {
+    let house = House::without_model();
+    house.session().store("semantic", "The database is there");
+    let held = hold(&house);
+    let mut peer = Peer::welcome(&house);
+    for text in ["The first of its id", "The second of its id"] {
+        peer.call(5, "store_memory", &json!({"content": text, "type": "semantic"}));
+    }
+    let refused = peer.receive().expect("is answered");
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(5), &json!(-32600)), "{refused}");
+    drop(held);
+    assert_eq!(peer.receive().expect("is answered")["result"]["structuredContent"]["deduplicated"], false);
+    assert_eq!(house.session().recall("of its id"), ["The first of its id"]);
+    peer.call(5, "memory_stats", &json!({}));
+    assert!(peer.receive().expect("is answered")["result"].is_object(), "once it is answered the id is free again");
+}
+
+#[test]
 fn a_session_that_sends_everything_at_once_does_not_crowd_out_another() {
     let house = House::new();
     let (mut greedy, mut modest) = (house.session(), house.session());
@@ -92,7 +127,7 @@ fn an_agent_that_stores_the_same_again_and_again_is_told_to_stop() {
     let house = House::without_model();
     let mut agent = house.session();
     let again = json!({"content": "The same again", "type": "semantic"});
-    let outcomes: Vec<_> = (0..60).map(|_| agent.call("store_memory", again.clone())).collect();
+    let outcomes: Vec<_> = (0..1000).map(|_| agent.call("store_memory", again.clone())).collect();
     assert!(outcomes[..20].iter().all(Result::is_ok) && outcomes[20..].iter().all(Result::is_err));
     let said = outcomes[20].as_ref().expect_err("is busy");
     assert!(said.starts_with("busy: ") && said.contains("retry_after"), "{said}");

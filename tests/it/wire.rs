@@ -114,9 +114,14 @@ impl Peer {
 
     /// Connects and says hello; the daemon's answer.
     pub fn greet(house: &House) -> (Self, Value) {
+        Self::greet_as(house, (hello::MIN, hello::MAX))
+    }
+
+    /// The same by a shim that speaks these protocols.
+    pub fn greet_as(house: &House, loci: (u32, u32)) -> (Self, Value) {
         let mut peer = Self::silent(house);
         let session = hello::Session { id: "wire".to_owned(), pid: std::process::id(), ..hello::Session::default() };
-        let hello = Hello { loci: (hello::MIN, hello::MAX), shim: "wire".to_owned(), session };
+        let hello = Hello { loci, shim: "wire".to_owned(), session };
         peer.send(&serde_json::to_value(hello).expect("is JSON"));
         let answer = peer.receive().expect("is answered");
         (peer, answer)
@@ -132,6 +137,12 @@ impl Peer {
     /// Sends bytes as they are.
     pub fn say(&mut self, bytes: &[u8]) {
         self.0.get_mut().write_all(bytes).expect("is taken");
+    }
+
+    /// Sends bytes again and again until the daemon takes no more; how many it took.
+    pub fn pour(&mut self, bytes: &[u8], times: usize) -> usize {
+        let poured = (0..times).find(|_| self.0.get_mut().write_all(bytes).is_err());
+        poured.unwrap_or(times) * bytes.len()
     }
 
     /// Sends one line.

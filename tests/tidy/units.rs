@@ -5,6 +5,7 @@ use crate::plist::{self, Value};
 use crate::repository::{files, read, sources};
 use crate::rust::Source;
 use loci_proto::paths::{Paths, Variables};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -184,21 +185,45 @@ fn agent_faults(text: &str) -> Vec<String> {
     ];
     let missing = required.into_iter().filter(|(key, value)| entries.get(*key) != Some(value));
     let mut faults: Vec<String> = missing.map(|(key, value)| format!("{AGENT}: {key} is not {value:?}")).collect();
-    let runs = |item: &Value| matches!(item, Value::Text(text) if text.contains("exec \"$HOME/.cargo/bin/locid\""));
-    if !matches!(entries.get("ProgramArguments"), Some(Value::List(items)) if items.iter().any(runs)) {
+    let command = command(&entries).unwrap_or_default();
+    if !command.contains("exec \"$HOME/.cargo/bin/locid\"") {
         faults.push(format!("{AGENT}: ProgramArguments do not run locid"));
+    }
+    let named = command.split_once("--socket \"").and_then(|(_, rest)| rest.split_once('"')).map_or("none", |(path, _)| path);
+    let expected = socket_on_macos("/Users/anna");
+    if named.replace("$HOME", "/Users/anna") != expected {
+        faults.push(format!("{AGENT}: the socket it names is {named}, agents look at {expected}"));
     }
     faults
 }
 
+/// What the shell of the launch agent is told to do.
+fn command(entries: &BTreeMap<String, Value>) -> Option<&str> {
+    match entries.get("ProgramArguments")? {
+        Value::List(items) => match items.as_slice() {
+            [Value::Text(shell), Value::Text(option), Value::Text(command)] if shell == "/bin/sh" && option == "-c" => Some(command),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Where agents look for the daemon of somebody with this home folder; macOS knows no `XDG_RUNTIME_DIR`.
+fn socket_on_macos(home: &str) -> String {
+    let variables = Variables { user_home: Some(home.into()), ..Variables::default() };
+    Paths::resolve(&variables).expect("resolves").socket.display().to_string()
+}
+
 #[test]
-fn the_launch_agent_runs_the_daemon() {
+fn the_launch_agent_runs_the_daemon_and_names_its_socket() {
     let text = read(AGENT);
     assert_eq!(agent_faults(&text.replace("<integer>63</integer>", "<integer>77</integer>")).len(), 1);
     assert_eq!(agent_faults(&text.replace(".cargo/bin/locid", "bin/locid")).len(), 1);
+    assert_eq!(agent_faults(&text.replace("/run/locid.sock", "/locid.sock")).len(), 1);
+    assert_eq!(agent_faults(&text.replace("--socket", "")).len(), 1);
     assert_eq!(agent_faults(&text.replace("</array>", "")).len(), 1);
-    let rule =
-        "The launch agent parses, starts locid at login and after a crash (not after `loci ctl stop`), with files for its owner alone.";
+    let rule = "The launch agent parses, starts locid at login and after a crash (not after `loci ctl stop`), with files for its owner alone, and \
+                names the agents' socket of loci_proto::paths, so that locid itself refuses to start where agents look elsewhere.";
     keep(rule, &agent_faults(&text));
 }
 

@@ -3,7 +3,7 @@
 use loci_proto::error::{Code, Failure};
 use rmcp::model::RequestId;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -66,6 +66,41 @@ pub(super) fn find(line: &[u8]) -> Option<Fault> {
 pub(super) fn id_of(line: &[u8]) -> Option<RequestId> {
     let envelope: Envelope<'_> = serde_json::from_slice(line).ok()?;
     serde_json::from_str(envelope.id?.get()).ok()
+}
+
+/// The id of a line of which only the beginning is there, if it stands in that.
+pub(super) fn id_of_beginning(beginning: &[u8]) -> Option<RequestId> {
+    let mut id = None;
+    // It always fails: the text breaks off.
+    let _ = Beginning(&mut id).deserialize(&mut serde_json::Deserializer::from_slice(beginning));
+    id
+}
+
+/// Reads an object until it breaks off, and keeps its `id`.
+struct Beginning<'a>(&'a mut Option<RequestId>);
+
+impl<'de> DeserializeSeed<'de> for Beginning<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<(), D::Error> {
+        d.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Beginning<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut key = map.next_key::<Cow<'_, str>>()?;
+        while let Some(name) = key {
+            let id = if name == "id" { Some(map.next_value()?) } else { map.next_value::<IgnoredAny>().map(|_| None)? };
+            // Only then is it whole: a number that breaks off is another number.
+            key = map.next_key()?;
+            *self.0 = id.or(self.0.take());
+        }
+        Ok(())
+    }
 }
 
 enum Wrong {
@@ -196,6 +231,16 @@ mod tests {
     fn a_lone_surrogate_is_no_json() {
         assert!(call(r#"{"content":"\ud800"}"#).expect("is a fault").starts_with("-32700"));
         assert_eq!(call(r#"{"content":"\ud83e\udd80"}"#), None, "a pair is a crab");
+    }
+
+    #[test]
+    fn the_id_of_a_line_that_breaks_off_is_found_where_it_stands_at_the_beginning() {
+        let id = |beginning: &str| id_of_beginning(beginning.as_bytes()).map(|id| id.to_string());
+        assert_eq!(id(r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"id":8,"a":"yy"#).as_deref(), Some("7"));
+        assert_eq!(id(r#"{"params":{"id":8},"id":"a","x":"#).as_deref(), Some("a"));
+        for none in [r#"{"params":{"id":8,"a":"yy"#, r#"{"a":"\"id\":7"#, r#"{"id":7"#, r#"{"id":{},"x":1"#, "yyyy", "[[[["] {
+            assert_eq!(id(none), None, "{none}");
+        }
     }
 
     #[test]

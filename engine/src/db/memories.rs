@@ -1,5 +1,6 @@
 //! Rows of `memories` and `memory_variants`.
 
+use super::vectors;
 use crate::decay::Anchor;
 use crate::error::Result;
 use crate::index::Entry;
@@ -209,6 +210,7 @@ pub(crate) fn twin(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId
 
 /// Takes a memory away for good, with its words, vectors, wordings, relations, sources and mentions.
 pub(crate) fn delete(conn: &Connection, seq: i64) -> Result<()> {
+    vectors::delete(conn, seq)?;
     conn.prepare_cached("DELETE FROM memories WHERE seq = ?1")?.execute([seq])?;
     Ok(())
 }

@@ -4,6 +4,8 @@
 //! a duplicate, how answers are ranked; no decision of the engine is made in SQL except which rows exist.
 
 pub(crate) mod connection;
+#[cfg(test)]
+pub(crate) mod dump;
 pub(crate) mod groups;
 pub(crate) mod idempotency;
 pub(crate) mod journal;

@@ -19,6 +19,8 @@ pub(crate) fn insert(conn: &Connection, memory: i64, model: &str, pieces: &[Embe
 
 /// Takes the vectors of a memory away, whatever model made them.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
+    let sql = "DELETE FROM memories_vec WHERE rowid IN (SELECT id FROM memory_pieces WHERE memory = ?1)";
+    conn.prepare_cached(sql)?.execute([memory])?;
     conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1")?.execute([memory])?;
     Ok(())
 }

@@ -10,6 +10,9 @@ use serde_json::json;
 /// Tokens of an answer; a person's terminal has no budget.
 const BUDGET: u32 = 1_000_000;
 
+/// Memories that one search can show.
+const MOST: usize = 20;
+
 /// Asks, and prints what was found.
 ///
 /// # Errors
@@ -25,8 +28,8 @@ pub async fn run(door: &Door, asked: Search) -> Result<(), Problem> {
         return print(&answer);
     }
     let reply: RecallReply = answer.read()?;
-    say(if asked.full { in_full(&reply.results) } else { previews(&reply.results) }.trim_end())?;
-    say(footer(&reply))?;
+    let found = if asked.full { in_full(&reply.results) } else { previews(&reply.results) };
+    say(format!("{found}{}", footer(&reply)))?;
     let notes = reply.note.iter().chain(&reply.degraded.hint);
     notes.for_each(|text| note("Note:", text));
     Ok(())
@@ -35,7 +38,8 @@ pub async fn run(door: &Door, asked: Search) -> Result<(), Problem> {
 fn footer(reply: &RecallReply) -> String {
     match (reply.results.len(), reply.total_matched) {
         (0, _) => "No memory fits.".to_owned(),
-        (shown, matched) if matched > shown => format!("\n{shown} of {matched} that fit; more with --limit"),
+        (shown, matched) if shown == MOST && matched > shown => format!("\nthe best {shown} of {matched} that fit"),
+        (shown, matched) if matched > shown => format!("\nthe best {shown} of {matched} that fit; more with --limit"),
         (1, _) => "\n1 memory".to_owned(),
         (shown, _) => format!("\n{shown} memories"),
     }

@@ -35,3 +35,6 @@ CREATE TABLE tombstones (
   id         TEXT PRIMARY KEY,
   created_at INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+-- A trigger may not use vec0 while the schema is not trusted; the vectors of a memory are taken away before it (db/vectors).
+DROP TRIGGER memory_pieces_delete;

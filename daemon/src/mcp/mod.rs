@@ -3,6 +3,8 @@
 //! One [`Door`] serves one connection. It keeps no state of the protocol, so any request may come first. What a model can mend comes
 //! back as a tool result with `isError`; only faults of the protocol are JSON-RPC errors.
 
+mod offers;
+
 use crate::service::Service;
 use crate::session::Session;
 use crate::verbs::{self, Asked};
@@ -11,9 +13,9 @@ use loci_proto::{META_KEY, VERSION, limits, tools};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock,
-    CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -50,9 +52,11 @@ impl Door {
 
 impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
-            .with_server_info(Implementation::new("loci", VERSION))
-            .with_instructions(tools::INSTRUCTIONS)
+        ServerConfig::new(
+            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_prompts().enable_resources().build(),
+        )
+        .with_server_info(Implementation::new("loci", VERSION))
+        .with_instructions(tools::INSTRUCTIONS)
     }
 
     async fn initialize(
@@ -96,9 +100,12 @@ impl ServerHandler for Door {
         }))
     }
 
-    // The library answers these with empty lists; what was not declared does not exist.
     async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        Ok(offers::prompts().with_ttl_ms(LIST_FRESH_MS))
+    }
+
+    async fn get_prompt(&self, request: GetPromptRequestParams, _: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+        offers::prompt(&request).map(GetPromptResponse::Complete)
     }
 
     async fn list_resources(
@@ -106,7 +113,7 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        Ok(offers::resources().with_ttl_ms(LIST_FRESH_MS))
     }
 
     async fn list_resource_templates(
@@ -114,12 +121,31 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        Ok(offers::templates().with_ttl_ms(LIST_FRESH_MS))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        offers::resource(&self.service, &self.session, &request.uri).await.map(ReadResourceResponse::Complete)
     }
 
     /// Requests that the library cannot read land here: of a method that exists, it is the parameters that are wrong.
     async fn on_custom_request(&self, request: CustomRequest, _: RequestContext<RoleServer>) -> Result<CustomResult, ErrorData> {
-        let known = ["initialize", "server/discover", "ping", "tools/list", "tools/call"];
+        let known = [
+            "initialize",
+            "server/discover",
+            "ping",
+            "tools/list",
+            "tools/call",
+            "prompts/list",
+            "prompts/get",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+        ];
         if known.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params(format!("the params of {} are not well formed", request.method), None));
         }
@@ -182,7 +208,6 @@ fn success(value: Value) -> CallToolResult {
 }
 
 fn tool(tool: &tools::Tool) -> Tool {
-    let annotations =
-        ToolAnnotations::new().read_only(tool.read_only).destructive(tool.destructive).idempotent(tool.idempotent).open_world(false);
-    Tool::new(tool.name, tool.description, tool.input.clone()).with_title(tool.title).with_annotations(annotations)
+    let annotations = ToolAnnotations::new().read_only(tool.read_only).destructive(tool.destructive).idempotent(tool.idempotent);
+    Tool::new(tool.name, tool.description, tool.input.clone()).with_annotations(annotations)
 }

@@ -1,0 +1,39 @@
+//! Every row of the tables that hold what a person has stored, as text. For tests: equal dumps are equal stores.
+
+use crate::error::Result;
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use std::fmt::Write as _;
+
+const TABLES: [&str; 7] =
+    ["memories", "memory_variants", "memory_sources", "entity_relations", "relation_evidence", "group_aliases", "groups"];
+
+/// All of them, in the order of their rows.
+pub(crate) fn all(conn: &Connection) -> Result<String> {
+    let mut text = String::new();
+    for table in TABLES {
+        let mut statement = conn.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2"))?;
+        let columns = statement.column_count();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let _ = write!(text, "{table}");
+            for column in 0..columns {
+                let _ = match row.get_ref(column)? {
+                    ValueRef::Text(bytes) => write!(text, " | {}", String::from_utf8_lossy(bytes)),
+                    other => write!(text, " | {other:?}"),
+                };
+            }
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}
+
+/// True when some bytes stand in a file of the database: the file itself, its log, its index of the log.
+pub(crate) fn holds(path: &std::path::Path, needle: &str) -> bool {
+    ["", "-wal"].iter().any(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        std::fs::read(name).is_ok_and(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
+    })
+}

@@ -1,0 +1,82 @@
+//! Ends and standstills: a shim whose agent goes away, in whichever way, and a daemon that was stopped.
+
+use crate::house::{Agent, House};
+use crate::wire::{sessions, signal, until};
+use rusqlite::Connection;
+use serde_json::json;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A session that has reached the daemon.
+fn session(house: &House) -> Agent {
+    let mut agent = house.session();
+    agent.call("memory_stats", json!({})).expect("is answered");
+    agent
+}
+
+fn is_gone(house: &House, pid: u32) {
+    assert!(!Path::new(&format!("/proc/{pid}")).exists(), "no shim is left");
+    until("the daemon has forgotten it", || sessions(house) == 0);
+}
+
+#[test]
+fn a_shim_with_nothing_in_flight_ends_at_once_and_well_in_whichever_way_it_is_told() {
+    let house = House::without_model();
+    let daemon = {
+        drop(session(&house));
+        house.status()["pid"].clone()
+    };
+    for way in ["-TERM", "-INT", "-HUP", "input", "output"] {
+        let mut agent = session(&house);
+        let (pid, start) = (agent.pid(), Instant::now());
+        let code = match way {
+            "input" => agent.close(),
+            "output" => agent.turn_away(),
+            signal_name => {
+                signal(signal_name, [pid]);
+                agent.ended()
+            }
+        };
+        assert_eq!(code, Some(0), "{way}");
+        assert!(start.elapsed() < Duration::from_secs(1), "{way}: {:?}", start.elapsed());
+        is_gone(&house, pid);
+    }
+    assert_eq!(house.status()["pid"], daemon, "the daemon stays");
+}
+
+#[test]
+fn a_shim_with_a_call_in_flight_waits_five_seconds_at_most_and_says_how_it_ended() {
+    let house = House::without_model();
+    let mut agent = session(&house);
+    let held = Connection::open(house.path(".loci/memory.db")).expect("opens");
+    held.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
+    let call = json!({"name": "store_memory", "arguments": {"content": "Never in time", "type": "semantic"}});
+    agent.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string());
+    until("the daemon has it", || house.status()["sessions"][0]["calls"] == 2);
+    let (pid, start) = (agent.pid(), Instant::now());
+    signal("-TERM", [pid]);
+    let answer = agent.receive();
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(7), &json!(true)), "{answer}");
+    assert_eq!(agent.ended(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    drop(held);
+    is_gone(&house, pid);
+}
+
+#[test]
+fn a_stopped_daemon_is_named_within_ten_seconds_and_once_it_goes_on_so_does_the_session() {
+    let house = House::without_model();
+    let (mut agent, mut late) = (session(&house), Agent::bare(house.command("loci").arg("mcp")));
+    let daemon = house.status()["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("is a process");
+    signal("-STOP", [daemon]);
+    let start = Instant::now();
+    let said = agent.call("memory_stats", json!({})).expect_err("nobody answers");
+    assert!(said.contains(&format!("locid does not answer (pid {daemon})")) && said.contains("kill -CONT"), "{said}");
+    assert!(start.elapsed() < Duration::from_secs(11), "{:?}", start.elapsed());
+    let start = Instant::now();
+    assert!(late.request("tools/list", json!({}))["result"]["tools"].is_array(), "a new session has its tools");
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    signal("-CONT", [daemon]);
+    agent.store("semantic", "Stored when it had woken up");
+    assert_eq!(house.status()["pid"], daemon, "it was not replaced");
+}

@@ -1,0 +1,116 @@
+//! A full disk: each call says so, what was stored is there, and once there is room the same session goes on.
+//!
+//! The data folder is a small disk of its own, mounted in a name space of the shim, which its daemons share; that needs no rights where
+//! people may have name spaces. Where they may not, only the engine's own test of a full database is left.
+
+use crate::house::{Agent, House};
+use serde_json::json;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the shim's parent does before it becomes the shim.
+const MOUNT: &str = r#"mount -t tmpfs -o size=4m,mode=0700 tmpfs "$HOME/.loci""#;
+
+/// A session whose data folder is a small disk, full from the start if so wanted.
+struct OnDisk {
+    agent: Agent,
+    disk: PathBuf,
+}
+
+impl OnDisk {
+    /// Nothing where this user may have no name spaces.
+    fn session(house: &House, prepare: &str) -> Option<Self> {
+        let mut command = small_disk(house, &format!("{MOUNT} && {prepare} && exec \"$0\" mcp"));
+        command.arg(crate::house::binaries().join("loci"));
+        if !small_disk(house, MOUNT).status().is_ok_and(|status| status.success()) {
+            println!("this user may have no name spaces: no disk was filled");
+            return None;
+        }
+        let agent = Agent::bare(&mut command);
+        // The shim's own view of the file system, which has the disk in it.
+        let disk = Path::new("/proc").join(agent.pid().to_string()).join("root").join(house.path(".loci").strip_prefix("/").ok()?);
+        Some(Self { agent, disk })
+    }
+
+    /// Leaves no room at all.
+    fn fill(&self) {
+        let mut filler = File::create(self.disk.join("filler")).expect("is made");
+        for part in [vec![0; 4096], vec![0; 1]] {
+            while filler.write_all(&part).is_ok() {}
+        }
+    }
+
+    fn make_room(&self) {
+        // Emptied, not removed: a process that another test is just starting may hold it open for a moment.
+        File::create(self.disk.join("filler")).expect("is emptied");
+    }
+
+    /// Stores a text of 4 KiB.
+    fn store(&mut self, number: usize) -> Result<(), String> {
+        let content = format!("Entry {number} {}", "of some length ".repeat(270));
+        self.agent.call("store_memory", json!({"content": content, "type": "semantic"})).map(drop)
+    }
+}
+
+/// A shell in a name space of its own, in which this user may mount.
+fn small_disk(house: &House, script: &str) -> Command {
+    let mut command = house.command_at("unshare".as_ref());
+    command.args(["--map-root-user", "--mount", "--", "/bin/sh", "-c", script]);
+    command
+}
+
+/// A home whose configuration does not lie on the disk.
+fn house() -> House {
+    let house = House::without_model();
+    std::fs::rename(house.path(".loci/config.toml"), house.path("config.toml")).expect("is there");
+    let config = house.path("config.toml");
+    house.with("LOCI_CONFIG", config)
+}
+
+#[test]
+fn a_disk_that_is_full_is_told_by_each_store_and_once_there_is_room_the_same_session_stores() {
+    // It logs a lot, and the log is on that disk.
+    let house = house().with("LOCI_LOG_LEVEL", "debug");
+    let Some(mut session) = OnDisk::session(&house, "true") else { return };
+    session.store(0).expect("there is room");
+    let daemon = house.status()["pid"].clone();
+    session.fill();
+    // What has been allocated before is used up first.
+    let stored = (1..200).find(|number| session.store(*number).is_err()).expect("the disk is full");
+    for _ in 0..3 {
+        let said = session.store(stored).expect_err("is full");
+        assert!(said.contains("the disk is full; nothing was stored") && said.contains("Free some space and call again"), "{said}");
+    }
+    let found =
+        session.agent.call("recall_memory", json!({"query": "entry", "max_results": 20, "token_budget": 1_000_000})).expect("reads");
+    assert_eq!(found["total_matched"], stored, "what was acknowledged is found, and nothing else");
+    assert_eq!(session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"], stored);
+    drop(house.session());
+    session.make_room();
+    session.store(stored).expect("there is room again");
+    assert_eq!(session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"], stored + 1);
+    assert_eq!(house.status()["pid"], daemon, "it is the same daemon");
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_is_told_by_each_call_and_once_there_is_room_the_same_session_works() {
+    let house = house();
+    let fill = r#"{ cat /dev/zero > "$HOME/.loci/filler" 2>/dev/null; true; }"#;
+    let Some(mut session) = OnDisk::session(&house, fill) else { return };
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+    assert_eq!(session.agent.request("initialize", hello)["result"]["serverInfo"]["name"], "loci");
+    let tools = session.agent.request("tools/list", json!({}))["result"]["tools"].clone();
+    assert_eq!(tools.as_array().map(Vec::is_empty), Some(false), "the handshake is answered all the same");
+    for call in 0..4 {
+        let said = session.store(call).expect_err("is full");
+        println!("{said}");
+        let why = said.contains("the disk is full") || said.contains("No space left on device");
+        assert!(!said.contains("code 101"), "it ended in good order, without a panic: {said}");
+        assert!(why && (said.contains("Free some space") || said.contains("Mend that and try again")), "{said}");
+    }
+    session.make_room();
+    session.store(0).expect("there is room");
+    assert_eq!(session.agent.recall("entry").len(), 1);
+}

@@ -1,0 +1,133 @@
+//! Shim and daemon of different versions: they agree, or one says so in words that name both; only the newer replaces the older.
+//!
+//! The daemons of other versions are threads of the test, since there is only one version to run; the shim and the daemon that takes
+//! their place are the real ones.
+
+use crate::house::{Agent, House};
+use crate::wire::{Daemon, Peer};
+use loci_proto::hello::{self, Refusal, Refused, Welcome};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread::JoinHandle;
+
+/// A home in whose sockets' place another daemon may sit.
+fn house() -> House {
+    let house = House::without_model();
+    fs::create_dir(house.path("run/loci")).expect("is made");
+    fs::set_permissions(house.path("run/loci"), fs::Permissions::from_mode(0o700)).expect("is set");
+    house
+}
+
+fn listen(house: &House, name: &str) -> UnixListener {
+    UnixListener::bind(house.path("run/loci").join(name)).expect("is bound")
+}
+
+/// A daemon that speaks only these protocols: it refuses each shim, and ends when somebody comes who says nothing.
+fn refuse(agents: UnixListener, speaks: (u32, u32)) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        loop {
+            let (mut stream, _) = agents.accept().expect("somebody comes");
+            if BufReader::new(&stream).read_line(&mut String::new()).expect("is text") == 0 {
+                return;
+            }
+            let refused = Refused { min: speaks.0, max: speaks.1, daemon: "7.8.9".to_owned(), ..Refused::new(Refusal::Version) };
+            writeln!(stream, "{}", json!(refused)).expect("is heard");
+        }
+    })
+}
+
+#[test]
+fn whoever_speaks_our_protocol_too_is_served_and_who_does_not_is_told_what_we_speak() {
+    let house = House::without_model();
+    let daemon = Daemon::start(&house, &mut house.command("locid"));
+    for theirs in [(0, 1), (1, 1), (1, 2)] {
+        let (mut peer, answer) = Peer::greet_as(&house, theirs);
+        assert_eq!((&answer["ok"], &answer["loci"]), (&json!(true), &json!(1)), "{theirs:?}");
+        peer.call(1, "memory_stats", &json!({}));
+        assert_eq!(peer.receive().expect("is answered")["id"], 1);
+    }
+    for theirs in [(2, 3), (0, 0)] {
+        let (mut peer, answer) = Peer::greet_as(&house, theirs);
+        assert_eq!(answer, json!({"ok": false, "error": "version", "min": 1, "max": 1, "daemon": loci_proto::VERSION}), "{theirs:?}");
+        assert_eq!(peer.receive(), None, "and shown the door");
+    }
+    assert_eq!(house.status()["pid"], daemon.pid(), "the daemon stays");
+}
+
+#[test]
+fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
+    let house = house();
+    let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
+    admin.set_nonblocking(true).expect("is set");
+    let newer = refuse(agents, (hello::MAX + 1, hello::MAX + 2));
+    let mut agent = Agent::bare(house.command("loci").arg("mcp"));
+    let first = agent.request("tools/list", json!({}));
+    assert!(first["result"]["tools"].is_array(), "the handshake is answered all the same");
+    for _ in 0..2 {
+        let said = agent.call("memory_stats", json!({})).expect_err("cannot be served");
+        for part in [loci_proto::VERSION, "7.8.9", "speaks protocol 1 to 1", "speaks 2 to 3", "Restart this session"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+    assert_eq!(admin.accept().expect_err("nobody asked it to stop").kind(), ErrorKind::WouldBlock);
+    assert!(!house.path("run/loci/locid.lock").exists(), "no other daemon was started");
+    drop(UnixStream::connect(house.path("run/loci/locid.sock")).expect("it still listens"));
+    newer.join().expect("has ended");
+    drop(admin);
+    for name in ["locid.sock", "admin.sock"] {
+        fs::remove_file(house.path("run/loci").join(name)).expect("is there");
+    }
+    agent.store("semantic", "Once it is gone the same session works");
+}
+
+#[test]
+fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
+    let house = house();
+    let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
+    let older = refuse(agents, (0, hello::MIN - 1));
+    let (agents_file, admin_file) = (house.path("run/loci/locid.sock"), house.path("run/loci/admin.sock"));
+    let obeying = std::thread::spawn(move || {
+        let (mut stream, _) = admin.accept().expect("is told to stop");
+        let mut request = [0; 4096];
+        let length = stream.read(&mut request).expect("is a request");
+        drop(UnixStream::connect(&agents_file).expect("it still listens"));
+        older.join().expect("has ended");
+        fs::remove_file(agents_file).and_then(|()| fs::remove_file(admin_file)).expect("are there");
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{\"done\":\"x\"}").expect("is heard");
+        String::from_utf8_lossy(&request[..length]).into_owned()
+    });
+    let mut agent = house.session();
+    agent.store("semantic", "Stored by the newer daemon");
+    assert!(obeying.join().expect("obeys").starts_with("POST /stop "));
+    assert_eq!(house.status()["version"], loci_proto::VERSION);
+}
+
+#[test]
+fn a_session_whose_daemon_is_replaced_by_one_with_other_tools_is_told_to_list_them_again() {
+    let house = house();
+    let agents = listen(&house, "locid.sock");
+    let place = house.path("run/loci/locid.sock");
+    let older = std::thread::spawn(move || {
+        let (mut stream, _) = agents.accept().expect("a shim comes");
+        let mut lines = BufReader::new(stream.try_clone().expect("is a socket")).lines().map(|line| line.expect("is text"));
+        lines.next().expect("says hello");
+        let (daemon, boot, tools) = ("0.0.9".to_owned(), "b".to_owned(), "of other tools".to_owned());
+        writeln!(stream, "{}", json!(Welcome { ok: true, loci: hello::MAX, daemon, boot, pid: 1, tools })).expect("is heard");
+        let asked: Value = serde_json::from_str(&lines.next().expect("asks")).expect("is JSON");
+        let result = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "loci", "version": "0.0.9"}});
+        writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": asked["id"], "result": result})).expect("is heard");
+        let call = lines.find(|line| line.contains("tools/call")).expect("calls");
+        fs::remove_file(place).expect("is there");
+        call
+    });
+    let mut agent = house.session();
+    let call = json!({"name": "store_memory", "arguments": {"content": "Asked of one, stored by the next", "type": "semantic"}});
+    agent.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string());
+    assert_eq!(agent.message()["method"], "notifications/tools/list_changed");
+    assert_eq!(agent.receive()["id"], 7);
+    assert!(older.join().expect("has ended").contains("Asked of one"), "the first one had it");
+    assert_eq!(agent.recall("stored by the next"), ["Asked of one, stored by the next"]);
+}

@@ -90,7 +90,9 @@ pub struct Retrieval {
     pub dedup_threshold: f64,
 }
 
-/// `[ttl]`: seconds that memories of a type hold which do not say so themselves; for ever where a key is not given.
+/// Seconds that memories of a type hold which do not say so themselves; for ever where a key is not given.
+///
+/// `[ttl]`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ttl {

@@ -212,6 +212,25 @@ mod tests {
     }
 
     #[test]
+    fn a_text_may_begin_with_a_hyphen_and_flags_stay_flags() {
+        for typed in [&["loci", "add", "- buy milk", "--type", "semantic"][..], &["loci", "add", "--type", "semantic", "- buy milk"]] {
+            let Ok(Command::Add(add)) = Cli::try_parse_from(typed).map(|cli| cli.command) else { panic!("{typed:?}") };
+            assert_eq!((add.text.as_str(), add.kind.as_str()), ("- buy milk", "semantic"));
+        }
+        assert!(Cli::try_parse_from(["loci", "add", "--typo", "semantic", "x"]).is_err());
+        assert!(Cli::try_parse_from(["loci", "add", "x"]).is_err());
+    }
+
+    #[test]
+    fn json_is_seen_on_whichever_command_has_it() {
+        use clap::CommandFactory;
+        let reader = |typed: &[&str]| super::reader(&Cli::command().try_get_matches_from(typed).expect("is right"));
+        assert_eq!(reader(&["loci", "ctl", "status", "--json"]), Reader::Script);
+        assert_eq!(reader(&["loci", "list", "--json"]), Reader::Script);
+        assert_eq!(reader(&["loci", "add", "--type", "entity", "--", "--json"]), Reader::Person);
+    }
+
+    #[test]
     fn a_length_of_time_has_a_unit() {
         assert_eq!(["90d", "2h", "1y", "30s"].map(duration), [Ok(7_776_000), Ok(7_200), Ok(31_536_000), Ok(30)]);
         for wrong in ["", "90", "d", "-1d", "0d", "1.5h", "2 h", "5é", "99999999999d"] {

@@ -2,7 +2,7 @@
 
 use crate::cli::Config;
 use crate::client::verbs::Door;
-use crate::output::{Problem, plain, say, table};
+use crate::output::{Problem, Screen, plain, say, table_on};
 use loci_proto::config::{ConfigReply, Key};
 use loci_proto::error::Exit;
 use serde_json::{Value, json};
@@ -29,9 +29,11 @@ fn screen(reply: &ConfigReply) -> String {
         let waits = if key.waits.is_some() { " *" } else { "" };
         [plain(&key.key), format!("{}{waits}", value(&key.value)), plain(&key.from)]
     };
+    // Neither a key nor a path is of use when it is cut.
+    let screen = Screen { width: usize::MAX, ..Screen::of_stdout() };
     let head = ["KEY", "VALUE", "FROM"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(reply.keys.iter().map(row)).collect();
-    let mut text = format!("{}{}\n\n{}", plain(&reply.file), if reply.exists { "" } else { " (not there)" }, table(&rows));
+    let mut text = format!("{}{}\n\n{}", plain(&reply.file), if reply.exists { "" } else { " (not there)" }, table_on(screen, &rows));
     for (key, waits) in reply.keys.iter().filter_map(|key| key.waits.as_ref().map(|waits| (key, waits))) {
         let _ = write!(text, "\n* {} becomes {} at the next start: loci ctl restart", plain(&key.key), value(waits));
     }

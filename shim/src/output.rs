@@ -14,7 +14,7 @@ pub use table::{Screen, cut, table, table_on};
 
 use crate::client::Unreachable;
 use crate::client::admin::NotDone;
-use loci_proto::error::{Exit, Failure};
+use loci_proto::error::{Code, Exit, Failure};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -118,8 +118,14 @@ impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
         let hint = failure.hint.clone();
         let (code, field) = (failure.code.as_str(), failure.field.clone());
+        let hint = if failure.code == Code::NotFound && field.is_some() { hint.map(for_people) } else { hint };
         Self { code, field, hint, ..Self::new(Failure { hint: None, ..failure }.to_string()) }
     }
+}
+
+/// What an agent is told to do, as a person does it.
+fn for_people(hint: String) -> String {
+    if hint.contains("recall_memory") { "`loci list` shows ids; --group names another project".to_owned() } else { hint }
 }
 
 impl From<NotDone> for Problem {

@@ -2,7 +2,7 @@
 //!
 //! After a change that is meant: `INSTA_UPDATE=always cargo test --release -p loci-tests --test it cli_screens`, then read the diff.
 
-use crate::house::House;
+use crate::house::{Agent, House};
 use clap::CommandFactory;
 use loci::cli::Cli;
 use serde_json::{Value, json};
@@ -11,12 +11,25 @@ use std::fmt::Write as _;
 use std::process::Output;
 
 /// Commands that have no screen here, and why.
-const WITHOUT: &[(&str, &str)] = &[];
+const WITHOUT: &[(&str, &str)] = &[
+    ("export", "to come"),
+    ("import", "to come"),
+    ("reset", "to come"),
+    ("groups", "to come"),
+    ("doctor", "to come"),
+    ("compact", "to come"),
+    ("cleanup", "to come"),
+    ("ctl maintenance", "to come"),
+];
+const MONTHS: [&str; 12] =
+    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 /// How a path of the home is shown.
 const HOME: &str = "~";
 
 /// A store with something of everything; the ids in the order of storing.
 struct Scene {
+    // Still connected, so that there is a session to show; dropped before its house.
+    _agent: Option<Agent>,
     house: House,
     ids: Vec<String>,
 }
@@ -37,7 +50,7 @@ impl Scene {
         ids.push(agent.store("episodic", "On 2026-03-04 Ania moved the database of the shop to the new disk"));
         ids.push(agent.store("semantic", "A hostile text with \u{1b}[31mcolour\u{1b}[0m and \u{202e}direction, 日本語 beside it"));
         ids.push(agent.store("episodic", "The old server was switched off"));
-        Self { house, ids }
+        Self { _agent: Some(agent), house, ids }
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
@@ -88,16 +101,8 @@ fn moments_alike(text: &str) -> String {
             ["0000-00-00T00:00:00.000Z", "0000-00-00T00:00:00.000000Z", "0000-00-00T00:00:00Z", "0000-00-00 00:00:00", "0000-00-00"]
                 .into_iter()
                 .find(|shape| digits(shape, rest) && !rest.starts_with("2026-03-04"));
-        let taken = match shape {
-            Some(shape) => {
-                alike.push_str(shape);
-                shape.len()
-            }
-            None => {
-                alike.push(c);
-                c.len_utf8()
-            }
-        };
+        let taken = shape.map_or(c.len_utf8(), str::len);
+        alike.push_str(shape.unwrap_or(&rest[..taken]));
         rest = &rest[taken..];
     }
     alike
@@ -108,6 +113,11 @@ fn numbers_alike(screen: &str) -> String {
     let word = |word: &str| if word.trim_matches(['(', ')', ',']).parse::<f64>().is_ok() { "N".to_owned() } else { word.to_owned() };
     let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
     screen.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What a reload tells holds no number that differs.
+fn without_numbers(screen: &str) -> String {
+    if screen.starts_with("$ loci ctl reload") { screen.trim_end().to_owned() } else { numbers_alike(screen) }
 }
 
 /// The commands that do something, as they are typed.
@@ -170,23 +180,25 @@ fn reading() {
 fn changing() {
     let mut scene = Scene::new();
     let [anna, shop, heron, old] = [0, 1, 2, 6].map(|at| scene.short(at));
-    let mut screens = Vec::new();
-    screens.push(scene.screen(&["edit", &heron, "--content", "The staging server of the shop is called egret"]));
-    screens.push(scene.screen(&["edit", &heron, "--content", "The staging server of the shop is called egret"]));
-    screens.push(scene.screen(&["pin", &heron]));
-    screens.push(scene.screen(&["pin", &heron, "--off"]));
-    screens.push(scene.screen(&["relate", &anna, "works_at", &shop, "--evidence", &heron]));
-    screens.push(scene.screen(&["relate", &anna, "works_at", &shop]));
-    screens.push(scene.screen(&["forget", &old, "--reason", "it is gone"]));
-    screens.push(scene.screen(&["list", "--status", "forgotten"]));
-    screens.push(scene.screen(&["inspect", &old, "--log"]));
-    screens.push(scene.screen(&["restore", &old]));
-    screens.push(scene.screen(&["history"]));
-    screens.push(scene.screen(&["undo", "--last", "--yes"]));
-    screens.push(scene.screen(&["undo", "--since", "1h", "--yes"]));
-    screens.push(scene.screen(&["forget", "--where", "text:server type:episodic", "--yes"]));
-    screens.push(scene.screen(&["forget", "--where", "text:zebra"]));
-    screens.push(scene.screen(&["forget", &old, "--hard", "--yes"]));
+    let typed: &[&[&str]] = &[
+        &["edit", &heron, "--content", "The staging server of the shop is called egret"],
+        &["edit", &heron, "--content", "The staging server of the shop is called egret"],
+        &["pin", &heron],
+        &["pin", &heron, "--off"],
+        &["relate", &anna, "works_at", &shop, "--evidence", &heron],
+        &["relate", &anna, "works_at", &shop],
+        &["forget", &old, "--reason", "it is gone"],
+        &["list", "--status", "forgotten"],
+        &["inspect", &old, "--log"],
+        &["restore", &old],
+        &["history"],
+        &["undo", "--last", "--yes"],
+        &["undo", "--since", "1h", "--yes"],
+        &["forget", "--where", "text:server type:episodic", "--yes"],
+        &["forget", "--where", "text:zebra"],
+        &["forget", &old, "--hard", "--yes"],
+    ];
+    let mut screens: Vec<String> = typed.iter().map(|arguments| scene.screen(arguments)).collect();
     let added = scene.run(&["add", "A memory of the command line", "--type", "semantic", "--ttl", "30d", "--json"]);
     let added: Value = serde_json::from_slice(&added.stdout).expect("is JSON");
     scene.ids.push(added["id"].as_str().expect("has an id").to_owned());
@@ -239,21 +251,27 @@ fn looking_after_it() {
     screens.push(scene.screen(&["ctl", "status", "--json"]));
     screens.push(scene.screen(&["ctl", "logs", "-n", "0"]));
     screens.push(scene.screen(&["mcp"]));
-    insta::assert_snapshot!("looking_after_it", screens.iter().map(|screen| numbers_alike(screen)).collect::<Vec<_>>().join("\n\n"));
+    insta::assert_snapshot!("looking_after_it", screens.iter().map(|screen| without_numbers(screen)).collect::<Vec<_>>().join("\n\n"));
 }
 
 #[test]
 fn the_model_and_the_demonstration() {
-    let scene = Scene { house: House::new(), ids: Vec::new() };
+    let scene = Scene { _agent: None, house: House::new(), ids: Vec::new() };
     let models = crate::house::models();
     let screens = [scene.screen(&["model", "status"]), scene.screen(&["model", "download"]), scene.screen(&["demo"])];
-    let alike = |screen: &String| numbers_alike(&screen.replace(models.to_str().expect("is UTF-8"), "MODELS"));
+    let alike = |screen: &String| {
+        let screen = numbers_alike(&screen.replace(models.to_str().expect("is UTF-8"), "MODELS"));
+        let place = |word: &str| if word.contains("/loci-demo-") { "PLACE," } else { word }.to_owned();
+        let month = |word: String| if MONTHS.contains(&word.as_str()) { "MONTH".to_owned() } else { word };
+        let line = |line: &str| line.split(' ').map(|word| month(place(word))).collect::<Vec<_>>().join(" ");
+        screen.lines().map(line).collect::<Vec<_>>().join("\n")
+    };
     insta::assert_snapshot!("model_and_demo", screens.iter().map(alike).collect::<Vec<_>>().join("\n\n"));
 }
 
 #[test]
 fn what_is_made_of_the_definitions() {
-    let scene = Scene { house: House::without_model(), ids: Vec::new() };
+    let scene = Scene { _agent: None, house: House::without_model(), ids: Vec::new() };
     let start = |screen: String| screen.lines().take(12).collect::<Vec<_>>().join("\n");
     let screens = [start(scene.screen(&["completions", "bash"])), start(scene.screen(&["man"])), scene.screen(&["--help"])];
     insta::assert_snapshot!("made_of_the_definitions", screens.join("\n\n"));

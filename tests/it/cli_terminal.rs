@@ -139,9 +139,12 @@ fn text_comes_from_standard_input_too() {
     assert_eq!(content(), "First line\nżółw, the second");
     assert!(with_input(&["edit", id, "--content", "-"], b"Changed\r\n").status.success());
     assert_eq!(content(), "Changed");
-    for (input, said) in
-        [(&b"\xff\xfe"[..], "not UTF-8"), (&[b'x'; 40_000], "too_large"), (&[b'x'; 2_000_000], "longer than any memory"), (b"", "empty")]
-    {
+    for (input, said) in [
+        (&b"\xff\xfe"[..], "not UTF-8"),
+        (&vec![b'x'; 40_000], "too_large"),
+        (&vec![b'x'; 2_000_000], "longer than any memory"),
+        (b"", "empty"),
+    ] {
         let refused = with_input(&["add", "-", "--type", "semantic"], input);
         assert_eq!(refused.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&refused.stderr).contains(said), "{refused:?}");

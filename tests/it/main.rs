@@ -2,6 +2,7 @@
 
 mod activation;
 mod bad_input;
+mod cli_commands;
 mod cli_screens;
 mod cli_terminal;
 mod ctl;

@@ -111,6 +111,7 @@ pub struct Inspect {
 #[derive(Debug, Args)]
 pub struct Add {
     /// One self-contained statement; `-` reads it from standard input.
+    #[arg(allow_hyphen_values = true)]
     pub text: String,
     /// What kind of memory it is.
     #[arg(long = "type", value_name = "TYPE", value_parser = kinds())]

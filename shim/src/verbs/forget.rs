@@ -8,7 +8,7 @@ use crate::output::{Answer, Problem, Screen, confirm, note, plain, say};
 use loci_proto::forget::{ForgetReply, ForgetRequest};
 use loci_proto::group::GroupName;
 use loci_proto::people::{ForgetManyReply, ForgetManyRequest, ListReply, ListRequest, Listed};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Memories that a page of the search for them has.
@@ -62,20 +62,35 @@ async fn for_good(door: &Door, part: &str, asked: &Forget) -> Result<(), Problem
     let answer = door.reply("forget_memory", &request).await?;
     let purged =
         if asked.purge_backups { Some(door.reply("purge_backups", &json!({"memory_id": request.memory_id})).await?) } else { None };
+    if let (true, Some(purged)) = (asked.format.json, &purged) {
+        let mut whole: Value = answer.read()?;
+        whole["purged"] = purged.read()?;
+        return say(whole.to_string());
+    }
     if asked.format.json {
         return print(&answer);
     }
     tell(&answer.read()?, purged.as_ref(), &told)
 }
 
+/// What became of the backups that held it.
+fn of_backups(purged: &Value) -> String {
+    let count = |name: &str| purged[name].as_array().map_or(0, Vec::len);
+    let removed = format!("{} backups that held it are removed", count("removed"));
+    match count("unreadable") {
+        0 => removed,
+        unreadable => format!("{removed}; {unreadable} cannot be read and may hold it"),
+    }
+}
+
 fn tell(reply: &ForgetReply, purged: Option<&Reply>, told: &str) -> Result<(), Problem> {
     if reply.already_forgotten {
-        say(format!("{told}\n  was removed before"))?
+        say(format!("{told}\n  was removed before"))?;
     } else {
-        say(format!("Removed for good: {told}"))?
+        say(format!("Removed for good: {told}"))?;
     }
     match (purged, &reply.note) {
-        (Some(purged), _) => say(format!("  backups: {}", plain(purged.as_str()))),
+        (Some(purged), _) => say(format!("  {}", of_backups(&purged.read()?))),
         (None, Some(text)) => {
             note("Note:", text);
             Ok(())

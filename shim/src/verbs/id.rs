@@ -13,6 +13,9 @@ use std::fmt::Write as _;
 /// Characters of an id's end that tables show.
 const SHOWN: usize = 8;
 
+/// Memories that the daemon names at the most.
+const MOST: usize = 10;
+
 /// The end of an id, for a table.
 #[must_use]
 pub fn short(id: &str) -> String {
@@ -80,6 +83,9 @@ fn ambiguous(part: &str, found: &[Found]) -> String {
     for memory in found {
         let Listed { id, preview, .. } = &memory.memory;
         let _ = write!(text, "\n  {id}  {}", plain(preview));
+    }
+    if found.len() == MOST {
+        text.push_str("\n  … and perhaps more");
     }
     text
 }

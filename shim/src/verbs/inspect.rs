@@ -115,9 +115,16 @@ fn version(other: &Version, is_this: bool) -> String {
     format!("{mark} {}  {}  {:<10}  {preview}", other.version, id::short(other.id.as_str()), plain(&other.status))
 }
 
+/// Details as `name: value`, those that say nothing left out.
+fn details(details: &Value) -> String {
+    let Some(details) = details.as_object() else { return in_words(details) };
+    let told = details.iter().filter(|(_, value)| !value.is_null());
+    told.map(|(name, value)| format!("{name}: {}", in_words(value))).collect::<Vec<_>>().join(", ")
+}
+
 fn log(log: &[LogLine]) -> String {
     let row = |line: &LogLine| {
-        let details = line.details.as_ref().filter(|details| !details.is_null()).map(Value::to_string).unwrap_or_default();
+        let details = line.details.as_ref().map(details).unwrap_or_default();
         [moment(&line.at), plain(&line.operation), plain(line.client.as_deref().unwrap_or("-")), plain(&details)]
     };
     let head = ["WHEN", "WHAT", "WHO", "DETAILS"].map(str::to_owned);

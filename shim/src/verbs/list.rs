@@ -3,7 +3,7 @@
 use super::{date, id, print};
 use crate::cli::memories::List;
 use crate::client::verbs::Door;
-use crate::output::{Problem, Screen, plain, say, table_on};
+use crate::output::{Problem, Screen, note, plain, say, table_on};
 use loci_proto::people::{ListReply, ListRequest, Listed};
 
 /// Which columns a table of memories has beside the usual ones.
@@ -20,6 +20,7 @@ pub struct Columns {
 /// # Errors
 /// What the daemon refuses.
 pub async fn run(door: &Door, asked: List) -> Result<(), Problem> {
+    let named = asked.group.is_some();
     let request = ListRequest {
         kind: asked.kind,
         scope: asked.scope,
@@ -39,7 +40,11 @@ pub async fn run(door: &Door, asked: List) -> Result<(), Problem> {
     }
     let reply: ListReply = answer.read()?;
     if reply.memories.is_empty() {
-        return say("No memory fits.");
+        say("No memory fits.")?;
+        if named && reply.total == 0 {
+            note("Hint:", "`loci groups list` shows the projects with their ids; of another project only the id and its aliases count");
+        }
+        return Ok(());
     }
     let unusual = |memory: &Listed| memory.status != "active" || memory.pinned;
     let columns = Columns { group: asked.all_groups, status: reply.memories.iter().any(unusual) };

@@ -90,9 +90,9 @@ pub struct Retrieval {
     pub dedup_threshold: f64,
 }
 
-/// Seconds that memories of a type hold which do not say so themselves; for ever where a key is not given.
-///
 /// `[ttl]`
+///
+/// Seconds that memories of a type hold which do not say so themselves; for ever where a key is not given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ttl {

@@ -116,6 +116,12 @@ mod tests {
     }
 
     #[test]
+    fn a_text_of_three_byte_characters_costs_what_its_characters_cost() {
+        let (ascii, japanese) = (fitted(&["x".repeat(400).as_str()], 4000), fitted(&["記".repeat(400).as_str()], 4000));
+        assert_eq!(ascii.token_estimate, japanese.token_estimate);
+    }
+
+    #[test]
     fn a_budget_of_nothing_gives_nothing_and_says_so() {
         for budget in [0, 1] {
             let reply = fitted(&["short"], budget);

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::visible::Sight;
 use crate::{Writer, content};
 use loci_proto::forget::{ForgetReply, ForgetRequest};
+use loci_proto::memory::MemoryId;
 use loci_proto::people::{ForgetManyReply, ForgetManyRequest};
 use serde_json::json;
 
@@ -56,7 +57,7 @@ impl Writer {
     }
 }
 
-fn reply(id: loci_proto::memory::MemoryId, status: &str, already: bool) -> ForgetReply {
+fn reply(id: MemoryId, status: &str, already: bool) -> ForgetReply {
     ForgetReply { id, status: status.to_owned(), already_forgotten: already, act: None, note: None }
 }
 
@@ -77,6 +78,7 @@ pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option
 fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
     let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?.into_iter().filter_map(relation_id).collect();
+    let derived = memories::derived(change.conn, memory.seq)?;
     journal::redact(change.conn, memory.seq, &gone)?;
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
@@ -84,7 +86,13 @@ fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
     change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;
     change.touch(memory.seq);
-    Ok(reply(memory.id.clone(), "deleted", false))
+    Ok(ForgetReply { note: note(&derived), ..reply(memory.id.clone(), "deleted", false) })
+}
+
+/// A text that was made from the memory may still say what it said.
+fn note(derived: &[MemoryId]) -> Option<String> {
+    let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
+    (!ids.is_empty()).then(|| format!("Made from it, and may still say what it said: {}", ids.join(", ")))
 }
 
 fn relation_id(row: Row) -> Option<String> {

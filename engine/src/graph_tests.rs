@@ -127,6 +127,19 @@ fn forgetting_is_told_kept_and_taken_back() {
 }
 
 #[test]
+fn a_forget_that_is_sent_twice_is_answered_as_the_first_time() {
+    let mut house = House::new();
+    let id = house.store("a", json!({"content": "Said in passing", "type": "semantic"}), None).id;
+    let request = parse(json!({"memory_id": id}));
+    let call = house.call("a", Some("session:7"));
+    let first = house.writer.forget(&call, &request).expect("is forgotten");
+    let again = house.writer.forget(&call, &request).expect("is answered");
+    assert_eq!(first, again);
+    assert!(!again.already_forgotten);
+    assert_eq!(house.reader.history(&parse(json!({}))).expect("is read").acts.len(), 1);
+}
+
+#[test]
 fn a_hard_forgotten_text_is_nowhere_any_more() {
     let mut house = House::new();
     let secret = "Xylophonquarz";

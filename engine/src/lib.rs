@@ -156,6 +156,9 @@ struct Shared {
     index: RwLock<Index>,
 }
 
+/// The first schema that keeps which memories name an entity.
+const SCHEMA_WITH_MENTIONS: i64 = 2;
+
 /// Opens the database, makes or migrates it, checks it where the last daemon did not close it, and builds the warm index.
 ///
 /// # Errors
@@ -164,11 +167,16 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     let mut conn = connection::writer(path)?;
     migrate::check(&conn, path)?;
     connection::make_durable(&conn)?;
-    migrate::run(&mut conn, now)?;
+    let schema = migrate::run(&mut conn, now)?;
     let check = upkeep::begin(&conn, path)?;
     let mut index = Index::default();
     memories::entries(&conn, |entry| index.put(entry))?;
     vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
+    if schema < SCHEMA_WITH_MENTIONS {
+        let tx = conn.transaction()?;
+        links::renew_all(&tx, &index)?;
+        tx.commit()?;
+    }
     let shared = Arc::new(Shared { path: path.to_path_buf(), settings: RwLock::new(Arc::new(settings)), index: RwLock::new(index) });
     Ok(Writer { conn, shared, check })
 }

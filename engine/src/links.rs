@@ -6,34 +6,49 @@ use crate::change::Change;
 use crate::db::memories::{self, Memory};
 use crate::db::mentions;
 use crate::error::Result;
+use crate::index::Index;
 use crate::names;
 use loci_proto::memory::{MemoryType, Scope};
+use rusqlite::Connection;
 
 /// Most texts that are looked through for one name of a new entity.
 const TEXTS: usize = 10_000;
 
 /// Makes the mentions of a memory anew: the entities that it names and, where it is an entity, the memories that name it.
 pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
-    mentions::clear(change.conn, seq)?;
-    let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
-    for entity in named_in(change, &memory.content) {
-        link(change, entity, &memory, true)?;
+    renew_with(change.conn, &change.shared.index(), seq)
+}
+
+/// The same for every memory of a store whose mentions were never made.
+pub(crate) fn renew_all(conn: &Connection, index: &Index) -> Result<()> {
+    index.entries().try_for_each(|entry| renew_with(conn, index, entry.seq))
+}
+
+fn renew_with(conn: &Connection, index: &Index, seq: i64) -> Result<()> {
+    mentions::clear(conn, seq)?;
+    let Some(memory) = memories::by_seq(conn, seq)? else { return Ok(()) };
+    for entity in named_in(index, &memory.content) {
+        if let Some(entity) = seen_together(conn, entity, &memory)? {
+            mentions::insert(conn, entity, memory.seq)?;
+        }
     }
-    if memory.kind == MemoryType::Entity {
-        for name in names::of(&memory.metadata) {
-            for (found, text) in mentions::holding(change.conn, &name, TEXTS)? {
-                if names::holds(&text, &name) {
-                    link(change, found, &memory, false)?;
-                }
+    if memory.kind != MemoryType::Entity {
+        return Ok(());
+    }
+    for name in names::of(&memory.metadata) {
+        for (found, text) in mentions::holding(conn, &name, TEXTS)? {
+            if names::holds(&text, &name)
+                && let Some(found) = seen_together(conn, found, &memory)?
+            {
+                mentions::insert(conn, memory.seq, found)?;
             }
         }
     }
     Ok(())
 }
 
-/// Entities that bear a name in the text: as the warm index knows them, and as this change has made them.
-fn named_in(change: &Change<'_>, text: &str) -> Vec<i64> {
-    let index = change.shared.index();
+/// Entities that bear a name in the text, as the warm index knows them.
+fn named_in(index: &Index, text: &str) -> Vec<i64> {
     if index.has_no_names() {
         return Vec::new();
     }
@@ -43,13 +58,9 @@ fn named_in(change: &Change<'_>, text: &str) -> Vec<i64> {
     found
 }
 
-/// Links a memory with another one where both can be seen together; `entity` says which of the two is named.
-fn link(change: &Change<'_>, other: i64, memory: &Memory, other_is_entity: bool) -> Result<()> {
-    let Some(found) = memories::by_seq(change.conn, other)?.filter(|found| found.seq != memory.seq) else { return Ok(()) };
+/// Another memory, where some session can see the two together.
+fn seen_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Option<i64>> {
+    let Some(found) = memories::by_seq(conn, other)?.filter(|found| found.seq != memory.seq) else { return Ok(None) };
     let together = found.scope == Scope::Global || memory.scope == Scope::Global || found.group == memory.group;
-    match (together, other_is_entity) {
-        (false, _) => Ok(()),
-        (true, true) => mentions::insert(change.conn, other, memory.seq),
-        (true, false) => mentions::insert(change.conn, memory.seq, other),
-    }
+    Ok(together.then_some(found.seq))
 }

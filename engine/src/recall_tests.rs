@@ -92,6 +92,16 @@ fn any_query_is_answered() {
 }
 
 #[test]
+fn a_question_finds_by_any_of_its_words_and_best_by_the_rare_one() {
+    let mut house = House::new();
+    for text in ["The user works from home on Mondays", "The user drinks tea", "The user keeps bees in Lublin"] {
+        house.store("a", note(text), None);
+    }
+    let found = house.found("a", json!({"query": "Does the user still have those bees somewhere?"}), None);
+    assert_eq!(found.first().map(String::as_str), Some("The user keeps bees in Lublin"), "B3: no text has all the words");
+}
+
+#[test]
 fn neither_query_nor_ids_is_refused() {
     let house = House::new();
     for nothing in [json!({}), json!({"query": "  "}), json!({"ids": []})] {

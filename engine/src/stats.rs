@@ -1,8 +1,11 @@
 //! `stats`: the store in numbers.
 
 use crate::Reader;
+use crate::db::memories::Status;
 use crate::db::{groups, numbers};
 use crate::error::Result;
+use crate::index::Entry;
+use crate::inspect::FLAGGED;
 use crate::time::Timestamp;
 use loci_proto::group::Group;
 use loci_proto::stats::{StatsReply, StatsRequest};
@@ -17,7 +20,12 @@ impl Reader {
             Some(name) => Some(groups::resolve(&self.conn, name, Some(own))?.id),
             None => None,
         };
-        numbers::count(&self.conn, group.as_deref(), &self.shared.settings().model, now)
+        let settings = self.shared.settings();
+        let counted = numbers::count(&self.conn, group.as_deref(), &settings.model, now)?;
+        let faded = |entry: &Entry| entry.status == Status::Active && settings.decay.at(now, entry.kind, entry.anchor).get() < FLAGGED;
+        let of_group = |entry: &Entry| group.is_none() || entry.group == group;
+        let flagged = self.shared.index().entries().filter(|entry| of_group(entry) && faded(entry)).count();
+        Ok(StatsReply { flagged: u64::try_from(flagged).unwrap_or(u64::MAX), ..counted })
     }
 
     /// The number of active memories.

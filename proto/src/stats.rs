@@ -42,6 +42,9 @@ pub struct StatsReply {
     pub compacted: u64,
     /// Active memories whose time is over.
     pub expired: u64,
+    /// Active memories whose confidence is below 0.1: candidates for cleanup.
+    #[serde(default)]
+    pub flagged: u64,
     /// Active memories that have no vector yet and are found by their words alone.
     pub without_vector: u64,
     /// What does not work at the moment, and what to do about it.

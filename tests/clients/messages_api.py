@@ -12,7 +12,10 @@ PREFIX = "mcp__"
 
 
 class ScriptedModel:
-    """Asks for the calls `[(tool, arguments), …]` in turn, then says that it is done."""
+    """Asks for the calls `[(tool, arguments), …]` in turn, then says that it is done.
+
+    Arguments that depend on what earlier calls came to are a function of those results, oldest first.
+    """
 
     def __init__(self, calls):
         self.calls = calls
@@ -41,6 +44,8 @@ class ScriptedModel:
         if step == len(self.calls):
             return {"type": "text", "text": "done"}, "end_turn"
         name, arguments = self.calls[step]
+        if callable(arguments):
+            arguments = arguments([result["content"] for result in self.results])
         return {"type": "tool_use", "id": f"toolu_{step}", "name": name, "input": arguments}, "tool_use"
 
 

@@ -102,6 +102,7 @@ case_of "Inspector 0.15.0" python3 "$here/node_clients.py" "$loci" "$clients/pac
 case_of "Claude Code $claude_code, modern era" python3 "$here/claude_code.py" "$loci" "$claude" modern
 case_of "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
 case_of "Claude Code $claude_code, daemon killed before the answer" python3 "$here/claude_code_kill.py" "$loci" "$claude" modern
+case_of "Claude Code $claude_code, entities and relations" python3 "$here/claude_code_graph.py" "$loci" "$claude"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

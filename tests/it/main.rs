@@ -28,6 +28,8 @@ mod skew;
 mod sockets;
 mod store;
 mod strangers;
+mod tools;
 mod torture;
 mod turns;
+mod upgrade;
 mod wire;

@@ -93,7 +93,7 @@ fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
     let answer = agent.receive();
     assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(77)));
     assert_eq!(agent.request("no/such/method", json!({}))["error"]["code"], -32601);
-    assert_eq!(agent.request("prompts/list", json!({}))["error"]["code"], -32601);
+    assert_eq!(agent.request("logging/setLevel", json!({}))["error"]["code"], -32601);
     agent.store("semantic", "Life goes on");
 }
 

@@ -139,9 +139,21 @@ fn default_group_is_for_sessions_without_a_project() {
 #[test]
 fn db_path_moves_the_database() {
     let house = with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
-    drop(house.session());
+    house.session().store("semantic", "It is somewhere else");
     assert!(house.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db"));
     assert!(house.path("elsewhere/memories.db").exists() && !house.path(".loci/memory.db").exists());
+}
+
+#[test]
+fn variables_of_another_program_lead_nowhere() {
+    let house = House::without_model();
+    let other = house.path("other.db");
+    let house = house.with("LOCI_MEMORY_DB", &other).with("LOCI_MEMORY_GROUP", "other");
+    let mut agent = house.session();
+    agent.store("episodic", "Of the project that the folder says");
+    assert!(!other.exists() && house.path(".loci/memory.db").exists());
+    let elsewhere = agent.call("recall_memory", json!({"query": "project", "group": "other"})).expect("is answered");
+    assert_eq!(elsewhere["results"], json!([]));
 }
 
 #[test]

@@ -193,6 +193,14 @@ pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Memories that were made from this one and are not forgotten, oldest first.
+pub(crate) fn derived(conn: &Connection, seq: i64) -> Result<Vec<MemoryId>> {
+    let sql = "SELECT m.id FROM memory_sources s JOIN memories m ON m.seq = s.memory WHERE s.source = ?1 AND m.status <> 'forgotten' ORDER BY m.seq";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([seq], |row| word(row, 0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Says that one memory was made from another.
 pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<()> {
     conn.prepare_cached("INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?.execute((memory, source))?;

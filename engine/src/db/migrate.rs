@@ -34,11 +34,11 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     }
 }
 
-/// Brings a checked database to [`SCHEMA`].
+/// Brings a checked database to [`SCHEMA`]; the schema that it had, 0 for a new file.
 ///
 /// # Errors
 /// `Database`; the file then has the schema of the last step that was done whole.
-pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<()> {
+pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<i64> {
     let found = version(conn)?;
     if found == 0 {
         // Takes effect only before the first table.
@@ -47,7 +47,7 @@ pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<()> {
     for step in found..SCHEMA {
         apply(conn, step, now)?;
     }
-    Ok(())
+    Ok(found)
 }
 
 fn apply(conn: &mut Connection, step: i64, now: Timestamp) -> Result<()> {

@@ -30,6 +30,7 @@ pub(crate) fn count(conn: &Connection, group: Option<&str>, model: &str, now: Ti
         forgotten: one("status = 'forgotten'")?,
         compacted: one("status = 'compacted'")?,
         expired: one(&format!("status = 'active' AND expires_at <= {}", now.0))?,
+        flagged: 0,
         without_vector: without_vector(conn, group, model)?,
         degraded: loci_proto::recall::Degraded::default(),
     })

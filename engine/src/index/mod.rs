@@ -160,6 +160,11 @@ impl Index {
         &self.entries[slot]
     }
 
+    /// Every memory, in storing order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
     /// How many slots there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()

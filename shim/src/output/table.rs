@@ -122,7 +122,7 @@ mod tests {
     fn the_widest_text_is_cut_and_numbers_never_are() {
         let long = "a memory that says rather a lot, and then goes on for a while";
         let table = on(40, &[["SCORE", "TYPE", "MEMORY"], ["0.912345", "procedural", long]]);
-        assert_eq!(table, "  SCORE     TYPE        MEMORY\n  0.912345  procedural  a memory that…\n");
+        assert_eq!(table, "     SCORE  TYPE        MEMORY\n  0.912345  procedural  a memory that s…\n");
     }
 
     #[test]

@@ -38,6 +38,9 @@ fn screen(stats: &StatsReply) -> String {
     if stats.expired > 0 {
         row("expired", stats.expired.to_string());
     }
+    if stats.flagged > 0 {
+        row("faded", format!("{} (loci list --status flagged)", stats.flagged));
+    }
     if stats.without_vector > 0 {
         row("without vector", format!("{} (found by their words alone)", stats.without_vector));
     }

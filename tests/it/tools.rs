@@ -1,0 +1,176 @@
+//! The tools beyond store and recall, prompts and resources, as an agent calls them.
+
+use crate::house::{Agent, House, contents};
+use serde_json::{Value, json};
+
+fn entity(agent: &mut Agent, name: &str, text: &str) -> String {
+    let reply =
+        agent.store_with(json!({"content": text, "type": "entity", "metadata": {"name": name, "aliases": [format!("{name}-alias")]}}));
+    reply["id"].as_str().expect("has an id").to_owned()
+}
+
+#[test]
+fn a_graph_is_built_found_inspected_forgotten_and_restored() {
+    let house = House::new();
+    let mut agent = house.session();
+    let anna = entity(&mut agent, "Anna Kowalska", "The head of purchasing, trained as a carpenter");
+    let acme = entity(&mut agent, "Acme", "A maker of garden furniture in Lublin");
+    let said = agent.store("episodic", "Anna Kowalska told us on 2026-03-01 that she moved to Acme");
+    let made = agent.call("store_relation", json!({"subject_id": anna, "predicate": "works_at", "object_id": acme, "evidence": [said]}));
+    assert_eq!(made.expect("is made")["created"], true);
+
+    let found = agent.call("recall_memory", json!({"query": "Who is the head of purchasing?", "type": "entity"})).expect("is answered");
+    let first = &found["results"][0];
+    assert_eq!(first["id"], anna.as_str(), "{found}");
+    assert_eq!(first["relations"][0]["predicate"], "works_at");
+    assert_eq!(first["relations"][0]["object"]["id"], acme.as_str());
+    let by_name = agent.call("recall_memory", json!({"query": "What does Acme-alias do?"})).expect("is answered");
+    let found: Vec<&Value> = by_name["results"].as_array().expect("is a list").iter().map(|result| &result["id"]).collect();
+    assert!(found.contains(&&json!(acme)), "{by_name}");
+
+    let shown = agent.call("memory_inspect", json!({"memory_id": anna, "include_log": true})).expect("is shown");
+    assert_eq!(shown["mentioned_in"][0]["id"], said.as_str());
+    let log = shown["log"].as_array().expect("is a list");
+    assert!(log.iter().any(|line| line["operation"] == "relate"), "{log:?}");
+    assert_eq!(log[0]["client"], "it 1", "who did it is told");
+
+    agent.call("forget_memory", json!({"memory_id": acme, "reason": "sold"})).expect("is forgotten");
+    let without = agent.call("recall_memory", json!({"ids": [anna]})).expect("is shown");
+    assert!(without["results"][0].get("relations").is_none(), "{without}");
+    assert_eq!(agent.call("forget_memory", json!({"memory_id": acme})).expect("is no fault")["already_forgotten"], true);
+    assert_eq!(agent.call("restore_memory", json!({"memory_id": acme})).expect("is back")["was"], "forgotten");
+    let again = agent.call("recall_memory", json!({"ids": [anna]})).expect("is shown");
+    assert_eq!(again["results"][0]["relations"][0]["object"]["id"], acme.as_str());
+}
+
+#[test]
+fn another_projects_memory_can_neither_be_seen_nor_changed() {
+    let house = House::without_model();
+    let (mut here, mut there) = (house.session_in("here"), house.session_in("there"));
+    let id = here.store("episodic", "A matter of this project alone");
+    for (tool, arguments) in [
+        ("forget_memory", json!({"memory_id": id})),
+        ("forget_memory", json!({"memory_id": id, "hard_delete": true})),
+        ("restore_memory", json!({"memory_id": id})),
+        ("memory_inspect", json!({"memory_id": id})),
+    ] {
+        let said = there.call(tool, arguments).expect_err("is refused");
+        assert!(said.starts_with("not_found: memory_id"), "{tool}: {said}");
+    }
+    let nobody = "01953a2b-7c1e-7000-8000-0123456789ab";
+    let said = there.call("memory_inspect", json!({"memory_id": nobody})).expect_err("is refused");
+    assert_eq!(
+        said.replace(nobody, &id),
+        there.call("memory_inspect", json!({"memory_id": id})).expect_err("is refused"),
+        "in the same words"
+    );
+    assert_eq!(here.recall("matter"), ["A matter of this project alone"]);
+}
+
+#[test]
+fn stats_of_one_project_count_that_project() {
+    let house = House::without_model();
+    let mut here = house.session();
+    here.store_with(json!({"content": "Of the shop", "type": "semantic", "group": "shop"}));
+    here.store("semantic", "Of this project");
+    let of_shop = here.call("memory_stats", json!({"group": "shop"})).expect("counts");
+    assert_eq!((&of_shop["active_memories"], &of_shop["by_type"]["semantic"]), (&json!(1), &json!(1)));
+    assert_eq!(here.call("memory_stats", json!({})).expect("counts")["active_memories"], 2);
+}
+
+#[test]
+fn a_hard_forgotten_text_is_in_no_file_of_the_home() {
+    let house = House::new();
+    let mut agent = house.session();
+    let secret = "Quittenmarmelade";
+    let id = agent.store("semantic", &format!("The password is {secret}"));
+    agent.recall(secret);
+    agent.call("forget_memory", json!({"memory_id": id, "reason": format!("{secret} leaked")})).expect("is put aside");
+    assert!(!holding(&house, secret).is_empty(), "or this search finds nothing anyway");
+    agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
+    for needle in [secret.to_owned(), secret.to_lowercase()] {
+        assert_eq!(holding(&house, &needle), Vec::<std::path::PathBuf>::new());
+    }
+    let said = agent.call("memory_inspect", json!({"memory_id": id})).expect_err("is gone");
+    assert!(said.starts_with("not_found"), "{said}");
+    assert!(agent.recall("password").is_empty());
+}
+
+/// The files of the home that hold some bytes.
+fn holding(house: &House, needle: &str) -> Vec<std::path::PathBuf> {
+    let mut folders = vec![house.path(".loci")];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("is a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read(&path).is_ok_and(|bytes| bytes.windows(needle.len()).any(|w| w == needle.as_bytes())) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn resources_and_prompts_are_listed_and_read() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let id = agent.store("procedural", "Never deploy on Fridays");
+    let listed = agent.request("resources/list", json!({}));
+    let own = listed["result"]["resources"][0]["uri"].as_str().expect("has a URI").to_owned();
+    let brief = agent.request("resources/read", json!({"uri": own}));
+    let text = brief["result"]["contents"][0]["text"].as_str().expect("is text");
+    assert!(text.starts_with("# What is known in project") && text.contains("Never deploy on Fridays"), "{text}");
+    let templates = agent.request("resources/templates/list", json!({}));
+    let known: Vec<&Value> =
+        templates["result"]["resourceTemplates"].as_array().expect("is a list").iter().map(|t| &t["uriTemplate"]).collect();
+    assert_eq!(known, ["loci://memory/{id}", "loci://group/{group}"]);
+    let memory = agent.request("resources/read", json!({"uri": format!("loci://memory/{id}")}));
+    let whole: Value = serde_json::from_str(memory["result"]["contents"][0]["text"].as_str().expect("is text")).expect("is JSON");
+    assert_eq!(whole["memory"]["content"], "Never deploy on Fridays");
+    for wrong in ["file:///etc/passwd", "loci://memory/nonsense", "loci://memory/01953a2b-7c1e-7000-8000-0123456789ab"] {
+        assert_eq!(agent.request("resources/read", json!({"uri": wrong}))["error"]["code"], -32002, "{wrong}");
+    }
+    let prompts = agent.request("prompts/list", json!({}));
+    let names: Vec<&Value> = prompts["result"]["prompts"].as_array().expect("is a list").iter().map(|p| &p["name"]).collect();
+    assert_eq!(names, ["remember", "recall", "wrap_up"]);
+    let prompt = agent.request("prompts/get", json!({"name": "remember", "arguments": {"what": "tea at four"}}));
+    assert!(prompt["result"]["messages"][0]["content"]["text"].as_str().expect("is text").contains("tea at four"));
+    assert_eq!(agent.request("prompts/get", json!({"name": "nothing"}))["error"]["code"], -32602);
+}
+
+#[test]
+fn bad_arguments_of_the_tools_are_named() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let id = agent.store("semantic", "A fact");
+    for (tool, arguments, expected) in [
+        ("forget_memory", json!({}), "invalid: memory_id is missing"),
+        ("forget_memory", json!({"memory_id": "7"}), "invalid: memory_id is not a memory id"),
+        ("forget_memory", json!({"memory_id": id, "reason": "x".repeat(1001)}), "too_large: reason has 1001 characters"),
+        (
+            "forget_memory",
+            json!({"memory_id": id, "hard": true}),
+            "invalid: hard is not an argument of this tool. Did you mean hard_delete?",
+        ),
+        (
+            "store_relation",
+            json!({"subject_id": id, "predicate": "is", "object_id": id}),
+            "invalid: subject_id names a memory that is no entity",
+        ),
+        ("memory_inspect", json!({"memory_id": id, "include_log": "yes"}), "invalid: include_log must be a boolean"),
+        ("store_memory", json!({"content": "x y", "type": "semantic", "expires_at": "soon"}), "invalid: expires_at must be a date"),
+        (
+            "store_memory",
+            json!({"content": "x y", "type": "semantic", "ttl_seconds": 0}),
+            "invalid: ttl_seconds must be a whole number of seconds",
+        ),
+    ] {
+        let said = agent.call(tool, arguments).expect_err("is refused");
+        assert!(said.starts_with(expected), "{tool}: {said}");
+    }
+    let found = agent.call("recall_memory", json!({"query": "fact"})).expect("is answered");
+    assert_eq!(contents(&found), ["A fact"], "and nothing was changed");
+}

@@ -1,0 +1,34 @@
+//! Databases of every released schema, made by the release of their time: each becomes one of today, and nothing of it is lost.
+
+use crate::house::{House, contents};
+use serde_json::json;
+use std::io::Read;
+use std::path::Path;
+
+/// What loci 0.1.0 made with schema 1: six memories of the group `shop`, one of them superseded, one merged.
+const SCHEMA_1: &[u8] = include_bytes!("../data/schema_1.db.gz");
+
+fn unpack(packed: &[u8], to: &Path) {
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).expect("is packed");
+    std::fs::write(to, bytes).expect("is written");
+}
+
+#[test]
+fn a_database_of_schema_1_becomes_one_of_today_with_all_that_it_held() {
+    let house = House::new().with("LOCI_GROUP", "shop");
+    let path = house.path(".loci/memory.db");
+    unpack(SCHEMA_1, &path);
+    let mut agent = house.session();
+    let stats = agent.call("memory_stats", json!({})).expect("counts");
+    assert_eq!((&stats["total_memories"], &stats["active_memories"], &stats["without_vector"]), (&json!(6), &json!(5), &json!(0)));
+    assert_eq!(agent.recall("closing time")[0], "The shop closes at eight in the evening");
+    let found = agent.call("recall_memory", json!({"query": "AK", "type": "entity"})).expect("is answered");
+    assert_eq!(contents(&found), ["Anna Kowalska runs the shop"], "its names are known at once");
+    let id = &found["results"][0]["id"];
+    let shown = agent.call("memory_inspect", json!({"memory_id": id, "include_log": true})).expect("is shown");
+    assert_eq!(shown["log"][0]["operation"], "create");
+    assert_eq!(shown["mentioned_in"].as_array().map(Vec::len), Some(1), "mentions are found in what was stored before");
+    agent.call("forget_memory", json!({"memory_id": id})).expect("is forgotten");
+    agent.call("restore_memory", json!({"memory_id": id})).expect("is back");
+}

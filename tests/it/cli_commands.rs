@@ -188,3 +188,74 @@ fn the_project_is_found_as_an_agents_would_be() {
     assert_eq!(elsewhere("CLAUDE_PROJECT_DIR", house.path("garden").to_str().expect("is UTF-8")), 0);
     assert_eq!(elsewhere("CLAUDE_PROJECT_DIR", house.path("project").to_str().expect("is UTF-8")), 1);
 }
+
+/// The names that docs/cli.md has in the row of a command.
+fn documented(command: &str) -> Vec<String> {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md")).expect("is there");
+    let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | "));
+    let row = rows.map(|(commands, reply)| (names(commands), reply)).find(|(commands, _)| commands.iter().any(|name| name == command));
+    names(row.unwrap_or_else(|| panic!("{command} is not documented")).1)
+}
+
+/// Every name in a reply, but for those inside of what a person has written.
+fn names(reply: &Value, found: &mut Vec<String>) {
+    match reply {
+        Value::Array(all) => all.iter().for_each(|one| names(one, found)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.push(name.clone());
+                let of_others = [
+                    "metadata",
+                    "details",
+                    "relations",
+                    "versions",
+                    "log",
+                    "mentions",
+                    "by_type",
+                    "by_scope",
+                    "model",
+                    "queues",
+                    "sessions",
+                ];
+                if !of_others.contains(&name.as_str()) {
+                    names(value, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn replies_are_as_the_page_documents_them() {
+    let house = House::without_model();
+    let added = done(&house, &["add", "The server is called heron", "--type", "semantic", "--ttl", "30d"]);
+    let memory = id(&added);
+    let person = r#"{"name": "Anna", "entity_type": "person"}"#;
+    let anna = id(&done(&house, &["add", "Anna is known", "--type", "entity", "--metadata", person]));
+    let bob = id(&done(&house, &["add", "Bob is known", "--type", "entity", "--metadata", &person.replace("Anna", "Bob")]));
+    let replies = [
+        ("add", added),
+        ("search", done(&house, &["search", "heron"])),
+        ("search", done(&house, &["search", "heron", "--full"])),
+        ("edit", done(&house, &["edit", &memory, "--content", "The server is called egret"])),
+        ("pin", done(&house, &["pin", &memory])),
+        ("list", done(&house, &["list", "--limit", "1"])),
+        ("relate", done(&house, &["relate", &anna, "knows", &bob])),
+        ("forget", done(&house, &["forget", &memory, "--reason", "old"])),
+        ("inspect", done(&house, &["inspect", &memory, "--log"])),
+        ("restore", done(&house, &["restore", &memory])),
+        ("stats", done(&house, &["stats"])),
+        ("history", done(&house, &["history", "--limit", "1"])),
+        ("undo", done(&house, &["undo", "--last", "--yes"])),
+        ("config show", done(&house, &["config", "show"])),
+        ("ctl status", done(&house, &["ctl", "status"])),
+    ];
+    for (command, reply) in replies {
+        let (documented, mut told) = (documented(command), Vec::new());
+        names(&reply, &mut told);
+        let missing: Vec<&String> = told.iter().filter(|name| !documented.contains(name)).collect();
+        assert!(!told.is_empty() && missing.is_empty(), "{command} also tells {missing:?}: {reply}");
+    }
+}

@@ -77,7 +77,12 @@ fn memory(memory: &Shown, style: Style) -> String {
         row("updated", moment(&memory.updated_at));
     }
     let last = memory.last_accessed.as_deref().map(|at| format!(", last {}", moment(at))).unwrap_or_default();
-    row("used", format!("{} times{last}", memory.access_count));
+    let times = match memory.access_count {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    };
+    row("used", format!("{times}{last}"));
     if let Some(at) = &memory.expires_at {
         row("holds until", moment(at));
     }

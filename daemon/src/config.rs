@@ -1,7 +1,9 @@
-//! `config.toml`: what a person can set, read once at start.
+//! `config.toml`: what a person can set, read at start and when the daemon is told to.
 //!
 //! Every key here changes behaviour, and every other key is an error that names the file, the line and the nearest known key. A key
 //! of the specification that this version does not serve is refused by name. Not here: variables of the environment (`proto::paths`).
+
+pub mod file;
 
 use crate::runs::Schedule;
 use loci_engine::Settings;
@@ -10,11 +12,11 @@ use loci_engine::maintain::Rules;
 use loci_engine::rank::Fusion;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupName;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The whole file; a section or key that is not given has its default.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// `[server]`
@@ -32,7 +34,7 @@ pub struct Config {
 }
 
 /// `[server]`
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
     /// Only `stdio` in this version.
@@ -42,7 +44,7 @@ pub struct Server {
 }
 
 /// `[storage]`
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Storage {
     /// The database file; `~/` is the person's home. `LOCI_DB` wins.
@@ -52,7 +54,7 @@ pub struct Storage {
 }
 
 /// `[embedding]`
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Embedding {
     /// Only `local` in this version.
@@ -66,11 +68,12 @@ pub struct Embedding {
     /// A mirror of the model's files, used by `loci model download` before every other source.
     pub url: Option<String>,
     /// Refused in this version.
+    #[serde(skip_serializing)]
     pub api: Option<toml::Table>,
 }
 
 /// `[retrieval]`
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retrieval {
     /// Results of a recall that does not say how many, 1 to 20.
@@ -92,7 +95,7 @@ pub struct Retrieval {
 /// `[ttl]`
 ///
 /// Seconds that memories of a type hold which do not say so themselves; for ever where a key is not given.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ttl {
     /// What happened.
@@ -106,7 +109,7 @@ pub struct Ttl {
 }
 
 /// `[maintenance]`
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Maintenance {
     /// Compact and promote by itself, when nobody calls.
@@ -195,23 +198,25 @@ impl Config {
     /// # Errors
     /// `invalid` with file, line and column, or the key and its range.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(e) => return Err(Failure::new(Code::Invalid, format!("{} cannot be read: {e}", path.display()))),
-        };
-        let config = Self::parse(&text, path)?;
-        config.check()?;
+        file::text(path)?.map_or_else(|| Ok(Self::default()), |text| Self::of_text(&text, path))
+    }
+
+    /// Reads the text of the file.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn of_text(text: &str, path: &Path) -> Result<Self, Failure> {
+        let config = Self::parse(text, path)?;
+        config.check().map_err(|failure| file::of_key(path, text, failure))?;
         Ok(config)
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
         toml::from_str(text).map_err(|fault| {
             let at = fault.span().map_or(0, |span| span.start.min(text.len()));
-            let line = text[..at].matches('\n').count() + 1;
-            let column = text[..at].rsplit('\n').next().map_or(0, |tail| tail.chars().count()) + 1;
-            let message = fault.message().lines().next().unwrap_or_default().to_owned();
-            Failure::new(Code::Invalid, format!("{}:{line}:{column}: {message}", path.display())).hint("Mend the file and start again")
+            let (message, hint) = file::in_words(fault.message());
+            file::at(path, text, at, &message)
+                .hint(hint.unwrap_or_else(|| "Mend the file; docs/configuration.md lists every key".to_owned()))
         })
     }
 
@@ -311,6 +316,9 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
         None => Some(PathBuf::from(path)),
     };
     match expanded {
+        Some(path) if path.to_string_lossy().chars().any(char::is_control) => {
+            Err(Failure::invalid(key, "must not hold control characters"))
+        }
         Some(path) if path.is_absolute() => Ok(path),
         _ => Err(Failure::invalid(key, format!("must be an absolute path or begin with ~/, not {path}"))),
     }

@@ -65,6 +65,7 @@ pub async fn serve(listener: UnixListener, host: Host) {
     let routes = Router::new()
         .route("/status", get(status))
         .route("/stop", post(stop))
+        .route("/reload", post(reload))
         .route("/model/look", post(look))
         .route("/verbs/{name}", post(verb))
         .layer(middleware::from_fn(in_time))
@@ -105,6 +106,13 @@ async fn stop(State(admin): State<Admin>) -> Json<Done> {
 async fn look(State(admin): State<Admin>) -> Json<Done> {
     admin.service.embedder.look_again();
     Json(Done { done: "The model's folder is being looked at".to_owned() })
+}
+
+async fn reload(State(admin): State<Admin>) -> Response {
+    match admin.service.reload().await {
+        Ok(reply) => Json(reply).into_response(),
+        Err(failure) => refused(failure),
+    }
 }
 
 /// `POST /verbs/NAME`: what an agent can have done by a tool, and what only people can.

@@ -4,7 +4,7 @@
 
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::limits;
-use loci_proto::paths::Paths;
+use loci_proto::paths::{self, Paths};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -136,6 +136,7 @@ pub fn database_lock(db: &Path) -> PathBuf {
 /// # Errors
 /// As [`private_folder`].
 pub fn folders(paths: &Paths, db: &Path) -> Result<(), Failure> {
+    paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw())?;
     private_folder(&paths.home)?;
     private_folder(&paths.runtime)?;
     match db.parent() {

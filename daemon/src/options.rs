@@ -101,6 +101,33 @@ pub fn log_level(config: &Config) -> Result<String, Failure> {
     Ok(level)
 }
 
+/// Keys whose value is worked out at start: the key, the value, and the variable that wins over the file.
+pub type Overrides = Vec<(&'static str, String, Option<&'static str>)>;
+
+/// What becomes of the keys that a variable can win over, or whose default is a place.
+///
+/// # Errors
+/// `invalid`, naming the key or the variable.
+pub fn overrides(paths: &Paths, config: &Config) -> Result<Overrides, Failure> {
+    let won = |name: &'static str| variable(name).is_some().then_some(name);
+    Ok(vec![
+        ("storage.db_path", database(paths, config)?.display().to_string(), paths.db_from_environment.then_some("LOCI_DB")),
+        ("embedding.cache_dir", model_config(paths, config)?.models.display().to_string(), won("LOCI_MODELS")),
+        ("server.log_level", log_level(config)?, won("LOCI_LOG_LEVEL")),
+    ])
+}
+
+/// The database: `LOCI_DB`, else `storage.db_path`, else the data folder's.
+///
+/// # Errors
+/// `invalid`, naming the key.
+pub fn database(paths: &Paths, config: &Config) -> Result<PathBuf, Failure> {
+    match &config.storage.db_path {
+        Some(path) if !paths.db_from_environment => config::expand("storage.db_path", path),
+        _ => Ok(paths.db.clone()),
+    }
+}
+
 /// Variables that mean something to a later version, each in a sentence for `loci ctl status`.
 ///
 /// They are often set for other programs, so that refusing to start would be no service to anybody.

@@ -273,10 +273,12 @@ mod tests {
     use crate::embedding::Embedder;
     use crate::embedding::first_use::FirstUse;
     use crate::service::Store;
+    use crate::settled::Settled;
     use crate::verbs::{self, Asked};
     use crate::workers::Pool;
     use loci_engine::Settings;
     use loci_proto::hello;
+    use loci_proto::paths::{Paths, Variables};
     use serde_json::{Value, json};
     use std::sync::Arc;
     use tokio::sync::watch;
@@ -297,7 +299,9 @@ mod tests {
         let (writer, _) = Pool::start("writer", vec![writer]);
         let (store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers, signposts, wants_check: false })));
         let embedder = Embedder::of_words();
-        let service = Service::new(embedder, FirstUse::new(false), opened, String::new());
+        let variables = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
+        let settled = Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");
+        let service = Service::new(embedder, FirstUse::new(false), opened, settled, String::new());
         service.clock.has_seen(seen, None);
         let session = Session::new(hello::Session::default(), &"group".parse().expect("is a name"), Timestamp(0));
         Scene { service, session, _folder: folder, _store: store }

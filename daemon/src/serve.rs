@@ -1,12 +1,12 @@
 //! From start to end: lock, sockets, store, model, and the good order in which they stop.
 
-use crate::config::{self, Config};
 use crate::embedding::Embedder;
 use crate::embedding::first_use::FirstUse;
 use crate::lifecycle::{self, End, Lock};
 use crate::listen::Host;
 use crate::options::{self, Options};
 use crate::service::{Pools, Service, Store};
+use crate::settled::Settled;
 use crate::sockets::{self, Sockets};
 use crate::workers::Pool;
 use crate::{activation, maintenance, telemetry};
@@ -15,7 +15,7 @@ use loci_engine::{Reader, Settings, Writer, open};
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::paths::{self, Paths};
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -43,19 +43,20 @@ pub fn run(options: &Options, paths: &Paths) -> Result<(), End> {
     lifecycle::go_private();
     activation::named(options.socket.as_deref(), &paths.socket).map_err(|f| End::new(Exit::Config, f))?;
     let inherited = activation::inherited(&paths.socket).map_err(|f| End::new(Exit::Config, f))?;
-    let config = Config::read(&paths.config).map_err(|f| End::new(Exit::Config, f))?;
-    telemetry::start(&options::log_level(&config).map_err(|f| End::new(Exit::Config, f))?);
+    let settled = Settled::read(paths).map_err(|f| End::new(Exit::Config, f))?;
+    telemetry::start(&options::log_level(&settled.config()).map_err(|f| End::new(Exit::Config, f))?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| End::new(Exit::Storage, Failure::new(Code::Internal, format!("no runtime: {e}"))))?;
-    let end = runtime.block_on(serve(options, paths, config, inherited));
+    let end = runtime.block_on(serve(options, paths, settled, inherited));
     runtime.shutdown_timeout(Duration::from_millis(200));
     end
 }
 
-async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Option<UnixListener>) -> Result<(), End> {
+async fn serve(options: &Options, paths: &Paths, settled: Settled, inherited: Option<UnixListener>) -> Result<(), End> {
+    let config = settled.config();
     let of_config = |f| End::new(Exit::Config, f);
     let of_storage = |f| End::new(Exit::Storage, f);
-    let db = database(paths, &config).map_err(of_config)?;
+    let db = options::database(paths, &config).map_err(of_config)?;
     let default_group = config.default_group().map_err(of_config)?;
     let model = options::model_config(paths, &config).map_err(of_config)?;
     lifecycle::folders(paths, &db).map_err(of_storage)?;
@@ -65,8 +66,9 @@ async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Opti
     let embedder = Embedder::start(model);
     let first_use = FirstUse::new(config.embedding.download);
     let (store, opened) = watch::channel(Store::Opening);
-    let service = Arc::new(Service::new(embedder.clone(), first_use, opened, db.display().to_string()).at(paths));
-    service.runs.set_schedule(config.schedule());
+    let schedule = config.schedule();
+    let service = Arc::new(Service::new(embedder.clone(), first_use, opened, settled, db.display().to_string()).at(paths));
+    service.runs.set_schedule(schedule);
     let draining = CancellationToken::new();
     let opening = tokio::task::spawn_blocking({
         let (db, settings, service) = (db.clone(), config.settings(), Arc::clone(&service));
@@ -88,6 +90,7 @@ async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Opti
 
     let (threads, end) = settle(opening, &store).await;
     let upkeep = tokio::spawn(maintenance::run(Arc::clone(&service), options.idle_limit(), draining.clone()));
+    let reloads = tokio::spawn(reload_when_told(Arc::clone(&service)));
     if end.is_ok() {
         activation::ready();
         tokio::select! {
@@ -96,6 +99,7 @@ async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Opti
             () = activation::stay_alive() => {}
         }
     }
+    reloads.abort();
     tracing::info!("draining");
     activation::stopping();
     sockets.remove();
@@ -113,13 +117,6 @@ async fn serve(options: &Options, paths: &Paths, config: Config, inherited: Opti
     close(threads).await;
     embedder.join();
     end
-}
-
-fn database(paths: &Paths, config: &Config) -> Result<PathBuf, Failure> {
-    match &config.storage.db_path {
-        Some(path) if !paths.db_from_environment => config::expand("storage.db_path", path),
-        _ => Ok(paths.db.clone()),
-    }
 }
 
 /// One lock for the sockets, one for the database: two folders of sockets may lead to one database.
@@ -167,6 +164,21 @@ async fn until_stopped(draining: &CancellationToken) {
         _ = term.recv() => {}
         _ = int.recv() => {}
         () = draining.cancelled() => {}
+    }
+}
+
+/// Reads the configuration again at each SIGHUP. SIGUSR1, which would end the process, means nothing.
+async fn reload_when_told(service: Arc<Service>) {
+    let (Ok(mut hangup), Ok(mut user)) = (signal(SignalKind::hangup()), signal(SignalKind::user_defined1())) else { return };
+    loop {
+        tokio::select! {
+            _ = user.recv() => continue,
+            _ = hangup.recv() => {}
+        }
+        match service.reload().await {
+            Ok(reply) => tracing::info!(changed = reply.changed.len(), "the configuration was read again"),
+            Err(failure) => tracing::error!(%failure, "the configuration was read again and is not used"),
+        }
     }
 }
 

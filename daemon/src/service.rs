@@ -10,6 +10,7 @@ use crate::embedding::{EmbedError, Embedder, Lane, State};
 use crate::options;
 use crate::runs::Runs;
 use crate::session::{Session, Sessions};
+use crate::settled::Settled;
 use crate::workers::Pool;
 use loci_engine::access::Boosting;
 use loci_engine::change::Call;
@@ -20,6 +21,7 @@ use loci_engine::store::Draft;
 use loci_engine::time::Timestamp;
 use loci_engine::{Reader, Writer};
 use loci_proto::admin::{Model, Queues, Status};
+use loci_proto::config::ReloadReply;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::paths::Paths;
@@ -70,6 +72,8 @@ pub struct Service {
     pub clock: Clock,
     /// Runs of the lifecycle.
     pub runs: Runs,
+    /// The configuration.
+    pub settled: Settled,
     store: watch::Receiver<Store>,
     database: String,
     home: PathBuf,
@@ -87,12 +91,13 @@ pub struct Service {
 impl Service {
     /// A service over a store that is still opening.
     #[must_use]
-    pub fn new(embedder: Embedder, first_use: FirstUse, store: watch::Receiver<Store>, database: String) -> Self {
+    pub fn new(embedder: Embedder, first_use: FirstUse, store: watch::Receiver<Store>, settled: Settled, database: String) -> Self {
         Self {
             embedder,
             first_use,
             brake: Brake::default(),
             sessions: Arc::default(),
+            settled,
             store,
             database,
             home: PathBuf::new(),
@@ -182,6 +187,18 @@ impl Service {
         let pools = self.pools().await?;
         let counted = pools.readers.run(move |reader| reader.stats(&request, &own, now)).await??;
         Ok(StatsReply { degraded: self.degraded(), ..counted })
+    }
+
+    /// `POST /reload`: the configuration is read again.
+    ///
+    /// # Errors
+    /// What is wrong with the file, which then changes nothing; `busy`.
+    pub async fn reload(&self) -> Result<ReloadReply, Failure> {
+        let pools = self.pools().await?;
+        let (settings, reply) = self.settled.reload()?;
+        pools.writer.run(move |writer| writer.set_settings(settings)).await?;
+        self.runs.set_schedule(self.settled.config().schedule());
+        Ok(reply)
     }
 
     /// `GET /status`: never waits for the store or the model.
@@ -388,6 +405,7 @@ fn sha256(state: &State) -> String {
 mod tests {
     use super::*;
     use loci_proto::hello;
+    use loci_proto::paths::{Paths, Variables};
     use serde_json::{Value, json};
 
     fn parsed<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(arguments: Value) -> T {
@@ -403,7 +421,9 @@ mod tests {
         let (readers, _r) = Pool::start("reader", vec![writer.reader().expect("opens")]);
         let (writer, _w) = Pool::start("writer", vec![writer]);
         let (_store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers, signposts, wants_check: false })));
-        let service = Service::new(Embedder::of_nan(), FirstUse::new(false), opened, String::new());
+        let paths = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
+        let settled = Settled::read(&Paths::resolve(&paths).expect("resolves")).expect("has no file");
+        let service = Service::new(Embedder::of_nan(), FirstUse::new(false), opened, settled, String::new());
         let session = Session::new(hello::Session::default(), &"group".parse().expect("is a name"), Timestamp(0));
 
         let refused = service.store(&session, parsed(json!({"content": "x", "type": "semantic"})), None).await.expect_err("is refused");

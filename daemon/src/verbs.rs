@@ -11,10 +11,11 @@ use loci_engine::change::Call;
 use loci_engine::store::check_content;
 use loci_engine::{Reader, Writer};
 use loci_proto::arguments;
+use loci_proto::config::ConfigRequest;
 use loci_proto::error::{Code, Failure};
 use loci_proto::forget::RestoreRequest;
 use loci_proto::inspect::InspectRequest;
-use loci_proto::people::{EditRequest, ForgetManyRequest, ListRequest, PinRequest};
+use loci_proto::people::{EditRequest, FindRequest, ForgetManyRequest, ListRequest, PinRequest};
 use loci_proto::relate::RelateRequest;
 use loci_proto::undo::{HistoryRequest, UndoRequest};
 use schemars::JsonSchema;
@@ -74,10 +75,19 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
 async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure> {
     let Asked { session, name, given, key } = asked;
     match name {
+        "config" => {
+            let ConfigRequest {} = parse(given)?;
+            answer(service.settled.told())
+        }
         "list" => {
             let request: ListRequest = parse(given)?;
             let (own, now) = (session.group.clone(), service.now());
             answer(read(service, move |reader| reader.list(&request, &own, now)).await?)
+        }
+        "find" => {
+            let request: FindRequest = parse(given)?;
+            let (own, now) = (session.group.clone(), service.now());
+            answer(read(service, move |reader| reader.find(&request, &own, now)).await?)
         }
         "edit" => answer(edit(service, session, parse(given)?, key).await?),
         "pin" => {

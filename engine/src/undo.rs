@@ -26,6 +26,11 @@ impl Writer {
             let mut undone = Vec::new();
             for id in wanted(change, request)? {
                 let entry = journal::by_id(change.conn, id)?.ok_or_else(|| nothing(id))?;
+                if request.preview {
+                    let at = entry.undone_at;
+                    undone.push(told(entry, at));
+                    continue;
+                }
                 take_back(change, &entry)?;
                 undone.push(told(entry, Some(change.call.now)));
             }
@@ -76,6 +81,7 @@ fn concerns(entry: &Entry, seq: i64) -> bool {
 fn wanted(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
     Ok(match request.which()? {
         Which::One(id) => vec![id],
+        Which::These(ids) => ids,
         Which::Last => vec![journal::last(change.conn)?.ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?],
         Which::Since(seconds) => journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?,
     })
@@ -175,5 +181,41 @@ fn told(entry: Entry, undone_at: Option<crate::time::Timestamp>) -> Act {
         group: entry.group,
         at: entry.at.iso(),
         undone_at: undone_at.map(crate::time::Timestamp::iso),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{House, named};
+    use loci_proto::forget::ForgetRequest;
+    use loci_proto::people::{ListReply, ListRequest};
+    use serde_json::json;
+
+    fn left(house: &House) -> ListReply {
+        house.reader.list(&ListRequest::default(), &named("a"), house.now).expect("is listed")
+    }
+
+    #[test]
+    fn a_preview_takes_nothing_back_and_named_acts_go_newest_first_all_or_none() {
+        let mut house = House::new();
+        let call = house.call("a", None);
+        let mut acts = Vec::new();
+        for text in ["One", "Two"] {
+            let memory_id = house.store("a", json!({"content": text, "type": "semantic"}), None).id;
+            let request = ForgetRequest { memory_id, reason: None, hard_delete: false, group: None };
+            acts.push(house.writer.forget(&call, &request).expect("is forgotten").act.expect("is an act"));
+        }
+        let preview = UndoRequest { since_seconds: Some(60), preview: true, ..UndoRequest::default() };
+        let shown: Vec<i64> = house.writer.undo(&call, &preview).expect("is shown").undone.iter().map(|act| act.id).collect();
+        assert_eq!((shown, left(&house).total), (vec![acts[1], acts[0]], 0));
+
+        let with_none = UndoRequest { ids: vec![acts[0], 77], ..UndoRequest::default() };
+        assert!(house.writer.undo(&call, &with_none).is_err());
+        assert_eq!(left(&house).total, 0, "all or none");
+        let these = UndoRequest { ids: acts.clone(), ..UndoRequest::default() };
+        let undone = house.writer.undo(&call, &these).expect("is undone").undone;
+        assert_eq!((undone[0].id, undone[1].id, left(&house).total), (acts[1], acts[0], 2));
+        assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.which().is_err());
     }
 }

@@ -18,6 +18,7 @@
 pub mod admin;
 pub mod arguments;
 pub mod compact;
+pub mod config;
 pub mod doctor;
 pub mod error;
 pub mod forget;

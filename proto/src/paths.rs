@@ -7,6 +7,7 @@
 use crate::error::{Code, Failure};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The longest socket path that every Unix takes, in bytes (`sun_path` less the final NUL; 104 on macOS).
@@ -130,9 +131,26 @@ impl Paths {
     }
 }
 
+/// Refuses to let root leave files in the home of somebody else, as `sudo` with that person's `HOME` would.
+///
+/// # Errors
+/// `invalid`, naming `HOME`.
+pub fn refuse_foreign_home(data: &Path, user: u32) -> Result<(), Failure> {
+    let Some(home) = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()) else { return Ok(()) };
+    let owner = home.metadata().map_or(user, |found| found.uid());
+    if user != 0 || owner == user || !data.starts_with(&home) {
+        return Ok(());
+    }
+    let failure = Failure::invalid("HOME", format!("belongs to another user (uid {owner}), and root would leave files there"));
+    Err(failure.hint("Run without sudo, or with sudo -H"))
+}
+
 fn absolute(name: &str, value: Option<&PathBuf>) -> Result<Option<PathBuf>, Failure> {
     match value {
         None => Ok(None),
+        Some(path) if path.to_string_lossy().chars().any(char::is_control) => {
+            Err(Failure::invalid(name, "must not hold control characters"))
+        }
         Some(path) if path.is_absolute() => Ok(Some(path.clone())),
         Some(path) => Err(Failure::invalid(name, format!("must be an absolute path, not {}", path.display()))),
     }

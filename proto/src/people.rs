@@ -26,9 +26,18 @@ pub struct ListRequest {
     /// Every project.
     #[serde(default)]
     pub all_groups: bool,
+    /// Only memories that were stored in that project, not the global ones of others.
+    #[serde(default)]
+    pub from_group: bool,
     /// Only memories whose text holds this, without regard to case.
     #[serde(default)]
     pub text: Option<String>,
+    /// Only memories stored at least so many seconds ago.
+    #[serde(default)]
+    pub older_than_seconds: Option<i64>,
+    /// Only memories whose confidence is below this.
+    #[serde(default)]
+    pub confidence_below: Option<Confidence>,
     /// Only memories stored before this one: `next` of the page before.
     #[serde(default)]
     pub before: Option<i64>,
@@ -73,6 +82,34 @@ pub struct Listed {
     pub created_at: String,
     /// Its first line, at most 80 characters.
     pub preview: String,
+}
+
+/// Part of an id, for which the memories are wanted.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindRequest {
+    /// The beginning or the end of an id, at least 4 characters.
+    pub part: String,
+}
+
+/// The memories whose id begins or ends so, of every project and status, newest first, at most 10.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FindReply {
+    /// The memories.
+    pub memories: Vec<Found>,
+}
+
+/// A memory that was found by a part of its id.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The memory in one line.
+    #[serde(flatten)]
+    pub memory: Listed,
+    /// The asker's project sees it.
+    pub visible: bool,
+    /// The project that it came from, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_id: Option<String>,
 }
 
 /// How a memory is changed in place. Agents store a new one with `supersedes` instead.

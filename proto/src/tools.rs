@@ -3,6 +3,7 @@
 //! Written for a language model and paid for in tokens in every session: at most 1,200 for the six tools of the
 //! specification with the instructions (characters of the compact JSON, divided by four). A test holds the count.
 
+use crate::compact::CompactRequest;
 use crate::forget::{ForgetRequest, RestoreRequest};
 use crate::inspect::InspectRequest;
 use crate::recall::RecallRequest;
@@ -73,6 +74,7 @@ fn listed() -> Vec<Tool> {
         tool::<InspectRequest>("memory_inspect", "Show one memory with relations, versions, mentions, log.", Effect::Reads),
         tool::<RelateRequest>("store_relation", "Relate two entities.", Effect::AddsOnce),
         tool::<RestoreRequest>("restore_memory", "Bring back what was forgotten, superseded or compacted.", Effect::AddsOnce),
+        tool::<CompactRequest>("compact_memories", "Get old episodes that are due for a summary; store yours for them.", Effect::AddsOnce),
     ]
 }
 

@@ -4,8 +4,10 @@ use crate::error::Failure;
 use crate::memory::MemoryId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-/// Which acts to take back: exactly one of the three.
+/// Which acts to take back: exactly one of the four.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndoRequest {
@@ -18,10 +20,16 @@ pub struct UndoRequest {
     /// Every act of the last so many seconds, newest first.
     #[serde(default)]
     pub since_seconds: Option<i64>,
+    /// These acts, all or none.
+    #[serde(default)]
+    pub ids: Vec<i64>,
+    /// Only tell which acts these are; nothing is taken back.
+    #[serde(default)]
+    pub preview: bool,
 }
 
 /// The acts that a request means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
     /// This one.
     One(i64),
@@ -29,25 +37,31 @@ pub enum Which {
     Last,
     /// Those of the last so many seconds.
     Since(i64),
+    /// These, newest first.
+    These(Vec<i64>),
 }
 
 impl UndoRequest {
     /// What is asked for.
     ///
     /// # Errors
-    /// `invalid` when it is none or more than one of the three.
+    /// `invalid` when it is none or more than one of the four.
     pub fn which(&self) -> Result<Which, Failure> {
-        match (self.id, self.last, self.since_seconds) {
-            (Some(id), false, None) => Ok(Which::One(id)),
-            (None, true, None) => Ok(Which::Last),
-            (None, false, Some(seconds)) if seconds > 0 => Ok(Which::Since(seconds)),
-            (None, false, Some(_)) => Err(Failure::invalid("since_seconds", "must be above 0")),
-            _ => Err(Failure::invalid("id", "or last or since_seconds is needed, one of them")),
+        match (self.id, self.last, self.since_seconds, self.ids.as_slice()) {
+            (Some(id), false, None, []) => Ok(Which::One(id)),
+            (None, true, None, []) => Ok(Which::Last),
+            (None, false, Some(seconds), []) if seconds > 0 => Ok(Which::Since(seconds)),
+            (None, false, Some(_), []) => Err(Failure::invalid("since_seconds", "must be above 0")),
+            (None, false, None, [_, ..]) => {
+                let newest_first: BTreeSet<_> = self.ids.iter().copied().map(Reverse).collect();
+                Ok(Which::These(newest_first.into_iter().map(|Reverse(id)| id).collect()))
+            }
+            _ => Err(Failure::invalid("id", "or last or since_seconds or ids is needed, one of them")),
         }
     }
 }
 
-/// What was taken back, in the order in which it was.
+/// What was taken back, or would be, in that order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoReply {
     /// The acts.

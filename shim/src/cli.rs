@@ -1,11 +1,14 @@
 //! The command line, as `--help` shows it. Only definitions; what a command does is in the room of its name.
 
 pub mod keeping;
+pub mod memories;
 
 use crate::ctl::maintenance::Maintenance;
 use crate::lifecycle::{Cleanup, Compact};
-use clap::{Parser, Subcommand};
+use crate::output::Reader;
+use clap::{ArgMatches, Parser, Subcommand};
 use keeping::{Doctor, Export, Groups, Import, Reset};
+use memories::{Add, Edit, Forget, Format, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo};
 use std::path::PathBuf;
 
 /// Long-term memory for your agents, on your own machine.
@@ -23,6 +26,52 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find memories by meaning and words.
+    #[command(
+        after_help = "Example\n  loci search how do we deploy\n\nExample: what is known of somebody, in full\n  loci search Anna --type entity --full"
+    )]
+    Search(Search),
+    /// List memories, newest first.
+    #[command(
+        after_help = "Example: what was stored in this project and elsewhere about the database\n  loci list --all-groups --text database"
+    )]
+    List(List),
+    /// Show everything about one memory: text, relations, versions, and what happened to it.
+    #[command(visible_alias = "show", after_help = "Example: with who changed it\n  loci inspect 5f0c9a1e --log")]
+    Inspect(Inspect),
+    /// Store a memory.
+    #[command(
+        after_help = "Example\n  loci add 'The staging server is called heron' --type semantic\n\nExample: from a file\n  loci add - --type procedural < deploy.txt"
+    )]
+    Add(Add),
+    /// Change a memory in place.
+    #[command(after_help = "Example\n  loci edit 5f0c9a1e --content 'The staging server is called egret'")]
+    Edit(Edit),
+    /// Keep a memory's confidence from fading.
+    #[command(after_help = "Example: let it fade again\n  loci pin 5f0c9a1e --off")]
+    Pin(Pin),
+    /// Forget a memory, or every memory that fits; it can be restored.
+    #[command(
+        after_help = "Example: many at once; shows them and asks\n  loci forget --where 'text:\"old server\" type:episodic older:90d'\n\nExample: for good, no trace is left\n  loci forget 5f0c9a1e --hard"
+    )]
+    Forget(Forget),
+    /// Bring back a memory that was forgotten, superseded or compacted.
+    #[command(after_help = "Example: find it first\n  loci list --status forgotten\n  loci restore 5f0c9a1e")]
+    Restore(Restore),
+    /// Say what one entity has to do with another.
+    #[command(
+        after_help = "Example: Anna works at Initech, as a memory says\n  loci relate 5f0c9a1e works_at 77ab01cd --evidence 90aa12ef"
+    )]
+    Relate(Relate),
+    /// Show the store in numbers.
+    #[command(after_help = "Example\n  loci stats")]
+    Stats(Stats),
+    /// List the acts that can be undone, newest first.
+    #[command(after_help = "Example: those that changed one memory\n  loci history 5f0c9a1e")]
+    History(History),
+    /// Take acts back; shows them and asks.
+    #[command(after_help = "Example: everything of the last two hours\n  loci undo --since 2h")]
+    Undo(Undo),
     /// Serve one agent on standard input and output (agents start this themselves).
     #[command(visible_alias = "serve")]
     #[command(after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp")]
@@ -59,6 +108,22 @@ pub enum Command {
     /// Store and find memories in a throw-away home, to see that everything works.
     #[command(after_help = "Example: the model is kept for later, the memories are not\n  loci demo")]
     Demo,
+    /// Look at the configuration.
+    #[command(subcommand, after_help = "Example\n  loci config show")]
+    Config(Config),
+    /// Print the completions of a shell.
+    #[command(after_help = "Example: for bash\n  loci completions bash > ~/.local/share/bash-completion/completions/loci")]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write the pages of all commands into a folder.
+    #[command(after_help = "Example: so that man finds them\n  loci man --dir ~/.local/share/man/man1")]
+    Man {
+        /// The folder; it is made if it is not there.
+        #[arg(long, value_name = "PATH")]
+        dir: Option<PathBuf>,
+    },
 }
 
 /// What to do about the daemon.
@@ -89,8 +154,11 @@ pub enum Ctl {
         hold: bool,
     },
     /// Stop the daemon and start it anew; agents go on by themselves.
-    #[command(after_help = "Example: after a change of config.toml\n  loci ctl restart")]
+    #[command(after_help = "Example: after an update\n  loci ctl restart")]
     Restart,
+    /// Have the daemon read config.toml again; tells which changes wait for a restart.
+    #[command(after_help = "Example: after a change of config.toml\n  loci ctl reload")]
+    Reload(Format),
     /// Tell the daemon to end after the calls that are running, and do not wait for it.
     #[command(after_help = "Example: before an update\n  loci ctl drain")]
     Drain,
@@ -109,6 +177,14 @@ pub enum Ctl {
     },
 }
 
+/// What to do about the configuration.
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Show every key, its value, and where that comes from.
+    #[command(after_help = "Example: for a script\n  loci config show --json")]
+    Show(Format),
+}
+
 /// What to do about the model.
 #[derive(Debug, Subcommand)]
 pub enum Model {
@@ -122,6 +198,30 @@ pub enum Model {
     /// Show which model there is, and whether it is whole.
     #[command(after_help = "Example\n  loci model status")]
     Status,
+}
+
+/// For whom to print: `--json`, whichever command has it.
+#[must_use]
+pub fn reader(given: &ArgMatches) -> Reader {
+    let here = given.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false);
+    if here { Reader::Script } else { given.subcommand().map_or(Reader::Person, |(_, given)| reader(given)) }
+}
+
+/// A length of time in seconds: a number and s, m, h, d, w or y.
+pub(crate) fn duration(text: &str) -> Result<i64, String> {
+    let wrong = || format!("{text} is no length of time; write a number and s, m, h, d, w or y, for example 90d");
+    let (number, unit) = text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        "y" => 365 * 86_400,
+        _ => return Err(wrong()),
+    };
+    let number: u32 = number.parse().ok().filter(|number| *number > 0).ok_or_else(wrong)?;
+    Ok(i64::from(number) * seconds)
 }
 
 #[cfg(test)]
@@ -139,5 +239,32 @@ mod tests {
         let command = Cli::command();
         command.clone().debug_assert();
         check(&command);
+    }
+
+    #[test]
+    fn a_text_may_begin_with_a_hyphen_and_flags_stay_flags() {
+        for typed in [&["loci", "add", "- buy milk", "--type", "semantic"][..], &["loci", "add", "--type", "semantic", "- buy milk"]] {
+            let Ok(Command::Add(add)) = Cli::try_parse_from(typed).map(|cli| cli.command) else { panic!("{typed:?}") };
+            assert_eq!((add.text.as_str(), add.kind.as_str()), ("- buy milk", "semantic"));
+        }
+        assert!(Cli::try_parse_from(["loci", "add", "--typo", "semantic", "x"]).is_err());
+        assert!(Cli::try_parse_from(["loci", "add", "x"]).is_err());
+    }
+
+    #[test]
+    fn json_is_seen_on_whichever_command_has_it() {
+        use clap::CommandFactory;
+        let reader = |typed: &[&str]| super::reader(&Cli::command().try_get_matches_from(typed).expect("is right"));
+        assert_eq!(reader(&["loci", "ctl", "status", "--json"]), Reader::Script);
+        assert_eq!(reader(&["loci", "list", "--json"]), Reader::Script);
+        assert_eq!(reader(&["loci", "add", "--type", "entity", "--", "--json"]), Reader::Person);
+    }
+
+    #[test]
+    fn a_length_of_time_has_a_unit() {
+        assert_eq!(["90d", "2h", "1y", "30s"].map(duration), [Ok(7_776_000), Ok(7_200), Ok(31_536_000), Ok(30)]);
+        for wrong in ["", "90", "d", "-1d", "0d", "1.5h", "2 h", "5é", "99999999999d"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
     }
 }

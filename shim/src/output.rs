@@ -1,10 +1,21 @@
 //! Speaking to the terminal: results on standard output, problems on standard error as `Error:`, `Caused by:`, `Hint:`.
 //!
-//! A closed pipe is no problem (`loci ctl logs | head`): it ends the command, quietly and well.
+//! A closed pipe is no problem (`loci ctl logs | head`): it ends the command, quietly and well. What others have written is printed
+//! escaped ([`plain`], [`lines`]), lists are [`table`]s, and a person is asked by [`confirm`]. With `--json` a command prints the daemon's
+//! reply as it came, and a problem also as an object on standard output.
+
+mod confirm;
+mod escape;
+mod table;
+
+pub use confirm::{Answer, confirm, confirm_typed};
+pub use escape::{lines, plain};
+pub use table::{Screen, cut, table, table_on};
 
 use crate::client::Unreachable;
 use crate::client::admin::NotDone;
-use loci_proto::error::{Exit, Failure};
+use loci_proto::error::{Code, Exit, Failure};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -12,6 +23,8 @@ use std::process::ExitCode;
 /// Why a command was not done.
 #[derive(Debug)]
 pub struct Problem {
+    code: &'static str,
+    field: Option<String>,
     what: String,
     causes: Vec<String>,
     hint: Option<String>,
@@ -22,7 +35,7 @@ impl Problem {
     /// A problem in one sentence, without a full stop.
     #[must_use]
     pub fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), causes: Vec::new(), hint: None, exit: Exit::Failed }
+        Self { code: "failed", field: None, what: what.into(), causes: Vec::new(), hint: None, exit: Exit::Failed }
     }
 
     /// The same problem with what lies behind it.
@@ -45,13 +58,43 @@ impl Problem {
         std::iter::once(&self.what).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
     }
 
+    /// The same problem with another exit code.
+    #[must_use]
+    pub fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        if exit == Exit::Usage {
+            self.code = "usage";
+        }
+        self
+    }
+
+    /// A command line that cannot be done as it stands.
+    #[must_use]
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self::new(what).exit(Exit::Usage)
+    }
+
+    /// The problem for a script: `{"error": {"code", "field", "message", "hint"}}`.
+    fn json(&self) -> String {
+        let mut error = json!({"code": self.code, "message": self.what});
+        for (name, value) in [("field", self.field.as_ref()), ("hint", self.hint.as_ref())] {
+            if let Some(value) = value {
+                error[name] = json!(value);
+            }
+        }
+        if !self.causes.is_empty() {
+            error["causes"] = json!(self.causes);
+        }
+        json!({"error": error}).to_string()
+    }
+
     fn text(&self, style: Style) -> String {
-        let mut text = format!("{} {}\n", style.paint("Error:"), self.what);
+        let mut text = format!("{} {}\n", style.paint("Error:"), lines(&self.what));
         for cause in &self.causes {
-            let _ = writeln!(text, "{} {cause}", style.paint("Caused by:"));
+            let _ = writeln!(text, "{} {}", style.paint("Caused by:"), lines(cause));
         }
         if let Some(hint) = &self.hint {
-            let _ = writeln!(text, "{} {hint}", style.paint("Hint:"));
+            let _ = writeln!(text, "{} {}", style.paint("Hint:"), lines(hint));
         }
         text
     }
@@ -67,15 +110,28 @@ impl From<io::Error> for Problem {
 impl From<Unreachable> for Problem {
     fn from(reason: Unreachable) -> Self {
         let what = reason.what();
-        Self { exit: reason.exit(), ..Self::new(what.trim_end_matches('.')).hint(reason.next_step()) }
+        let exit = reason.exit();
+        let code = match exit {
+            Exit::Unreachable => "unreachable",
+            Exit::VersionSkew => "version_skew",
+            _ => "failed",
+        };
+        Self { code, exit, ..Self::new(what.trim_end_matches('.')).hint(reason.next_step()) }
     }
 }
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
         let hint = failure.hint.clone();
-        Self { hint, ..Self::new(Failure { hint: None, ..failure }.to_string()) }
+        let (code, field) = (failure.code.as_str(), failure.field.clone());
+        let hint = if failure.code == Code::NotFound && field.is_some() { hint.map(for_people) } else { hint };
+        Self { code, field, hint, ..Self::new(Failure { hint: None, ..failure }.to_string()) }
     }
+}
+
+/// What an agent is told to do, as a person does it.
+fn for_people(hint: String) -> String {
+    if hint.contains("recall_memory") { "`loci list` shows ids; --group names another project".to_owned() } else { hint }
 }
 
 impl From<NotDone> for Problem {
@@ -87,14 +143,33 @@ impl From<NotDone> for Problem {
     }
 }
 
-/// Tells a person what went wrong and returns the exit code for it.
+/// For whom a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// Sentences and tables.
+    Person,
+    /// JSON.
+    Script,
+}
+
+impl From<bool> for Reader {
+    fn from(json: bool) -> Self {
+        if json { Self::Script } else { Self::Person }
+    }
+}
+
+/// Tells what went wrong and returns the exit code for it: always in words on standard error, for a script also as JSON on standard
+/// output.
 #[must_use]
-pub fn report(problem: &Problem) -> ExitCode {
+pub fn report(problem: &Problem, reader: Reader) -> ExitCode {
     if problem.exit != Exit::Ok {
         let mut stderr = io::stderr();
         let style = Style::of(&stderr);
         // There is nobody else to tell.
         let _ = stderr.write_all(problem.text(style).as_bytes());
+        if reader == Reader::Script {
+            let _ = say(problem.json());
+        }
     }
     problem.exit.into()
 }
@@ -110,10 +185,11 @@ pub fn say(line: impl AsRef<str>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Text of somebody else, safe to print: what could move the cursor or change colours becomes `?`.
-#[must_use]
-pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+/// Tells what a person should know beside the result, on standard error.
+pub fn note(label: &str, text: &str) {
+    let mut stderr = io::stderr();
+    let style = Style::of(&stderr);
+    let _ = writeln!(stderr, "{} {}", style.paint(label), lines(text));
 }
 
 /// Whether what is printed may be painted.
@@ -143,20 +219,6 @@ impl Style {
     }
 }
 
-/// Rows in columns of equal width, each line indented by two blanks; numbers stand to the right. The first row is the head.
-#[must_use]
-pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let numeric = |column: usize| rows.iter().skip(1).all(|row| !row[column].is_empty() && row[column].bytes().all(|b| b.is_ascii_digit()));
-    let cell = |row: &[String; N], column: usize| {
-        let (text, width) = (&row[column], width(column));
-        if numeric(column) { format!("{text:>width$}") } else { format!("{text:<width$}") }
-    };
-    let line = |row: &[String; N]| format!("  {}", (0..N).map(|column| cell(row, column)).collect::<Vec<_>>().join("  "));
-    let lines: Vec<String> = rows.iter().map(|row| line(row).trim_end().to_owned()).collect();
-    lines.join("\n") + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +239,12 @@ mod tests {
     }
 
     #[test]
-    fn escapes_of_others_do_not_reach_the_terminal() {
-        assert_eq!(plain("a\x1b[31mb\n"), "a?[31mb?");
+    fn a_problem_for_a_script_has_its_code_and_field() {
+        let failure = Failure::invalid("limit", "must be above 0").hint("Try 1");
+        assert_eq!(
+            Problem::from(failure).json(),
+            r#"{"error":{"code":"invalid","field":"limit","hint":"Try 1","message":"invalid: limit must be above 0"}}"#
+        );
+        assert!(Problem::from(Unreachable::Absent).json().contains(r#""code":"unreachable""#));
     }
 }

@@ -11,7 +11,7 @@ pub use locid::find_locid;
 
 use crate::client::{Failed, Pauses, Unreachable, connect, pid_in};
 use loci_proto::error::Exit;
-use loci_proto::paths::Paths;
+use loci_proto::paths::{self, Paths};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use std::fs::{File, OpenOptions};
@@ -45,6 +45,8 @@ impl Launch {
         if paths.hold.exists() {
             return Err(Failed::ForGood(Unreachable::OnHold));
         }
+        let foreign = paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw());
+        foreign.map_err(|failure| Failed::ForGood(Unreachable::NoPlace(failure)))?;
         folders::make_private(&paths.runtime).map_err(|failure| Failed::ForGood(Unreachable::NoPlace(failure)))?;
         *latest = not_started("another loci is starting it, and that takes very long", None);
         let _lock = match turn(paths).await? {

@@ -2,6 +2,9 @@
 
 mod activation;
 mod bad_input;
+mod cli_commands;
+mod cli_screens;
+mod cli_terminal;
 mod ctl;
 mod degraded;
 mod doctor;
@@ -23,6 +26,8 @@ mod recall;
 mod reset;
 mod sessions;
 mod settings;
+mod settings_bad;
+mod settings_live;
 mod skew;
 mod sockets;
 mod store;

@@ -52,6 +52,64 @@ fn fusion_and_rrf_k() {
 }
 
 #[test]
+fn vector_weight() {
+    let first = |weight: &str| {
+        let house = House::new();
+        house.configure(&format!("[retrieval]\nvector_weight = {weight}\n"));
+        let mut agent = house.session();
+        agent.store_all(
+            "semantic",
+            ["The vet prescribed drops for the cat's left eye", "Problem: the vision statement of the marketing department"],
+        );
+        agent.recall("medicine for a pet's vision problem").remove(0)
+    };
+    assert!(first("0.0").starts_with("Problem"), "words alone");
+    assert!(first("1.0").starts_with("The vet"), "meaning alone");
+}
+
+#[test]
+fn ttl_of_each_type() {
+    let ends = |config: &str, kind: &str| {
+        let house = with(config);
+        house
+            .session()
+            .store_with(json!({"content": "It holds for a while", "type": kind, "metadata": {"name": "It"}}))
+            .get("expires_at")
+            .cloned()
+    };
+    for kind in ["episodic", "semantic", "procedural", "entity"] {
+        let other = if kind == "entity" { "episodic" } else { "entity" };
+        assert_eq!(ends(&format!("[ttl]\n{other} = 3600\n"), kind), None, "{kind}");
+        assert!(ends(&format!("[ttl]\n{kind} = 3600\n"), kind).is_some(), "{kind}");
+    }
+}
+
+#[test]
+fn cache_dir_is_where_the_model_is_looked_for() {
+    let degraded = |config: &str| {
+        let house = House::without_model().with("LOCI_MODELS", "");
+        house.configure_whole(&format!("[embedding]\ndownload = false\n{config}"));
+        house.session().store_with(json!({"content": "Where is the model?", "type": "semantic"})).contains_key("degraded")
+    };
+    assert!(degraded(""));
+    assert!(!degraded(&format!("cache_dir = \"{}\"\n", crate::house::models().display())));
+}
+
+#[test]
+fn download_sends_for_the_model_at_the_first_use() {
+    let sent_for = |download: bool| {
+        let house = House::without_model();
+        // Nobody listens there: that it was tried is enough.
+        house.configure_whole(&format!("[embedding]\ndownload = {download}\nurl = \"http://127.0.0.1:9/\"\n"));
+        let house = house.with("PATH", "/nowhere");
+        let stored = house.session().store_with(json!({"content": "Is the model sent for?", "type": "semantic"}));
+        stored["hint"].as_str().expect("is degraded").contains("being fetched")
+    };
+    assert!(!sent_for(false));
+    assert!(sent_for(true));
+}
+
+#[test]
 fn dedup_threshold() {
     let merged = |config: &str| {
         let house = House::new();

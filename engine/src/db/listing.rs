@@ -1,4 +1,4 @@
-//! Whole tables, row by row.
+//! Whole tables, row by row, and the rows that a part of an id means.
 
 use super::memories::{COLUMNS, Memory, read};
 use crate::error::Result;
@@ -12,4 +12,12 @@ pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> R
         each(read(row)?);
     }
     Ok(())
+}
+
+/// The memories whose id begins or ends with `part` (hexadecimal digits and hyphens alone), newest first.
+pub(crate) fn by_part(conn: &Connection, part: &str, limit: usize) -> Result<Vec<Memory>> {
+    let sql = format!("SELECT {COLUMNS} FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map((part, i64::try_from(limit).unwrap_or(i64::MAX)), read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }

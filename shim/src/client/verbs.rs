@@ -13,6 +13,26 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
+/// A verb's reply, as the daemon sent it.
+#[derive(Debug)]
+pub struct Answer(String);
+
+impl Answer {
+    /// The reply as its type.
+    ///
+    /// # Errors
+    /// When it is of another type: the daemon is of another version.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        Ok(serde_json::from_str(&self.0).map_err(unreadable)?)
+    }
+
+    /// The reply as it came: one line of JSON.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// The way from one command to the daemon.
 #[derive(Debug)]
 pub struct Door {
@@ -39,7 +59,22 @@ impl Door {
         &self.session
     }
 
-    /// Has a verb done; the reply as the daemon sent it.
+    /// Has a verb done; the reply as the daemon sent it, to be read or printed. Arguments that are null are left out.
+    ///
+    /// # Errors
+    /// No daemon, or what the verb refuses.
+    pub async fn reply(&self, verb: &str, request: &impl Serialize) -> Result<Answer, Problem> {
+        let arguments = match serde_json::to_value(request) {
+            Ok(Value::Object(arguments)) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+            _ => Map::new(),
+        };
+        let ask = Ask { session: self.session.clone(), arguments };
+        let body = serde_json::to_vec(&ask).map_err(std::io::Error::from)?;
+        let answer = self.post(&format!("/verbs/{verb}"), body).await?;
+        Ok(Answer(String::from_utf8(answer).map_err(|error| Problem::new("The answer is no text").because(&error))?))
+    }
+
+    /// Has a verb done; the reply as JSON.
     ///
     /// # Errors
     /// No daemon, or what the verb refuses.
@@ -101,6 +136,7 @@ impl Door {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn unreadable(error: serde_json::Error) -> NotDone {
     Unreachable::Broken(format!("its answer cannot be read: {error}")).into()
 }

@@ -4,6 +4,7 @@ mod drain;
 mod logs;
 pub mod maintenance;
 mod ps;
+mod reload;
 mod restart;
 mod start;
 pub mod status;
@@ -26,6 +27,7 @@ pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
         Ctl::Start => start::run(&paths).await?,
         Ctl::Ps { json } => ps::run(&paths, json).await?,
         Ctl::Stop { hold } => stop::run(&paths, hold).await?,
+        Ctl::Reload(format) => reload::run(&paths, format.json.into()).await?,
         Ctl::Restart => restart::run(&paths).await?,
         Ctl::Drain => drain::run(&paths).await?,
         Ctl::Maintenance(command) => return maintenance::run(command).await,

@@ -115,9 +115,9 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   waiting   0 to write, 1 to read, 0 to embed
   sessions  2
 
-  CLIENT       GROUP       PID  CALLS  SINCE
-  Claude Code  shop       4242     17  2026-11-21T09:30:00Z
-  -            notes?[2J  4242      0  2026-11-21T09:30:00Z
+  CLIENT       GROUP            PID  CALLS  SINCE
+  Claude Code  shop            4242     17  2026-11-21T09:30:00Z
+  -            notes\\u{1b}[2J  4242      0  2026-11-21T09:30:00Z
 
 Degraded: embedding
 

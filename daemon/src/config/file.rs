@@ -1,0 +1,127 @@
+//! The file itself: who may have written it, how large it may be, and on which line each key stands.
+//!
+//! Not here: what the keys mean.
+
+use loci_proto::error::{Code, Failure};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+
+/// Most bytes of a configuration.
+const MOST: u64 = 256 * 1024;
+
+/// The text of the file; none when there is no file.
+///
+/// # Errors
+/// `invalid`, naming the file and what is wrong with it.
+pub fn text(path: &Path) -> Result<Option<String>, Failure> {
+    let refuse = |what: String| Failure::new(Code::Invalid, format!("{} {what}", path.display()));
+    // Before it is opened: a pipe would make us wait for whoever writes to it.
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(refuse(format!("cannot be read: {e}"))),
+    };
+    if !found.is_file() {
+        return Err(refuse("is not a file".to_owned()).hint("Move it away"));
+    }
+    if found.uid() != nix::unistd::geteuid().as_raw() && found.uid() != 0 {
+        return Err(refuse("belongs to another user".to_owned()).hint("Run as its owner, or set LOCI_CONFIG"));
+    }
+    if found.mode() & 0o002 != 0 {
+        return Err(refuse("can be written by everybody".to_owned()).hint(format!("Run: chmod 600 {}", path.display())));
+    }
+    if found.len() > MOST {
+        return Err(refuse(format!("is too large for a configuration ({} > {MOST} bytes)", found.len())));
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+    read.map_err(|e| refuse(format!("cannot be read: {e}")))?;
+    String::from_utf8(bytes).map(Some).map_err(|e| {
+        let valid = String::from_utf8_lossy(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
+        at(path, &valid, valid.len(), "is not UTF-8")
+    })
+}
+
+/// A fault at a place of the file: `FILE:LINE:COLUMN: what`.
+#[must_use]
+pub fn at(path: &Path, text: &str, offset: usize, what: &str) -> Failure {
+    let (line, column) = place(text, offset);
+    Failure::new(Code::Invalid, format!("{}:{line}:{column}: {what}", path.display()))
+}
+
+/// A fault of a key's value, with the key's place where the file has it.
+#[must_use]
+pub fn of_key(path: &Path, text: &str, failure: Failure) -> Failure {
+    let Some((key, span)) = failure.field.clone().and_then(|key| Some((key.clone(), keys(text).remove(&key)?))) else { return failure };
+    let (line, column) = place(text, span.start);
+    let message = format!("{}:{line}:{column}: {key} {}", path.display(), failure.message);
+    Failure { field: None, message, ..failure }
+}
+
+/// Where each key stands, as `section.key`; a section itself by its name.
+#[must_use]
+pub fn keys(text: &str) -> BTreeMap<String, Range<usize>> {
+    let mut found = BTreeMap::new();
+    let Ok(table) = DeTable::parse(text) else { return found };
+    for (section, value) in table.get_ref() {
+        found.insert(section.get_ref().to_string(), section.span());
+        if let DeValue::Table(keys) = value.get_ref() {
+            found.extend(keys.iter().map(|(key, _)| (format!("{}.{}", section.get_ref(), key.get_ref()), key.span())));
+        }
+    }
+    found
+}
+
+/// The line on which an offset lies; the first is 1.
+#[must_use]
+pub fn line(text: &str, offset: usize) -> usize {
+    place(text, offset).0
+}
+
+fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    (line, before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()) + 1)
+}
+
+/// What the parser says, in our words: an unknown key with the nearest one that is known, or with all of them.
+#[must_use]
+pub fn in_words(message: &str) -> (String, Option<String>) {
+    let first = message.lines().next().unwrap_or_default();
+    let Some((unknown, expected)) = first.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) else {
+        return (first.to_owned(), None);
+    };
+    let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+    let nearness = |name: &str| strsim::jaro_winkler(name, unknown);
+    let nearest = known.iter().max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
+    let hint = match nearest {
+        Some(name) if nearness(name) > 0.8 => format!("Did you mean {name}?"),
+        _ => format!("Known here: {}", known.join(", ")),
+    };
+    (format!("unknown key {unknown}"), Some(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_is_told_with_the_nearest_known_one() {
+        let told = in_words("unknown field `rrf_kk`, expected one of `fusion`, `rrf_k`");
+        assert_eq!(told, ("unknown key rrf_kk".to_owned(), Some("Did you mean rrf_k?".to_owned())));
+        assert_eq!(in_words("unknown field `x`, expected `a` or `b`").1.as_deref(), Some("Known here: a, b"));
+    }
+
+    #[test]
+    fn keys_have_places() {
+        let text = "# head\n[retrieval]\nrrf_k = 5\n[ttl]\nepisodic = 1\n";
+        let lines: Vec<(String, usize)> = keys(text).into_iter().map(|(key, span)| (key, line(text, span.start))).collect();
+        let expected = [("retrieval", 2), ("retrieval.rrf_k", 3), ("ttl", 4), ("ttl.episodic", 5)];
+        assert_eq!(lines, expected.map(|(key, line)| (key.to_owned(), line)));
+    }
+}

@@ -1,0 +1,27 @@
+//! `loci pin`: keeps a memory's confidence from fading, or lets it fade again.
+
+use super::{id, print, undoable};
+use crate::cli::memories::Pin;
+use crate::client::verbs::Door;
+use crate::output::{Problem, say};
+use loci_proto::people::{ChangedReply, PinRequest};
+
+/// Pins or unpins it.
+///
+/// # Errors
+/// What the daemon refuses.
+pub async fn run(door: &Door, asked: Pin) -> Result<(), Problem> {
+    let meant = id::find(door, &asked.id, asked.project.group.as_ref()).await?;
+    let told = id::told(&meant);
+    let request = PinRequest { memory_id: meant.id, pinned: !asked.off, group: asked.project.group };
+    let answer = door.reply("pin", &request).await?;
+    if asked.format.json {
+        return print(&answer);
+    }
+    let reply: ChangedReply = answer.read()?;
+    let state = if asked.off { "fades again" } else { "does not fade any more" };
+    match reply.act {
+        Some(_) => say(format!("{told}\n  {state}{}", undoable(reply.act))),
+        None => say(format!("{told}\n  was so already")),
+    }
+}

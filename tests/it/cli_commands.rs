@@ -1,0 +1,261 @@
+//! What each command about memories does, seen through its JSON.
+
+use crate::house::House;
+use serde_json::{Value, json};
+
+/// The reply of a command that succeeds.
+fn done(house: &House, arguments: &[&str]) -> Value {
+    let output = house.command("loci").args(arguments).arg("--json").output().expect("runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("is text");
+    assert_eq!(text.lines().count(), 1, "one line: {text}");
+    serde_json::from_str(&text).expect("is JSON")
+}
+
+/// The exit code and the problem of a command that fails.
+fn refused(house: &House, arguments: &[&str]) -> (Option<i32>, Value) {
+    let output = house.command("loci").args(arguments).arg("--json").output().expect("runs");
+    let problem: Value = serde_json::from_slice(&output.stdout).expect("is JSON");
+    (output.status.code(), problem["error"].clone())
+}
+
+fn id(reply: &Value) -> String {
+    reply["id"].as_str().expect("has an id").to_owned()
+}
+
+fn previews(reply: &Value, of: &str) -> Vec<String> {
+    reply[of].as_array().expect("is an array").iter().map(|memory| memory["preview"].as_str().expect("is text").to_owned()).collect()
+}
+
+#[test]
+fn what_is_added_has_all_that_was_said_of_it() {
+    let house = House::without_model();
+    let old = id(&done(&house, &["add", "The server is called heron", "--type", "semantic"]));
+    let details = r#"{"category": "servers"}"#;
+    let said = ["--metadata", details, "--supersedes", &old[28..], "--confidence", "0.5", "--ttl", "30d"];
+    let added = done(&house, &[&["add", "The server is called egret", "--type", "semantic"][..], &said].concat());
+    assert_eq!(added["superseded"], json!(old));
+    let shown = &done(&house, &["inspect", &id(&added)])["memory"];
+    assert_eq!((&shown["metadata"], &shown["confidence"]), (&json!({"category": "servers"}), &json!(0.5)));
+    assert!(shown["expires_at"].is_string());
+    let dated = done(&house, &["add", "Until the end of 2090", "--type", "episodic", "--expires", "2090-12-31", "--group", "attic"]);
+    let shown = &done(&house, &["inspect", &id(&dated), "--group", "attic"])["memory"];
+    assert_eq!((&shown["group"], shown["expires_at"].as_str().map(|at| at.starts_with("2091-01-01"))), (&json!("attic"), Some(true)));
+}
+
+#[test]
+fn edit_changes_each_part_and_undo_takes_it_back() {
+    let house = House::new();
+    let memory = id(&done(&house, &["add", "The server is called heron", "--type", "semantic"]));
+    let before = done(&house, &["inspect", &memory])["memory"].clone();
+    for (arguments, changed) in [
+        (&["--content", "The server is called egret"][..], "content"),
+        (&["--metadata", r#"{"category": "servers"}"#], "metadata"),
+        (&["--scope", "group"], "scope"),
+        (&["--confidence", "0.25"], "confidence"),
+        (&["--expires", "2090-12-31"], "expires_at"),
+    ] {
+        assert_eq!(done(&house, &[&["edit", &memory][..], arguments].concat())["changed"], json!([changed]));
+    }
+    assert_eq!(previews(&done(&house, &["search", "egret"]), "results"), ["The server is called egret"]);
+    assert_eq!(done(&house, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len), Some(5));
+    let after = done(&house, &["inspect", &memory])["memory"].clone();
+    for field in ["content", "metadata", "scope", "expires_at", "confidence"] {
+        assert_eq!(after[field], before[field], "{field}");
+    }
+}
+
+#[test]
+fn forget_where_takes_what_fits_as_one_act_and_nothing_else() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store_all("episodic", ["An old thing of ours", "A new thing of ours"]);
+    agent.store("semantic", "An old fact");
+    let mut other = house.session_in("garden");
+    other.store("episodic", "An old thing of the garden");
+    other.store("semantic", "A fact from the garden");
+    let all = |house: &House| done(house, &["list", "--all-groups"])["total"].clone();
+    assert_eq!(all(&house), 5);
+    let forgotten = done(&house, &["forget", "--where", "text:OLD type:episodic", "--yes", "--reason", "spring"]);
+    assert_eq!((forgotten["forgotten"].as_array().map(Vec::len), all(&house)), (Some(1), json!(4)), "the garden's is not ours");
+    assert_eq!(previews(&done(&house, &["list", "--status", "forgotten"]), "memories"), ["An old thing of ours"]);
+    assert_eq!(done(&house, &["forget", "--where", "older:1d", "--yes"]), json!({"forgotten": []}));
+    assert_eq!(done(&house, &["forget", "--where", "confidence:<0.5", "--yes"]), json!({"forgotten": []}));
+    // A project by its id: what came from it, global or not, and no global memory of others.
+    let listed = done(&house, &["list", "--all-groups", "--text", "garden"]);
+    let garden = done(&house, &["history", "--limit", "1"])["acts"][0]["group"].clone();
+    assert!(garden.is_string() && listed["total"] == 2);
+    let part = listed["memories"][1]["id"].as_str().expect("is an id")[28..].to_owned();
+    let (code, problem) = refused(&house, &["forget", &part]);
+    let hint = problem["hint"].as_str().expect("has a hint");
+    assert_eq!((code, problem["message"].as_str()), (Some(1), Some("That memory belongs to another project, garden")));
+    let group = hint.strip_prefix("Add --group ").expect("names it");
+    let swept = done(&house, &["forget", "--where", "type:semantic", "--group", group, "--yes"]);
+    assert_eq!(swept["forgotten"].as_array().map(Vec::len), Some(1));
+    assert_eq!(previews(&done(&house, &["list", "--type", "semantic"]), "memories"), ["An old fact"]);
+    done(&house, &["forget", &part, "--group", group]);
+    assert_eq!(done(&house, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len), Some(3));
+    assert_eq!(all(&house), 5);
+}
+
+#[test]
+fn a_hard_forget_leaves_nothing_to_restore() {
+    let house = House::without_model();
+    let memory = id(&done(&house, &["add", "A secret of the heron", "--type", "semantic"]));
+    let gone = done(&house, &["forget", &memory[28..], "--hard", "--yes"]);
+    assert_eq!((&gone["status"], &gone["act"]), (&json!("deleted"), &Value::Null));
+    assert_eq!(done(&house, &["forget", &memory, "--hard", "--yes"])["already_forgotten"], true);
+    assert_eq!(refused(&house, &["restore", &memory]).1["code"], "not_found");
+    assert_eq!(done(&house, &["list", "--status", "all"])["total"], 0);
+}
+
+#[test]
+fn relations_are_kept_with_their_evidence() {
+    let house = House::without_model();
+    let entity = |name: &str| {
+        let details = json!({"name": name, "entity_type": "thing"}).to_string();
+        id(&done(&house, &["add", &format!("{name} is known"), "--type", "entity", "--metadata", &details]))
+    };
+    let (anna, initech) = (entity("Anna"), entity("Initech"));
+    let says = id(&done(&house, &["add", "She signed in May", "--type", "episodic"]));
+    let made = done(&house, &["relate", &anna, "works_at", &initech[28..], "--evidence", &says[28..], "--confidence", "0.75"]);
+    assert_eq!(made["created"], true);
+    let relations = &done(&house, &["inspect", &anna])["relations"];
+    assert_eq!(
+        (&relations[0]["object"]["id"], &relations[0]["evidence"], &relations[0]["confidence"]),
+        (&json!(initech), &json!([says]), &json!(0.75))
+    );
+    assert_eq!(refused(&house, &["relate", &anna, "works_at", &says]).1["code"], "invalid");
+    assert_eq!(done(&house, &["undo", "--last", "--yes"])["undone"][0]["act"], "relate");
+    assert_eq!(done(&house, &["inspect", &anna])["relations"], json!([]));
+}
+
+#[test]
+fn pages_follow_one_another_and_hold_everything_once() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    let stored: Vec<String> = (0..7).map(|n| agent.store("semantic", &format!("Memory number {n}"))).collect();
+    let (mut seen, mut before) = (Vec::new(), None::<String>);
+    loop {
+        let mut arguments = vec!["list", "--limit", "3"];
+        arguments.extend(before.as_deref().map(|before| ["--before", before]).into_iter().flatten());
+        let page = done(&house, &arguments);
+        seen.extend(page["memories"].as_array().expect("is an array").iter().map(id));
+        match page["next"].as_i64() {
+            Some(next) => before = Some(next.to_string()),
+            None => break,
+        }
+    }
+    assert!(seen.iter().eq(stored.iter().rev()));
+    for memory in &stored[..3] {
+        done(&house, &["pin", memory]);
+    }
+    let first = done(&house, &["history", "--limit", "2"]);
+    let next = first["next"].as_i64().expect("has a next page").to_string();
+    assert_eq!(done(&house, &["history", "--limit", "2", "--before", &next])["acts"].as_array().map(Vec::len), Some(1));
+    assert_eq!(done(&house, &["history", &stored[1][28..]])["acts"].as_array().map(Vec::len), Some(1));
+    assert_eq!(done(&house, &["list", "--status", "pinned"])["total"], 3);
+}
+
+#[test]
+fn searches_are_narrowed_as_they_are_asked() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("episodic", "The apple fell");
+    agent.store_with(json!({"content": "An apple is a fruit", "type": "semantic", "confidence": 0.3}));
+    house.session_in("garden").store("episodic", "The apple of the garden");
+    let found = |arguments: &[&str]| previews(&done(&house, &[&["search", "apple"][..], arguments].concat()), "results").len();
+    assert_eq!(found(&[]), 2);
+    assert_eq!(found(&["--type", "semantic"]), 1);
+    assert_eq!(found(&["--scope", "group"]), 1);
+    assert_eq!(found(&["--min-confidence", "0.5"]), 1);
+    assert_eq!(found(&["--limit", "1"]), 1);
+    let full = done(&house, &["search", "the", "apple", "--full", "--limit", "1"]);
+    assert!(full["results"][0]["content"].is_string() && full["results"][0]["preview"].is_null());
+}
+
+#[test]
+fn the_project_is_found_as_an_agents_would_be() {
+    let house = House::without_model();
+    house.session().store("episodic", "Seen in the project alone");
+    assert_eq!(done(&house, &["list"])["total"], 1);
+    let elsewhere = |name: &str, value: &str| {
+        let output = house.command("loci").args(["list", "--json"]).env(name, value).output().expect("runs");
+        serde_json::from_slice::<Value>(&output.stdout).expect("is JSON")["total"].clone()
+    };
+    assert_eq!(elsewhere("LOCI_GROUP", "attic"), 0);
+    std::fs::create_dir(house.path("garden")).expect("is made");
+    assert_eq!(elsewhere("CLAUDE_PROJECT_DIR", house.path("garden").to_str().expect("is UTF-8")), 0);
+    assert_eq!(elsewhere("CLAUDE_PROJECT_DIR", house.path("project").to_str().expect("is UTF-8")), 1);
+}
+
+/// The names that docs/cli.md has in the row of a command.
+fn documented(command: &str) -> Vec<String> {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md")).expect("is there");
+    let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | "));
+    let row = rows.map(|(commands, reply)| (names(commands), reply)).find(|(commands, _)| commands.iter().any(|name| name == command));
+    names(row.unwrap_or_else(|| panic!("{command} is not documented")).1)
+}
+
+/// Every name in a reply, but for those inside of what a person has written.
+fn names(reply: &Value, found: &mut Vec<String>) {
+    match reply {
+        Value::Array(all) => all.iter().for_each(|one| names(one, found)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.push(name.clone());
+                let of_others = [
+                    "metadata",
+                    "details",
+                    "relations",
+                    "versions",
+                    "log",
+                    "mentions",
+                    "by_type",
+                    "by_scope",
+                    "model",
+                    "queues",
+                    "sessions",
+                ];
+                if !of_others.contains(&name.as_str()) {
+                    names(value, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn replies_are_as_the_page_documents_them() {
+    let house = House::without_model();
+    let added = done(&house, &["add", "The server is called heron", "--type", "semantic", "--ttl", "30d"]);
+    let memory = id(&added);
+    let person = r#"{"name": "Anna", "entity_type": "person"}"#;
+    let anna = id(&done(&house, &["add", "Anna is known", "--type", "entity", "--metadata", person]));
+    let bob = id(&done(&house, &["add", "Bob is known", "--type", "entity", "--metadata", &person.replace("Anna", "Bob")]));
+    let replies = [
+        ("add", added),
+        ("search", done(&house, &["search", "heron"])),
+        ("search", done(&house, &["search", "heron", "--full"])),
+        ("edit", done(&house, &["edit", &memory, "--content", "The server is called egret"])),
+        ("pin", done(&house, &["pin", &memory])),
+        ("list", done(&house, &["list", "--limit", "1"])),
+        ("relate", done(&house, &["relate", &anna, "knows", &bob])),
+        ("forget", done(&house, &["forget", &memory, "--reason", "old"])),
+        ("inspect", done(&house, &["inspect", &memory, "--log"])),
+        ("restore", done(&house, &["restore", &memory])),
+        ("stats", done(&house, &["stats"])),
+        ("history", done(&house, &["history", "--limit", "1"])),
+        ("undo", done(&house, &["undo", "--last", "--yes"])),
+        ("config show", done(&house, &["config", "show"])),
+        ("ctl status", done(&house, &["ctl", "status"])),
+    ];
+    for (command, reply) in replies {
+        let (documented, mut told) = (documented(command), Vec::new());
+        names(&reply, &mut told);
+        let missing: Vec<&String> = told.iter().filter(|name| !documented.contains(name)).collect();
+        assert!(!told.is_empty() && missing.is_empty(), "{command} also tells {missing:?}: {reply}");
+    }
+}

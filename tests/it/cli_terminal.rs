@@ -1,0 +1,167 @@
+//! `loci` at a terminal: widths, colours, questions; and where its output goes into a pipe.
+
+use crate::house::House;
+use nix::pty::{Winsize, openpty};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, ExitStatus, Stdio};
+
+/// Runs a command at a terminal of this width and types an answer; what was shown, and how it ended.
+fn at_a_terminal(mut command: Command, width: u16, typed: &str) -> (String, ExitStatus) {
+    let size = Winsize { ws_row: 40, ws_col: width, ws_xpixel: 0, ws_ypixel: 0 };
+    let pty = openpty(Some(&size), None).expect("is opened");
+    let end = || File::from(pty.slave.try_clone().expect("is cloned"));
+    let mut child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("runs");
+    drop((command, pty.slave));
+    let mut master = File::from(pty.master);
+    master.write_all(typed.as_bytes()).expect("is typed");
+    let mut shown = Vec::new();
+    // The terminal ends with an error when nobody holds its other end any more.
+    let _ = master.read_to_end(&mut shown);
+    (String::from_utf8_lossy(&shown).replace("\r\n", "\n"), child.wait().expect("ends"))
+}
+
+fn loci(house: &House, arguments: &[&str]) -> Command {
+    let mut command = house.command("loci");
+    command.args(arguments);
+    command
+}
+
+fn ids(house: &House) -> Vec<String> {
+    let listed: Value = serde_json::from_slice(&house.loci(&["list", "--json"]).stdout).expect("is JSON");
+    listed["memories"].as_array().expect("is an array").iter().map(|memory| memory["id"].as_str().expect("is an id").to_owned()).collect()
+}
+
+#[test]
+fn a_table_fits_the_terminal_and_is_painted_there_alone() {
+    let house = House::without_model();
+    house.session().store("semantic", "A memory that is rather long, so that it has to be cut in a narrow terminal and not in a wide one");
+    let (narrow, _) = at_a_terminal(loci(&house, &["list"]), 60, "");
+    let (wide, _) = at_a_terminal(loci(&house, &["list"]), 160, "");
+    assert!(narrow.contains('…') && !wide.contains('…'), "{narrow}\n{wide}");
+    assert!(narrow.contains("\u{1b}[1m"), "{narrow:?}");
+    let plain = narrow.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+    assert!(plain.lines().all(|line| line.chars().count() <= 60), "{plain}");
+    let mut without = loci(&house, &["list"]);
+    without.env("NO_COLOR", "1");
+    assert!(!at_a_terminal(without, 60, "").0.contains('\u{1b}'));
+    let piped = String::from_utf8(house.loci(&["list"]).stdout).expect("is text");
+    assert!(!piped.contains('\u{1b}') && piped.lines().all(|line| line.chars().count() <= 80), "{piped}");
+}
+
+#[test]
+fn a_question_is_asked_and_only_a_yes_goes_on() {
+    let house = House::without_model();
+    house.session().store_all("episodic", ["One old thing", "Another old thing"]);
+    for (typed, left) in [("\n", 2), ("n\n", 2), ("maybe\n", 2), ("\u{4}", 2), ("y\n", 0)] {
+        let (shown, status) = at_a_terminal(loci(&house, &["forget", "--where", "text:old"]), 100, typed);
+        assert!(shown.contains("One old thing") && shown.contains("Forget these 2 memories? [y/N]"), "{shown}");
+        assert_eq!((ids(&house).len(), status.success()), (left, left == 0), "{typed:?}: {shown}");
+    }
+    let (shown, _) = at_a_terminal(loci(&house, &["undo", "--last"]), 100, "n\n");
+    assert!(shown.contains("forget") && shown.contains("Undo this act?") && ids(&house).is_empty(), "{shown}");
+    let (shown, _) = at_a_terminal(loci(&house, &["undo", "--last"]), 100, "yes\n");
+    assert!(shown.contains("Undone.") && ids(&house).len() == 2, "{shown}");
+    let first = &ids(&house)[0];
+    let (shown, _) = at_a_terminal(loci(&house, &["forget", first, "--hard"]), 100, "no\n");
+    assert!(shown.contains("cannot be undone") && ids(&house).len() == 2, "{shown}");
+    at_a_terminal(loci(&house, &["forget", first, "--hard"]), 100, "y\n");
+    assert_eq!(ids(&house).len(), 1);
+}
+
+#[test]
+fn without_a_terminal_nothing_is_done_and_the_flag_is_named() {
+    let house = House::without_model();
+    house.session().store_all("episodic", ["One old thing", "Another old thing"]);
+    let id = &ids(&house)[0];
+    for arguments in [&["forget", "--where", "text:old"][..], &["forget", id, "--hard"], &["forget", id, "--hard", "--json"]] {
+        let refused = house.loci(arguments);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("--yes"));
+    }
+    assert_eq!(ids(&house).len(), 2);
+}
+
+#[test]
+fn a_closed_pipe_ends_every_list_quietly() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    for n in 0..30 {
+        agent.store("semantic", &format!("Memory number {n}"));
+    }
+    for arguments in
+        [&["list"][..], &["list", "--json"], &["search", "memory"], &["history"], &["man"], &["completions", "zsh"], &["config", "show"]]
+    {
+        let mut child = loci(&house, arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().expect("ends");
+        assert!(ended.status.success() && ended.stderr.iter().all(u8::is_ascii), "{arguments:?}: {ended:?}");
+        assert!(!String::from_utf8_lossy(&ended.stderr).contains("panicked"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_shown_and_json_is_exact() {
+    let house = House::without_model();
+    let hostile = "Red \u{1b}[31malert\u{7} and \u{202e}backwards";
+    let mut agent = house.session();
+    let stored = agent.store_with(json!({"content": hostile, "type": "semantic", "metadata": {"category": "a\u{1b}]0;title\u{7}"}}));
+    let id = stored["id"].as_str().expect("has an id");
+    for arguments in [&["list"][..], &["search", "backwards"], &["search", "backwards", "--full"], &["inspect", id, "--log"]] {
+        let shown = String::from_utf8(house.loci(arguments).stdout).expect("is text");
+        assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{shown:?}");
+        assert!(shown.contains("\\u{1b}[31malert"), "{shown:?}");
+    }
+    let exact: Value = serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
+    assert_eq!(exact["memory"]["content"], hostile);
+    let full: Value = serde_json::from_slice(&house.loci(&["search", "backwards", "--full", "--json"]).stdout).expect("is JSON");
+    assert_eq!(full["results"][0]["content"], hostile);
+}
+
+#[test]
+fn text_comes_from_standard_input_too() {
+    let house = House::without_model();
+    let with_input = |arguments: &[&str], input: &[u8]| {
+        let mut child = loci(&house, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        // A command that refuses early closes its end.
+        let _ = child.stdin.take().expect("is piped").write_all(input);
+        child.wait_with_output().expect("ends")
+    };
+    let stored = with_input(&["add", "-", "--type", "semantic", "--json"], "First line\nżółw, the second\n".as_bytes());
+    let stored: Value = serde_json::from_slice(&stored.stdout).expect("is JSON");
+    let id = stored["id"].as_str().expect("has an id");
+    let content = || -> Value {
+        let shown: Value = serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
+        shown["memory"]["content"].clone()
+    };
+    assert_eq!(content(), "First line\nżółw, the second");
+    assert!(with_input(&["edit", id, "--content", "-"], b"Changed\r\n").status.success());
+    assert_eq!(content(), "Changed");
+    for (input, said) in [
+        (&b"\xff\xfe"[..], "not UTF-8"),
+        (&vec![b'x'; 40_000], "too_large"),
+        (&vec![b'x'; 2_000_000], "longer than any memory"),
+        (b"", "empty"),
+    ] {
+        let refused = with_input(&["add", "-", "--type", "semantic"], input);
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(said), "{refused:?}");
+    }
+}
+
+#[test]
+fn arguments_that_are_no_text_are_refused_and_help_needs_no_home() {
+    let house = House::without_model();
+    let odd = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    for before in [&["search"][..], &["add", "--type", "semantic"], &["inspect"], &["forget", "--where"], &["list", "--text"]] {
+        let refused = house.command("loci").args(before).arg(odd).stdin(Stdio::null()).output().expect("runs");
+        assert_eq!(refused.status.code(), Some(2), "{before:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("UTF-8"), "{refused:?}");
+    }
+    for arguments in [&["--help"][..], &["help", "forget"], &["ctl", "status", "--help"], &["completions", "fish"], &["man"]] {
+        let helped = Command::new(crate::house::binaries().join("loci")).args(arguments).env_clear().output().expect("runs");
+        assert!(helped.status.success() && !helped.stdout.is_empty(), "{arguments:?}: {helped:?}");
+    }
+}

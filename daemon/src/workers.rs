@@ -179,7 +179,9 @@ fn group<T: Member>(member: &mut T, first: Work<T>, mut more: impl FnMut() -> Op
         next = more();
     }
     let committed = member.commit_group();
-    told.into_iter().for_each(|tell| tell(committed.clone()));
+    for tell in told {
+        tell(committed.clone());
+    }
     next
 }
 
@@ -230,14 +232,14 @@ mod tests {
         let (pool, mut threads) = Pool::start("test", vec![Disk { full, ..Disk::default() }]);
         let (release, gate) = std::sync::mpsc::channel::<()>();
         let held = pool.run(move |_| gate.recv().expect("is released"));
-        let (a, b, c) = (pool.run_grouped(|d| d.store(1)), pool.run_grouped(|d| d.store(2)), pool.run_grouped(|d| d.store(3)));
-        let alone = pool.run(|d| assert!(d.open.is_none(), "it shares no commit"));
-        let (d, e) = (pool.run_grouped(|d| d.store(4)), pool.run_grouped(|d| d.store(5)));
+        let [one, two, three] = [1, 2, 3].map(|n| pool.run_grouped(move |disk| disk.store(n)));
+        let alone = pool.run(|disk| assert!(disk.open.is_none(), "it shares no commit"));
+        let [four, five] = [4, 5].map(|n| pool.run_grouped(move |disk| disk.store(n)));
         let free = async { release.send(()).expect("the thread waits") };
-        let (_, a, b, c, alone, d, e, ()) = tokio::join!(biased; held, a, b, c, alone, d, e, free);
+        let (_, one, two, three, alone, four, five, ()) = tokio::join!(biased; held, one, two, three, alone, four, five, free);
         alone.expect("is done");
         drop(pool);
-        (vec![a, b, c, d, e], threads.remove(0).join().expect("ends"))
+        (vec![one, two, three, four, five], threads.remove(0).join().expect("ends"))
     }
 
     #[tokio::test]

@@ -191,20 +191,18 @@ impl Writer {
     /// # Errors
     /// `Database`; nothing of the group was stored then.
     pub fn commit_group(&mut self) -> Result<()> {
-        let committed = match self.conn.is_autocommit() {
-            // A full or failing disk has taken the whole transaction back already.
-            true => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None)),
-            false => self.conn.execute_batch("COMMIT"),
+        let committed = if self.group_stands() {
+            self.conn.execute_batch("COMMIT")
+        } else {
+            Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None))
         };
-        match committed {
-            Ok(()) => self.tell_index()?,
-            Err(_) => {
-                self.pending.clear();
-                if !self.conn.is_autocommit() {
-                    // What cannot be committed must not stay open; the fault itself is what the caller is told.
-                    let _ = self.conn.execute_batch("ROLLBACK");
-                }
-            }
+        if committed.is_ok() {
+            return self.tell_index();
+        }
+        self.pending.clear();
+        if self.group_stands() {
+            // What cannot be committed must not stay open; the fault itself is what the caller is told.
+            let _ = self.conn.execute_batch("ROLLBACK");
         }
         Ok(committed?)
     }

@@ -38,10 +38,10 @@ pub(crate) fn check_reason(reason: Option<&str>) -> Result<()> {
         let message = format!("has {characters} characters; at most {} are kept", limits::REASON_CHARS);
         return Err(Failure::new(Code::TooLarge, message).at("reason").into());
     }
-    match reason.chars().any(char::is_control) {
-        true => Err(Failure::invalid("reason", "holds a control character").hint("Say it in one line").into()),
-        false => Ok(()),
+    if reason.chars().any(char::is_control) {
+        return Err(Failure::invalid("reason", "holds a control character").hint("Say it in one line").into());
     }
+    Ok(())
 }
 
 /// Characters that show nothing on a page: zero-width and filler characters, direction marks, variation selectors, tags, the blank of

@@ -89,8 +89,7 @@ fn columns(change: &Change<'_>, memory: &Memory, request: &EditRequest) -> Resul
             let message = format!("says what another memory says: {}", twin.id);
             return Err(Failure::new(Code::Conflict, message).at("content").hint("Forget one of the two").into());
         }
-        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        columns.extend([("content", json!(text)), ("content_hash", json!({"hex": hex}))]);
+        columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
     }
     if let Some(metadata) = request.metadata.as_ref().filter(|metadata| **metadata != memory.metadata) {
         content::check_metadata(memory.kind, metadata)?;

@@ -2,7 +2,7 @@
 
 use crate::change::{Call, Change};
 use crate::db::log::Operation;
-use crate::db::memories::{self, Memory, Status};
+use crate::db::memories::{self, Memory, Standing, Status};
 use crate::db::rows::Row;
 use crate::db::{idempotency, journal, log, relations, tombstones, upkeep};
 use crate::error::Result;
@@ -66,7 +66,8 @@ pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option
     let already = memory.status == Status::Forgotten;
     if !already {
         change.keep(Row::Memory(memory.seq))?;
-        memories::set_status(change.conn, memory.seq, Status::Forgotten, memory.superseded_by.as_deref(), reason, change.call.now)?;
+        let standing = Standing { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
+        memories::set_status(change.conn, memory.seq, standing, change.call.now)?;
         change.log(Operation::Forget, &memory.id, &json!({"reason": reason, "was": memory.status.as_str()}))?;
         change.touch(memory.seq);
     }

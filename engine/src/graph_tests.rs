@@ -112,7 +112,7 @@ fn forgetting_is_told_kept_and_taken_back() {
     assert!(!first.already_forgotten && first.act.is_some());
     assert!(house.forget("a", json!({"memory_id": id})).expect("is no fault").already_forgotten, "case 26");
     assert!(house.found("a", json!({"query": "door code"}), Some(&axis(0))).is_empty());
-    assert_eq!(house.recall("a", json!({"ids": [id]}), None).reply.missing, [id.clone()], "case 25");
+    assert_eq!(house.recall("a", json!({"ids": [id]}), None).reply.missing, std::slice::from_ref(&id), "case 25");
     let shown = house.inspect("a", json!({"memory_id": id, "include_log": true})).expect("is shown");
     assert_eq!((shown.memory.status.as_str(), shown.memory.forgotten_reason.as_deref()), ("forgotten", Some("changed")));
     assert_eq!(shown.memory.superseded_by.as_deref(), Some("forgotten"), "B17: the word in answers alone");

@@ -48,14 +48,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn names(metadata: Value) -> Vec<String> {
+    fn names(metadata: &Value) -> Vec<String> {
         of(metadata.as_object().expect("is an object"))
     }
 
     #[test]
     fn names_and_aliases_are_read_without_case_and_marks() {
-        assert_eq!(names(json!({"name": "John  Smith", "aliases": ["JS", "john-smith", "7", "x"]})), ["john smith", "js"]);
-        assert!(names(json!({"name": 3, "aliases": "no list"})).is_empty());
+        assert_eq!(names(&json!({"name": "John  Smith", "aliases": ["JS", "john-smith", "7", "x"]})), ["john smith", "js"]);
+        assert!(names(&json!({"name": 3, "aliases": "no list"})).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::Writer;
 use crate::change::Call;
 use crate::db::log::Operation;
-use crate::db::memories::{self, Status};
+use crate::db::memories::{self, Standing, Status};
 use crate::db::rows::Row;
 use crate::error::Result;
 use crate::visible::Sight;
@@ -28,7 +28,7 @@ impl Writer {
                     return Err(Failure::new(Code::Conflict, message).at("memory_id").hint("Nothing is lost; use that one").into());
                 }
                 change.keep(Row::Memory(memory.seq))?;
-                memories::set_status(change.conn, memory.seq, Status::Active, None, None, call.now)?;
+                memories::set_status(change.conn, memory.seq, Standing::ACTIVE, call.now)?;
                 change.log(Operation::Restore, &memory.id, &json!({"was": was.as_str()}))?;
                 change.touch(memory.seq);
                 act = change.write_down("restore")?;

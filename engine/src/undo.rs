@@ -113,12 +113,11 @@ fn still_stands(change: &Change<'_>, entry: &Entry, changed: &Changed) -> Result
     match (&changed.how, now) {
         (How::Made(_) | How::Set { .. }, None) => Err(conflict(entry, "what it made or changed is gone")),
         (How::Gone(_), Some(_)) => Err(conflict(entry, "what it took away is there again")),
-        (How::Gone(_), None) => Ok(()),
         (How::Made(print), Some(now)) if *print != fingerprint(&now) => Err(conflict(entry, "what it made was changed since")),
-        (How::Made(_), Some(now)) => match stands_on(change, entry, &changed.row, &now)? {
-            true => Err(conflict(entry, "something later refers to what it made")),
-            false => Ok(()),
-        },
+        (How::Made(_), Some(now)) if stands_on(change, entry, &changed.row, &now)? => {
+            Err(conflict(entry, "something later refers to what it made"))
+        }
+        (How::Gone(_), None) | (How::Made(_), Some(_)) => Ok(()),
         (How::Set { after, .. }, Some(now)) => {
             let moved = after.iter().find(|(name, value)| !is_of_use(name) && now.get(*name) != Some(*value));
             moved.map_or(Ok(()), |(name, _)| Err(conflict(entry, &format!("the {name} that it set was changed since"))))

@@ -24,11 +24,6 @@ impl Sight {
         Ok(Self { own: own.clone(), named })
     }
 
-    /// The project that the call is about.
-    pub(crate) fn group(&self) -> &Group {
-        &self.named
-    }
-
     /// Whether a memory can be seen.
     pub(crate) fn admits(&self, memory: &Memory) -> bool {
         let group = memory.group.as_deref().unwrap_or_default();

@@ -66,6 +66,7 @@ async fn inspected(service: &Service, session: &Session, given: Map<String, Valu
     verbs::call(service, Asked { session, name: "memory_inspect", given, key: None }).await
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is what an error is mapped by")]
 fn told(failure: Failure) -> ErrorData {
     let code = match failure.code {
         Code::NotFound => NO_RESOURCE,

@@ -19,10 +19,8 @@ pub(crate) enum Operation {
     Compact,
     Promote,
     Relate,
-    Unrelate,
     Pin,
     Import,
-    Redact,
 }
 
 impl Operation {
@@ -38,10 +36,8 @@ impl Operation {
             Self::Compact => "compact",
             Self::Promote => "promote",
             Self::Relate => "relate",
-            Self::Unrelate => "unrelate",
             Self::Pin => "pin",
             Self::Import => "import",
-            Self::Redact => "redact",
         }
     }
 }

@@ -51,7 +51,6 @@ pub(crate) struct Memory {
     pub superseded_by: Option<String>,
     pub metadata: Map<String, Value>,
     pub updated_at: Timestamp,
-    pub status_at: Timestamp,
     pub forgotten_reason: Option<String>,
     pub access_count: i64,
     pub last_accessed: Option<Timestamp>,
@@ -71,7 +70,7 @@ pub(crate) struct New<'a> {
 }
 
 pub(super) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
-     updated_at, status_at, forgotten_reason, access_count, last_accessed";
+     updated_at, forgotten_reason, access_count, last_accessed";
 
 /// Makes the row; its sequence number. The keyword index follows by a trigger.
 pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<i64> {
@@ -155,19 +154,30 @@ pub(crate) fn supersede(conn: &Connection, seq: i64, by: &MemoryId, now: Timesta
     Ok(())
 }
 
-/// Brings a memory to another status; `superseded_by` and the reason are set as given.
-pub(crate) fn set_status(
-    conn: &Connection,
-    seq: i64,
-    status: Status,
-    by: Option<&str>,
-    reason: Option<&str>,
-    now: Timestamp,
-) -> Result<()> {
+/// Where a memory stands: its status, what took its place, why it was forgotten.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing<'a> {
+    pub status: Status,
+    pub by: Option<&'a str>,
+    pub reason: Option<&'a str>,
+}
+
+impl<'a> Standing<'a> {
+    /// Takes part in recall.
+    pub(crate) const ACTIVE: Self = Self { status: Status::Active, by: None, reason: None };
+
+    /// A summary stands for it.
+    pub(crate) fn compacted(by: &'a MemoryId) -> Self {
+        Self { status: Status::Compacted, by: Some(by.as_str()), reason: None }
+    }
+}
+
+/// Brings a memory to another status.
+pub(crate) fn set_status(conn: &Connection, seq: i64, standing: Standing<'_>, now: Timestamp) -> Result<()> {
     conn.prepare_cached(
         "UPDATE memories SET status = ?2, superseded_by = ?3, forgotten_reason = ?4, updated_at = ?5, status_at = ?5 WHERE seq = ?1",
     )?
-    .execute((seq, status.as_str(), by, reason, now.0))?;
+    .execute((seq, standing.status.as_str(), standing.by, standing.reason, now.0))?;
     Ok(())
 }
 
@@ -251,10 +261,9 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
         expires_at: row.get::<_, Option<i64>>(11)?.map(Timestamp),
         superseded_by: row.get(12)?,
         updated_at: Timestamp(row.get(14)?),
-        status_at: Timestamp(row.get(15)?),
-        forgotten_reason: row.get(16)?,
-        access_count: row.get(17)?,
-        last_accessed: row.get::<_, Option<i64>>(18)?.map(Timestamp),
+        forgotten_reason: row.get(15)?,
+        access_count: row.get(16)?,
+        last_accessed: row.get::<_, Option<i64>>(17)?.map(Timestamp),
         metadata: serde_json::from_str(&metadata).map_err(|e| bad(13, e.to_string()))?,
     })
 }

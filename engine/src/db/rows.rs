@@ -7,6 +7,7 @@ use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 /// A row that an act may change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,7 +67,7 @@ impl Row {
 pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
     let (condition, key) = row.key();
     let mut statement = conn.prepare_cached(&format!("SELECT * FROM {} WHERE {condition}", row.table()))?;
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let read = |found: &rusqlite::Row<'_>| {
         names.iter().enumerate().map(|(i, name)| Ok((name.clone(), to_json(found.get_ref(i)?)))).collect::<rusqlite::Result<Image>>()
     };
@@ -100,13 +101,22 @@ pub(crate) fn delete(conn: &Connection, row: &Row) -> Result<()> {
     Ok(())
 }
 
+/// A blob as it stands in an image.
+pub(crate) fn blob(bytes: &[u8]) -> Value {
+    let hex = bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    json!({"hex": hex})
+}
+
 fn to_json(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(n) => n.into(),
         ValueRef::Real(n) => n.into(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
-        ValueRef::Blob(bytes) => json!({"hex": bytes.iter().map(|b| format!("{b:02x}")).collect::<String>()}),
+        ValueRef::Blob(bytes) => blob(bytes),
     }
 }
 

@@ -7,7 +7,7 @@ use super::plan::{Cluster, Member, due};
 use crate::change::{Call, Change};
 use crate::db::clusters::{self, Episode};
 use crate::db::log::Operation;
-use crate::db::memories::{self, Memory, Status};
+use crate::db::memories::{self, Memory, Standing, Status};
 use crate::db::rows::Row;
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
@@ -163,7 +163,7 @@ fn supersede(change: &mut Change<'_>, cluster: &Cluster, old: &(i64, MemoryId), 
     change.touch(old.0);
     for member in &cluster.members {
         change.keep(Row::Memory(member.seq))?;
-        memories::set_status(change.conn, member.seq, Status::Compacted, Some(id.as_str()), None, change.call.now)?;
+        memories::set_status(change.conn, member.seq, Standing::compacted(&id), change.call.now)?;
         add_source(change, seq, member)?;
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
     }

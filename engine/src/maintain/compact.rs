@@ -7,7 +7,7 @@ use super::summary::{self, SENTENCES, Sentence, Written};
 use crate::change::{Call, Change};
 use crate::db::clusters::{self, Kind};
 use crate::db::log::Operation;
-use crate::db::memories::{self, New, Status};
+use crate::db::memories::{self, New, Standing};
 use crate::db::rows::Row;
 use crate::embedding::Embedding;
 use crate::error::Result;
@@ -107,7 +107,7 @@ pub(crate) fn replace(change: &mut Change<'_>, cluster: &Cluster, summary: Summa
     let (id, seq) = insert(change, cluster, summary)?;
     for member in &cluster.members {
         change.keep(Row::Memory(member.seq))?;
-        memories::set_status(change.conn, member.seq, Status::Compacted, Some(id.as_str()), None, change.call.now)?;
+        memories::set_status(change.conn, member.seq, Standing::compacted(&id), change.call.now)?;
         add_source(change, seq, member)?;
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
         change.touch(member.seq);

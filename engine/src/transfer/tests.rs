@@ -1,7 +1,7 @@
 //! Whole stores out and in again, and every way in which a file can be wrong.
 
 use crate::db::memories;
-use crate::db::memories::Status;
+use crate::db::memories::{Standing, Status};
 use crate::testing::{House, axis, leaning, named, parse};
 use crate::time::Timestamp;
 use loci_proto::memory::MemoryId;
@@ -116,7 +116,7 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
                 let found = |id| memories::by_id(change.conn, id);
                 let (Some(one), Some(summary)) = (found(&one)?, found(&summary)?) else { return Ok(()) };
                 if one.seq < summary.seq && one.status == Status::Active {
-                    memories::set_status(change.conn, one.seq, Status::Compacted, Some(summary.id.as_str()), None, change.call.now)?;
+                    memories::set_status(change.conn, one.seq, Standing::compacted(&summary.id), change.call.now)?;
                     memories::add_source(change.conn, summary.seq, one.seq)?;
                     change.touch(one.seq);
                 }

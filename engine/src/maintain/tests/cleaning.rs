@@ -130,11 +130,11 @@ fn left(kind: &str, decay: crate::decay::Decay) -> f64 {
 fn decay_factors_and_the_interval_say_how_fast_memories_fade() {
     use crate::decay::Decay;
     let usual = Decay::default();
-    assert_eq!([left("episodic", usual), left("semantic", usual)], [0.95, 0.99]);
+    assert_eq!((left("episodic", usual).to_string(), left("semantic", usual).to_string()), ("0.95".to_owned(), "0.99".to_owned()));
     let episodes = Decay { episodic_factor: 0.8, ..usual };
-    assert_eq!([left("episodic", episodes), left("semantic", episodes)], [0.8, 0.99]);
+    assert_eq!((left("episodic", episodes).to_string(), left("semantic", episodes).to_string()), ("0.8".to_owned(), "0.99".to_owned()));
     let others = Decay { semantic_factor: 0.7, ..usual };
-    assert_eq!([left("episodic", others), left("semantic", others)], [0.95, 0.7]);
+    assert_eq!((left("episodic", others).to_string(), left("semantic", others).to_string()), ("0.95".to_owned(), "0.7".to_owned()));
     let slower = Decay { interval_days: 14.0, ..usual };
-    assert_eq!([left("episodic", slower), left("semantic", slower)], [0.9747, 0.995]);
+    assert_eq!((left("episodic", slower).to_string(), left("semantic", slower).to_string()), ("0.9747".to_owned(), "0.995".to_owned()));
 }

@@ -85,15 +85,7 @@ fn undo_last(house: &mut House) {
 fn dump(house: &House) -> Vec<String> {
     let mut all = Vec::new();
     crate::db::listing::newest_first(&house.reader.conn, |m| {
-        all.push(format!(
-            "{} {} {:?} {:?} {:?} {:?}",
-            m.id,
-            m.content,
-            m.status,
-            m.superseded_by,
-            m.metadata,
-            (m.anchor, m.updated_at, m.status_at)
-        ));
+        all.push(format!("{} {} {:?} {:?} {:?} {:?}", m.id, m.content, m.status, m.superseded_by, m.metadata, (m.anchor, m.updated_at)));
     })
     .expect("is read");
     all

@@ -8,7 +8,7 @@
 use crate::db::journal::{self, Changed, How};
 use crate::db::log::{self, Operation};
 use crate::db::rows::{self, Image, Row};
-use crate::db::{groups, idempotency, memories, vectors};
+use crate::db::{connection, groups, idempotency, memories, vectors};
 use crate::embedding::Embedding;
 use crate::error::Result;
 use crate::index::Index;
@@ -177,7 +177,7 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn begin_group(&mut self) -> Result<()> {
-        Ok(self.conn.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON;")?)
+        connection::begin(&self.conn)
     }
 
     /// False when a failing disk has taken the whole group back already.
@@ -191,20 +191,16 @@ impl Writer {
     /// # Errors
     /// `Database`; nothing of the group was stored then.
     pub fn commit_group(&mut self) -> Result<()> {
-        let committed = if self.group_stands() {
-            self.conn.execute_batch("COMMIT")
-        } else {
-            Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None))
-        };
+        let committed = if self.group_stands() { connection::commit(&self.conn) } else { Err(connection::full()) };
         if committed.is_ok() {
             return self.tell_index();
         }
         self.pending.clear();
         if self.group_stands() {
             // What cannot be committed must not stay open; the fault itself is what the caller is told.
-            let _ = self.conn.execute_batch("ROLLBACK");
+            let _ = connection::roll_back(&self.conn);
         }
-        Ok(committed?)
+        committed
     }
 
     /// Brings what is kept in memory up to date with what was committed.

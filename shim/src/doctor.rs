@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn each_line_says_how_it_is_and_what_to_do() {
         let findings = [Finding::ok("daemon", "locid answers"), Finding::fail("disk", "1 MiB\u{1b} are free", "Free some space")];
-        let expected = "ok    daemon    locid answers\nfail  disk      1 MiB? are free\n                Free some space\n";
+        let expected = "ok    daemon    locid answers\nfail  disk      1 MiB\\u{1b} are free\n                Free some space\n";
         assert_eq!(in_words(&findings, Style::Plain), expected);
     }
 }

@@ -48,6 +48,26 @@ pub(crate) fn reader(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
+/// Begins a transaction that several changes share. Rows that belong together may come one after the other.
+pub(crate) fn begin(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON;")?)
+}
+
+/// Commits it.
+pub(crate) fn commit(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("COMMIT")?)
+}
+
+/// Takes it back.
+pub(crate) fn roll_back(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("ROLLBACK")?)
+}
+
+/// What a disk without room is: it has taken a whole transaction back by itself.
+pub(crate) fn full() -> Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None).into()
+}
+
 fn common(conn: &Connection) -> Result<()> {
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
     conn.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")?;

@@ -126,7 +126,7 @@ mod tests {
     fn the_report_names_what_was_left_out() {
         let skipped_lines = vec![Skipped { line: 7, reason: "content is empty\u{1b}[2J".to_owned() }];
         let reply = ImportReply { added: 2, relations: 1, skipped: 1, skipped_lines, act: Some(9), ..ImportReply::default() };
-        let expected = "2 memories are new, 0 were changed, 0 were known.\nAlso new: 1 relations.\n1 lines were left out:\n  line 7: content is empty?[2J\nloci undo 9 takes it back.\n";
+        let expected = "2 memories are new, 0 were changed, 0 were known.\nAlso new: 1 relations.\n1 lines were left out:\n  line 7: content is empty\\u{1b}[2J\nloci undo 9 takes it back.\n";
         assert_eq!(in_words(&reply), expected);
     }
 }

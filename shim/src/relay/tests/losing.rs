@@ -105,7 +105,7 @@ async fn without_a_daemon_calls_fail_with_the_remedy_and_the_session_lives_on() 
         assert_eq!(text, "loci: locid is not running. Start it with `loci ctl start`, or by any call of an agent.");
         scene.agent.ask(4, "tools/list").await;
         assert!(scene.agent.hears().await.expect("an answer")["result"]["tools"].is_array(), "the handshake never fails");
-        scene.agent.ask(2, "resources/list").await;
+        scene.agent.ask(2, "resources/read").await;
         let answer = scene.agent.hears().await.expect("an answer");
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(-32000)));
 

@@ -100,6 +100,9 @@ impl LoadError {
     }
 }
 
+/// Where the graph is written. Another graph has another name: daemons of two versions may use one models folder.
+const GRAPH_NAME: &str = "graph-2.onnx";
+
 /// The files that a load needs, each in its real folder.
 #[derive(Debug)]
 pub struct Files {
@@ -130,7 +133,7 @@ impl Files {
         };
         Ok(Self {
             tokenizer: real(&config.models, &TOKENIZER)?,
-            graph: weights.with_file_name("graph.onnx"),
+            graph: weights.with_file_name(GRAPH_NAME),
             weights,
             library,
             library_pin,

@@ -3,12 +3,14 @@
 //! Functions here take a connection and plain values, and give rows or numbers back. Not here: what a memory may say, what counts as
 //! a duplicate, how answers are ranked; no decision of the engine is made in SQL except which rows exist.
 
+pub(crate) mod codes;
 pub(crate) mod connection;
 #[cfg(test)]
 pub(crate) mod dump;
 pub(crate) mod groups;
 pub(crate) mod idempotency;
 pub(crate) mod journal;
+#[cfg(test)]
 pub(crate) mod lexical;
 pub(crate) mod listing;
 pub(crate) mod log;

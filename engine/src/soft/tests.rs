@@ -1,0 +1,1 @@
+//! The whole ranking against the reference.

@@ -45,6 +45,8 @@ mod graph_tests;
 #[cfg(test)]
 mod recall_tests;
 #[cfg(test)]
+mod search_tests;
+#[cfg(test)]
 mod store_tests;
 #[cfg(test)]
 mod testing;

@@ -14,12 +14,12 @@ pub(crate) struct Words {
 /// English words that carry no topic. The list that the figures of docs/retrieval.md were made with.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being",
-    "between", "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "each", "few", "for", "from", "had", "has",
-    "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "ll", "m", "me",
-    "more", "most", "my", "no", "nor", "not", "now", "of", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "re",
-    "s", "same", "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they",
-    "this", "those", "to", "too", "until", "up", "us", "ve", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who",
-    "whom", "whose", "why", "will", "with", "would", "you", "your",
+    "between", "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "each", "few", "for", "from", "had", "has", "have",
+    "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "ll", "m", "me", "more", "most", "my",
+    "no", "nor", "not", "now", "of", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "re", "s", "same", "she",
+    "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to",
+    "too", "until", "up", "us", "ve", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose",
+    "why", "will", "with", "would", "you", "your",
 ];
 
 /// Splits a query as the keyword index splits texts; stop words go, unless nothing else is left.

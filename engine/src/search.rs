@@ -18,7 +18,7 @@ const MATCH_COSINE: f64 = 0.25;
 /// What the score of a memory counts that a summary stands for.
 const COMPACTED: f64 = 0.5;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
-const BESIDE: f64 = 0.5;
+pub(crate) const BESIDE: f64 = 0.5;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,8 @@ impl<'a> Legs<'a> {
 
     /// For each slot whether it matches by a word, by its name, or by meaning.
     fn matching(&self) -> Vec<bool> {
-        let mut matching: Vec<bool> = (0..self.index.len()).map(|slot| self.mask.admits(slot) && self.cosine(slot) >= MATCH_COSINE).collect();
+        let mut matching: Vec<bool> =
+            (0..self.index.len()).map(|slot| self.mask.admits(slot) && self.cosine(slot) >= MATCH_COSINE).collect();
         self.words.iter().flatten().for_each(|(slot, ..)| matching[*slot] = true);
         self.named.iter().for_each(|slot| matching[*slot] = true);
         matching
@@ -136,7 +137,8 @@ impl<'a> Legs<'a> {
         };
         let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
         let scores = soft::scores(&items, &orders, &soft::Question::new(text, self.asked_words(asked)));
-        let mut ranked: Vec<(usize, f64)> = self.slots.iter().zip(scores).map(|(slot, score)| (*slot, score * self.weight(*slot))).collect();
+        let mut ranked: Vec<(usize, f64)> =
+            self.slots.iter().zip(scores).map(|(slot, score)| (*slot, score * self.weight(*slot))).collect();
         let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
         let best = ranked.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
         ranked.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));

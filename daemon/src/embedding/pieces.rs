@@ -111,7 +111,8 @@ fn words(text: &str, used: Use, ids: &[u32], spans: &[(usize, usize)]) -> Vec<Wo
         while next < spans.len() && (spans[next].1 <= from || spans[next].0 == spans[next].1) {
             next += 1;
         }
-        let end = (next..spans.len()).take_while(|token| spans[*token].0 < to && spans[*token].1 > from).last().map_or(next, |last| last + 1);
+        let end =
+            (next..spans.len()).take_while(|token| spans[*token].0 < to && spans[*token].1 > from).last().map_or(next, |last| last + 1);
         if end > next {
             words.push(Word { text: text[from..to].to_lowercase(), tokens: next..end });
         }

@@ -82,7 +82,9 @@ struct Encoding {
 impl Encoder for Encoding {
     /// One piece for each line, all of its number, and so long that no two share a run.
     fn pieces(&self, text: &str, _: Use) -> Result<Vec<Piece>, String> {
-        text.lines().map(|line| line.parse().map(|id| Piece { ids: vec![id; 1500], words: Vec::new() }).map_err(|_| "not a number".to_owned())).collect()
+        text.lines()
+            .map(|line| line.parse().map(|id| Piece { ids: vec![id; 1500], words: Vec::new() }).map_err(|_| "not a number".to_owned()))
+            .collect()
     }
 
     fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {

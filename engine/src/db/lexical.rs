@@ -7,8 +7,8 @@ use rusqlite::Connection;
 
 /// Every memory that has one word, whatever its status: sequence number and `-bm25()` of FTS5 (k1 1.2, b .75).
 pub(crate) fn search(conn: &Connection, word: &str) -> Result<Vec<(i64, f64)>> {
-    let mut statement = conn
-        .prepare_cached("SELECT rowid, -bm25(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?1 ORDER BY rowid")?;
+    let mut statement =
+        conn.prepare_cached("SELECT rowid, -bm25(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?1 ORDER BY rowid")?;
     let rows = statement.query_map([format!("\"{word}\"")], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -75,11 +75,6 @@ impl Mask {
     pub(crate) fn admits(&self, slot: usize) -> bool {
         self.0.get(slot).copied().unwrap_or(false)
     }
-
-    /// How many memories are admitted.
-    pub(crate) fn count(&self) -> usize {
-        self.0.iter().filter(|admitted| **admitted).count()
-    }
 }
 
 /// Every memory's entry and vectors; a slot is a memory's place, in storing order.

@@ -3,7 +3,7 @@
 //! A memory scores by the cosine of its text, by BM25, and by how well each of its words meets the words of the question as the model
 //! understands them; then by what the question names (a person, a date) or wants (a time, a place), and by what was stored beside it.
 //! docs/retrieval.md has the recipe, the figures, and for each constant the row that chose it; "the reference" is the implementation
-//! in numpy that those figures were made with, and a test compares the two. Not here: which memories may be found (`index`), where
+//! in numpy that those figures were made with, and `search_tests` compares the two. Not here: which memories may be found (`index`), where
 //! word statistics come from (`bm25`), codes and vectors (`embedding`).
 
 mod dates;
@@ -11,9 +11,6 @@ mod order;
 pub(crate) mod stem;
 pub mod text;
 mod words;
-
-#[cfg(test)]
-mod tests;
 
 pub(crate) use order::{Order, link};
 pub(crate) use text::Kind;
@@ -133,7 +130,8 @@ fn to_scan(scores: &[f64], named: &[f64], orders: &[Order]) -> Vec<bool> {
     if scores.len() <= SCAN_ALL {
         return vec![true; scores.len()];
     }
-    let mut best: Vec<(f64, usize)> = scores.iter().zip(named).map(|(score, named)| score + named).enumerate().map(|(at, s)| (s, at)).collect();
+    let mut best: Vec<(f64, usize)> =
+        scores.iter().zip(named).map(|(score, named)| score + named).enumerate().map(|(at, s)| (s, at)).collect();
     best.select_nth_unstable_by(SCAN_BEST, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
     let mut scanned = vec![false; scores.len()];
     best[..SCAN_BEST].iter().for_each(|(_, at)| scanned[*at] = true);

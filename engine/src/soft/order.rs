@@ -41,8 +41,7 @@ pub(crate) fn beside(scores: &[f64], at: usize) -> f64 {
 /// Lifts answers, neighbours and neighbourhoods of what scores well; lowers questions.
 pub(crate) fn lift(scores: &[f64], question: &[bool], link: f64) -> Vec<f64> {
     let answered = |at: usize| at.checked_sub(1).filter(|before| question[*before]).map_or(0.0, |before| scores[before]);
-    let near: Vec<f64> =
-        (0..scores.len()).map(|at| scores[at] + link * (ANSWER * answered(at) + NEXT * beside(scores, at))).collect();
+    let near: Vec<f64> = (0..scores.len()).map(|at| scores[at] + link * (ANSWER * answered(at) + NEXT * beside(scores, at))).collect();
     let whole = |at: usize| {
         let around = WINDOW * (link * best_around(&near, at) + (1.0 - link) * near[at]);
         near[at] + around - if question[at] { QUESTION } else { 0.0 }

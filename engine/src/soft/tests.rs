@@ -1,1 +1,0 @@
-//! The whole ranking against the reference.

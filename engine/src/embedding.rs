@@ -83,6 +83,7 @@ impl Code {
 
     /// In how many signs two codes differ, 0 to 384.
     #[must_use]
+    #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
     #[inline(always)]
     pub fn distance(&self, other: &Self) -> u32 {
         let mut differing = 0;

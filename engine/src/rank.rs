@@ -4,10 +4,11 @@
 //! same from query to query and no candidate list has to be cut first. Figures: docs/retrieval.md. Not here: the soft ranking (`soft`).
 
 /// How the two legs become one score.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fusion {
     /// By words as the model understands them, what the question names, and storing order ([`crate::soft`]); where the words of a memory
     /// have not been read yet, the whole answer is as with `Weighted` and half.
+    #[default]
     Soft,
     /// `vector_weight × max(0, cosine) + (1 - vector_weight) × min(1, BM25 / ideal)`.
     Weighted {
@@ -19,12 +20,6 @@ pub enum Fusion {
         /// The constant k; larger flattens the difference between ranks.
         k: f64,
     },
-}
-
-impl Default for Fusion {
-    fn default() -> Self {
-        Self::Soft
-    }
 }
 
 /// The scores of one memory in both legs.
@@ -40,8 +35,8 @@ pub(crate) struct Candidate {
     pub weight: f64,
 }
 
-/// A best score below this is seldom of an answer. Figures: docs/retrieval.md.
-pub(crate) const WEAK: f64 = 0.2;
+/// A best score of "c5" below this is seldom of an answer. Figures: docs/retrieval.md.
+const WEAK: f64 = 0.35;
 /// The share of the vector leg in "c5".
 const C5: f64 = 0.5;
 /// A score below this is no reason to be in a leg's list: a word that stands in every text, vectors that have nothing in common.
@@ -60,6 +55,14 @@ pub(crate) fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate])
     scored.retain(|(_, score)| *score > 0.0);
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
     scored
+}
+
+/// The score below which the best answer is weak; none where scores do not tell: by ranks, and by words alone.
+pub(crate) fn floor(fusion: Fusion, with_vectors: bool) -> Option<f64> {
+    match fusion {
+        Fusion::Weighted { .. } | Fusion::Soft if with_vectors => Some(WEAK),
+        _ => None,
+    }
 }
 
 fn weighted(vector_weight: f64, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {

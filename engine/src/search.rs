@@ -52,8 +52,8 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
         Some(asked) => legs.soft(sought.text, asked),
         None => legs.plain(sought),
     };
-    let best = found.ranked.first().map_or(0.0, |(_, score)| *score);
-    found.weak = !found.ranked.is_empty() && best < if soft.is_some() { soft::WEAK } else { rank::WEAK };
+    let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
+    found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best < floor);
     found
 }
 

@@ -4,6 +4,7 @@
 
 use loci_engine::embedding::CODED_WORDS;
 use loci_engine::soft::text::{content_words, parts};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 use tokenizers::Tokenizer;
@@ -129,17 +130,19 @@ fn most_telling(words: Vec<Word>, ids: &[u32]) -> Vec<Word> {
         return words;
     }
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let mut ranked: Vec<(usize, std::cmp::Reverse<(usize, u32)>, usize)> = Vec::with_capacity(words.len());
+    let mut ranked = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let times = seen.entry(word.text.clone()).or_default();
         let rarest = ids[word.tokens.clone()].iter().max().copied().unwrap_or(0);
-        ranked.push((*times, std::cmp::Reverse((word.tokens.len().min(2), rarest)), at));
+        ranked.push((*times, Reverse((word.tokens.len().min(2), rarest)), at));
         *times += 1;
     }
     ranked.sort_unstable();
     ranked.truncate(CODED_WORDS);
     let mut kept = vec![false; words.len()];
-    ranked.into_iter().for_each(|(.., at)| kept[at] = true);
+    for (.., at) in ranked {
+        kept[at] = true;
+    }
     words.into_iter().zip(kept).filter_map(|(word, kept)| kept.then_some(word)).collect()
 }
 

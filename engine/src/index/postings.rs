@@ -32,7 +32,7 @@ impl Postings {
         for (term, times) in &counts {
             let list = &mut self.lists[*term as usize];
             match list.last() {
-                Some((last, _)) if *last > place => {
+                Some((newest, _)) if *newest > place => {
                     let at = list.partition_point(|(slot, _)| *slot < place);
                     list.insert(at, (place, *times));
                 }
@@ -114,9 +114,9 @@ mod tests {
                 last.insert(slot, text);
             }
             for stem in ["a", "b", "ab", "cd"] {
-                let mut expected: Vec<(usize, u32)> = last.iter().map(|(slot, text)| (*slot, text.split(' ').filter(|w| *w == stem).count() as u32)).filter(|(_, n)| *n > 0).collect();
+                let mut expected: Vec<(usize, usize)> = last.iter().map(|(slot, text)| (*slot, text.split(' ').filter(|w| *w == stem).count())).filter(|(_, n)| *n > 0).collect();
                 expected.sort_unstable();
-                let found: Vec<(usize, u32)> = postings.having(stem).map(|(slot, times, _)| (slot, times)).collect();
+                let found: Vec<(usize, usize)> = postings.having(stem).map(|(slot, times, _)| (slot, times as usize)).collect();
                 prop_assert_eq!(found, expected, "{}", stem);
             }
         }

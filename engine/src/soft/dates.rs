@@ -45,8 +45,8 @@ pub(crate) fn named(question: &str) -> Vec<Named> {
         if ["may", "mar", "march"].contains(&word) && day.is_none() && year.is_none() && !bare.contains(&word) {
             continue;
         }
-        let month = MONTHS.iter().position(|month| word.starts_with(&month[..3])).unwrap_or(0);
-        named.push(Named { year: year.and_then(|year| i32::try_from(year).ok()), month: month as u32 + 1, day });
+        let month = (1..).zip(MONTHS).find(|(_, month)| word.starts_with(&month[..3])).map_or(1, |(number, _)| number);
+        named.push(Named { year: year.and_then(|year| i32::try_from(year).ok()), month, day });
     }
     for found in ISO.captures_iter(&question) {
         let number = |group: usize| found.get(group).and_then(|digits| digits.as_str().parse::<u32>().ok()).unwrap_or(0);

@@ -140,7 +140,9 @@ fn to_scan(scores: &[f64], named: &[f64], orders: &[Order]) -> Vec<bool> {
         let near: Vec<usize> = (0..of_order.len())
             .filter(|at| at.checked_sub(1).is_some_and(|before| of_order[before]) || of_order.get(at + 1).is_some_and(|after| *after))
             .collect();
-        near.into_iter().for_each(|at| of_order[at] = true);
+        for at in near {
+            of_order[at] = true;
+        }
     }
     scanned
 }

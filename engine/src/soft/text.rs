@@ -1,6 +1,6 @@
 //! What a text says of itself: when it was, who says it, what is left of it, and of which kind it is.
 //!
-//! Source: PREFIX, I_ME, TIME_WORD, INNER_NAME, WHEN, WHERE and `content_words` of the reference. Not here: what each of them weighs.
+//! Source: the patterns and `content_words` of the reference. Not here: what each of them weighs.
 
 use crate::query::is_stop_word;
 use chrono::{Datelike, NaiveDate};

@@ -43,6 +43,7 @@ fn nearest_by_popcnt(code: &Code, codes: &[Code]) -> Option<u32> {
     nearest_portable(code, codes)
 }
 
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
 fn nearest_portable(code: &Code, codes: &[Code]) -> Option<u32> {
     codes.iter().map(|other| code.distance(other)).min()
@@ -78,15 +79,16 @@ mod tests {
         matches(&asked, &[one], &mut found);
         assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] + 1.0).abs() < 1e-12);
         matches(&asked, &[], &mut found);
-        assert_eq!(found, [0.0, 0.0]);
+        assert!(found.iter().all(|match_| match_.abs() < 1e-12));
     }
 
     #[test]
     fn rare_words_weigh_most_and_words_that_stand_everywhere_nothing() {
         let weights = weights(&[0, 3, 60], 100);
-        assert!(weights[0] > weights[1] && weights[1] > 0.0 && weights[2] == 0.0);
+        assert!(weights[0] > weights[1] && weights[1] > 0.0 && weights[2].abs() < 1e-12);
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        assert_eq!(super::weights(&[1, 2], 2), [0.5, 0.5], "a store too small to tell words apart");
+        let small = super::weights(&[1, 2], 2);
+        assert!(small.iter().all(|weight| (weight - 0.5).abs() < 1e-12), "a store too small to tell words apart");
     }
 
     proptest! {

@@ -101,8 +101,8 @@ impl Reader {
         let (found, ranked) = {
             let index = self.shared.index();
             let mask = index.mask(&self.filter(question, group));
-            let mut found = search(&index, &mask, &Sought { text: query::head(text).0, asked: question.asked, fusion: settings.fusion });
-            found.ranked.truncate(request.max_results.map_or(settings.default_max_results, MaxResults::get));
+            let limit = request.max_results.map_or(settings.default_max_results, MaxResults::get);
+            let found = search(&index, &mask, &Sought { text: query::head(text).0, asked: question.asked, fusion: settings.fusion, limit });
             let ranked = seqs(&index, &found.ranked);
             (found, ranked)
         };

@@ -11,6 +11,7 @@ use crate::index::{Index, Mask};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, stem};
 use crate::{names, query};
+use loci_proto::limits;
 use std::collections::HashSet;
 
 /// Least cosine that counts as a match of meaning.
@@ -29,6 +30,8 @@ pub(crate) struct Sought<'a> {
     pub asked: Option<&'a Asked>,
     /// How legs become scores.
     pub fusion: Fusion,
+    /// How many are wanted.
+    pub limit: usize,
 }
 
 /// What was found.
@@ -49,7 +52,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && coded());
     let legs = Legs::new(index, mask, sought, slots);
     let mut found = match soft {
-        Some(asked) => legs.soft(sought.text, asked),
+        Some(asked) => legs.soft(sought, asked),
         None => legs.plain(sought),
     };
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
@@ -115,14 +118,18 @@ impl<'a> Legs<'a> {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
         let candidate = |slot: usize| Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot], weight: self.weight(slot) };
         let candidates: Vec<Candidate> = self.slots.iter().copied().filter(|slot| matching[*slot]).map(candidate).collect();
-        let ranked = rank::rank(sought.fusion, sought.asked.is_some(), &candidates);
+        let mut ranked = rank::rank(sought.fusion, sought.asked.is_some(), &candidates);
+        ranked.truncate(sought.limit);
         Found { ranked, matched: candidates.len(), weak: false }
     }
 
-    fn soft(mut self, text: &str, asked: &Asked) -> Found {
+    fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
+        let text = sought.text;
         let orders = self.orders();
         let (matching, lexical) = (self.matching(), self.lexical(bm25::SHORT));
-        let speakers: HashSet<u32> = self.slots.iter().map(|slot| self.index.said(*slot).speaker).collect();
+        let mut speakers: Vec<u32> = self.slots.iter().map(|slot| self.index.said(*slot).speaker).collect();
+        speakers.sort_unstable();
+        speakers.dedup();
         let called = self.index.sayings().called(&speakers, &query::tokens(text).collect());
         let item = |slot: &usize| {
             let said = self.index.said(*slot);
@@ -142,7 +149,12 @@ impl<'a> Legs<'a> {
         let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
         let best = ranked.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
         ranked.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
-        ranked.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
+        if ranked.len() > sought.limit {
+            ranked.select_nth_unstable_by(sought.limit, better);
+        }
+        ranked.truncate(sought.limit);
+        ranked.sort_unstable_by(better);
         Found { ranked, matched, weak: false }
     }
 
@@ -157,7 +169,8 @@ impl<'a> Legs<'a> {
     /// The content words of the question, one a stem, weighted by how rare they are among the admitted memories.
     fn asked_words(&self, asked: &Asked) -> Vec<Word> {
         let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
-        let first: Vec<usize> = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at])).collect();
+        let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
+        let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
         let having = |at: &usize| self.index.words().having(&stems[*at]).filter(|(slot, ..)| self.mask.admits(*slot)).count();
         let weights = soft::weights(&first.iter().map(having).collect::<Vec<_>>(), self.among.count);
         first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()

@@ -75,7 +75,7 @@ impl Sayings {
     }
 
     /// Those of some speakers whose name has a word that is asked for, if they all have the same word in common; else nobody.
-    pub(crate) fn called(&self, speakers: &HashSet<u32>, asked: &HashSet<String>) -> HashSet<u32> {
+    pub(crate) fn called(&self, speakers: &[u32], asked: &HashSet<String>) -> HashSet<u32> {
         let words_of = |speaker: &u32| self.names.get(*speaker as usize).map_or(&[][..], Vec::as_slice);
         let found: HashSet<&String> = speakers.iter().flat_map(words_of).filter(|word| asked.contains(*word)).collect();
         match found.into_iter().collect::<Vec<_>>().as_slice() {

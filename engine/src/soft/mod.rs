@@ -56,7 +56,7 @@ const SCAN_ALL: usize = 2_000;
 const SCAN_BEST: usize = 400;
 
 /// A best score below this is seldom of an answer. docs/retrieval.md says how it was learnt.
-pub(crate) const WEAK: f64 = 0.6;
+pub(crate) const WEAK: f64 = 0.65;
 
 /// What is known of one memory.
 #[derive(Debug, Clone, Copy)]

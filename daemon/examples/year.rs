@@ -7,7 +7,7 @@
 
 use loci_engine::access::Boosting;
 use loci_engine::change::Call;
-use loci_engine::embedding::Embedding;
+use loci_engine::embedding::{Asked, Coded};
 use loci_engine::maintain::{Step, actor};
 use loci_engine::recall::Question;
 use loci_engine::store::Draft;
@@ -46,7 +46,7 @@ fn main() -> Result<(), Anything> {
     let year = year(&given.collect::<Vec<_>>())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let embedder = Embedder::start(ModelConfig { models, ort_lib: None });
-    let mut model = Model { runtime, embedder, known: HashMap::new() };
+    let mut model = Model { runtime, embedder, known: HashMap::new(), asked: HashMap::new() };
     println!("| | day | active | compacted | facts | MB | R@10 last 30 days | R@10 older | asked |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for weekly in [true, false] {
@@ -60,11 +60,12 @@ fn main() -> Result<(), Anything> {
 struct Model {
     runtime: tokio::runtime::Runtime,
     embedder: Embedder,
-    known: HashMap<String, Vec<Embedding>>,
+    known: HashMap<String, Coded>,
+    asked: HashMap<String, Asked>,
 }
 
 impl Model {
-    fn vectors(&mut self, text: &str) -> Result<Vec<Embedding>, Anything> {
+    fn reads(&mut self, text: &str) -> Result<Coded, Anything> {
         if let Some(known) = self.known.get(text) {
             return Ok(known.clone());
         }
@@ -74,6 +75,18 @@ impl Model {
         })?;
         self.known.insert(text.to_owned(), made.clone());
         Ok(made)
+    }
+
+    fn is_asked(&mut self, question: &str) -> Result<Asked, Anything> {
+        if let Some(asked) = self.asked.get(question) {
+            return Ok(asked.clone());
+        }
+        let asked = self.runtime.block_on(async {
+            self.embedder.settled().await;
+            self.embedder.query(question.to_owned()).await
+        })?;
+        self.asked.insert(question.to_owned(), asked.clone());
+        Ok(asked)
     }
 }
 
@@ -122,7 +135,7 @@ fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
             let call = Call { now, actor: Actor { client: None, session: None, group: group.clone() }, key: None };
             let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
             let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
-            let stored = writer.store(&call, &draft, &model.vectors(text)?)?;
+            let stored = writer.store(&call, &draft, &model.reads(text)?)?;
             ids.insert(name.clone(), stored.id.to_string());
             days.insert(name.clone(), day);
         }
@@ -158,11 +171,11 @@ fn maintain(writer: &mut Writer, reader: &Reader, model: &mut Model, now: Timest
                 let Some(mut draft) = reader.draft(&cluster)? else { continue };
                 for sentence in &mut draft.sentences {
                     if sentence.vector.is_none() {
-                        sentence.vector = model.vectors(&sentence.text)?.into_iter().next();
+                        sentence.vector = model.reads(&sentence.text)?.pieces.into_iter().next();
                     }
                 }
-                let pieces = model.vectors(&draft.text())?;
-                writer.compact(&call, &cluster, &draft, &pieces)?;
+                let text = model.reads(&draft.text())?;
+                writer.compact(&call, &cluster, &draft, &text)?;
             }
             Step::Promote(promotion) => drop(writer.promote(&call, &promotion)?),
         }
@@ -185,9 +198,9 @@ impl Asker<'_> {
     fn ask(&self, model: &mut Model, question: &str) -> Result<(Vec<String>, Vec<i64>), Anything> {
         let arguments: Map<String, Value> = serde_json::from_value(json!({"query": question, "max_results": 10, "token_budget": 100_000}))?;
         let request: RecallRequest = loci_proto::arguments::parse(arguments)?;
-        let vector = model.vectors(question)?.into_iter().next();
+        let asked = model.is_asked(question)?;
         let degraded = Degraded::default();
-        let asked = Question { request: &request, group: self.group, vector: vector.as_ref(), now: self.now, degraded: &degraded };
+        let asked = Question { request: &request, group: self.group, asked: Some(&asked), now: self.now, degraded: &degraded };
         let answer = self.reader.recall(asked)?;
         let mut given = Vec::new();
         for found in &answer.reply.results {

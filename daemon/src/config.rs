@@ -82,7 +82,7 @@ pub struct Retrieval {
     pub preload_token_budget: i64,
     /// Tokens of an answer in full.
     pub recall_token_budget: i64,
-    /// `weighted` or `rrf`.
+    /// `soft`, `weighted` or `rrf`.
     pub fusion: String,
     /// Share of the vector leg in `weighted`, 0 to 1.
     pub vector_weight: f64,
@@ -166,7 +166,7 @@ impl Default for Retrieval {
             default_max_results: i64::try_from(s.default_max_results).unwrap_or(5),
             preload_token_budget: i64::try_from(s.preload_token_budget).unwrap_or(2000),
             recall_token_budget: i64::try_from(s.recall_token_budget).unwrap_or(4000),
-            fusion: "weighted".to_owned(),
+            fusion: "soft".to_owned(),
             vector_weight: 0.5,
             rrf_k: 60.0,
             dedup_threshold: s.dedup_threshold,
@@ -228,7 +228,7 @@ impl Config {
             return Err(not_yet("embedding.api", "is"));
         }
         one_of("server.log_level", &self.server.log_level, LOG_LEVELS)?;
-        one_of("retrieval.fusion", &self.retrieval.fusion, &["weighted", "rrf"])?;
+        one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
         self.default_group()?;
         let r = &self.retrieval;
         range("retrieval.default_max_results", r.default_max_results as f64, 1.0, 20.0)?;
@@ -273,7 +273,11 @@ impl Config {
     #[must_use]
     pub fn settings(&self) -> Settings {
         let r = &self.retrieval;
-        let fusion = if r.fusion == "rrf" { Fusion::Rrf { k: r.rrf_k } } else { Fusion::Weighted { vector_weight: r.vector_weight } };
+        let fusion = match r.fusion.as_str() {
+            "rrf" => Fusion::Rrf { k: r.rrf_k },
+            "weighted" => Fusion::Weighted { vector_weight: r.vector_weight },
+            _ => Fusion::Soft,
+        };
         let count = |n: i64| usize::try_from(n).unwrap_or(0);
         Settings {
             model: self.embedding.model.clone(),

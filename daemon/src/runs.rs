@@ -170,19 +170,19 @@ async fn compact(service: &Service, pools: &Pools, cluster: Cluster, now: Timest
         }
     }
     // Without a vector of its own it would be found by its words alone until the model is there again.
-    let pieces = service.embedder.document(draft.text(), Lane::Bulk).await.unwrap_or_default();
-    if pieces.is_empty() {
+    let text = service.embedder.document(draft.text(), Lane::Bulk).await.unwrap_or_default();
+    if text.pieces.is_empty() {
         service.vectors_may_be_missing();
     }
     let call = Call { now, actor: maintain::actor(&cluster.group), key: None };
-    Ok(Some(pools.writer.run(move |writer| writer.compact(&call, &cluster, &draft, &pieces)).await??))
+    Ok(Some(pools.writer.run(move |writer| writer.compact(&call, &cluster, &draft, &text)).await??))
 }
 
 /// The vectors of sentences; none where the model gives none.
 async fn vectors(service: &Service, texts: Vec<String>) -> Vec<Option<Embedding>> {
     let made = texts.into_iter().map(|text| {
         let embedder = service.embedder.clone();
-        tokio::spawn(async move { embedder.document(text, Lane::Bulk).await.ok().and_then(|pieces| pieces.into_iter().next()) })
+        tokio::spawn(async move { embedder.document(text, Lane::Bulk).await.ok().and_then(|text| text.pieces.into_iter().next()) })
     });
     let mut vectors = Vec::new();
     for task in made.collect::<Vec<_>>() {

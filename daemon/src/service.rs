@@ -14,7 +14,7 @@ use crate::settled::Settled;
 use crate::workers::Pool;
 use loci_engine::access::Boosting;
 use loci_engine::change::Call;
-use loci_engine::embedding::Embedding;
+use loci_engine::embedding::{Asked, Coded};
 use loci_engine::groups::Signposts;
 use loci_engine::recall::{Question, text_to_embed};
 use loci_engine::store::Draft;
@@ -163,15 +163,15 @@ impl Service {
     pub async fn recall(&self, session: &Session, request: RecallRequest) -> Result<RecallReply, Failure> {
         let text = text_to_embed(&request)?.map(str::to_owned);
         let pools = self.pools().await?;
-        let (vector, degraded) = match text {
-            Some(text) => self.query_vector(text).await?,
+        let (asked, degraded) = match text {
+            Some(text) => self.read_query(text).await?,
             None => (None, self.degraded()),
         };
         let (group, now) = (session.group.clone(), self.now());
         let answer = pools
             .readers
             .run(move |reader| {
-                reader.recall(Question { request: &request, group: &group, vector: vector.as_ref(), now, degraded: &degraded })
+                reader.recall(Question { request: &request, group: &group, asked: asked.as_ref(), now, degraded: &degraded })
             })
             .await??;
         self.note_accesses(&answer.given);
@@ -343,11 +343,11 @@ impl Service {
         }
     }
 
-    /// The vectors of a text to store; none while there is no model.
+    /// What the model reads in a text to store; nothing while there is no model.
     ///
     /// # Errors
     /// `embed_failed`, `busy`.
-    pub async fn vectors(&self, text: &str) -> Result<Option<Vec<Embedding>>, Failure> {
+    pub async fn vectors(&self, text: &str) -> Result<Option<Coded>, Failure> {
         self.embedder.look_again_if_due().await;
         match self.embedder.document(text.to_owned(), Lane::Interactive).await {
             Ok(pieces) => Ok(Some(pieces)),
@@ -363,11 +363,11 @@ impl Service {
         }
     }
 
-    /// The vector of a query, or what the answer has to say about its having none.
-    async fn query_vector(&self, text: String) -> Result<(Option<Embedding>, Degraded), Failure> {
+    /// What the model reads in a query, or what the answer has to say about its not being read.
+    async fn read_query(&self, text: String) -> Result<(Option<Asked>, Degraded), Failure> {
         self.embedder.look_again_if_due().await;
         match self.embedder.query(text).await {
-            Ok(vector) => Ok((Some(vector), self.degraded())),
+            Ok(asked) => Ok((Some(asked), self.degraded())),
             Err(EmbedError::Unavailable { .. }) => {
                 self.first_use.send_for(&self.embedder);
                 Ok((None, self.degraded()))

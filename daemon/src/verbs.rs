@@ -54,7 +54,9 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
         "forget_memory" => answer(keeping::forget(service, Asked { session, name, given, key }).await?),
         "restore_memory" => {
             let request: RestoreRequest = parse(given)?;
-            answer(write(service, session, key, move |writer, call| writer.restore(call, &request)).await?)
+            let restored = write(service, session, key, move |writer, call| writer.restore(call, &request)).await?;
+            service.vectors_may_be_missing();
+            answer(restored)
         }
         "store_relation" => {
             let request: RelateRequest = parse(given)?;
@@ -120,7 +122,7 @@ async fn edit(
     request: EditRequest,
     key: Option<String>,
 ) -> Result<loci_proto::people::ChangedReply, Failure> {
-    let mut pieces = Vec::new();
+    let mut pieces = loci_engine::embedding::Coded::default();
     if let Some(text) = &request.content {
         check_content(text)?;
         pieces = service.vectors(text).await?.unwrap_or_default();

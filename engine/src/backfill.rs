@@ -1,12 +1,12 @@
-//! Vectors for memories that were stored while there was no model.
+//! Vectors and codes for memories that were stored while there was no model, or before words had codes.
 
 use crate::db::vectors;
-use crate::embedding::Embedding;
+use crate::embedding::Coded;
 use crate::error::Result;
 use crate::{Reader, Writer};
 
 impl Reader {
-    /// Memories that can be found and have no vector, oldest first: sequence number and text.
+    /// Memories that recall may find without a vector or without the codes of their words, oldest first: sequence number and text.
     ///
     /// # Errors
     /// `Database`.
@@ -16,14 +16,15 @@ impl Reader {
 }
 
 impl Writer {
-    /// Gives a memory its vectors, one for each piece of its text.
+    /// Gives a memory what the model reads in its text, in the place of what it had.
     ///
     /// # Errors
-    /// `Database`, also when it has vectors already.
-    pub fn fill(&mut self, seq: i64, pieces: &[Embedding]) -> Result<()> {
+    /// `Database`
+    pub fn fill(&mut self, seq: i64, text: &Coded) -> Result<()> {
         self.change(|tx, shared, touched| {
-            vectors::insert(tx, seq, &shared.settings().model, pieces)?;
-            touched.vectors.push((seq, pieces.to_vec()));
+            vectors::delete(tx, seq)?;
+            vectors::insert(tx, seq, &shared.settings().model, text)?;
+            touched.vectors.push((seq, text.clone()));
             Ok(())
         })
     }

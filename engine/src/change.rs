@@ -9,7 +9,7 @@ use crate::db::journal::{self, Changed, How};
 use crate::db::log::{self, Operation};
 use crate::db::rows::{self, Image, Row};
 use crate::db::{connection, groups, idempotency, memories, vectors};
-use crate::embedding::Embedding;
+use crate::embedding::Coded;
 use crate::error::Result;
 use crate::index::Index;
 use crate::time::Timestamp;
@@ -69,14 +69,14 @@ impl Change<'_> {
         self.touched.seqs.push(seq);
     }
 
-    /// A new memory with its vectors; its sequence number. Mentions are the caller's.
-    pub fn insert(&mut self, new: &memories::New<'_>, pieces: &[Embedding]) -> Result<i64> {
+    /// A new memory with its vectors and codes; its sequence number. Mentions are the caller's.
+    pub fn insert(&mut self, new: &memories::New<'_>, text: &Coded) -> Result<i64> {
         let seq = memories::insert(self.conn, new, self.call.now)?;
-        vectors::insert(self.conn, seq, &self.shared.settings().model, pieces)?;
+        vectors::insert(self.conn, seq, &self.shared.settings().model, text)?;
         self.made(Row::Memory(seq));
         self.touch(seq);
-        if !pieces.is_empty() {
-            self.touched.vectors.push((seq, pieces.to_vec()));
+        if !text.pieces.is_empty() {
+            self.touched.vectors.push((seq, text.clone()));
         }
         Ok(seq)
     }
@@ -223,7 +223,7 @@ impl Writer {
                 index.set_vectors(seq, &pieces);
             }
             for seq in stored_vectors {
-                index.set_vectors(seq, &vectors::of(&self.conn, seq, &model)?);
+                index.set_vectors(seq, &vectors::of(&self.conn, seq, &model)?.into());
             }
         }
         Ok(())

@@ -107,9 +107,9 @@ mod tests {
         house.store("a", json!({"content": "Two", "type": "semantic", "supersedes": first}), Some(&axis(2)));
         house.forget("a", json!({"memory_id": first, "hard_delete": true})).expect("is removed");
         assert_eq!(sick(&house), Vec::<String>::new());
-        house.writer.shared.index_mut().set_vectors(2, &[axis(3)]);
+        house.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
         assert_eq!(sick(&house), ["vector 0 of memory 2 is not as the database has it"]);
-        house.writer.shared.index_mut().set_vectors(2, &[axis(2)]);
+        house.writer.shared.index_mut().set_vectors(2, &vec![axis(2)].into());
         assert_eq!(sick(&house), Vec::<String>::new());
         crate::db::examine::spoil_words(&house.writer.conn).expect("is spoilt");
         assert!(sick(&house)[0].contains("keyword index differs"), "{:?}", sick(&house));

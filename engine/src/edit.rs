@@ -5,7 +5,7 @@ use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, Status};
 use crate::db::rows::{Image, Row};
 use crate::db::{rows, vectors};
-use crate::embedding::Embedding;
+use crate::embedding::Coded;
 use crate::error::Result;
 use crate::store::hash;
 use crate::time::Timestamp;
@@ -16,11 +16,11 @@ use loci_proto::people::{ChangedReply, EditRequest, PinRequest};
 use serde_json::{Value, json};
 
 impl Writer {
-    /// Changes a memory in place. `pieces` are the vectors of the new text; none means they come later.
+    /// Changes a memory in place. `text` is what the model reads in the new text; nothing means that it comes later.
     ///
     /// # Errors
     /// `not_found`; `invalid` naming the field; `conflict` when it is not active or an equal text is; `Database`.
-    pub fn edit(&mut self, call: &Call, request: &EditRequest, pieces: &[Embedding]) -> Result<ChangedReply> {
+    pub fn edit(&mut self, call: &Call, request: &EditRequest, text: &Coded) -> Result<ChangedReply> {
         self.once(call, |change| {
             let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
@@ -37,8 +37,8 @@ impl Writer {
             set(change, &memory, columns)?;
             if changed.iter().any(|name| name == "content") {
                 vectors::delete(change.conn, memory.seq)?;
-                vectors::insert(change.conn, memory.seq, &change.shared.settings().model, pieces)?;
-                change.touched.vectors.push((memory.seq, pieces.to_vec()));
+                vectors::insert(change.conn, memory.seq, &change.shared.settings().model, text)?;
+                change.touched.vectors.push((memory.seq, text.clone()));
             }
             links::renew(change, memory.seq)?;
             changed.retain(|name| !["content_hash", "confidence_at", "updated_at"].contains(&name.as_str()));

@@ -1,6 +1,6 @@
-//! A checked vector, and the model that it came from.
+//! What the model reads in a text: a checked vector for each piece of it, and a code for each of its content words.
 //!
-//! Not here: making vectors (the daemon's embedding thread does), storing them (`db::vectors`).
+//! Not here: making them (the daemon's embedding thread does), storing them (`db::vectors`, `db::codes`), which words have content (`soft`).
 
 /// Numbers in one embedding.
 pub const DIMENSIONS: usize = 384;
@@ -67,9 +67,109 @@ impl Embedding {
     }
 }
 
+/// Most words of a memory that have a code: what a recall costs stays bounded, whatever the length of a text.
+pub const CODED_WORDS: usize = 64;
+
+/// 64-bit words of one code.
+const LANES: usize = DIMENSIONS / 64;
+
+/// A word as the model understands it where it stands: the signs of its state in the last layer, one bit a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Code([u64; LANES]);
+
+/// Bytes of a code in the database.
+pub const CODE_BYTES: usize = DIMENSIONS / 8;
+
+impl Code {
+    /// The signs of [`DIMENSIONS`] numbers; zero counts as positive.
+    #[must_use]
+    pub fn of(state: &[f32]) -> Self {
+        let mut lanes = [0; LANES];
+        for (number, value) in state.iter().take(DIMENSIONS).enumerate() {
+            lanes[number / 64] |= u64::from(*value >= 0.0) << (number % 64);
+        }
+        Self(lanes)
+    }
+
+    /// In how many signs two codes differ, 0 to 384.
+    #[must_use]
+    #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+    #[inline(always)]
+    pub fn distance(&self, other: &Self) -> u32 {
+        let mut differing = 0;
+        for lane in 0..LANES {
+            differing += (self.0[lane] ^ other.0[lane]).count_ones();
+        }
+        differing
+    }
+
+    /// As it is stored.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; CODE_BYTES] {
+        let mut bytes = [0; CODE_BYTES];
+        for (lane, eight) in self.0.iter().zip(bytes.chunks_exact_mut(8)) {
+            eight.copy_from_slice(&lane.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// As it was stored.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; CODE_BYTES]) -> Self {
+        let mut lanes = [0; LANES];
+        for (lane, eight) in lanes.iter_mut().zip(bytes.chunks_exact(8)) {
+            *lane = eight.iter().rev().fold(0, |lane, byte| lane << 8 | u64::from(*byte));
+        }
+        Self(lanes)
+    }
+}
+
+/// What the model reads in a text to store.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Coded {
+    /// A vector for each piece; none while there is no model.
+    pub pieces: Vec<Embedding>,
+    /// A code for each content word, at most [`CODED_WORDS`]; none where the words were not read.
+    pub words: Option<Vec<Code>>,
+}
+
+impl From<Vec<Embedding>> for Coded {
+    fn from(pieces: Vec<Embedding>) -> Self {
+        Self { pieces, words: None }
+    }
+}
+
+/// What the model reads in a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// Its meaning as a whole.
+    pub vector: Embedding,
+    /// Its content words, lower case, in order, each with its code.
+    pub words: Vec<(String, Code)>,
+}
+
 /// The dot product, summed in 16 lanes so that the compiler can keep them in vector registers.
+///
+/// Every machine adds in the same order, so all get the same number.
 #[must_use]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the instructions, as was just found.
+        return unsafe { dot_by_avx2(a, b) };
+    }
+    dot_portable(a, b)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn dot_by_avx2(a: &[f32], b: &[f32]) -> f32 {
+    dot_portable(a, b)
+}
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; 16];
     let (a, b) = (a.chunks_exact(16), b.chunks_exact(16));
     let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| x * y).sum();
@@ -100,6 +200,25 @@ mod tests {
     fn an_embedding_has_length_one() {
         let embedding = Embedding::new((0..384).map(|i| i as f32 - 100.0).collect()).expect("has a direction");
         assert!((embedding.cosine(&embedding) - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn a_code_is_the_signs_and_survives_being_stored() {
+        let state: Vec<f32> = (0..384).map(|i| if i % 3 == 0 { -1.0 } else { f32::from(i % 5 == 0) }).collect();
+        let code = Code::of(&state);
+        assert_eq!(Code::from_bytes(&code.bytes()), code);
+        assert_eq!(code.bytes()[0], 0b1011_0110, "the first dimension is the lowest bit; zero is positive");
+        assert_eq!(code.distance(&Code::of(&[-1.0; 384])), 256);
+        assert_eq!(code.distance(&code), 0);
+    }
+
+    #[test]
+    fn every_kernel_gives_what_the_portable_one_gives() {
+        for length in [0, 1, 15, 16, 33, DIMENSIONS] {
+            let number = |seed: usize| (0..length).map(|i| ((i * seed) % 97) as f32 / 31.0 - 1.5).collect::<Vec<f32>>();
+            let (a, b) = (number(13), number(29));
+            assert_eq!(dot(&a, &b).to_bits(), dot_portable(&a, &b).to_bits(), "{length}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Entities, their relations and mentions; forgetting; versions: as a caller sees them.
 
 use crate::db::dump;
+use crate::embedding::Coded;
 use crate::testing::{House, axis, named, parse};
 use crate::time::DAY;
 use loci_proto::memory::MemoryId;
@@ -148,11 +149,11 @@ fn a_hard_forgotten_text_is_nowhere_any_more() {
         json!({"content": format!("The word is {secret}"), "type": "entity", "metadata": {"name": secret}}),
     ))
     .expect("is one");
-    let id = house.writer.store(&call, &draft, &[axis(0)]).expect("is stored").id;
+    let id = house.writer.store(&call, &draft, &Coded::from(vec![axis(0)])).expect("is stored").id;
     let other = entity(&mut house, "a", "Anna", &[]);
     house.relate("a", json!({"subject_id": id, "predicate": "knows", "object_id": other})).expect("is made");
     let edit = json!({"memory_id": id, "content": format!("The word was {secret}")});
-    house.writer.edit(&house.call("a", None), &parse(edit), &[]).expect("is edited");
+    house.writer.edit(&house.call("a", None), &parse(edit), &Coded::default()).expect("is edited");
     house.forget("a", json!({"memory_id": id, "reason": format!("{secret} is out")})).expect("is put aside");
     let path = house.folder.path().join("memory.db");
     assert!(dump::holds(&path, secret), "or the search finds nothing anyway");

@@ -3,7 +3,7 @@
 //! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of
 //! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind),
 //! [`backfill`] (vectors that were missing) and [`maintain`] (how episodes become summaries and facts, and what is cleaned up).
-//! What they decide is pure and has its own room: [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db`
+//! What they decide is pure and has its own room: [`soft`], [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db`
 //! (the only SQL) and [`index`] (the warm copy that searches).
 //!
 //! Everything is synchronous and is handed what it needs: the moment, the request, the vectors. Not here: clocks, threads, sockets,
@@ -37,6 +37,8 @@ pub mod rank;
 pub mod recall;
 mod relate;
 mod restore;
+mod search;
+pub mod soft;
 pub mod stats;
 pub mod store;
 pub mod time;
@@ -49,13 +51,15 @@ mod graph_tests;
 #[cfg(test)]
 mod recall_tests;
 #[cfg(test)]
+mod search_tests;
+#[cfg(test)]
 mod store_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod undo_tests;
 
-use db::{connection, memories, migrate, upkeep, vectors};
+use db::{codes, connection, memories, migrate, upkeep, vectors};
 use decay::Decay;
 use error::Result;
 use index::{Filter, Index};
@@ -185,6 +189,7 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     let mut index = Index::default();
     memories::entries(&conn, |entry| index.put(entry))?;
     vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
+    codes::load(&conn, &settings.model, |seq, words| index.set_codes(seq, Some(&words)))?;
     if schema < SCHEMA_WITH_MENTIONS {
         let tx = conn.transaction()?;
         links::renew_store(&tx, &index)?;
@@ -296,7 +301,7 @@ impl Writer {
 #[derive(Debug, Default)]
 struct Touched {
     seqs: Vec<i64>,
-    vectors: Vec<(i64, Vec<embedding::Embedding>)>,
+    vectors: Vec<(i64, embedding::Coded)>,
     /// Nothing is left.
     emptied: bool,
     /// Memories whose vectors are read from the store, for there may be many.
@@ -309,7 +314,7 @@ struct Touched {
 #[derive(Debug)]
 struct News {
     entries: Vec<(i64, Option<index::Entry>)>,
-    vectors: Vec<(i64, Vec<embedding::Embedding>)>,
+    vectors: Vec<(i64, embedding::Coded)>,
     emptied: bool,
     stored_vectors: Vec<i64>,
 }

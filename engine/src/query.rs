@@ -11,15 +11,15 @@ pub(crate) struct Words {
     pub truncated: bool,
 }
 
-/// English words that carry no topic. The list that the figures of docs/benchmarks.md were made with.
+/// English words that carry no topic. The list that the figures of docs/retrieval.md were made with.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being",
-    "between", "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "down", "each", "few", "for", "from", "had", "has",
-    "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "ll", "m", "me",
-    "more", "most", "my", "no", "nor", "not", "now", "of", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "re",
-    "s", "same", "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they",
-    "this", "those", "to", "too", "until", "up", "us", "ve", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who",
-    "whom", "whose", "why", "will", "with", "would", "you", "your",
+    "between", "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "each", "few", "for", "from", "had", "has", "have",
+    "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "ll", "m", "me", "more", "most", "my",
+    "no", "nor", "not", "now", "of", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "re", "s", "same", "she",
+    "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to",
+    "too", "until", "up", "us", "ve", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose",
+    "why", "will", "with", "would", "you", "your",
 ];
 
 /// Splits a query as the keyword index splits texts; stop words go, unless nothing else is left.
@@ -35,11 +35,21 @@ pub(crate) fn words(query: &str) -> Words {
             }
         }
     }
-    let topical: Vec<String> = all.iter().filter(|word| STOP_WORDS.binary_search(&word.as_str()).is_err()).cloned().collect();
+    let topical: Vec<String> = all.iter().filter(|word| !is_stop_word(word)).cloned().collect();
     let mut words = if topical.is_empty() { all } else { topical };
     let truncated = cut || words.len() > limits::QUERY_TERMS;
     words.truncate(limits::QUERY_TERMS);
     Words { words, truncated }
+}
+
+/// The words of a text as the keyword index splits it, lower case.
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// True for a word, in lower case, that carries no topic.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// The part of a query that is read, and whether that is not all of it.

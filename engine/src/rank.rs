@@ -1,11 +1,15 @@
-//! From the scores of the two legs to one order. Pure.
+//! From the scores of the two legs to one order, where the soft ranking is not asked for or cannot be. Pure.
 //!
-//! The default is "c5": half the cosine, half BM25 as a share of what a perfect short text would score. Both halves are absolute, so a
-//! score means the same from query to query and no candidate list has to be cut first. Figures: docs/benchmarks.md.
+//! "c5" is half the cosine, half BM25 as a share of what a perfect short text would score. Both halves are absolute, so a score means the
+//! same from query to query and no candidate list has to be cut first. Figures: docs/retrieval.md. Not here: the soft ranking (`soft`).
 
 /// How the two legs become one score.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fusion {
+    /// By words as the model understands them, what the question names, and storing order ([`crate::soft`]); where the words of a memory
+    /// have not been read yet, the whole answer is as with `Weighted` and half.
+    #[default]
+    Soft,
     /// `vector_weight × max(0, cosine) + (1 - vector_weight) × min(1, BM25 / ideal)`.
     Weighted {
         /// Share of the vector leg, 0 to 1.
@@ -16,12 +20,6 @@ pub enum Fusion {
         /// The constant k; larger flattens the difference between ranks.
         k: f64,
     },
-}
-
-impl Default for Fusion {
-    fn default() -> Self {
-        Self::Weighted { vector_weight: 0.5 }
-    }
 }
 
 /// The scores of one memory in both legs.
@@ -37,6 +35,10 @@ pub(crate) struct Candidate {
     pub weight: f64,
 }
 
+/// A best score of "c5" below this is seldom of an answer. Figures: docs/retrieval.md.
+const WEAK: f64 = 0.35;
+/// The share of the vector leg in "c5".
+const C5: f64 = 0.5;
 /// A score below this is no reason to be in a leg's list: a word that stands in every text, vectors that have nothing in common.
 const LEAST: f64 = 0.01;
 /// How deep reciprocal rank fusion looks into each leg.
@@ -45,16 +47,27 @@ const RRF_DEPTH: usize = 100;
 /// Scores and sorts candidates, best first; equal scores go to the one stored later.
 pub(crate) fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
     let mut scored: Vec<(usize, f64)> = match fusion {
-        Fusion::Weighted { vector_weight } => {
-            let share = if with_vectors { vector_weight } else { 0.0 };
-            candidates.iter().map(|c| (c.slot, share * c.cosine.max(0.0) + (1.0 - share) * c.lexical)).collect()
-        }
+        Fusion::Weighted { vector_weight } => weighted(vector_weight, with_vectors, candidates),
+        Fusion::Soft => weighted(C5, with_vectors, candidates),
         Fusion::Rrf { k } => reciprocal(k, candidates),
     };
     scored.iter_mut().zip(candidates).for_each(|((_, score), candidate)| *score *= candidate.weight);
     scored.retain(|(_, score)| *score > 0.0);
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
     scored
+}
+
+/// The score below which the best answer is weak; none where scores do not tell: by ranks, and by words alone.
+pub(crate) fn floor(fusion: Fusion, with_vectors: bool) -> Option<f64> {
+    match fusion {
+        Fusion::Weighted { .. } | Fusion::Soft if with_vectors => Some(WEAK),
+        _ => None,
+    }
+}
+
+fn weighted(vector_weight: f64, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
+    let share = if with_vectors { vector_weight } else { 0.0 };
+    candidates.iter().map(|c| (c.slot, share * c.cosine.max(0.0) + (1.0 - share) * c.lexical)).collect()
 }
 
 fn reciprocal(k: f64, candidates: &[Candidate]) -> Vec<(usize, f64)> {

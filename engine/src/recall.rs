@@ -1,28 +1,22 @@
 //! `recall`: find memories by a question, or show memories by their ids.
 //!
-//! A question has two legs, cosine over the warm index and BM25 over the keyword index; the same mask filters both before anything is
-//! ranked, so that a small project beside a large one is never starved. Not here: what an answer leaves behind (`access`).
+//! Not here: finding and ranking (`search`), what an answer leaves behind (`access`).
 
-use crate::db::{groups, lexical, memories};
-use crate::embedding::Embedding;
+use crate::db::{groups, memories};
+use crate::embedding::Asked;
 use crate::error::Result;
-use crate::index::{Filter, Index, Mask};
-use crate::rank::{Candidate, rank};
+use crate::index::{Filter, Index};
+use crate::search::{Sought, search};
 use crate::time::Timestamp;
 use crate::visible::Sight;
-use crate::{Reader, bm25, budget, names, query};
+use crate::{Reader, budget, query};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, TokenBudget};
 use memories::{Memory, Status};
-use std::collections::HashSet;
 
-/// Least cosine that counts as a match of meaning.
-const MATCH_COSINE: f64 = 0.25;
-/// What the score of a memory counts that a summary stands for.
-const COMPACTED: f64 = 0.5;
 /// Relations that are given with an entity.
 const RELATIONS: usize = 10;
 /// Least confidence of what is found, where the call does not say.
@@ -44,8 +38,8 @@ pub struct Question<'a> {
     pub request: &'a RecallRequest,
     /// The project of the session that asks.
     pub group: &'a Group,
-    /// The vector of the query; none while there is no model: the words alone are searched then.
-    pub vector: Option<&'a Embedding>,
+    /// What the model reads in the query; none while there is no model: the words alone are searched then.
+    pub asked: Option<&'a Asked>,
     /// The moment of the call.
     pub now: Timestamp,
     /// What the answer has to say about parts that are out.
@@ -103,15 +97,20 @@ impl Reader {
 
     fn search(&self, question: Question<'_>, group: &Group, text: &str) -> Result<Answer> {
         let request = question.request;
-        let words = query::words(text);
-        let having = lexical::search(&self.conn, &words.words)?;
-        let (ranked, total) = {
+        let settings = self.shared.settings();
+        let (found, ranked) = {
             let index = self.shared.index();
             let mask = index.mask(&self.filter(question, group));
-            let candidates = candidates(&index, &mask, &Legs { words: having, vector: question.vector, named: named(&index, text) });
-            let mut ranked = rank(self.shared.settings().fusion, question.vector.is_some(), &candidates);
-            ranked.truncate(request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get));
-            (seqs(&index, &ranked), candidates.len())
+            let limit = request.max_results.map_or(settings.default_max_results, MaxResults::get);
+            let found = search(&index, &mask, &Sought { text: query::head(text).0, asked: question.asked, fusion: settings.fusion, limit });
+            let ranked = seqs(&index, &found.ranked);
+            (found, ranked)
+        };
+        let reply = RecallReply {
+            total_matched: found.matched,
+            truncated: query::words(text).truncated,
+            weak: found.weak,
+            ..RecallReply::default()
         };
         let mut found = Vec::new();
         for (seq, score) in ranked {
@@ -119,7 +118,6 @@ impl Reader {
                 found.push((memory, Some(score)));
             }
         }
-        let reply = RecallReply { total_matched: total, truncated: words.truncated, ..RecallReply::default() };
         self.answer(question, group, reply, found)
     }
 
@@ -182,46 +180,6 @@ impl Reader {
 fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
     let visible = memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
     visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
-}
-
-/// What is known of a query.
-struct Legs<'a> {
-    words: Vec<lexical::Having>,
-    vector: Option<&'a Embedding>,
-    /// Sequence numbers of the entities that it names.
-    named: HashSet<i64>,
-}
-
-/// The entities that a query names, whatever their status.
-fn named(index: &Index, text: &str) -> HashSet<i64> {
-    if index.has_no_names() {
-        return HashSet::new();
-    }
-    names::candidates(query::head(text).0).iter().flat_map(|name| index.named(name)).copied().collect()
-}
-
-/// Every admitted memory that has a word of the query, is near enough in meaning, or is an entity that the query names.
-fn candidates(index: &Index, mask: &Mask, legs: &Legs<'_>) -> Vec<Candidate> {
-    let admitted = |having: &lexical::Having| -> bm25::Having {
-        let slots = having.iter().filter_map(|(seq, weight)| Some((index.slot(*seq)?, *weight)));
-        slots.filter(|(slot, _)| mask.admits(*slot)).collect()
-    };
-    let words: Vec<bm25::Having> = legs.words.iter().map(admitted).collect();
-    let mut has_word = vec![false; index.len()];
-    words.iter().flatten().for_each(|(slot, _)| has_word[*slot] = true);
-    let mut lexical = bm25::shares(&words, mask.count(), index.len());
-    for slot in legs.named.iter().filter_map(|seq| index.slot(*seq)) {
-        // Whoever is asked for by name is meant, whatever the text about them says.
-        (has_word[slot], lexical[slot]) = (true, 1.0);
-    }
-    let cosines = legs.vector.map_or_else(Vec::new, |vector| index.cosines(vector, mask));
-    let candidate = |slot: usize| Candidate {
-        slot,
-        cosine: cosines.get(slot).map_or(0.0, |c| f64::from(*c)),
-        lexical: lexical[slot],
-        weight: if index.entry(slot).status == Status::Compacted { COMPACTED } else { 1.0 },
-    };
-    (0..index.len()).filter(|slot| mask.admits(*slot)).map(candidate).filter(|c| has_word[c.slot] || c.cosine >= MATCH_COSINE).collect()
 }
 
 fn seqs(index: &Index, ranked: &[(usize, f64)]) -> Vec<(i64, f64)> {

@@ -4,7 +4,7 @@ use crate::access::Boosting;
 use crate::rank::Fusion;
 use crate::testing::{House, T0, axis, id, leaning};
 use crate::time::{DAY, HOUR};
-use crate::{Settings, embedding::Embedding};
+use crate::{Settings, embedding::Coded};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -134,7 +134,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
     house.store("a", note("kept without a vector"), None);
     assert_eq!(house.reader.stats(&crate::testing::parse(json!({})), &crate::testing::named("a"), T0).expect("counts").without_vector, 1);
     let waiting = house.reader.without_vector(10).expect("lists");
-    house.writer.fill(waiting[0].0, &[axis(4)]).expect("is filled");
+    house.writer.fill(waiting[0].0, &Coded { pieces: vec![axis(4)], words: Some(Vec::new()) }).expect("is filled");
     assert!(house.reader.without_vector(10).expect("lists").is_empty());
     assert_eq!(house.found("a", json!({"query": "zzz"}), Some(&axis(4))), ["kept without a vector"]);
 }
@@ -143,8 +143,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
 fn a_long_text_is_found_by_its_best_piece() {
     let mut house = House::new();
     let draft = crate::store::Draft::new(crate::testing::parse(note("a long text of two pieces"))).expect("is fine");
-    let pieces: [Embedding; 2] = [axis(10), axis(11)];
-    house.writer.store(&house.call("a", None), &draft, &pieces).expect("is stored");
+    house.writer.store(&house.call("a", None), &draft, &Coded::from(vec![axis(10), axis(11)])).expect("is stored");
     let house = house.reopened();
     let answer = house.recall("a", json!({"query": "zzz"}), Some(&axis(11)));
     assert!((answer.reply.results[0].score.expect("is ranked") - 0.5).abs() < 1e-4);

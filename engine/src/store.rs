@@ -7,7 +7,7 @@ use crate::change::{Call, Change};
 use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{groups, memories};
-use crate::embedding::Embedding;
+use crate::embedding::Coded;
 use crate::error::{Error, Result, not_found};
 use crate::index::Index;
 use crate::time::Timestamp;
@@ -58,14 +58,14 @@ impl Draft {
 }
 
 impl Writer {
-    /// Stores a memory. `pieces` are the vectors of its text, one a piece; none means they come later, and the text is found by its words.
+    /// Stores a memory. `text` is what the model reads in it; nothing means that it comes later, and the memory is found by its words.
     ///
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
-    pub fn store(&mut self, call: &Call, draft: &Draft, pieces: &[Embedding]) -> Result<StoreReply> {
+    pub fn store(&mut self, call: &Call, draft: &Draft, text: &Coded) -> Result<StoreReply> {
         self.once(call, |change| {
             let scope = draft.request.effective_scope();
-            let mut work = Work { change, request: &draft.request, pieces, scope };
+            let mut work = Work { change, request: &draft.request, text, scope };
             let reply = work.store()?;
             if reply.superseded.is_some() {
                 change.write_down("supersede")?;
@@ -79,7 +79,7 @@ impl Writer {
 struct Work<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
-    pieces: &'a [Embedding],
+    text: &'a Coded,
     scope: Scope,
 }
 
@@ -186,7 +186,7 @@ impl Work<'_, '_> {
 
     /// Memories of one piece above the threshold, nearest first. Longer texts merge on equal wording alone.
     fn close_by(&self, group: &Group) -> Vec<i64> {
-        let [vector] = self.pieces else { return Vec::new() };
+        let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
@@ -197,8 +197,8 @@ impl Work<'_, '_> {
         let threshold = self.change.shared.settings().dedup_threshold;
         let mut close: Vec<(i64, f32)> = one_piece(&index, &cosines, threshold);
         // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.
-        for (seq, pieces) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
-            if let [piece] = pieces.as_slice() {
+        for (seq, text) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
+            if let [piece] = text.pieces.as_slice() {
                 let cosine = crate::embedding::dot(vector.as_slice(), piece.as_slice());
                 close.extend((f64::from(cosine) > threshold).then_some((*seq, cosine)));
             }
@@ -235,7 +235,7 @@ impl Work<'_, '_> {
             hash: &hash(&self.request.content),
             expires_at: self.expires_at()?,
         };
-        let seq = self.change.insert(&new, self.pieces)?;
+        let seq = self.change.insert(&new, self.text)?;
         let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
         self.change.log(Operation::Create, &id, &details)?;
         links::renew(self.change, seq)?;

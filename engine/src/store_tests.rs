@@ -1,5 +1,6 @@
 //! The write path as a caller sees it.
 
+use crate::embedding::Coded;
 use crate::store::Draft;
 use crate::testing::{House, T0, axis, id, leaning, parse};
 use crate::time::DAY;
@@ -106,8 +107,8 @@ fn a_call_sent_twice_takes_effect_once() {
     let mut house = House::new();
     let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("is fine");
     let call = house.call("a", Some("s1:7"));
-    let first = house.writer.store(&call, &draft, &[]).expect("is stored");
-    let again = house.writer.store(&call, &draft, &[]).expect("is answered");
+    let first = house.writer.store(&call, &draft, &Coded::default()).expect("is stored");
+    let again = house.writer.store(&call, &draft, &Coded::default()).expect("is answered");
     assert_eq!(first, again);
     assert!(!again.deduplicated, "the same answer, not a second store");
 }

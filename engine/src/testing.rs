@@ -1,7 +1,7 @@
 //! A store in a folder of its own, and vectors whose cosines are chosen. For tests of the engine alone.
 
 use crate::change::Call;
-use crate::embedding::{DIMENSIONS, Embedding};
+use crate::embedding::{Asked, Code, Coded, DIMENSIONS, Embedding};
 use crate::error::Result;
 use crate::recall::{Answer, Question};
 use crate::store::Draft;
@@ -52,8 +52,14 @@ impl House {
 
     pub(crate) fn try_store(&mut self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Result<StoreReply> {
         let draft = Draft::new(parse::<StoreRequest>(arguments))?;
-        let pieces: Vec<Embedding> = vector.into_iter().cloned().collect();
-        self.writer.store(&self.call(group, None), &draft, &pieces)
+        let text = Coded::from(vector.into_iter().cloned().collect::<Vec<_>>());
+        self.writer.store(&self.call(group, None), &draft, &text)
+    }
+
+    /// Stores a text whose words have been read.
+    pub(crate) fn store_coded(&mut self, group: &str, arguments: Value, text: &Coded) -> StoreReply {
+        let draft = Draft::new(parse::<StoreRequest>(arguments)).expect("is fine");
+        self.writer.store(&self.call(group, None), &draft, text).expect("is stored")
     }
 
     pub(crate) fn store(&mut self, group: &str, arguments: Value, vector: Option<&Embedding>) -> StoreReply {
@@ -66,10 +72,16 @@ impl House {
     }
 
     pub(crate) fn recall(&self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Answer {
+        let asked = vector.map(|vector| Asked { vector: vector.clone(), words: Vec::new() });
+        self.recall_asked(group, arguments, asked.as_ref())
+    }
+
+    /// A recall by a question whose words have been read.
+    pub(crate) fn recall_asked(&self, group: &str, arguments: Value, asked: Option<&Asked>) -> Answer {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
         self.reader
-            .recall(Question { request: &request, group: &named(group), vector, now: self.now, degraded: &degraded })
+            .recall(Question { request: &request, group: &named(group), asked, now: self.now, degraded: &degraded })
             .expect("is answered")
     }
 
@@ -120,6 +132,24 @@ pub(crate) fn leaning(a: usize, b: usize, cosine: f32) -> Embedding {
     values[b] = (1.0 - cosine * cosine).max(0.0).sqrt();
     values[a] += cosine;
     Embedding::new(values).expect("has a direction")
+}
+
+/// A code for a word that is as good as any: the same for the same word, and half of its signs differ from any other's.
+pub(crate) fn code(word: &str) -> Code {
+    let mut hash = blake3::Hasher::new().update(word.as_bytes()).finalize_xof();
+    let mut bytes = [0; crate::embedding::CODE_BYTES];
+    hash.fill(&mut bytes);
+    Code::from_bytes(&bytes)
+}
+
+/// What a model would read in a text: a vector, and the codes of all its words.
+pub(crate) fn coded(text: &str, vector: Embedding) -> Coded {
+    Coded { pieces: vec![vector], words: Some(text.split(' ').map(|word| code(&word.to_lowercase())).collect()) }
+}
+
+/// What a model would read in a question.
+pub(crate) fn asked(text: &str, vector: Embedding) -> Asked {
+    Asked { vector, words: text.split(' ').map(|word| (word.to_lowercase(), code(&word.to_lowercase()))).collect() }
 }
 
 pub(crate) fn id(reply: &StoreReply) -> &MemoryId {

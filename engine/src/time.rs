@@ -40,6 +40,12 @@ impl Timestamp {
         format!("{:04}-W{:02}", week.year(), week.week())
     }
 
+    /// The day in UTC, as a number of days.
+    pub(crate) fn day(self) -> i32 {
+        const OF_1970: i64 = 719_163;
+        i32::try_from(self.0.div_euclid(DAY) + OF_1970).unwrap_or(i32::MAX)
+    }
+
     /// Milliseconds from `earlier` to this moment; 0 when the clock has gone back since.
     #[must_use]
     pub fn since(self, earlier: Self) -> i64 {

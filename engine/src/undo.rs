@@ -7,6 +7,7 @@ use crate::db::journal::{self, Changed, Entry, How};
 use crate::db::log::Operation;
 use crate::db::rows::{self, Image, Row};
 use crate::db::{memories, relations, vectors};
+use crate::embedding::Coded;
 use crate::error::{Error, Result};
 use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
@@ -152,7 +153,7 @@ fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {
     if matches!(&changed.how, How::Set { before, .. } if before.contains_key("content")) {
         // Its vectors are those of the other text; the daemon makes new ones.
         vectors::delete(change.conn, seq)?;
-        change.touched.vectors.push((seq, Vec::new()));
+        change.touched.vectors.push((seq, Coded::default()));
     }
     if let Some(memory) = memories::by_seq(change.conn, seq)? {
         change.log(Operation::Restore, &memory.id, &json!({"undone": true}))?;

@@ -1,5 +1,6 @@
 //! Acts taken back: one by one, out of order, and any number of them.
 
+use crate::embedding::Coded;
 use crate::testing::{House, T0, axis, leaning, parse};
 use crate::time::HOUR;
 use loci_proto::memory::MemoryId;
@@ -57,7 +58,7 @@ fn use_in_between_is_kept_and_does_not_stand_in_the_way() {
     let mut house = House::new();
     let id = fact(&mut house, "Tea at four");
     let edit = json!({"memory_id": id, "content": "Tea at five"});
-    house.writer.edit(&house.call("a", None), &parse(edit), &[leaning(0, 1, 0.5)]).expect("is edited");
+    house.writer.edit(&house.call("a", None), &parse(edit), &Coded::from(vec![leaning(0, 1, 0.5)])).expect("is edited");
     house.writer.touch(&std::iter::once((1, 3)).collect(), house.now, crate::access::Boosting::On).expect("is counted");
     house.undo_last().expect("is undone");
     let shown = house.inspect("a", json!({"memory_id": id})).expect("is shown").memory;
@@ -117,7 +118,7 @@ fn perform(house: &mut House, ids: &mut Vec<MemoryId>, act: &Act) {
         Act::Restore(i) => house.writer.restore(&call, &parse(json!({"memory_id": id(*i)}))).is_err(),
         Act::Edit(i, n) => {
             let request = json!({"memory_id": id(*i), "content": format!("Edited {n}"), "metadata": {"name": format!("Edited {n}")}, "confidence": 0.5});
-            house.writer.edit(&call, &parse(request), &[]).is_err()
+            house.writer.edit(&call, &parse(request), &Coded::default()).is_err()
         }
         Act::Pin(i, on) => house.writer.pin(&call, &parse(json!({"memory_id": id(*i), "pinned": on}))).is_err(),
         Act::Relate(i, j) => {

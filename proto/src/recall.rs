@@ -122,6 +122,9 @@ pub struct RecallReply {
     /// The query was longer than what is read of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// Not even the best result is likely to be an answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weak: bool,
     /// Not even the first result fits the token budget.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub token_budget_too_small: bool,

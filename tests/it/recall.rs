@@ -32,10 +32,10 @@ fn minutes(ticket: &str) -> String {
     )
 }
 
-/// Rank of the expected note for each question, by the weight of the vector leg; smaller is better.
-fn ranks(vector_weight: f64) -> Vec<usize> {
+/// Rank of the expected note for each question, by the settings of ranking; smaller is better.
+fn ranks(settings: &str) -> Vec<usize> {
     let house = House::new();
-    house.configure(&format!("[retrieval]\nvector_weight = {vector_weight}\nrecall_token_budget = 20000\n"));
+    house.configure(&format!("[retrieval]\n{settings}\nrecall_token_budget = 20000\n"));
     let mut agent = house.session();
     let tickets = ["3318", "3381", "3813", "3831", "8313", "8331", "1338", "1383"];
     let by_words = tickets.map(|ticket| (format!("What is the state of LOC-{ticket}?"), minutes(ticket)));
@@ -48,11 +48,24 @@ fn ranks(vector_weight: f64) -> Vec<usize> {
 }
 
 #[test]
-fn hybrid_is_better_than_its_own_vector_leg() {
-    let (hybrid, vectors) = (ranks(0.5), ranks(1.0));
+fn hybrid_is_better_than_its_own_vector_leg_and_soft_is_as_good() {
+    let weighted = |vector_weight: f64| ranks(&format!("fusion = \"weighted\"\nvector_weight = {vector_weight}"));
+    let (hybrid, vectors, soft) = (weighted(0.5), weighted(1.0), ranks("fusion = \"soft\""));
     let total = |ranks: &[usize]| ranks.iter().sum::<usize>();
     assert!(total(&hybrid) < total(&vectors), "hybrid {hybrid:?}, vectors alone {vectors:?}");
     assert!(hybrid.iter().zip(&vectors).all(|(h, v)| h <= v), "hybrid {hybrid:?}, vectors alone {vectors:?}");
+    assert!(soft.iter().zip(&hybrid).all(|(s, h)| s <= h), "soft {soft:?}, hybrid {hybrid:?}");
+}
+
+#[test]
+fn an_answer_that_is_hardly_one_is_given_and_says_so() {
+    let house = House::new();
+    let mut agent = house.session();
+    agent.store_all("episodic", NOTES.iter().copied());
+    let good = agent.call("recall_memory", json!({"query": "Who takes care of our greenery?"})).expect("is answered");
+    assert_eq!((contents(&good)[0].as_str(), &good["weak"]), (NOTES[2], &Value::Null), "{good}");
+    let poor = agent.call("recall_memory", json!({"query": "Which programming language do we use?"})).expect("is answered");
+    assert_eq!((contents(&poor).is_empty(), &poor["weak"]), (false, &json!(true)), "{poor}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! Every lane and the question whether texts are taken at all stand under one lock, so that no text can slip in behind a model that
 //! has just failed and wait for ever. Not here: what the thread does with a text (`round`, `thread`).
 
+use super::round::Read;
 use super::{EmbedError, State};
-use loci_engine::embedding::Embedding;
 use loci_proto::limits::QUEUE;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,8 +25,8 @@ pub(super) enum Rank {
 /// All ranks, best first; a rank is the index of its lane.
 pub(super) const RANKS: [Rank; 3] = [Rank::Query, Rank::Interactive, Rank::Bulk];
 
-/// What a text became: one vector for each piece.
-pub(super) type Answer = Result<Vec<Embedding>, EmbedError>;
+/// What the model read in a text, one for each piece.
+pub(super) type Answer = Result<Vec<Read>, EmbedError>;
 
 /// A text that waits for its vectors.
 pub(super) struct Job {

@@ -3,7 +3,8 @@
 //! Built with the feature `fault-embedder` and chosen by `LOCI_FAULT_EMBEDDER=hash|nan`. Not in any build that people get.
 
 use super::model::{Fingerprint, LoadError};
-use super::pieces::{OVERLAP, PIECE_TOKENS};
+use super::onnx::Run;
+use super::pieces::{OVERLAP, PIECE_TOKENS, Piece, Use};
 use super::thread::{Encoder, Opened, Source};
 use loci_engine::embedding::DIMENSIONS;
 
@@ -43,24 +44,27 @@ impl Source for StandIn {
 }
 
 impl Encoder for StandIn {
-    fn pieces(&self, text: &str) -> Result<Vec<Vec<u32>>, String> {
+    fn pieces(&self, text: &str, _: Use) -> Result<Vec<Piece>, String> {
+        // Its words have no codes: a memory without words is complete.
+        let piece = |ids: Vec<u32>| Piece { ids, words: Vec::new() };
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let mut ids: Vec<u32> = words.map(|word| hash(word.to_lowercase().as_bytes())).collect();
         // A text without words has a direction too.
         ids.push(0);
         let own = PIECE_TOKENS - 2;
         if ids.len() <= own {
-            return Ok(vec![ids]);
+            return Ok(vec![piece(ids)]);
         }
         let starts = (0..ids.len() - OVERLAP).step_by(own - OVERLAP);
-        Ok(starts.map(|start| ids[start..ids.len().min(start + own)].to_vec()).collect())
+        Ok(starts.map(|start| piece(ids[start..ids.len().min(start + own)].to_vec())).collect())
     }
 
-    fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Vec<f32>>, String> {
-        match self {
-            Self::Nan => Ok(vec![vec![f32::NAN; DIMENSIONS]; batch.len()]),
-            Self::Hash => Ok(batch.iter().map(|ids| bag(ids)).collect()),
-        }
+    fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
+        let vector = |piece: &Piece| match self {
+            Self::Nan => vec![f32::NAN; DIMENSIONS],
+            Self::Hash => bag(&piece.ids),
+        };
+        Ok(batch.iter().map(|piece| Run { vector: vector(piece), codes: Vec::new() }).collect())
     }
 }
 
@@ -95,9 +99,9 @@ mod tests {
     use loci_engine::embedding::Embedding;
 
     fn embed(text: &str) -> Embedding {
-        let pieces = StandIn::Hash.pieces(text).expect("has pieces");
-        let vectors = StandIn::Hash.run(&[&pieces[0]]).expect("runs");
-        Embedding::new(vectors.into_iter().next().expect("one vector")).expect("has a direction")
+        let pieces = StandIn::Hash.pieces(text, Use::Document).expect("has pieces");
+        let runs = StandIn::Hash.run(&[&pieces[0]]).expect("runs");
+        Embedding::new(runs.into_iter().next().expect("one vector").vector).expect("has a direction")
     }
 
     #[test]
@@ -110,6 +114,6 @@ mod tests {
     #[test]
     fn a_long_text_has_windows() {
         let text = "word ".repeat(600);
-        assert_eq!(StandIn::Hash.pieces(&text).expect("has pieces").len(), 3);
+        assert_eq!(StandIn::Hash.pieces(&text, Use::Document).expect("has pieces").len(), 3);
     }
 }

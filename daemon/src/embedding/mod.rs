@@ -1,4 +1,4 @@
-//! Embedding: from a text to checked vectors, by the one model that this daemon owns.
+//! Embedding: from a text to checked vectors and the codes of its words, by the one model that this daemon owns.
 //!
 //! [`Embedder`] is the door: it can be cloned, asked from any task, and never makes anybody wait for a model that is not there.
 //! Behind it one thread owns the model, because a run needs it for itself. Queries go before stores, stores before bulk work.
@@ -27,7 +27,7 @@ pub use model::ModelConfig;
 pub use pins::MODEL_ID;
 
 use desk::{Desk, Look, Rank};
-use loci_engine::embedding::{Embedding, Flaw};
+use loci_engine::embedding::{Asked, Coded, Flaw};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -192,25 +192,28 @@ impl Embedder {
         seen.unwrap_or_else(|_| self.state())
     }
 
-    /// The vector of a query, ahead of all documents; of a long query only its first piece counts.
+    /// The vector and words of a query, ahead of all documents; of a long query only its first piece counts.
     ///
     /// # Errors
     /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
-    pub async fn query(&self, text: String) -> Result<Embedding, EmbedError> {
-        let vectors = self.embed(text, Rank::Query).await?;
-        vectors.into_iter().next().ok_or_else(|| EmbedError::Failed("the text has no piece".to_owned()))
+    pub async fn query(&self, text: String) -> Result<Asked, EmbedError> {
+        let read = self.embed(text, Rank::Query).await?.into_iter().next();
+        let round::Read { vector, words } = read.ok_or_else(|| EmbedError::Failed("the text has no piece".to_owned()))?;
+        Ok(Asked { vector, words })
     }
 
-    /// The vectors of a document, one for each of its pieces, in order.
+    /// The vectors of a document, one for each of its pieces, in order, and the codes of its words.
     ///
     /// # Errors
     /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
-    pub async fn document(&self, text: String, lane: Lane) -> Result<Vec<Embedding>, EmbedError> {
+    pub async fn document(&self, text: String, lane: Lane) -> Result<Coded, EmbedError> {
         let rank = match lane {
             Lane::Interactive => Rank::Interactive,
             Lane::Bulk => Rank::Bulk,
         };
-        self.embed(text, rank).await
+        let read = self.embed(text, rank).await?;
+        let (pieces, words): (Vec<_>, Vec<_>) = read.into_iter().map(|read| (read.vector, read.words)).unzip();
+        Ok(Coded { pieces, words: Some(words.into_iter().flatten().map(|(_, code)| code).collect()) })
     }
 
     async fn embed(&self, text: String, rank: Rank) -> desk::Answer {

@@ -100,6 +100,9 @@ impl LoadError {
     }
 }
 
+/// Where the graph is written. Another graph has another name: daemons of two versions may use one models folder.
+const GRAPH_NAME: &str = "graph-2.onnx";
+
 /// The files that a load needs, each in its real folder.
 #[derive(Debug)]
 pub struct Files {
@@ -128,13 +131,7 @@ impl Files {
             (None, Some(runtime)) => (real(&config.models, &runtime.library)?, Some(&runtime.library)),
             (None, None) => return Err(LoadError::Platform(format!("{} on {}", std::env::consts::OS, std::env::consts::ARCH))),
         };
-        Ok(Self {
-            tokenizer: real(&config.models, &TOKENIZER)?,
-            graph: weights.with_file_name("graph.onnx"),
-            weights,
-            library,
-            library_pin,
-        })
+        Ok(Self { tokenizer: real(&config.models, &TOKENIZER)?, graph: weights.with_file_name(GRAPH_NAME), weights, library, library_pin })
     }
 
     /// Writes the graph beside the weights, unless it is there already.

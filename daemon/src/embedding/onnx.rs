@@ -3,9 +3,9 @@
 //! Not here: who may run it and when (`thread`), which texts go together (`round`).
 
 use super::model::{Files, LoadError, ModelConfig, check};
-use super::pieces::Pieces;
+use super::pieces::{Piece, Pieces, Use};
 use super::pins::{TOKENIZER, WEIGHTS};
-use loci_engine::embedding::{DIMENSIONS, dot};
+use loci_engine::embedding::{Code, DIMENSIONS, dot};
 use ort::environment::Environment;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{RunOptions, Session};
@@ -37,6 +37,15 @@ pub fn switch_off_telemetry() {
     unsafe {
         std::env::set_var(TELEMETRY, "1");
     }
+}
+
+/// What the model gives for one piece.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Run {
+    /// Of length 1.
+    pub vector: Vec<f32>,
+    /// One for each word that was asked for.
+    pub codes: Vec<Code>,
 }
 
 /// The loaded model.
@@ -77,15 +86,17 @@ impl Model {
         Ok((model, warnings))
     }
 
-    /// One forward pass: a vector of length 1 for each piece. Shorter pieces are padded to the longest.
+    /// One forward pass: a vector of length 1 for each piece, and the codes of its words. Shorter pieces are padded to the longest.
+    ///
+    /// The states of the tokens do not leave this function: a word's take 32 times the room of its code.
     ///
     /// # Errors
     /// What ONNX Runtime said.
-    pub fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Vec<f32>>, String> {
-        let longest = batch.iter().map(|ids| ids.len()).max().unwrap_or(0);
+    pub fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
+        let longest = batch.iter().map(|piece| piece.ids.len()).max().unwrap_or(0);
         let (mut ids, mut mask) = (vec![0_i64; batch.len() * longest], vec![0_i64; batch.len() * longest]);
         for (row, piece) in batch.iter().enumerate() {
-            for (column, &id) in piece.iter().enumerate() {
+            for (column, &id) in piece.ids.iter().enumerate() {
                 ids[row * longest + column] = i64::from(id);
                 mask[row * longest + column] = 1;
             }
@@ -97,7 +108,9 @@ impl Model {
         ];
         let outputs = self.session.run_with_options(inputs, &self.options).map_err(said)?;
         let (_, values) = outputs["sentence_embedding"].try_extract_tensor::<f32>().map_err(said)?;
-        Ok(values.chunks_exact(DIMENSIONS).map(<[f32]>::to_vec).collect())
+        let (_, states) = outputs["token_states"].try_extract_tensor::<f32>().map_err(said)?;
+        let rows = values.chunks_exact(DIMENSIONS).zip(states.chunks_exact(longest.max(1) * DIMENSIONS));
+        Ok(rows.zip(batch).map(|((vector, states), piece)| Run { vector: vector.to_vec(), codes: codes(states, piece) }).collect())
     }
 
     fn test_itself(&mut self) -> Result<(), LoadError> {
@@ -111,13 +124,25 @@ impl Model {
     /// # Errors
     /// What the tokenizer or ONNX Runtime said.
     pub fn published_similarities(&mut self) -> Result<[f32; 3], String> {
-        let pieces: Vec<Vec<u32>> = PUBLISHED_SENTENCES.iter().map(|text| self.pieces.of(text)).collect::<Result<Vec<_>, _>>()?.concat();
-        let batch: Vec<&[u32]> = pieces.iter().map(Vec::as_slice).collect();
+        let pieces = PUBLISHED_SENTENCES.iter().map(|text| self.pieces.of(text, Use::Document)).collect::<Result<Vec<_>, _>>()?.concat();
+        let batch: Vec<&Piece> = pieces.iter().collect();
         match self.run(&batch)?.as_slice() {
-            [a, b, c] => Ok([dot(a, b), dot(a, c), dot(b, c)]),
+            [a, b, c] => Ok([dot(&a.vector, &b.vector), dot(&a.vector, &c.vector), dot(&b.vector, &c.vector)]),
             others => Err(format!("three sentences gave {} vectors", others.len())),
         }
     }
+}
+
+/// The code of each word: the signs of the sum of its tokens' states in the last layer.
+fn codes(states: &[f32], piece: &Piece) -> Vec<Code> {
+    let code = |word: &super::pieces::Word| {
+        let mut sum = [0.0_f32; DIMENSIONS];
+        for token in word.tokens.clone() {
+            sum.iter_mut().zip(&states[token * DIMENSIONS..]).for_each(|(sum, value)| *sum += value);
+        }
+        Code::of(&sum)
+    };
+    piece.words.iter().map(code).collect()
 }
 
 /// Everything but weights and session: the checked library, opened, and the tokenizer.

@@ -5,8 +5,10 @@
 
 use super::EmbedError;
 use super::desk::{Answer, Desk, Job, Rank};
+use super::onnx::Run;
+use super::pieces::{Piece, Use};
 use super::thread::{Encoder, guarded};
-use loci_engine::embedding::Embedding;
+use loci_engine::embedding::{Code, Embedding};
 use std::collections::VecDeque;
 
 /// Tokens of one run, padding included; bounds how long a query waits and how much memory a run takes. Larger runs were measured to
@@ -20,55 +22,64 @@ const ROUND_TOKENS: usize = 16 * RUN_TOKENS;
 const ROUND_TEXTS: usize = 64;
 
 /// One piece of a text on its way through the model.
-pub(super) struct Piece {
+pub(super) struct Part {
     text: usize,
     index: usize,
-    ids: Vec<u32>,
+    piece: Piece,
+}
+
+/// What the model reads in one piece.
+pub(super) struct Read {
+    /// Its meaning.
+    pub vector: Embedding,
+    /// Its content words.
+    pub words: Vec<(String, Code)>,
 }
 
 struct Open {
     job: Job,
-    vectors: Vec<Option<Embedding>>,
+    read: Vec<Option<Read>>,
 }
 
 /// Texts that are worked on together.
 pub(super) struct Round {
     texts: Vec<Option<Open>>,
-    runs: VecDeque<Vec<Piece>>,
+    runs: VecDeque<Vec<Part>>,
 }
 
 impl Round {
     /// Takes texts from a lane, tokenizes them and sorts their pieces into runs.
     pub fn gather(desk: &Desk, rank: Rank, encoder: &dyn Encoder) -> Self {
-        let (mut texts, mut pieces, mut tokens) = (Vec::new(), Vec::new(), 0);
+        let (mut texts, mut parts, mut tokens) = (Vec::new(), Vec::new(), 0);
+        let used = if rank == Rank::Query { Use::Query } else { Use::Document };
         while texts.len() < ROUND_TEXTS && tokens < ROUND_TOKENS {
             let Some(job) = desk.take(rank) else { break };
             if job.abandoned() {
                 continue;
             }
-            match guarded(|| encoder.pieces(&job.text)) {
+            match guarded(|| encoder.pieces(&job.text, used)) {
                 Err(reason) => job.answer(Err(EmbedError::Failed(reason))),
                 Ok(mut of_text) => {
                     if rank == Rank::Query {
                         of_text.truncate(1);
                     }
-                    tokens += of_text.iter().map(Vec::len).sum::<usize>();
+                    tokens += of_text.iter().map(|piece| piece.ids.len()).sum::<usize>();
                     let text = texts.len();
-                    texts.push(Some(Open { job, vectors: vec![None; of_text.len()] }));
-                    pieces.extend(of_text.into_iter().enumerate().map(|(index, ids)| Piece { text, index, ids }));
+                    texts.push(Some(Open { job, read: of_text.iter().map(|_| None).collect() }));
+                    parts.extend(of_text.into_iter().enumerate().map(|(index, piece)| Part { text, index, piece }));
                 }
             }
         }
-        Self { texts, runs: into_runs(pieces) }
+        Self { texts, runs: into_runs(parts) }
     }
 
     /// The next run, without the pieces of callers that have gone away; none when the round is over.
-    pub fn next_run(&mut self) -> Option<Vec<Piece>> {
+    pub fn next_run(&mut self) -> Option<Vec<Part>> {
         for text in &mut self.texts {
             text.take_if(|open| open.job.abandoned());
         }
         while let Some(mut run) = self.runs.pop_front() {
-            run.retain(|piece| self.texts[piece.text].is_some());
+            run.retain(|part| self.texts[part.text].is_some());
             if !run.is_empty() {
                 return Some(run);
             }
@@ -82,32 +93,32 @@ impl Round {
     }
 
     /// Hands out what a run gave; a text is answered with its last piece or its first fault.
-    pub fn settle(&mut self, run: &[Piece], outcome: Result<Vec<Vec<f32>>, String>) {
-        let vectors: Vec<Result<Embedding, EmbedError>> = match outcome {
-            Ok(vectors) => vectors.into_iter().map(|values| Embedding::new(values).map_err(EmbedError::Flawed)).collect(),
+    pub fn settle(&mut self, run: &[Part], outcome: Result<Vec<Run>, String>) {
+        let outcomes: Vec<Result<Run, EmbedError>> = match outcome {
+            Ok(runs) => runs.into_iter().map(Ok).collect(),
             Err(reason) => run.iter().map(|_| Err(EmbedError::Failed(reason.clone()))).collect(),
         };
-        for (piece, vector) in run.iter().zip(vectors) {
-            self.put(piece, vector);
+        for (part, outcome) in run.iter().zip(outcomes) {
+            self.put(part, outcome.and_then(|run| read(part, run)));
         }
     }
 
-    fn put(&mut self, piece: &Piece, vector: Result<Embedding, EmbedError>) {
-        let Some(open) = &mut self.texts[piece.text] else { return };
-        match vector {
-            Ok(vector) => {
-                open.vectors[piece.index] = Some(vector);
-                if open.vectors.iter().all(Option::is_some) {
-                    self.finish(piece.text, |open| Ok(open.into_iter().flatten().collect()));
+    fn put(&mut self, part: &Part, read: Result<Read, EmbedError>) {
+        let Some(open) = &mut self.texts[part.text] else { return };
+        match read {
+            Ok(read) => {
+                open.read[part.index] = Some(read);
+                if open.read.iter().all(Option::is_some) {
+                    self.finish(part.text, |read| Ok(read.into_iter().flatten().collect()));
                 }
             }
-            Err(fault) => self.finish(piece.text, |_| Err(fault)),
+            Err(fault) => self.finish(part.text, |_| Err(fault)),
         }
     }
 
-    fn finish(&mut self, text: usize, answer: impl FnOnce(Vec<Option<Embedding>>) -> Answer) {
-        if let Some(Open { job, vectors }) = self.texts[text].take() {
-            job.answer(answer(vectors));
+    fn finish(&mut self, text: usize, answer: impl FnOnce(Vec<Option<Read>>) -> Answer) {
+        if let Some(Open { job, read }) = self.texts[text].take() {
+            job.answer(answer(read));
         }
     }
 
@@ -119,25 +130,35 @@ impl Round {
     }
 }
 
-impl Piece {
-    /// The token ids, for the model.
-    pub fn ids(&self) -> &[u32] {
-        &self.ids
+impl Part {
+    /// What the model is to read.
+    pub fn piece(&self) -> &Piece {
+        &self.piece
+    }
+
+    fn tokens(&self) -> usize {
+        self.piece.ids.len()
     }
 }
 
+fn read(part: &Part, run: Run) -> Result<Read, EmbedError> {
+    let vector = Embedding::new(run.vector).map_err(EmbedError::Flawed)?;
+    let words = part.piece.words.iter().map(|word| word.text.clone()).zip(run.codes).collect();
+    Ok(Read { vector, words })
+}
+
 /// Shortest first, in runs of similar length: padding is work for nothing, and a short query need not wait for a long one.
-fn into_runs(mut pieces: Vec<Piece>) -> VecDeque<Vec<Piece>> {
-    pieces.sort_by_key(|piece| piece.ids.len());
-    let mut runs: VecDeque<Vec<Piece>> = VecDeque::new();
-    for piece in pieces {
-        let fits = |run: &Vec<Piece>| {
-            let shortest = run.first().map_or(0, |first| first.ids.len());
-            (run.len() + 1) * piece.ids.len() <= RUN_TOKENS && piece.ids.len() <= 2 * shortest + 16
+fn into_runs(mut parts: Vec<Part>) -> VecDeque<Vec<Part>> {
+    parts.sort_by_key(Part::tokens);
+    let mut runs: VecDeque<Vec<Part>> = VecDeque::new();
+    for part in parts {
+        let fits = |run: &Vec<Part>| {
+            let shortest = run.first().map_or(0, Part::tokens);
+            (run.len() + 1) * part.tokens() <= RUN_TOKENS && part.tokens() <= 2 * shortest + 16
         };
         match runs.back_mut() {
-            Some(run) if fits(run) => run.push(piece),
-            _ => runs.push_back(vec![piece]),
+            Some(run) if fits(run) => run.push(part),
+            _ => runs.push_back(vec![part]),
         }
     }
     runs
@@ -148,8 +169,8 @@ mod tests {
     use super::*;
 
     fn lengths(of: &[usize]) -> Vec<Vec<usize>> {
-        let pieces = of.iter().map(|&length| Piece { text: 0, index: 0, ids: vec![0; length] }).collect();
-        into_runs(pieces).into_iter().map(|run| run.iter().map(|piece| piece.ids.len()).collect()).collect()
+        let part = |length: &usize| Part { text: 0, index: 0, piece: Piece { ids: vec![0; *length], words: Vec::new() } };
+        into_runs(of.iter().map(part).collect()).into_iter().map(|run| run.iter().map(Part::tokens).collect()).collect()
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::fetch;
 use super::model::{Fingerprint, LoadError, ModelConfig, status};
-use super::onnx::{INTRA_THREADS, Model, switch_off_telemetry};
+use super::onnx::{INTRA_THREADS, Model, Run, switch_off_telemetry};
+use super::pieces::{Piece, Use};
 use super::thread::{Encoder, Opened, Source};
 use loci_engine::embedding::DIMENSIONS;
 use std::path::PathBuf;
@@ -80,15 +81,18 @@ struct Encoding {
 
 impl Encoder for Encoding {
     /// One piece for each line, all of its number, and so long that no two share a run.
-    fn pieces(&self, text: &str) -> Result<Vec<Vec<u32>>, String> {
-        text.lines().map(|line| line.parse().map(|id| vec![id; 1500]).map_err(|_| "not a number".to_owned())).collect()
+    fn pieces(&self, text: &str, _: Use) -> Result<Vec<Piece>, String> {
+        text.lines()
+            .map(|line| line.parse().map(|id| Piece { ids: vec![id; 1500], words: Vec::new() }).map_err(|_| "not a number".to_owned()))
+            .collect()
     }
 
-    fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Vec<f32>>, String> {
-        self.runs.send(batch.iter().map(|ids| ids[0]).collect()).map_err(|e| e.to_string())?;
+    fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
+        let all = |value: f32| batch.iter().map(|_| Run { vector: vec![value; DIMENSIONS], codes: Vec::new() }).collect();
+        self.runs.send(batch.iter().map(|piece| piece.ids[0]).collect()).map_err(|e| e.to_string())?;
         match self.words.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap_or(Word::Work) {
-            Word::Work => Ok(vec![vec![1.0; DIMENSIONS]; batch.len()]),
-            Word::GiveNan => Ok(vec![vec![f32::NAN; DIMENSIONS]; batch.len()]),
+            Word::Work => Ok(all(1.0)),
+            Word::GiveNan => Ok(all(f32::NAN)),
             Word::Fail => Err("told to fail".to_owned()),
             Word::Panic => panic!("told to panic"),
         }

@@ -1,10 +1,12 @@
-//! The real model against its golden vectors, and the thread against an encoder that obeys.
+//! The real model against its golden vectors and codes, and the thread against an encoder that obeys.
 
 use super::model::{LoadError, path_of};
-use super::onnx::{Model, PUBLISHED_SIMILARITIES};
+use super::onnx::{Model, PUBLISHED_SIMILARITIES, Run};
+use super::pieces::{Piece, Use};
 use super::pins::{TOKENIZER, WEIGHTS};
 use super::testing::{Obedient, Word, config, model, quiet};
 use super::*;
+use loci_engine::embedding::{CODE_BYTES, CODED_WORDS, Code, Embedding};
 use loci_proto::limits::QUEUE;
 use serde::Deserialize;
 use std::fs;
@@ -23,10 +25,77 @@ fn golden() -> Vec<Golden> {
     serde_json::from_slice(&fs::read(path).expect("is there")).expect("is golden")
 }
 
-fn vectors(model: &mut Model, batch: &[Vec<u32>]) -> Vec<Embedding> {
-    let batch: Vec<&[u32]> = batch.iter().map(Vec::as_slice).collect();
-    let vectors = model.run(&batch).expect("runs");
-    vectors.into_iter().map(|values| Embedding::new(values).expect("is an embedding")).collect()
+fn runs(model: &mut Model, batch: &[Piece]) -> Vec<Run> {
+    model.run(&batch.iter().collect::<Vec<_>>()).expect("runs")
+}
+
+fn vectors(model: &mut Model, batch: &[Piece]) -> Vec<Embedding> {
+    runs(model, batch).into_iter().map(|run| Embedding::new(run.vector).expect("is an embedding")).collect()
+}
+
+/// A text with its content words and their codes, in hexadecimal.
+#[derive(Deserialize)]
+struct GoldenCodes {
+    text: String,
+    words: Vec<(String, String)>,
+}
+
+fn code(hex: &str) -> Code {
+    let mut bytes = [0; CODE_BYTES];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("is hexadecimal");
+    }
+    Code::from_bytes(&bytes)
+}
+
+/// Signs that may differ: of states so near to zero that another processor rounds them to the other side.
+const ROUNDED: u32 = 4;
+
+#[test]
+fn golden_codes_of_words_alone_and_beside_a_longer_text() {
+    let mut model = model();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/codes.json");
+    let golden: Vec<GoldenCodes> = serde_json::from_slice(&fs::read(path).expect("is there")).expect("is golden");
+    let long = model.pieces.of(&"an elephant ".repeat(60), Use::Document).expect("tokenizes").remove(0);
+    for GoldenCodes { text, words } in golden {
+        let piece = model.pieces.of(&text, Use::Document).expect("tokenizes").remove(0);
+        let found: Vec<&str> = piece.words.iter().map(|word| word.text.as_str()).collect();
+        assert_eq!(found, words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), "{text}");
+        let alone = runs(&mut model, std::slice::from_ref(&piece)).remove(0);
+        let beside = runs(&mut model, &[long.clone(), piece]).remove(1);
+        for run in [alone, beside] {
+            let far = run.codes.iter().zip(&words).map(|(found, (_, hex))| found.distance(&code(hex))).max();
+            assert!(run.codes.len() == words.len() && far <= Some(ROUNDED), "{far:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_long_text_keeps_the_most_telling_words_each_read_once() {
+    let model = model();
+    let text = format!("{} xylograph {}", "the cat sat and the dog ran ".repeat(90), "bird fish tree stone river cloud ".repeat(40));
+    let pieces = model.pieces.of(&text, Use::Document).expect("tokenizes");
+    let words: Vec<&str> = pieces.iter().flat_map(|piece| &piece.words).map(|word| word.text.as_str()).collect();
+    assert_eq!((pieces.len() > 2, words.len()), (true, CODED_WORDS));
+    for word in ["cat", "sat", "dog", "ran", "xylograph", "bird", "cloud"] {
+        assert!(words.contains(&word), "{word}");
+    }
+    for piece in &pieces {
+        for word in &piece.words {
+            assert!(word.tokens.end < piece.ids.len() && !word.tokens.is_empty(), "{word:?}");
+        }
+    }
+    let query = model.pieces.of(&text, Use::Query).expect("tokenizes");
+    assert!(query[0].words.len() > CODED_WORDS, "a question keeps its words");
+}
+
+#[test]
+fn date_and_speaker_are_words_of_a_question_alone() {
+    let model = model();
+    let text = "[2023-05-08] Anna Kowalska: I was in Łódź's café";
+    let words = |used| model.pieces.of(text, used).expect("tokenizes")[0].words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+    assert_eq!(words(Use::Document), ["łódź", "café"]);
+    assert_eq!(words(Use::Query), ["2023", "05", "08", "anna", "kowalska", "łódź", "café"]);
 }
 
 #[test]
@@ -35,9 +104,9 @@ fn fifty_golden_vectors_and_their_tokens() {
     let golden = golden();
     assert_eq!(golden.len(), 50);
     for Golden { text, ids, vector } in golden {
-        let pieces = model.pieces.of(&text).expect("tokenizes");
+        let pieces = model.pieces.of(&text, Use::Document).expect("tokenizes");
         // The longest of them was cut at 256 tokens.
-        assert_eq!(pieces[0], ids, "{text}");
+        assert_eq!(pieces[0].ids, ids, "{text}");
         assert_eq!(pieces.len() > 1, text.len() > 7000);
         let expected = Embedding::new(vector).expect("is an embedding");
         let cosine = vectors(&mut model, &pieces[..1])[0].cosine(&expected);
@@ -56,27 +125,30 @@ fn the_published_similarities_to_four_decimals() {
 fn a_long_text_is_cut_into_overlapping_windows() {
     let model = model();
     let words = |count: usize| "cat dog ".repeat(count / 2);
-    let pieces = |count: usize| model.pieces.of(&words(count)).expect("tokenizes");
-    assert_eq!(pieces(254).iter().map(Vec::len).collect::<Vec<_>>(), [256]);
-    assert_eq!(pieces(256).iter().map(Vec::len).collect::<Vec<_>>(), [256, 36]);
+    let lengths = |count: usize| {
+        let pieces = model.pieces.of(&words(count), Use::Document).expect("tokenizes");
+        pieces.iter().map(|piece| piece.ids.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths(254), [256]);
+    assert_eq!(lengths(256), [256, 36]);
     // Windows begin every 222 tokens: at 0, 222 and 444 of 600.
-    assert_eq!(pieces(600).iter().map(Vec::len).collect::<Vec<_>>(), [256, 256, 158]);
+    assert_eq!(lengths(600), [256, 256, 158]);
 
     let irregular: Vec<&str> = (0..400).map(|i| ["red", "oak", "sun", "map"][(i * i / 3) % 4]).collect();
-    let pieces = model.pieces.of(&irregular.join(" ")).expect("tokenizes");
-    let own = |piece: &[u32]| piece[1..piece.len() - 1].to_vec();
+    let pieces = model.pieces.of(&irregular.join(" "), Use::Document).expect("tokenizes");
+    let own = |piece: &Piece| piece.ids[1..piece.ids.len() - 1].to_vec();
     assert_eq!(own(&pieces[0])[222..], own(&pieces[1])[..32]);
-    assert!(pieces.iter().all(|piece| piece[0] == 101 && piece.last() == Some(&102)));
+    assert!(pieces.iter().all(|piece| piece.ids[0] == 101 && piece.ids.last() == Some(&102)));
 }
 
 #[test]
 fn a_batch_of_mixed_lengths_gives_what_single_runs_give() {
     let mut model = model();
     let golden = golden();
-    let batch: Vec<Vec<u32>> = golden.iter().take(12).map(|golden| golden.ids.clone()).collect();
+    let batch: Vec<Piece> = golden.iter().take(12).map(|golden| Piece { ids: golden.ids.clone(), words: Vec::new() }).collect();
     let together = vectors(&mut model, &batch);
-    for (ids, together) in batch.iter().zip(together) {
-        let alone = vectors(&mut model, std::slice::from_ref(ids));
+    for (piece, together) in batch.iter().zip(together) {
+        let alone = vectors(&mut model, std::slice::from_ref(piece));
         let far = alone[0].as_slice().iter().zip(together.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(far < 1e-5, "{far}");
     }
@@ -156,14 +228,15 @@ async fn the_embedder_finds_a_model_that_comes_later() {
     fs::rename(&aside, &weights).expect("moves back");
     *embedder.0.looked.lock().expect("is whole") -= LOOK_EVERY;
     embedder.look_again_if_due().await;
-    let vector = embedder.query("cats".to_owned()).await.expect("waits for the load");
-    assert!((vector.cosine(&vector) - 1.0).abs() < 1e-5);
+    let asked = embedder.query("cats".to_owned()).await.expect("waits for the load");
+    assert!((asked.vector.cosine(&asked.vector) - 1.0).abs() < 1e-5);
+    assert_eq!(asked.words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), ["cats"]);
     assert_eq!(embedder.state().as_str(), "ready");
 
     let long = "The cat sat on the mat, and the dog looked on. ".repeat(60);
-    let pieces = embedder.document(long.clone(), Lane::Bulk).await.expect("embeds");
-    assert!(pieces.len() > 2);
-    assert_eq!(embedder.query(long).await.expect("embeds").as_slice().len(), 384);
+    let read = embedder.document(long.clone(), Lane::Bulk).await.expect("embeds");
+    assert!(read.pieces.len() > 2 && read.words.is_some_and(|words| words.len() == CODED_WORDS));
+    assert_eq!(embedder.query(long).await.expect("embeds").vector.as_slice().len(), 384);
     embedder.stop();
     embedder.join();
     assert!(embedder.query("cats".to_owned()).await.is_err());
@@ -182,7 +255,7 @@ async fn a_wrong_tokenizer_is_a_failure_that_says_so() {
 }
 
 /// An embedder whose runs wait for words; it stands in the middle of a first run, of text 0.
-async fn busy() -> (Embedder, Receiver<Vec<u32>>, Sender<Word>, tokio::task::JoinHandle<Result<Vec<Embedding>, EmbedError>>) {
+async fn busy() -> (Embedder, Receiver<Vec<u32>>, Sender<Word>, tokio::task::JoinHandle<Result<Coded, EmbedError>>) {
     let (source, runs, words) = Obedient::new();
     let embedder = Embedder::with_source(source);
     embedder.settled().await;
@@ -192,7 +265,7 @@ async fn busy() -> (Embedder, Receiver<Vec<u32>>, Sender<Word>, tokio::task::Joi
 }
 
 /// Submits a document and comes back when it stands in its lane.
-async fn spawn(embedder: &Embedder, text: &str, lane: Lane) -> tokio::task::JoinHandle<Result<Vec<Embedding>, EmbedError>> {
+async fn spawn(embedder: &Embedder, text: &str, lane: Lane) -> tokio::task::JoinHandle<Result<Coded, EmbedError>> {
     let (before, of_task, text) = (embedder.waiting(), embedder.clone(), text.to_owned());
     let task = tokio::spawn(async move { of_task.document(text, lane).await });
     while embedder.waiting() == before && !task.is_finished() {
@@ -201,7 +274,7 @@ async fn spawn(embedder: &Embedder, text: &str, lane: Lane) -> tokio::task::Join
     task
 }
 
-async fn spawn_query(embedder: &Embedder, text: &str) -> tokio::task::JoinHandle<Result<Embedding, EmbedError>> {
+async fn spawn_query(embedder: &Embedder, text: &str) -> tokio::task::JoinHandle<Result<Asked, EmbedError>> {
     let (before, of_task, text) = (embedder.waiting(), embedder.clone(), text.to_owned());
     let task = tokio::spawn(async move { of_task.query(text).await });
     while embedder.waiting() == before {
@@ -227,8 +300,8 @@ async fn a_query_waits_for_one_run_only_and_stores_go_before_bulk() {
     drop(words);
     order.extend(runs.iter().take(4).flatten());
     assert_eq!(order, [6, 4, 5, 8, 1, 2, 3]);
-    assert_eq!(bulk.await.expect("ends").expect("embeds").len(), 3);
-    assert_eq!(store.await.expect("ends").expect("embeds").len(), 2);
+    assert_eq!(bulk.await.expect("ends").expect("embeds").pieces.len(), 3);
+    assert_eq!(store.await.expect("ends").expect("embeds").pieces.len(), 2);
     assert!(query.await.expect("ends").is_ok() && late.await.expect("ends").is_ok() && first.await.expect("ends").is_ok());
     assert_eq!(embedder.waiting(), 0);
 }

@@ -5,7 +5,8 @@
 
 use super::desk::{Desk, Look, RANKS, Rank, Turn};
 use super::model::{Fingerprint, LoadError, ModelConfig};
-use super::onnx::{INTRA_THREADS, Model};
+use super::onnx::{INTRA_THREADS, Model, Run};
+use super::pieces::{Piece, Use};
 use super::pins::WEIGHTS;
 use super::round::Round;
 use super::{EmbedError, State};
@@ -20,18 +21,18 @@ const RETRY: &str = "it is tried again by itself; if it stays so, run `loci mode
 
 /// What turns texts into numbers: the model, or a stand-in of a test.
 pub(super) trait Encoder {
-    /// A text's pieces as token ids, at least one.
-    fn pieces(&self, text: &str) -> Result<Vec<Vec<u32>>, String>;
-    /// A vector for each piece.
-    fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Vec<f32>>, String>;
+    /// A text's pieces, at least one.
+    fn pieces(&self, text: &str, used: Use) -> Result<Vec<Piece>, String>;
+    /// A vector for each piece, and a code for each of its words.
+    fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String>;
 }
 
 impl Encoder for Model {
-    fn pieces(&self, text: &str) -> Result<Vec<Vec<u32>>, String> {
-        self.pieces.of(text)
+    fn pieces(&self, text: &str, used: Use) -> Result<Vec<Piece>, String> {
+        self.pieces.of(text, used)
     }
 
-    fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Vec<f32>>, String> {
+    fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
         Self::run(self, batch)
     }
 }
@@ -154,9 +155,9 @@ fn work(desk: &Desk, mut encoder: Box<dyn Encoder>) -> End {
 fn step(desk: &Desk, rank: Rank, slot: &mut Option<Round>, encoder: &mut dyn Encoder) -> Result<(), String> {
     let mut round = slot.take().unwrap_or_else(|| Round::gather(desk, rank, encoder));
     let Some(run) = round.next_run() else { return Ok(()) };
-    let batch: Vec<&[u32]> = run.iter().map(super::round::Piece::ids).collect();
-    let outcome = guarded(|| encoder.run(&batch)).and_then(|vectors| match vectors.len() {
-        given if given == batch.len() => Ok(vectors),
+    let batch: Vec<&Piece> = run.iter().map(super::round::Part::piece).collect();
+    let outcome = guarded(|| encoder.run(&batch)).and_then(|runs| match runs.len() {
+        given if given == batch.len() => Ok(runs),
         given => Err(format!("{} pieces gave {given} vectors", batch.len())),
     });
     let fault = outcome.as_ref().err().cloned();

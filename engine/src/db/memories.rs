@@ -5,6 +5,7 @@ use crate::decay::Anchor;
 use crate::error::Result;
 use crate::index::Entry;
 use crate::names;
+use crate::soft::text;
 use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use rusqlite::{Connection, OptionalExtension, Row, types::Type};
@@ -127,9 +128,9 @@ pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
 }
 
 const ENTRY_ALL: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
-     CASE WHEN type = 'entity' THEN metadata END FROM memories ORDER BY seq";
+     CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date') FROM memories ORDER BY seq";
 const ENTRY_ONE: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
-     CASE WHEN type = 'entity' THEN metadata END FROM memories WHERE seq = ?1";
+     CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date') FROM memories WHERE seq = ?1";
 
 /// Reinforces a memory that was said again: new confidence from now on, one more access, metadata as given.
 pub(crate) fn reinforce(conn: &Connection, memory: &Memory, confidence: Confidence, now: Timestamp) -> Result<()> {
@@ -281,6 +282,9 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             let metadata: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
             names::of(&metadata)
         }),
+        content: row.get(10)?,
+        created_day: Timestamp(row.get(11)?).day(),
+        event_day: row.get_ref(12)?.as_str().ok().and_then(text::day),
     })
 }
 

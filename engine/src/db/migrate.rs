@@ -8,10 +8,14 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
 /// Every step, in order; step `n` leads to schema `n + 1`.
-const STEPS: &[&str] = &[include_str!("migrations/0001_initial.sql"), include_str!("migrations/0002_lifecycle.sql")];
+const STEPS: &[&str] = &[
+    include_str!("migrations/0001_initial.sql"),
+    include_str!("migrations/0002_lifecycle.sql"),
+    include_str!("migrations/0003_word_codes.sql"),
+];
 
 /// The schema of this build.
-pub(crate) const SCHEMA: i64 = 2;
+pub(crate) const SCHEMA: i64 = 3;
 
 /// `LOCI` in ASCII: tells our files from other programs' SQLite databases.
 const APPLICATION_ID: i64 = 0x4C4F_4349;

@@ -5,6 +5,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod clusters;
+pub(crate) mod codes;
 pub(crate) mod connection;
 #[cfg(test)]
 pub(crate) mod dump;
@@ -13,6 +14,7 @@ pub(crate) mod groups;
 pub(crate) mod idempotency;
 pub(crate) mod incoming;
 pub(crate) mod journal;
+#[cfg(test)]
 pub(crate) mod lexical;
 pub(crate) mod listing;
 pub(crate) mod log;

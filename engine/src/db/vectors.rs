@@ -1,28 +1,29 @@
-//! Rows of `memory_pieces` and `memories_vec`: the vectors as they are kept for good.
+//! Rows of `memory_pieces` and `memories_vec`: the vectors as they are kept for good, and with them the codes of the words.
 //!
-//! Not here: searching them (`index` does, in memory).
+//! Not here: searching them (`index` does, in memory), the rows of the codes (`codes`).
 
-use crate::embedding::{DIMENSIONS, Embedding};
+use super::codes;
+use crate::embedding::{Coded, DIMENSIONS, Embedding};
 use crate::error::Result;
 use rusqlite::Connection;
 
-/// Stores the vectors of a memory, one for each piece of its text.
-pub(crate) fn insert(conn: &Connection, memory: i64, model: &str, pieces: &[Embedding]) -> Result<()> {
+/// Stores the vectors of a memory, one for each piece of its text, and the codes of its words.
+pub(crate) fn insert(conn: &Connection, memory: i64, model: &str, text: &Coded) -> Result<()> {
     let mut piece_row = conn.prepare_cached("INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, ?2, ?3)")?;
     let mut vector_row = conn.prepare_cached("INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)")?;
-    for (number, piece) in pieces.iter().enumerate() {
+    for (number, piece) in text.pieces.iter().enumerate() {
         let id = piece_row.insert((memory, i64::try_from(number).unwrap_or(i64::MAX), model))?;
         vector_row.execute((id, bytes(piece)))?;
     }
-    Ok(())
+    text.words.as_ref().map_or(Ok(()), |words| codes::put(conn, memory, model, words))
 }
 
-/// Takes the vectors of a memory away, whatever model made them.
+/// Takes the vectors and codes of a memory away, whatever model made them.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     let sql = "DELETE FROM memories_vec WHERE rowid IN (SELECT id FROM memory_pieces WHERE memory = ?1)";
     conn.prepare_cached(sql)?.execute([memory])?;
     conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1")?.execute([memory])?;
-    Ok(())
+    codes::delete(conn, memory)
 }
 
 /// Every vector of a model with the memory it belongs to, in the order of memories and pieces.
@@ -52,11 +53,13 @@ pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?.exists((memory, model))?)
 }
 
-/// Memories that can be found and have no vector of this model, oldest first: sequence number and text.
+/// Memories that recall may find and that have no vector or no codes of this model, oldest first: sequence number and text.
 pub(crate) fn without(conn: &Connection, model: &str, limit: usize) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.content FROM memories m
-         WHERE m.status IN ('active', 'compacted') AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
+         WHERE m.status IN ('active', 'compacted')
+           AND NOT (EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
+                    AND EXISTS (SELECT 1 FROM word_codes c WHERE c.memory = m.seq AND c.model = ?1))
          ORDER BY m.seq LIMIT ?2",
     )?;
     let rows = statement.query_map((model, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;

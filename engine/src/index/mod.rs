@@ -1,16 +1,27 @@
 //! The warm index: what a recall needs of every memory, in memory.
 //!
 //! The database is the truth; the writer applies each change here after its commit, so the index can lag by a moment and never lead.
-//! Filters are applied before anything is ranked, by one [`Mask`] for both legs. Not here: text, keyword postings, fusion.
+//! Filters are applied before anything is ranked, by one [`Mask`] for both legs. Not here: texts, ranking.
+
+pub(crate) mod postings;
+mod said;
 
 use crate::db::memories::Status;
 use crate::decay::{Anchor, Decay};
-use crate::embedding::{DIMENSIONS, Embedding, dot};
+use crate::embedding::{Code, Coded, DIMENSIONS, Embedding, dot};
+use crate::soft;
 use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
+use postings::Postings;
+use said::Sayings;
 use std::collections::HashMap;
 
-/// What decides whether a memory may be found, and where its vectors are.
+pub(crate) use said::Said;
+
+/// How many memories tell whether storing order means something; more would tell the same and cost more.
+const LINK_REACH: usize = 2_048;
+
+/// What the index needs of a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub(crate) seq: i64,
@@ -22,6 +33,12 @@ pub struct Entry {
     pub(crate) expires_at: Option<Timestamp>,
     /// Names and aliases of an entity, as [`crate::names::of`] gives them; none for other types.
     pub(crate) names: Vec<String>,
+    /// The text; the index reads it and does not keep it.
+    pub(crate) content: String,
+    /// The day of `event_date`, as a number of days.
+    pub(crate) event_day: Option<i32>,
+    /// The day when it was stored.
+    pub(crate) created_day: i32,
 }
 
 /// Which memories a search may find.
@@ -58,11 +75,6 @@ impl Mask {
     pub(crate) fn admits(&self, slot: usize) -> bool {
         self.0.get(slot).copied().unwrap_or(false)
     }
-
-    /// How many memories are admitted.
-    pub(crate) fn count(&self) -> usize {
-        self.0.iter().filter(|admitted| **admitted).count()
-    }
 }
 
 /// Every memory's entry and vectors; a slot is a memory's place, in storing order.
@@ -73,33 +85,48 @@ pub(crate) struct Index {
     /// First piece of each slot in `vectors`, and how many there are.
     pieces: Vec<(usize, usize)>,
     vectors: Vec<f32>,
+    /// First code of each slot in `codes`, and how many there are; none while the words have not been read.
+    coded: Vec<Option<(usize, usize)>>,
+    codes: Vec<Code>,
+    words: Postings,
+    sayings: Sayings,
     /// Which entities bear a name.
     names: HashMap<String, Vec<i64>>,
 }
 
 impl Index {
-    /// Adds a memory, or brings what is known of it up to date; its vectors stay.
-    pub(crate) fn put(&mut self, entry: Entry) {
-        if let Some(&slot) = self.slots.get(&entry.seq) {
+    /// Adds a memory, or brings what is known of it up to date; its vectors and codes stay.
+    pub(crate) fn put(&mut self, mut entry: Entry) {
+        let content = std::mem::take(&mut entry.content);
+        let slot = self.slots.get(&entry.seq).copied().unwrap_or(self.entries.len());
+        if self.sayings.put(slot, &entry, &content) == said::Text::Other {
+            self.words.put(slot, &content);
+        }
+        if slot < self.entries.len() {
             self.unname(slot);
             self.name(&entry);
             self.entries[slot] = entry;
             return;
         }
         self.name(&entry);
-        self.slots.insert(entry.seq, self.entries.len());
+        self.slots.insert(entry.seq, slot);
         self.entries.push(entry);
         self.pieces.push((0, 0));
+        self.coded.push(None);
     }
 
     /// Takes a memory out for good; its slot stays, empty.
     pub(crate) fn remove(&mut self, seq: i64) {
-        let Some(slot) = self.slots.remove(&seq) else { return };
+        let Some(&slot) = self.slots.get(&seq) else { return };
         self.unname(slot);
         let (first, count) = std::mem::take(&mut self.pieces[slot]);
         self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS].fill(0.0);
+        self.set_codes(seq, None);
+        self.words.clear(slot);
+        self.sayings.clear(slot);
         let entry = &mut self.entries[slot];
         (entry.status, entry.names) = (Status::Forgotten, Vec::new());
+        self.slots.remove(&seq);
     }
 
     /// The entities that bear a name, whatever their status.
@@ -130,15 +157,58 @@ impl Index {
         }
     }
 
-    /// Gives a memory its vectors. Replacing them leaves the old ones behind until the index is built anew.
-    pub(crate) fn set_vectors(&mut self, seq: i64, pieces: &[Embedding]) {
+    /// Gives a memory its vectors and codes. Replacing them leaves the old ones behind until the index is built anew.
+    pub(crate) fn set_vectors(&mut self, seq: i64, text: &Coded) {
+        self.set_codes(seq, text.words.as_deref());
         let Some(&slot) = self.slots.get(&seq) else { return };
+        let pieces = &text.pieces;
         let (first, count) = self.pieces[slot];
         self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS].fill(0.0);
         self.pieces[slot] = (self.vectors.len() / DIMENSIONS, pieces.len());
         for piece in pieces {
             self.vectors.extend_from_slice(piece.as_slice());
         }
+    }
+
+    /// Gives a memory the codes of its words; none where they have not been read.
+    pub(crate) fn set_codes(&mut self, seq: i64, words: Option<&[Code]>) {
+        let Some(&slot) = self.slots.get(&seq) else { return };
+        if let Some((first, count)) = self.coded[slot] {
+            self.codes[first..first + count].fill(Code::default());
+        }
+        self.coded[slot] = words.map(|words| (self.codes.len(), words.len()));
+        self.codes.extend_from_slice(words.unwrap_or_default());
+    }
+
+    /// The codes of a memory's words; none where they have not been read.
+    pub(crate) fn codes(&self, slot: usize) -> Option<&[Code]> {
+        self.coded[slot].map(|(first, count)| &self.codes[first..first + count])
+    }
+
+    /// Which memories have a word.
+    pub(crate) fn words(&self) -> &Postings {
+        &self.words
+    }
+
+    /// What the text of a memory says of itself.
+    pub(crate) fn said(&self, slot: usize) -> Said {
+        self.sayings.of(slot)
+    }
+
+    /// The speakers, and the words of their names.
+    pub(crate) fn sayings(&self) -> &Sayings {
+        &self.sayings
+    }
+
+    /// The vector of a memory's first piece.
+    pub(crate) fn first_vector(&self, slot: usize) -> Option<&[f32]> {
+        let (first, count) = self.pieces[slot];
+        (count > 0).then(|| &self.vectors[first * DIMENSIONS..(first + 1) * DIMENSIONS])
+    }
+
+    /// What the order of these slots is worth, 0 to 1; the newest [`LINK_REACH`] of them tell.
+    pub(crate) fn link(&self, slots: &[usize]) -> f64 {
+        soft::link(slots[slots.len().saturating_sub(LINK_REACH)..].iter().filter_map(|slot| self.first_vector(*slot)))
     }
 
     /// Appends one more vector to the memory that was given one last, as loading does.

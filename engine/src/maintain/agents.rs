@@ -9,7 +9,7 @@ use crate::db::clusters::{self, Episode};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, Standing, Status};
 use crate::db::rows::Row;
-use crate::embedding::Embedding;
+use crate::embedding::Coded;
 use crate::error::{Error, Result};
 use crate::time::Timestamp;
 use crate::{Reader, Shared, Writer, content};
@@ -90,7 +90,7 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found` when the project has no such cluster, or it has changed since; `invalid`; `Database`.
-    pub fn compact_as_told(&mut self, call: &Call, request: &CompactRequest, pieces: &[Embedding]) -> Result<CompactReply> {
+    pub fn compact_as_told(&mut self, call: &Call, request: &CompactRequest, coded: &Coded) -> Result<CompactReply> {
         let text = text_of(request)?.unwrap_or_default().to_owned();
         let key = request.cluster.clone().unwrap_or_default();
         self.once(call, |change| {
@@ -98,7 +98,7 @@ impl Writer {
             let mut found = open(change.conn, change.shared, group, call.now)?;
             found.extend(summed_up(change.conn, group)?);
             let listed = found.into_iter().find(|listed| listed.cluster.key == key).ok_or_else(|| gone(&key))?;
-            let summary = Summary { text: &text, pieces, method: "agent", quoted: &[] };
+            let summary = Summary { text: &text, coded, method: "agent", quoted: &[] };
             let (id, act) = match &listed.replaces {
                 None => compact::replace(change, &listed.cluster, summary)?,
                 Some(old) => supersede(change, &listed.cluster, old, summary)?,

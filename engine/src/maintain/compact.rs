@@ -9,7 +9,7 @@ use crate::db::clusters::{self, Kind};
 use crate::db::log::Operation;
 use crate::db::memories::{self, New, Standing};
 use crate::db::rows::Row;
-use crate::embedding::Embedding;
+use crate::embedding::Coded;
 use crate::error::Result;
 use crate::store::hash;
 use crate::{Reader, Writer, links};
@@ -41,7 +41,7 @@ impl Draft {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary<'a> {
     pub text: &'a str,
-    pub pieces: &'a [Embedding],
+    pub coded: &'a Coded,
     /// `extractive` or `agent`.
     pub method: &'a str,
     /// Ids of the memories that its lines quote, in their order.
@@ -72,7 +72,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub fn compact(&mut self, call: &Call, cluster: &Cluster, draft: &Draft, pieces: &[Embedding]) -> Result<Deed> {
+    pub fn compact(&mut self, call: &Call, cluster: &Cluster, draft: &Draft, coded: &Coded) -> Result<Deed> {
         let written = draft.written();
         let quoted: Vec<MemoryId> = written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
         self.once(call, |change| {
@@ -80,7 +80,7 @@ impl Writer {
             if clusters::has(change.conn, &cluster.row())? || !still_due(change, cluster)? {
                 return Ok(deed);
             }
-            let summary = Summary { text: &written.text, pieces, method: "extractive", quoted: &quoted };
+            let summary = Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
             let (made, journal) = replace(change, cluster, summary)?;
             Ok(Deed { made: Some(made), journal, ..deed })
         })
@@ -139,7 +139,7 @@ pub(crate) fn insert(change: &mut Change<'_>, cluster: &Cluster, summary: Summar
         hash: &hash(summary.text),
         expires_at: None,
     };
-    let seq = change.insert(&new, summary.pieces)?;
+    let seq = change.insert(&new, summary.coded)?;
     let details = json!({"summary": summary.method, "cluster": cluster.key, "memories": seqs.len()});
     change.log(Operation::Create, &id, &details)?;
     links::renew(change, seq)?;

@@ -9,7 +9,7 @@ use crate::change::{Call, Change};
 use crate::db::clusters::{self, Episode, Kind};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, New, Status};
-use crate::embedding::Embedding;
+use crate::embedding::{Coded, Embedding};
 use crate::error::Result;
 use crate::store::hash;
 use crate::time::Timestamp;
@@ -275,7 +275,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         hash: &hash(&content),
         expires_at: None,
     };
-    let seq = change.insert(&new, &pieces)?;
+    let seq = change.insert(&new, &Coded::from(pieces))?;
     change.log(Operation::Create, &id, &json!({"promoted_from": central.id, "episodes": seqs.len()}))?;
     links::renew(change, seq)?;
     Ok((seq, id))

@@ -6,6 +6,7 @@ use crate::change::Change;
 use crate::db::memories::{self, Memory};
 use crate::db::rows::{self, Image, Row};
 use crate::db::{clusters, vectors};
+use crate::embedding::Coded;
 use crate::error::Result;
 use crate::links;
 use crate::store::hash;
@@ -56,7 +57,7 @@ fn rewrite(change: &mut Change<'_>, summary: &Memory, gone: &MemoryId) -> Result
     .collect();
     rows::update(change.conn, &Row::Memory(summary.seq), &columns)?;
     vectors::delete(change.conn, summary.seq)?;
-    change.touched.vectors.push((summary.seq, Vec::new()));
+    change.touched.vectors.push((summary.seq, Coded::default()));
     change.touch(summary.seq);
     if let Some(now) = memories::by_seq(change.conn, summary.seq)? {
         links::renew(change, now.seq)?;

@@ -7,7 +7,7 @@ use super::record::{GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, To
 use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{incoming, relations, tombstones, transfer, vectors};
-use crate::embedding::{DIMENSIONS, Embedding};
+use crate::embedding::{Coded, DIMENSIONS, Embedding};
 use crate::error::Result;
 use crate::relate;
 use crate::store::hash;
@@ -64,7 +64,7 @@ impl Work<'_, '_> {
         incoming::update(self.change.conn, &both, &hash(&both.content))?;
         if both.content != local.content {
             vectors::delete(self.change.conn, seq)?;
-            self.change.touched.vectors.push((seq, Vec::new()));
+            self.change.touched.vectors.push((seq, Coded::default()));
         }
         self.reply.changed += 1;
         self.has_come(seq, &line.id, "changed")
@@ -122,7 +122,7 @@ impl Work<'_, '_> {
         }
         match pieces.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(pieces) => {
-                vectors::insert(self.change.conn, seq, &model, &pieces)?;
+                vectors::insert(self.change.conn, seq, &model, &Coded::from(pieces))?;
                 self.change.touched.stored_vectors.push(seq);
                 self.reply.vectors += 1;
             }

@@ -2,6 +2,7 @@
 
 use crate::db::memories;
 use crate::db::memories::{Standing, Status};
+use crate::embedding::Coded;
 use crate::testing::{House, axis, leaning, named, parse};
 use crate::time::Timestamp;
 use loci_proto::memory::MemoryId;
@@ -142,7 +143,7 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
             if let Some((group, id)) = pick(ids, *which) {
                 let asked =
                     json!({"memory_id": id, "content": format!("Edited {number}"), "confidence": 1.0 / 3.0, "expires_at": "9999-12-31"});
-                let _ = house.writer.edit(&house.call(&group, None), &parse(asked), &[]);
+                let _ = house.writer.edit(&house.call(&group, None), &parse(asked), &Coded::default());
             }
         }
         Step::Restore(which) => {

@@ -1,6 +1,7 @@
 //! Compaction: which episodes, what the summary says, and that nothing is lost.
 
 use super::*;
+use crate::embedding::Coded;
 use crate::maintain::topics::MOST;
 use loci_proto::error::Code;
 use loci_proto::forget::ForgetRequest;
@@ -140,7 +141,7 @@ fn what_is_forgotten_while_a_run_is_under_way_is_in_no_summary() {
     let draft = house.reader.draft(cluster).expect("is read").expect("is there");
     forget(&mut house, &ids[2]);
     let call = Call { now: house.now, actor: actor("a"), key: None };
-    let deed = house.writer.compact(&call, cluster, &draft, &[]).expect("is left out");
+    let deed = house.writer.compact(&call, cluster, &draft, &Coded::default()).expect("is left out");
     assert_eq!((deed.made, deed.journal), (None, None));
     assert_eq!(status(&house, &ids[0]), "active");
     let made = run(&mut house)[0].made.clone().expect("the five that are left");

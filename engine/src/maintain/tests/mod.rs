@@ -9,6 +9,7 @@ use super::{Plan, Rules, Step, actor};
 use crate::Settings;
 use crate::change::Call;
 use crate::db::memories::{self, Memory};
+use crate::embedding::Coded;
 use crate::embedding::Embedding;
 use crate::testing::{House, T0, leaning};
 use crate::time::DAY;
@@ -57,7 +58,7 @@ fn step(house: &mut House, step: &Step) -> Deed {
     match step {
         Step::Compact(cluster) => {
             let draft = house.reader.draft(cluster).expect("is read").expect("is there");
-            house.writer.compact(&call, cluster, &draft, &[]).expect("is done")
+            house.writer.compact(&call, cluster, &draft, &Coded::default()).expect("is done")
         }
         Step::Promote(promotion) => house.writer.promote(&call, promotion).expect("is done"),
     }

@@ -10,7 +10,7 @@ fn listed(house: &House, group: &str) -> CompactReply {
 fn tell(house: &mut House, cluster: &str, text: &str) -> crate::error::Result<CompactReply> {
     let call = house.call("a", None);
     let request = CompactRequest { cluster: Some(cluster.to_owned()), summary: Some(text.to_owned()) };
-    house.writer.compact_as_told(&call, &request, &[])
+    house.writer.compact_as_told(&call, &request, &Coded::default())
 }
 
 #[test]

@@ -1,0 +1,31 @@
+//! Rows of `word_codes`: the content words of a memory, as its model understands them.
+//!
+//! Not here: comparing them (`soft`).
+
+use crate::embedding::{CODE_BYTES, Code};
+use crate::error::Result;
+use rusqlite::Connection;
+
+/// Stores the codes of a memory in the place of those that it had.
+pub(crate) fn put(conn: &Connection, memory: i64, model: &str, codes: &[Code]) -> Result<()> {
+    let bytes: Vec<u8> = codes.iter().flat_map(Code::bytes).collect();
+    conn.prepare_cached("INSERT OR REPLACE INTO word_codes(memory, model, codes) VALUES (?1, ?2, ?3)")?.execute((memory, model, bytes))?;
+    Ok(())
+}
+
+/// Takes the codes of a memory away.
+pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
+    conn.prepare_cached("DELETE FROM word_codes WHERE memory = ?1")?.execute([memory])?;
+    Ok(())
+}
+
+/// Every memory whose words this model has read, with their codes, in storing order.
+pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec<Code>)) -> Result<()> {
+    let mut statement = conn.prepare("SELECT memory, codes FROM word_codes WHERE model = ?1 ORDER BY memory")?;
+    let mut rows = statement.query([model])?;
+    while let Some(row) = rows.next()? {
+        let (codes, _) = row.get_ref(1)?.as_blob().unwrap_or_default().as_chunks::<CODE_BYTES>();
+        each(row.get(0)?, codes.iter().map(Code::from_bytes).collect());
+    }
+    Ok(())
+}

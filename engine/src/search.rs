@@ -1,0 +1,192 @@
+//! From a question to memories in order, over the warm index alone.
+//!
+//! The same mask filters everything before anything is counted or ranked: word statistics, neighbours and windows are those of the
+//! admitted memories, so that a small project beside a large one is never starved and no foreign text moves a score. Not here: rows
+//! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
+
+use crate::bm25::{self, Admitted, Having};
+use crate::db::memories::Status;
+use crate::embedding::Asked;
+use crate::index::{Index, Mask};
+use crate::rank::{self, Candidate, Fusion};
+use crate::soft::{self, Item, Order, Word, stem};
+use crate::{names, query};
+use loci_proto::limits;
+use std::collections::HashSet;
+
+/// Least cosine that counts as a match of meaning.
+const MATCH_COSINE: f64 = 0.25;
+/// What the score of a memory counts that a summary stands for.
+const COMPACTED: f64 = 0.5;
+/// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
+pub(crate) const BESIDE: f64 = 0.5;
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sought<'a> {
+    /// The question.
+    pub text: &'a str,
+    /// What the model reads in it; none while there is no model: the words alone are searched then.
+    pub asked: Option<&'a Asked>,
+    /// How legs become scores.
+    pub fusion: Fusion,
+    /// How many are wanted.
+    pub limit: usize,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Found {
+    /// Slots and scores, best first.
+    pub ranked: Vec<(usize, f64)>,
+    /// How many memories have a word of the question, are near enough in meaning, or are entities that it names.
+    pub matched: usize,
+    /// Not even the best is likely to be an answer.
+    pub weak: bool,
+}
+
+/// Finds what the mask admits.
+pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
+    let slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
+    let coded = || slots.iter().all(|slot| index.codes(*slot).is_some());
+    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && coded());
+    let legs = Legs::new(index, mask, sought, slots);
+    let mut found = match soft {
+        Some(asked) => legs.soft(sought, asked),
+        None => legs.plain(sought),
+    };
+    let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
+    found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best < floor);
+    found
+}
+
+/// The two legs, and what they are taken over.
+struct Legs<'a> {
+    index: &'a Index,
+    mask: &'a Mask,
+    /// The admitted slots, in storing order.
+    slots: Vec<usize>,
+    among: Admitted,
+    words: Vec<Having>,
+    cosines: Vec<f32>,
+    /// Slots of the entities that the question names.
+    named: Vec<usize>,
+}
+
+impl<'a> Legs<'a> {
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, slots: Vec<usize>) -> Self {
+        let total: f64 = slots.iter().map(|slot| f64::from(index.words().length(*slot))).sum();
+        let among = Admitted { count: slots.len(), mean_length: (total / slots.len().max(1) as f64).max(1.0), slots: index.len() };
+        let stems = distinct(query::words(sought.text).words.iter().map(|word| stem::of_word(word)));
+        let having = |stem: &String| index.words().having(stem).filter(|(slot, ..)| mask.admits(*slot)).collect();
+        Self {
+            words: stems.iter().map(having).collect(),
+            cosines: sought.asked.map_or_else(Vec::new, |asked| index.cosines(&asked.vector, mask)),
+            named: named(index, sought.text).into_iter().filter(|slot| mask.admits(*slot)).collect(),
+            index,
+            mask,
+            slots,
+            among,
+        }
+    }
+
+    fn lexical(&self, form: bm25::Form) -> Vec<f64> {
+        let mut shares = form.shares(&self.words, self.among);
+        // Whoever is asked for by name is meant, whatever the text about them says.
+        self.named.iter().for_each(|slot| shares[*slot] = 1.0);
+        shares
+    }
+
+    fn cosine(&self, slot: usize) -> f64 {
+        self.cosines.get(slot).map_or(0.0, |cosine| f64::from(*cosine))
+    }
+
+    /// For each slot whether it matches by a word, by its name, or by meaning.
+    fn matching(&self) -> Vec<bool> {
+        let mut matching: Vec<bool> =
+            (0..self.index.len()).map(|slot| self.mask.admits(slot) && self.cosine(slot) >= MATCH_COSINE).collect();
+        self.words.iter().flatten().for_each(|(slot, ..)| matching[*slot] = true);
+        self.named.iter().for_each(|slot| matching[*slot] = true);
+        matching
+    }
+
+    fn weight(&self, slot: usize) -> f64 {
+        if self.index.entry(slot).status == Status::Compacted { COMPACTED } else { 1.0 }
+    }
+
+    fn plain(&self, sought: &Sought<'_>) -> Found {
+        let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
+        let candidate = |slot: usize| Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot], weight: self.weight(slot) };
+        let candidates: Vec<Candidate> = self.slots.iter().copied().filter(|slot| matching[*slot]).map(candidate).collect();
+        let mut ranked = rank::rank(sought.fusion, sought.asked.is_some(), &candidates);
+        ranked.truncate(sought.limit);
+        Found { ranked, matched: candidates.len(), weak: false }
+    }
+
+    fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
+        let text = sought.text;
+        let orders = self.orders();
+        let (matching, lexical) = (self.matching(), self.lexical(bm25::SHORT));
+        let mut speakers: Vec<u32> = self.slots.iter().map(|slot| self.index.said(*slot).speaker).collect();
+        speakers.sort_unstable();
+        speakers.dedup();
+        let called = self.index.sayings().called(&speakers, &query::tokens(text).collect());
+        let item = |slot: &usize| {
+            let said = self.index.said(*slot);
+            Item {
+                cosine: self.cosine(*slot),
+                lexical: lexical[*slot],
+                kind: said.kind,
+                day: said.day,
+                said_by_named: called.contains(&said.speaker),
+                codes: self.index.codes(*slot).unwrap_or_default(),
+            }
+        };
+        let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
+        let scores = soft::scores(&items, &orders, &soft::Question::new(text, self.asked_words(asked)));
+        let mut ranked: Vec<(usize, f64)> =
+            self.slots.iter().zip(scores).map(|(slot, score)| (*slot, score * self.weight(*slot))).collect();
+        let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
+        let best = ranked.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
+        ranked.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
+        let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
+        if ranked.len() > sought.limit {
+            ranked.select_nth_unstable_by(sought.limit, better);
+        }
+        ranked.truncate(sought.limit);
+        ranked.sort_unstable_by(better);
+        Found { ranked, matched, weak: false }
+    }
+
+    /// Puts the slots of each project together, in storing order, and says what each order is worth.
+    fn orders(&mut self) -> Vec<Order> {
+        let group = |slot: &usize| self.index.said(*slot).group;
+        self.slots.sort_by_key(group);
+        let blocks = self.slots.chunk_by(|a, b| group(a) == group(b));
+        blocks.map(|block| Order { len: block.len(), link: self.index.link(block) }).collect()
+    }
+
+    /// The content words of the question, one a stem, weighted by how rare they are among the admitted memories.
+    fn asked_words(&self, asked: &Asked) -> Vec<Word> {
+        let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
+        let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
+        let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
+        let having = |at: &usize| self.index.words().having(&stems[*at]).filter(|(slot, ..)| self.mask.admits(*slot)).count();
+        let weights = soft::weights(&first.iter().map(having).collect::<Vec<_>>(), self.among.count);
+        first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
+    }
+}
+
+fn distinct(stems: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    stems.filter(|stem| seen.insert(stem.clone())).collect()
+}
+
+/// The entities that a question names, whatever their status.
+fn named(index: &Index, text: &str) -> Vec<usize> {
+    if index.has_no_names() {
+        return Vec::new();
+    }
+    let seqs: HashSet<i64> = names::candidates(query::head(text).0).iter().flat_map(|name| index.named(name)).copied().collect();
+    seqs.into_iter().filter_map(|seq| index.slot(seq)).collect()
+}

@@ -1,0 +1,214 @@
+//! Finding as a caller sees it: against the reference, beside other projects, and where words have not been read.
+
+use crate::bm25::{Admitted, FTS5};
+use crate::embedding::{Asked, CODE_BYTES, Code, Coded, DIMENSIONS, Embedding};
+use crate::rank::Fusion;
+use crate::search::BESIDE;
+use crate::testing::{House, asked, axis, code, coded, id, leaning};
+use crate::{Settings, db::lexical, soft::stem};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What the reference (numpy) gives for sixteen texts in three orders: in order, shuffled, and nearly in order.
+#[derive(Deserialize)]
+struct Reference {
+    texts: Vec<String>,
+    vectors: Vec<Vec<f32>>,
+    codes: Vec<Vec<String>>,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    slots: Vec<usize>,
+    link: f64,
+    questions: Vec<Asking>,
+}
+
+#[derive(Deserialize)]
+struct Asking {
+    text: String,
+    vector: Vec<f32>,
+    words: Vec<(String, String)>,
+    scores: Vec<f64>,
+}
+
+fn from_hex(hex: &str) -> Code {
+    let mut bytes = [0; CODE_BYTES];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("is hexadecimal");
+    }
+    Code::from_bytes(&bytes)
+}
+
+/// A vector of few dimensions as one of all.
+fn filled_up(few: &[f32]) -> Embedding {
+    Embedding::new(few.iter().copied().chain(std::iter::repeat(0.0)).take(DIMENSIONS).collect()).expect("has a direction")
+}
+
+fn episode(text: &str) -> Value {
+    json!({"content": text, "type": "episodic"})
+}
+
+fn scores(house: &House, group: &str, query: &str, asked: &Asked) -> Vec<(String, f64)> {
+    let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000});
+    let found = house.recall_asked(group, everything, Some(asked)).reply.results;
+    found.into_iter().map(|result| (result.content.unwrap_or_default(), result.score.unwrap_or_default())).collect()
+}
+
+#[test]
+fn every_score_is_that_of_the_reference() {
+    let reference: Reference = serde_json::from_str(include_str!("../../tests/data/soft.json")).expect("is a reference");
+    for case in &reference.cases {
+        let mut house = House::new();
+        for slot in &case.slots {
+            let words = reference.codes[*slot].iter().map(|hex| from_hex(hex)).collect();
+            let text = Coded { pieces: vec![filled_up(&reference.vectors[*slot])], words: Some(words) };
+            house.store_coded("a", episode(&reference.texts[*slot]), &text);
+        }
+        let link = house.writer.shared.index().link(&(0..case.slots.len()).collect::<Vec<_>>());
+        assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
+        for asking in &case.questions {
+            let words = asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
+            let found = scores(&house, "a", &asking.text, &Asked { vector: filled_up(&asking.vector), words });
+            let mut expected: Vec<(&str, f64)> =
+                case.slots.iter().map(|slot| reference.texts[*slot].as_str()).zip(asking.scores.iter().copied()).collect();
+            expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+            // What neither matches nor stands beside a good match is not given at all.
+            let given = |text: &str| found.iter().any(|(of, _)| of == text);
+            let best = expected[0].1;
+            assert!(expected.iter().all(|(text, score)| given(text) || *score < BESIDE * best), "{}", asking.text);
+            expected.retain(|(text, _)| given(text));
+            let order: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
+            assert_eq!(order, expected.iter().map(|(text, _)| *text).collect::<Vec<_>>(), "{}", asking.text);
+            for (text, score) in &found {
+                let (_, expected) = expected.iter().find(|(of, _)| of == text).expect("is a text");
+                assert!((score - expected).abs() < 1e-4, "{}: {score}, not {expected}: {text}", asking.text);
+            }
+        }
+    }
+}
+
+/// A project of a few texts.
+fn small(house: &mut House) {
+    for (number, text) in ["the kettle whistles", "Olek: who fed the cat?", "Marta: I fed it", "the boiler hums"].iter().enumerate() {
+        house.store_coded("small", episode(text), &coded(text, leaning(0, number + 1, 0.7)));
+    }
+}
+
+#[test]
+fn no_text_of_another_project_moves_a_score() {
+    let (mut alone, mut beside) = (House::new(), House::new());
+    small(&mut alone);
+    for round in 0..40 {
+        let text = format!("Marta: the kettle of the cat number {round}?");
+        beside.store_coded("large", episode(&text), &coded(&text, leaning(0, 20 + round, 0.9)));
+        if round == 20 {
+            small(&mut beside);
+        }
+    }
+    for query in ["kettle", "Marta fed the cat", "boiler in May"] {
+        let asked = asked(query, leaning(0, 9, 0.8));
+        let found = scores(&alone, "small", query, &asked);
+        assert!(!found.is_empty());
+        assert_eq!(scores(&beside, "small", query, &asked), found, "{query}");
+    }
+}
+
+#[test]
+fn a_store_with_one_text_that_was_not_read_is_ranked_whole_without_words() {
+    let mut house = House::new();
+    let mut plain = House::with(Settings { fusion: Fusion::Weighted { vector_weight: 0.5 }, ..Settings::for_model("test") });
+    small(&mut house);
+    small(&mut plain);
+    let question = asked("kettle", leaning(0, 1, 0.6));
+    let soft = scores(&house, "small", "kettle", &question);
+    assert_ne!(soft, scores(&plain, "small", "kettle", &question));
+    for of in [&mut house, &mut plain] {
+        of.store("small", episode("the oven ticks"), Some(&leaning(0, 7, 0.7)));
+    }
+    assert_eq!(scores(&house, "small", "kettle", &question), scores(&plain, "small", "kettle", &question));
+    let waiting = house.reader.without_vector(9).expect("lists");
+    assert_eq!(waiting.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["the oven ticks"]);
+    house.writer.fill(waiting[0].0, &coded("the oven ticks", leaning(0, 7, 0.7))).expect("is filled");
+    assert!(house.reader.without_vector(9).expect("lists").is_empty());
+    let again = scores(&house, "small", "kettle", &question);
+    assert_ne!(again, scores(&plain, "small", "kettle", &question));
+    assert_eq!(scores(&house.reopened(), "small", "kettle", &question), again, "codes are kept, and the same after a restart");
+}
+
+#[test]
+fn a_word_that_means_the_same_is_met_without_standing_there() {
+    let mut house = House::new();
+    for (number, text) in ["an automobile stood there", "a tulip stood there", "a tower stood there"].iter().enumerate() {
+        let mut text_read = coded(text, leaning(0, number + 1, 0.5));
+        if number == 0 {
+            text_read.words.as_mut().expect("are read").push(code("car"));
+        }
+        house.store_coded("a", episode(text), &text_read);
+    }
+    assert_eq!(scores(&house, "a", "car", &asked("car", leaning(0, 9, 0.6)))[0].0, "an automobile stood there");
+}
+
+#[test]
+fn a_changed_text_is_found_by_what_it_says_now() {
+    let mut house = House::new();
+    let stored = house.store_coded("a", episode("the kettle whistles"), &coded("the kettle whistles", axis(1)));
+    let request = crate::testing::parse(json!({"memory_id": id(&stored), "content": "the boiler hums"}));
+    house.writer.edit(&house.call("a", None), &request, &coded("the boiler hums", axis(2))).expect("is changed");
+    assert_eq!(scores(&house, "a", "boiler", &asked("boiler", axis(3))).len(), 1);
+    assert!(scores(&house, "a", "kettle", &asked("kettle", axis(3))).is_empty());
+    house.undo_last().expect("is taken back");
+    assert_eq!(house.reader.without_vector(9).expect("lists").len(), 1, "its codes were those of the other text");
+    assert_eq!(scores(&house, "a", "kettle", &asked("kettle", axis(3))).len(), 1);
+}
+
+#[test]
+fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_day_of_storing() {
+    let best = |query: &str| {
+        let mut house = House::new();
+        for (number, (text, date)) in
+            [("[2024-03-05] we met", None), ("[2024-03-05] we met again", Some("2023-07-01")), ("we met once more", None)]
+                .iter()
+                .enumerate()
+        {
+            let mut arguments = episode(text);
+            if let Some(date) = date {
+                arguments["metadata"] = json!({"event_date": date});
+            }
+            house.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+        }
+        scores(&house, "a", query, &asked("met", leaning(0, 9, 0.5)))[0].0.clone()
+    };
+    assert_eq!(best("whom we met in March 2024"), "[2024-03-05] we met");
+    assert_eq!(best("whom we met in July 2023"), "[2024-03-05] we met again");
+    assert_eq!(best("whom we met on 1 February 2026"), "we met once more");
+}
+
+#[test]
+fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
+    let mut house = House::new();
+    let texts = [
+        "The ships shipped a ship; shipping ships is the shipper's shipment",
+        "Naïve cafés in Łódź, and C++ users' e-mails",
+        "Deployment of the billing service failed: port 8443",
+        "billing",
+        "Billing services were deployed, and the deploying deployment was billed twice for the services",
+    ];
+    for text in texts {
+        house.store("a", episode(text), None);
+    }
+    let index = house.writer.shared.index();
+    let among = |mean_length| Admitted { count: texts.len(), mean_length, slots: index.len() };
+    let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>() / texts.len() as f64;
+    for word in ["ship", "shipping", "naive", "Łódź", "deployed", "billing", "the", "8443", "service", "nowhere", "c"] {
+        let having: Vec<_> = index.words().having(&stem::of_word(word)).collect();
+        let (ours, _) = FTS5.scores(&[having], among(mean));
+        let mut theirs = vec![0.0; index.len()];
+        for (seq, score) in lexical::search(&house.writer.conn, word).expect("is searched") {
+            theirs[index.slot(seq).expect("is known")] = score;
+        }
+        let far = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(far < 1e-9, "{word}: {ours:?}, not {theirs:?}");
+    }
+}

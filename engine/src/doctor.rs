@@ -48,8 +48,10 @@ impl Reader {
         let snapshot = transfer::snapshot(&self.conn)?;
         let index = self.shared.index();
         let (mut entries, mut fault) = (0, None);
-        memories::entries(&snapshot, |entry| {
+        memories::entries(&snapshot, |mut entry| {
             entries += 1;
+            // The index has read the text and keeps none.
+            entry.content.clear();
             let known = index.slot(entry.seq).map(|slot| index.entry(slot));
             if known != Some(&entry) && fault.is_none() {
                 fault = Some(format!("memory {} is not as the database has it", entry.seq));

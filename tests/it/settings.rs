@@ -55,7 +55,7 @@ fn fusion_and_rrf_k() {
 fn vector_weight() {
     let first = |weight: &str| {
         let house = House::new();
-        house.configure(&format!("[retrieval]\nvector_weight = {weight}\n"));
+        house.configure(&format!("[retrieval]\nfusion = \"weighted\"\nvector_weight = {weight}\n"));
         let mut agent = house.session();
         agent.store_all(
             "semantic",

@@ -58,7 +58,7 @@ fn a_value_out_of_its_range_is_told_with_its_place_and_the_range() {
         ("[retrieval]\ndedup_threshold = 2", "retrieval.dedup_threshold must be from 0 to 1, not 2"),
         ("[retrieval]\nrrf_k = 0", "retrieval.rrf_k must be from 1 to 1000, not 0"),
         ("[retrieval]\ndefault_max_results = 1000000", "must be from 1 to 20, not 1000000"),
-        ("[retrieval]\nfusion = \"best\"", "config.toml:2:1: retrieval.fusion must be one of weighted, rrf, not best"),
+        ("[retrieval]\nfusion = \"best\"", "config.toml:2:1: retrieval.fusion must be one of soft, weighted, rrf, not best"),
         ("[server]\nlog_level = \"loud\"", "config.toml:2:1: server.log_level must be one of error"),
         ("[ttl]\nepisodic = 0", "config.toml:2:1: ttl.episodic must be from"),
         ("[storage]\ndefault_group = \"\"", "config.toml:2:1: storage.default_group must not be empty"),

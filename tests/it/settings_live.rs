@@ -33,7 +33,7 @@ fn every_key_is_told_with_where_it_comes_from() {
     assert_eq!(key(&told, "ttl.episodic")["from"], "config.toml:8");
     assert_eq!(key(&told, "server.log_level"), json!({"key": "server.log_level", "value": "warn", "from": "LOCI_LOG_LEVEL"}));
     assert_eq!(key(&told, "embedding.cache_dir")["from"], "LOCI_MODELS");
-    assert_eq!(key(&told, "retrieval.fusion"), json!({"key": "retrieval.fusion", "value": "weighted", "from": "default"}));
+    assert_eq!(key(&told, "retrieval.fusion"), json!({"key": "retrieval.fusion", "value": "soft", "from": "default"}));
     assert_eq!(key(&told, "storage.db_path")["value"], house.path(".loci/memory.db").to_str().expect("is UTF-8"));
     let example = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../config.example.toml")).expect("is there");
     let count =

@@ -7,12 +7,14 @@
 use clap::Parser;
 use loci_proto::group::{GroupName, Hint};
 use loci_proto::hello;
+use loci_proto::paths::{Paths, Variables};
 use locid::embedding::first_use::FirstUse;
 use locid::embedding::model::ModelConfig;
 use locid::embedding::{Embedder, onnx};
 use locid::mcp::Door;
 use locid::service::{Service, Store};
 use locid::session::Session;
+use locid::settled::Settled;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, ErrorData,
@@ -133,7 +135,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let embedder = Embedder::start(ModelConfig { models: folder.path().to_owned(), ort_lib: None });
     let (_store, opening) = watch::channel(Store::Opening);
-    let service = Arc::new(Service::new(embedder, FirstUse::new(false), opening, String::new()));
+    let places = Variables { home: Some(folder.path().to_owned()), ..Variables::default() };
+    let settled = Settled::read(&Paths::resolve(&places)?)?;
+    let service = Arc::new(Service::new(embedder, FirstUse::new(false), opening, settled, String::new()));
     let group: GroupName = "conformance".parse()?;
 
     let factory = move || Ok(Fixtures(door(&service, &group)));

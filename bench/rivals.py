@@ -193,6 +193,12 @@ def crate_rival():
         flags = ["--locked", "--root", RIVALS / CRATE, "--target-dir", RIVALS / "build"]
         install("cargo", "install", CRATE, "--version", CRATE_VERSION, *flags, env=os.environ | runtime())
     libraries = {name: value for name, value in runtime().items() if name == "LD_LIBRARY_PATH"}
+    with tempfile.TemporaryDirectory() as home:
+        # It serves nobody without its model, and has it from the model hub alone.
+        fetch = [program, "model", "download"]
+        fetched = subprocess.run(fetch, env=os.environ | libraries | {"HOME": home}, capture_output=True, timeout=INSTALL_WITHIN_S)
+    if fetched.returncode != 0:
+        raise RuntimeError("it ends at once without its model, and cannot fetch it here: the model hub is out of reach")
     return Place(f"{CRATE} {CRATE_VERSION}", [str(program), "serve"], ("memory_stats", {}), libraries)
 
 

@@ -99,8 +99,10 @@ fn cache_dir_is_where_the_model_is_looked_for() {
 fn download_sends_for_the_model_at_the_first_use() {
     let sent_for = |download: bool| {
         let house = House::without_model();
-        // Nobody listens there: that it was tried is enough.
-        house.configure_whole(&format!("[embedding]\ndownload = {download}\nurl = \"http://127.0.0.1:9/\"\n"));
+        // It takes the connection and says nothing, so that whoever fetches is still at it when the answer is given.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("has a port");
+        let port = silent.local_addr().expect("is bound").port();
+        house.configure_whole(&format!("[embedding]\ndownload = {download}\nurl = \"http://127.0.0.1:{port}/\"\n"));
         let house = house.with("PATH", "/nowhere");
         let stored = house.session().store_with(json!({"content": "Is the model sent for?", "type": "semantic"}));
         stored["hint"].as_str().expect("is degraded").contains("being fetched")

@@ -8,34 +8,35 @@ use loci_proto::error::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (reader, command) = match command() {
-        Ok(parsed) => parsed,
+    // What agents say is known without the parser and the commands of people: their code would stay in the memory of every session.
+    if std::env::args_os().skip(1).eq(["mcp"]) {
+        return to_its_end(Reader::Person, mcp::run());
+    }
+    match parsed() {
+        Ok((reader, command)) => to_its_end(reader, run(command)),
         Err(shown) => {
             // Help and version come this way too; whoever closed the pipe has seen enough.
             let _ = shown.print();
-            return if shown.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() };
+            if shown.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() }
         }
-    };
+    }
+}
+
+fn parsed() -> Result<(Reader, Command), clap::Error> {
+    let given = Cli::command().try_get_matches()?;
+    Ok((cli::reader(&given), Cli::from_arg_matches(&given)?.command))
+}
+
+/// Runs a command; its exit code, or that of the problem that it ran into.
+fn to_its_end(reader: Reader, command: impl Future<Output = Result<ExitCode, Problem>>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return report(&Problem::from(error), reader),
     };
-    let done = runtime.block_on(run(command));
+    let done = runtime.block_on(command);
     // A thread may still wait for standard input, which nobody needs any more.
     runtime.shutdown_background();
-    match done {
-        Ok(code) => code,
-        Err(problem) => report(&problem, reader),
-    }
-}
-
-/// What this process is to do. What agents say is known without the parser, whose code would stay in the memory of every session.
-fn command() -> Result<(Reader, Command), clap::Error> {
-    if std::env::args_os().skip(1).eq(["mcp"]) {
-        return Ok((Reader::Person, Command::Mcp));
-    }
-    let given = Cli::command().try_get_matches()?;
-    Ok((cli::reader(&given), Cli::from_arg_matches(&given)?.command))
+    done.unwrap_or_else(|problem| report(&problem, reader))
 }
 
 async fn run(command: Command) -> Result<ExitCode, Problem> {

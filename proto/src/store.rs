@@ -20,7 +20,7 @@ pub struct StoreRequest {
     /// group: this project only. Default: episodic group, others global.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// By type: event_date, session_id; category, subject; trigger, steps, version; entity_type, name, aliases, properties.
+    /// By type: event_date; category, subject; trigger, steps, version; entity_type, name, aliases, properties.
     #[serde(default)]
     pub metadata: Map<String, Value>,
     /// Id of the memory that this replaces.
@@ -32,7 +32,7 @@ pub struct StoreRequest {
     /// Default 1.
     #[serde(default)]
     pub confidence: Option<Confidence>,
-    /// Last date (or RFC 3339 moment) on which it holds.
+    /// Last date or moment (RFC 3339).
     #[serde(default)]
     pub expires_at: Option<String>,
     /// Or for how long.

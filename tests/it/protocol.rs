@@ -29,8 +29,14 @@ fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
     assert!(six <= 1200, "{six} tokens");
     let named = |name: &str| tools.as_array().expect("is a list").iter().find(|t| t["name"] == name).cloned().expect("is listed");
     let (store, recall) = (named("store_memory"), named("recall_memory"));
-    assert_eq!(store["annotations"], json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false}));
-    assert_eq!(recall["annotations"], json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true}));
+    assert_eq!(
+        store["annotations"],
+        json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false})
+    );
+    assert_eq!(
+        recall["annotations"],
+        json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false})
+    );
     assert_eq!(recall["inputSchema"]["properties"]["max_results"]["maximum"], 20);
     assert_eq!(store["inputSchema"]["required"], json!(["content", "type"]));
 }

@@ -208,6 +208,7 @@ fn success(value: Value) -> CallToolResult {
 }
 
 fn tool(tool: &tools::Tool) -> Tool {
-    let annotations = ToolAnnotations::new().read_only(tool.read_only).destructive(tool.destructive).idempotent(tool.idempotent);
+    let annotations =
+        ToolAnnotations::new().read_only(tool.read_only).destructive(tool.destructive).idempotent(tool.idempotent).open_world(false);
     Tool::new(tool.name, tool.description, tool.input.clone()).with_annotations(annotations)
 }

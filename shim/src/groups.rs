@@ -2,11 +2,10 @@
 
 use crate::cli::keeping::Groups;
 use crate::client::verbs::Door;
-use crate::output::{Problem, plain, say, table};
+use crate::output::{Answer, Problem, confirm, plain, say, table};
 use loci_proto::error::Exit;
 use loci_proto::groups::{GroupChanged, GroupEntry, GroupsReply};
-use serde_json::{Map, Value, json};
-use std::io::{self, BufRead, IsTerminal, Write};
+use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// Does what was asked.
@@ -39,11 +38,11 @@ struct Asking {
 }
 
 async fn list(door: &Door, json: bool) -> Result<(), Problem> {
-    let answer = door.ask("groups", Map::new()).await?;
+    let answer = door.reply("groups", &json!({})).await?;
     if json {
-        return say(answer.to_string());
+        return say(answer.as_str());
     }
-    let reply: GroupsReply = serde_json::from_value(answer).map_err(io::Error::from)?;
+    let reply: GroupsReply = answer.read()?;
     if reply.groups.is_empty() {
         return say("There are no groups yet; the first memory makes one.");
     }
@@ -59,24 +58,11 @@ async fn list(door: &Door, json: bool) -> Result<(), Problem> {
 async fn merge(door: &Door, from: &str, into: &str, asking: Asking) -> Result<(), Problem> {
     let asked = |dry: bool| json!({"from": from, "into": into, "dry_run": dry});
     if !asking.yes {
-        let Changed::Told(planned) = change(door, "groups_merge", asked(true), false).await? else { return Ok(()) };
-        confirm(planned.moved, from, &planned.group.name)?;
+        let planned: GroupChanged = door.call("groups_merge", &asked(true)).await?;
+        confirm(&format!("Move {} memories of {} into {}?", planned.moved, plain(from), plain(&planned.group.name)), Answer::Ask)?;
     }
     let done = change(door, "groups_merge", asked(false), asking.json).await?;
     tell(done, |done| format!("{} memories are now in {}; {from} leads there", done.moved, done.group.name))
-}
-
-fn confirm(moved: usize, from: &str, into: &str) -> Result<(), Problem> {
-    if !io::stdin().is_terminal() {
-        return Err(Problem::new("Nobody can be asked here").hint("Add --yes to merge without a question"));
-    }
-    let mut stderr = io::stderr();
-    write!(stderr, "Move {moved} memories of {} into {}? [y/N] ", plain(from), plain(into))?;
-    stderr.flush()?;
-    let mut typed = String::new();
-    io::stdin().lock().read_line(&mut typed)?;
-    let yes = ["y", "yes"].contains(&typed.trim().to_lowercase().as_str());
-    if yes { Ok(()) } else { Err(Problem::new("Nothing was changed")) }
 }
 
 /// A change, to be told in words, or printed already.
@@ -86,13 +72,12 @@ enum Changed {
 }
 
 async fn change(door: &Door, verb: &str, asked: Value, json: bool) -> Result<Changed, Problem> {
-    let Value::Object(arguments) = asked else { return Ok(Changed::Printed) };
-    let answer = door.ask(verb, arguments).await?;
+    let answer = door.reply(verb, &asked).await?;
     if json {
-        say(answer.to_string())?;
+        say(answer.as_str())?;
         return Ok(Changed::Printed);
     }
-    Ok(Changed::Told(serde_json::from_value(answer).map_err(io::Error::from)?))
+    Ok(Changed::Told(answer.read()?))
 }
 
 fn tell(changed: Changed, words: impl Fn(&GroupChanged) -> String) -> Result<(), Problem> {

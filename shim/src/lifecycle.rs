@@ -2,11 +2,11 @@
 //! at a time; this side shows what is done.
 
 use crate::client::verbs::Door;
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, Screen, confirm, plain, say, table_on};
+use crate::verbs::id::short;
 use clap::Args;
 use loci_proto::error::Exit;
-use loci_proto::maintain::{Act, Action, CleanupReply, CleanupRequest, Deed, MaintenanceReply, MaintenanceRequest, Plan};
-use std::io::{BufRead, IsTerminal, Write};
+use loci_proto::maintain::{Act, Action, CleanupReply, CleanupRequest, Deed, Faded, MaintenanceReply, MaintenanceRequest, Plan};
 use std::process::ExitCode;
 
 /// `loci compact`
@@ -111,10 +111,7 @@ pub async fn cleanup(given: Cleanup) -> Result<ExitCode, Problem> {
     if !given.json {
         say(faded(&listed))?;
     }
-    if !given.yes && !agreed(listed.memories.len())? {
-        say("Nothing was done")?;
-        return Ok(Exit::Ok.into());
-    }
+    confirm(&format!("Forget these {} memories?", listed.memories.len()), given.yes.into())?;
     let done: CleanupReply = door.call("cleanup", &CleanupRequest { dry_run: false, at: Some(listed.at) }).await?;
     say(match done.act {
         _ if given.json => text_of(&done)?,
@@ -124,31 +121,19 @@ pub async fn cleanup(given: Cleanup) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
-fn agreed(count: usize) -> Result<bool, Problem> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Problem::new("There is no terminal to ask on").hint("Look at loci cleanup --dry-run, then say --yes"));
-    }
-    let mut stderr = std::io::stderr();
-    write!(stderr, "Forget these {count} memories? [y/N] ")?;
-    stderr.flush()?;
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
-}
-
 fn faded(reply: &CleanupReply) -> String {
     if reply.memories.is_empty() {
         return "Nothing has faded that far".to_owned();
     }
-    let one = |memory: &loci_proto::maintain::Faded| {
+    let row = |memory: &Faded| {
         let used = memory.used_at.get(..10).unwrap_or(&memory.used_at);
-        format!("  {}  {:.3}  {used}  {}", memory.id, memory.confidence.get(), plain(&memory.preview))
+        vec![short(memory.id.as_str()), format!("{:.3}", memory.confidence.get()), used.to_owned(), plain(&memory.preview)]
     };
-    let mut lines: Vec<String> = reply.memories.iter().take(SHOWN).map(one).collect();
-    if reply.memories.len() > SHOWN {
-        lines.push(format!("  … and {} more; --json shows all", reply.memories.len() - SHOWN));
-    }
-    lines.join("\n")
+    let head = ["ID", "CONFIDENCE", "USED", "TEXT"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(reply.memories.iter().take(SHOWN).map(row)).collect();
+    let more = reply.memories.len().saturating_sub(SHOWN);
+    let rest = if more > 0 { format!("  … and {more} more; --json shows all") } else { String::new() };
+    (table_on(Screen::of_stdout(), &rows) + &rest).trim_end().to_owned()
 }
 
 /// Whether a step lies ahead or behind.

@@ -2,10 +2,10 @@
 
 use crate::cli::keeping::Reset;
 use crate::client::verbs::Door;
-use crate::output::{Problem, say};
+use crate::output::{Problem, confirm_typed, say};
 use loci_proto::error::Exit;
 use loci_proto::keeping::{ResetReply, ResetRequest};
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io;
 use std::process::ExitCode;
 
 /// Asks, then removes.
@@ -15,9 +15,8 @@ use std::process::ExitCode;
 pub async fn run(asked: Reset) -> Result<ExitCode, Problem> {
     let door = Door::of_process()?;
     let planned: ResetReply = door.call("reset", &ResetRequest { dry_run: true }).await?;
-    if !asked.yes {
-        confirm(planned.memories)?;
-    }
+    let question = format!("This removes {} memories and what belongs to them; a backup is made first.", planned.memories);
+    confirm_typed(&question, &planned.memories.to_string(), asked.yes.into())?;
     let answer = door.begin("/long/reset", &ResetRequest { dry_run: false }).await?.whole().await?;
     let reply: ResetReply = serde_json::from_slice(&answer).map_err(io::Error::from)?;
     if asked.json {
@@ -26,16 +25,4 @@ pub async fn run(asked: Reset) -> Result<ExitCode, Problem> {
         say(format!("{} memories were removed. They are kept in {}", reply.memories, reply.backup.unwrap_or_default()))?;
     }
     Ok(Exit::Ok.into())
-}
-
-fn confirm(memories: usize) -> Result<(), Problem> {
-    if !io::stdin().is_terminal() {
-        return Err(Problem::new("Nobody can be asked here").hint("Add --yes to remove everything without a question"));
-    }
-    let mut stderr = io::stderr();
-    write!(stderr, "This removes {memories} memories and what belongs to them; a backup is made first.\nType {memories} to go on: ")?;
-    stderr.flush()?;
-    let mut typed = String::new();
-    io::stdin().lock().read_line(&mut typed)?;
-    if typed.trim() == memories.to_string() { Ok(()) } else { Err(Problem::new("Nothing was removed")) }
 }

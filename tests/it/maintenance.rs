@@ -166,8 +166,9 @@ fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
     agent.store("episodic", "Worth keeping");
     with_database(&house, LONG_AGO);
     assert_eq!(answer(&house, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faint);
-    let said = refused(&house, &["cleanup"]);
-    assert!(said.contains("no terminal") && said.contains("--yes"), "{said}");
+    let unasked = house.loci(&["cleanup"]);
+    let said = String::from_utf8_lossy(&unasked.stderr);
+    assert!(unasked.status.code() == Some(2) && said.contains("no terminal") && said.contains("--yes"), "{said}");
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);
     let done = answer(&house, &["cleanup", "--yes", "--json"]);
     assert!(done["memories"][0]["id"] == faint && done["act"].is_i64(), "{done}");

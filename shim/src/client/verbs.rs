@@ -74,27 +74,12 @@ impl Door {
         Ok(Answer(String::from_utf8(answer).map_err(|error| Problem::new("The answer is no text").because(&error))?))
     }
 
-    /// Has a verb done; the reply as JSON.
-    ///
-    /// # Errors
-    /// No daemon, or what the verb refuses.
-    pub async fn ask(&self, verb: &str, arguments: Map<String, Value>) -> Result<Value, Problem> {
-        let ask = Ask { session: self.session.clone(), arguments };
-        let body = serde_json::to_vec(&ask).map_err(std::io::Error::from)?;
-        let answer = self.post(&format!("/verbs/{verb}"), body).await?;
-        Ok(serde_json::from_slice(&answer).map_err(unreadable)?)
-    }
-
     /// Has a verb done; the reply as its type.
     ///
     /// # Errors
-    /// As [`Door::ask`].
+    /// As [`Door::reply`].
     pub async fn call<T: DeserializeOwned>(&self, verb: &str, request: &impl Serialize) -> Result<T, Problem> {
-        let arguments = match serde_json::to_value(request) {
-            Ok(Value::Object(arguments)) => arguments,
-            _ => Map::new(),
-        };
-        Ok(serde_json::from_value(self.ask(verb, arguments).await?).map_err(unreadable)?)
+        self.reply(verb, request).await?.read()
     }
 
     async fn post(&self, path: &str, body: Vec<u8>) -> Result<Vec<u8>, Problem> {

@@ -42,7 +42,8 @@ fn agreed(question: &str, choice: &str, given: Answer, is_yes: impl Fn(&str) -> 
         return Ok(());
     }
     if !io::stdin().is_terminal() {
-        let nobody = Problem::new("This needs a yes, and there is no terminal to ask at").hint("Nothing was done; --yes says it");
+        let nobody = Problem::new("This needs a yes, and there is no terminal to ask at")
+            .hint("Add --yes to go on without a question; nothing was done");
         return Err(nobody.exit(Exit::Usage));
     }
     // On standard error, so that it is seen even where the output goes elsewhere.

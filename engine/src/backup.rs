@@ -3,7 +3,7 @@
 //! A backup is never rewritten. Not here: when backups are made by themselves.
 
 use crate::change::Call;
-use crate::db::{backup, tombstones, upkeep};
+use crate::db::{backup, tombstones};
 use crate::error::{Error, Result};
 use crate::time::Timestamp;
 use crate::{Reader, Writer};
@@ -61,8 +61,7 @@ impl Writer {
             backup::empty(conn)
         })?;
         backup::shrink(&self.conn)?;
-        // What was removed still stands in the write-ahead log until it is emptied.
-        upkeep::empty_log(&self.conn)?;
+        self.leave_no_trace()?;
         Ok(ResetReply { memories, backup: Some(copy.display().to_string()) })
     }
 }

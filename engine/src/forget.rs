@@ -4,7 +4,7 @@ use crate::change::{Call, Change};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, Standing, Status};
 use crate::db::rows::Row;
-use crate::db::{idempotency, journal, log, relations, tombstones, upkeep};
+use crate::db::{idempotency, journal, log, relations, tombstones};
 use crate::error::Result;
 use crate::visible::Sight;
 use crate::{Writer, content};
@@ -33,8 +33,7 @@ impl Writer {
             Ok(ForgetReply { act: change.write_down("forget")?, ..told })
         })?;
         if request.hard_delete {
-            // What was deleted still stands in the write-ahead log until it is emptied.
-            upkeep::empty_log(&self.conn)?;
+            self.leave_no_trace()?;
         }
         Ok(reply)
     }

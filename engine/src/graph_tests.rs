@@ -171,6 +171,23 @@ fn a_hard_forgotten_text_is_nowhere_any_more() {
 }
 
 #[test]
+fn a_reader_in_the_way_of_hard_forgetting_only_delays_it() {
+    let mut house = House::new();
+    let secret = "Xylophonquarz";
+    let id = house.store("a", json!({"content": format!("The word is {secret}"), "type": "semantic"}), None).id;
+    let path = house.folder.path().join("memory.db");
+    let reading = house.writer.reader().expect("opens");
+    let long = crate::db::transfer::snapshot(&reading.conn).expect("begins");
+    assert_eq!(crate::db::numbers::active(&long).expect("reads"), 1);
+    house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
+    assert!(dump::holds(&path, secret), "the export that began before it still reads it");
+    assert!(house.writer.checkpoint().expect("tries") > 0, "so that the daemon tries again");
+    drop(long);
+    assert_eq!(house.writer.checkpoint().expect("gets through"), 0);
+    assert!(!dump::holds(&path, secret));
+}
+
+#[test]
 fn versions_are_shown_from_the_root_wherever_one_looks() {
     let mut house = House::new();
     let fact = |text: &str, old: Option<&MemoryId>| json!({"content": text, "type": "semantic", "supersedes": old});

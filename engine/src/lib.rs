@@ -155,6 +155,8 @@ pub struct Writer {
     shared: Arc<Shared>,
     check: upkeep::Check,
     pending: Vec<News>,
+    /// Something that was deleted for good may still stand in the write-ahead log.
+    traces: bool,
 }
 
 /// A connection that can only read, beside the warm index.
@@ -198,7 +200,7 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     let aliases = RwLock::new(db::groups::signposts(&conn)?);
     let settings = RwLock::new(Arc::new(settings));
     let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index), aliases });
-    Ok(Writer { conn, shared, check, pending: Vec::new() })
+    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false })
 }
 
 impl Reader {
@@ -270,8 +272,19 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`: a disk that fails here is dying, though nothing is lost yet.
-    pub fn checkpoint(&self) -> Result<i64> {
+    pub fn checkpoint(&mut self) -> Result<i64> {
+        if self.traces {
+            self.leave_no_trace()?;
+            return Ok(i64::from(self.traces));
+        }
         upkeep::checkpoint(&self.conn)
+    }
+
+    /// What was deleted for good still stands in the write-ahead log: empties it, now or, where a reader is in the way (an export may read
+    /// for minutes), with the next checkpoint that can.
+    fn leave_no_trace(&mut self) -> Result<()> {
+        self.traces = !upkeep::empty_log(&self.conn)?;
+        Ok(())
     }
 
     /// Forgets the answers of mutating calls that were given before a moment; how many there were.

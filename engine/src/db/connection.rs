@@ -6,9 +6,13 @@ use crate::error::{Error, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::sync::Once;
+use std::time::Duration;
 
 /// The oldest SQLite that we trust with more than one connection: 3.51.3 mended the WAL-reset race.
 const OLDEST_SQLITE: i32 = 3_051_003;
+
+/// How long a statement waits for another connection.
+pub(crate) const BUSY: Duration = Duration::from_secs(5);
 
 /// Opens the database for writing; a file that is not there is made, readable by its owner alone.
 ///
@@ -69,7 +73,7 @@ pub(crate) fn full() -> Error {
 }
 
 fn common(conn: &Connection) -> Result<()> {
-    conn.busy_timeout(std::time::Duration::from_secs(5))?;
+    conn.busy_timeout(BUSY)?;
     conn.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())

@@ -3,15 +3,20 @@
 //! A store that the last daemon did not close is checked. A small one is checked before it serves; a larger one is served meanwhile
 //! ([`Check::Due`]), so that a start never grows dear with the store. What the check then finds is noted, and the next start refuses.
 
+use super::connection;
 use crate::error::{Error, Result};
 use crate::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Largest database, in bytes, that is checked before it serves (some 30 ms).
 const CHECKED_AT_ONCE: u64 = 4 << 20;
 /// A log of this many bytes is emptied before serving: every further opening would have to read it again.
 const LONG_LOG: u64 = 4 << 20;
+
+/// How long the writer waits for a reader to end, where it can try again later.
+const A_RECALL: Duration = Duration::from_millis(200);
 
 /// Whether the file still has to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +35,8 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Check> {
     let unclean = meta(conn, "open")?.is_some();
     let suspect = meta(conn, "damaged")?.is_some();
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-    if size(&beside(path, "-wal")) > LONG_LOG {
+    // What was deleted for good may still stand in a log that nobody closed.
+    if unclean || size(&beside(path, "-wal")) > LONG_LOG {
         conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     }
     let wait = suspect || size(path) <= CHECKED_AT_ONCE;
@@ -71,9 +77,12 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     if said == "ok" { Ok(()) } else { Err(Error::Damaged { path: path.to_path_buf(), what: said }) }
 }
 
-/// Empties the write-ahead log, so that nothing deleted is left in it; false when a reader was in the way.
+/// Empties the write-ahead log, so that nothing deleted is left in it; false when a reader was in the way for longer than a recall is.
 pub(crate) fn empty_log(conn: &Connection) -> Result<bool> {
-    Ok(conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))? == 0)
+    conn.busy_timeout(A_RECALL)?;
+    let emptied = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    conn.busy_timeout(connection::BUSY)?;
+    Ok(emptied? == 0)
 }
 
 /// Moves committed pages from the write-ahead log into the database, as far as no reader is in the way; pages left in the log.

@@ -6,7 +6,6 @@
 use crate::change::Call;
 use crate::db::clusters;
 use crate::db::memories::Memory;
-use crate::db::upkeep;
 use crate::error::Result;
 use crate::forget::{erase, put_aside};
 use crate::time::{DAY, Timestamp, days};
@@ -60,8 +59,7 @@ impl Writer {
             Ok(gone.len())
         })?;
         if gone > 0 {
-            // What was deleted still stands in the write-ahead log until it is emptied.
-            upkeep::empty_log(&self.conn)?;
+            self.leave_no_trace()?;
         }
         Ok(gone)
     }

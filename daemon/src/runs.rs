@@ -24,8 +24,12 @@ const QUIET: Duration = Duration::from_secs(5);
 const REST: Duration = Duration::from_millis(500);
 /// After this time a run that nobody goes on with is planned anew.
 const STALE: Duration = Duration::from_mins(10);
-/// Sentences that are given to the model at once.
-const AT_ONCE: usize = 8;
+/// Sentences that are given to the model at once: a recall waits for them.
+const AT_ONCE: usize = 4;
+/// For so long after a call a run goes slowly.
+const COMPANY: Duration = Duration::from_secs(1);
+/// In company a run rests this many times as long as it has worked: most recalls then meet an idle model.
+const COURTESY: u32 = 5;
 
 /// When maintenance runs by itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +70,19 @@ impl Runs {
     }
 
     fn is_quiet(&self) -> bool {
-        self.called.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|at| at.elapsed() >= QUIET)
+        self.quiet_for(QUIET)
+    }
+
+    fn quiet_for(&self, time: Duration) -> bool {
+        self.called.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|at| at.elapsed() >= time)
+    }
+
+    /// Rests after a piece of work that began at `since`, as long as somebody is about.
+    async fn rest(&self, since: Instant) {
+        let rested = since.elapsed() * COURTESY;
+        if !self.quiet_for(COMPANY) {
+            tokio::time::sleep(rested).await;
+        }
     }
 }
 
@@ -165,15 +181,19 @@ async fn compact(service: &Service, pools: &Pools, cluster: Cluster, now: Timest
     for sentences in draft.sentences.chunks_mut(AT_ONCE) {
         let missing: Vec<_> = sentences.iter_mut().filter(|sentence| sentence.vector.is_none()).collect();
         let texts: Vec<String> = missing.iter().map(|sentence| sentence.text.clone()).collect();
+        let begun = Instant::now();
         for (sentence, vector) in missing.into_iter().zip(vectors(service, texts).await) {
             sentence.vector = vector;
         }
+        service.runs.rest(begun).await;
     }
+    let begun = Instant::now();
     // Without a vector of its own it would be found by its words alone until the model is there again.
     let text = service.embedder.document(draft.text(), Lane::Bulk).await.unwrap_or_default();
     if text.pieces.is_empty() {
         service.vectors_may_be_missing();
     }
+    service.runs.rest(begun).await;
     let call = Call { now, actor: maintain::actor(&cluster.group), key: None };
     Ok(Some(pools.writer.run(move |writer| writer.compact(&call, &cluster, &draft, &text)).await??))
 }

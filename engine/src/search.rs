@@ -5,19 +5,17 @@
 //! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
 
 use crate::bm25::{self, Admitted, Having};
-use crate::db::memories::Status;
 use crate::embedding::Asked;
 use crate::index::{Index, Mask};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, stem};
+use crate::spoken::{self, Above};
 use crate::{names, query};
 use loci_proto::limits;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Least cosine that counts as a match of meaning.
 const MATCH_COSINE: f64 = 0.25;
-/// What the score of a memory counts that a summary stands for.
-const COMPACTED: f64 = 0.5;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
 pub(crate) const BESIDE: f64 = 0.5;
 
@@ -39,6 +37,8 @@ pub(crate) struct Sought<'a> {
 pub(crate) struct Found {
     /// Slots and scores, best first.
     pub ranked: Vec<(usize, f64)>,
+    /// For a summary among them the slots of the memories that it is given for, best first.
+    pub spoken: HashMap<usize, Vec<usize>>,
     /// How many memories have a word of the question, are near enough in meaning, or are entities that it names.
     pub matched: usize,
     /// Not even the best is likely to be an answer.
@@ -47,10 +47,15 @@ pub(crate) struct Found {
 
 /// Finds what the mask admits.
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
-    let slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
+    let mut slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
+    let above = Above::new(index, &slots);
+    let repeats = above.repeats(index);
+    let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
+    let mask = fewer.as_ref().unwrap_or(mask);
+    slots.retain(|slot| mask.admits(*slot));
     let coded = || slots.iter().all(|slot| index.codes(*slot).is_some());
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && coded());
-    let legs = Legs::new(index, mask, sought, slots);
+    let legs = Legs::new(index, mask, sought, (slots, above));
     let mut found = match soft {
         Some(asked) => legs.soft(sought, asked),
         None => legs.plain(sought),
@@ -66,6 +71,7 @@ struct Legs<'a> {
     mask: &'a Mask,
     /// The admitted slots, in storing order.
     slots: Vec<usize>,
+    above: Above,
     among: Admitted,
     words: Vec<Having>,
     cosines: Vec<f32>,
@@ -74,7 +80,7 @@ struct Legs<'a> {
 }
 
 impl<'a> Legs<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, slots: Vec<usize>) -> Self {
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, (slots, above): (Vec<usize>, Above)) -> Self {
         let total: f64 = slots.iter().map(|slot| f64::from(index.words().length(*slot))).sum();
         let among = Admitted { count: slots.len(), mean_length: (total / slots.len().max(1) as f64).max(1.0), slots: index.len() };
         let stems = distinct(query::words(sought.text).words.iter().map(|word| stem::of_word(word)));
@@ -86,6 +92,7 @@ impl<'a> Legs<'a> {
             index,
             mask,
             slots,
+            above,
             among,
         }
     }
@@ -110,17 +117,20 @@ impl<'a> Legs<'a> {
         matching
     }
 
-    fn weight(&self, slot: usize) -> f64 {
-        if self.index.entry(slot).status == Status::Compacted { COMPACTED } else { 1.0 }
-    }
-
     fn plain(&self, sought: &Sought<'_>) -> Found {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
-        let candidate = |slot: usize| Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot], weight: self.weight(slot) };
+        let candidate = |slot: usize| Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot] };
         let candidates: Vec<Candidate> = self.slots.iter().copied().filter(|slot| matching[*slot]).map(candidate).collect();
-        let mut ranked = rank::rank(sought.fusion, sought.asked.is_some(), &candidates);
-        ranked.truncate(sought.limit);
-        Found { ranked, matched: candidates.len(), weak: false }
+        self.found(rank::scores(sought.fusion, sought.asked.is_some(), &candidates), sought.limit, candidates.len())
+    }
+
+    /// The best of what was scored, once summaries have spoken for what is below them.
+    fn found(&self, mut scored: Vec<(usize, f64)>, limit: usize, matched: usize) -> Found {
+        let spoken = self.above.speak(&mut scored, limit);
+        for (slot, score) in &mut scored {
+            *score *= spoken::weight(self.index, *slot);
+        }
+        Found { ranked: rank::best(scored, limit), spoken, matched, weak: false }
     }
 
     fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
@@ -143,19 +153,12 @@ impl<'a> Legs<'a> {
             }
         };
         let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
-        let scores = soft::scores(&items, &orders, &soft::Question::new(text, self.asked_words(asked)));
-        let mut ranked: Vec<(usize, f64)> =
-            self.slots.iter().zip(scores).map(|(slot, score)| (*slot, score * self.weight(*slot))).collect();
+        let made = soft::scores(&items, &orders, &soft::Question::new(text, self.asked_words(asked)));
+        let mut scored: Vec<(usize, f64)> = self.slots.iter().copied().zip(made).collect();
         let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
-        let best = ranked.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
-        ranked.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
-        let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
-        if ranked.len() > sought.limit {
-            ranked.select_nth_unstable_by(sought.limit, better);
-        }
-        ranked.truncate(sought.limit);
-        ranked.sort_unstable_by(better);
-        Found { ranked, matched, weak: false }
+        let best = scored.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
+        scored.retain(|(slot, score)| matched > 0 && (matching[*slot] || *score >= BESIDE * best));
+        self.found(scored, sought.limit, matched)
     }
 
     /// Puts the slots of each project together, in storing order, and says what each order is worth.

@@ -78,6 +78,14 @@ pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
     let left = crate::maintain::unquote(change, memory)?;
+    // What it stood for stands for itself again.
+    for below in memories::sources(change.conn, memory.seq)? {
+        if below.status == Status::Compacted && below.superseded_by.as_deref() == Some(id) {
+            memories::set_status(change.conn, below.seq, Standing::ACTIVE, change.call.now)?;
+            change.log(Operation::Restore, &below.id, &json!({"was": below.status.as_str()}))?;
+            change.touch(below.seq);
+        }
+    }
     let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?.into_iter().filter_map(relation_id).collect();
     journal::redact(change.conn, memory.seq, &gone)?;
     idempotency::redact(change.conn, id)?;

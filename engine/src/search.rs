@@ -48,7 +48,7 @@ pub(crate) struct Found {
 /// Finds what the mask admits.
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let mut slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
-    let above = Above::new(index, &slots);
+    let above = Above::new(index, mask);
     let repeats = above.repeats(index);
     let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
     let mask = fewer.as_ref().unwrap_or(mask);

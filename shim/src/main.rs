@@ -23,8 +23,9 @@ fn main() -> ExitCode {
             // The parser does not know yet that a script reads: it has not come to the end of the line.
             if std::env::args_os().any(|argument| argument == "--json") {
                 let text = shown.to_string();
-                let what = text.lines().next().unwrap_or_default();
-                tell_script(&Problem::usage(what.strip_prefix("error: ").unwrap_or(what)).hint("Run loci help"));
+                let said = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+                let what = said.collect::<Vec<_>>().join(" ");
+                tell_script(&Problem::usage(what.strip_prefix("error: ").unwrap_or(&what)).hint("Run loci help"));
             }
             Exit::Usage.into()
         }

@@ -64,7 +64,10 @@ pub(super) async fn forget(service: &Service, asked: Asked<'_>) -> Result<Forget
     }
     let folder = backups(service);
     let found = read(service, move |_| Ok(backup::holding(&folder, &id))).await?;
-    Ok(ForgetReply { note: note(&found), ..reply })
+    // Summaries that quoted it have been written anew.
+    service.vectors_may_be_missing();
+    let notes: Vec<String> = [reply.note.clone(), note(&found)].into_iter().flatten().collect();
+    Ok(ForgetReply { note: (!notes.is_empty()).then(|| notes.join(". ")), ..reply })
 }
 
 fn note(found: &backup::Found) -> Option<String> {

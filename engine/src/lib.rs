@@ -16,7 +16,9 @@ mod bm25;
 mod brief;
 mod budget;
 pub mod change;
+mod collapse;
 mod content;
+mod days;
 mod db;
 pub mod decay;
 mod doctor;
@@ -24,6 +26,7 @@ pub mod duplicate;
 mod edit;
 pub mod embedding;
 pub mod error;
+mod explain;
 mod forget;
 pub mod groups;
 pub mod index;
@@ -46,6 +49,10 @@ pub mod transfer;
 mod undo;
 mod visible;
 
+#[cfg(test)]
+mod collapse_tests;
+#[cfg(test)]
+mod explain_tests;
 #[cfg(test)]
 mod graph_tests;
 #[cfg(test)]

@@ -2,15 +2,18 @@
 //!
 //! Not here: finding and ranking (`search`), what an answer leaves behind (`access`).
 
+use crate::days::Days;
 use crate::db::{groups, memories};
 use crate::embedding::Asked;
 use crate::error::Result;
-use crate::index::{Filter, Index};
+use crate::explain::Telling;
+use crate::index::Filter;
 use crate::search::{Sought, search};
 use crate::time::Timestamp;
 use crate::visible::Sight;
-use crate::{Reader, budget, query};
+use crate::{Reader, budget, collapse, query};
 use loci_proto::error::{Code, Failure};
+use loci_proto::explain::{Explained, Why};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
@@ -46,6 +49,39 @@ pub struct Question<'a> {
     pub degraded: &'a Degraded,
 }
 
+/// One memory of an answer in the making.
+struct Hit {
+    memory: Memory,
+    score: Option<f64>,
+    why: Option<Why>,
+    /// Its place in the ranking.
+    place: usize,
+    /// Memories that say the same.
+    also: Vec<MemoryId>,
+}
+
+impl Hit {
+    fn of(memory: Memory) -> Self {
+        Self { memory, score: None, why: None, place: 0, also: Vec::new() }
+    }
+}
+
+/// What the index has found, before rows are fetched.
+struct Candidates {
+    ranked: Vec<Candidate>,
+    matched: usize,
+    weak: bool,
+}
+
+/// One memory that the index has found.
+struct Candidate {
+    seq: i64,
+    score: f64,
+    /// Earlier places whose memories may say the same.
+    near: Vec<usize>,
+    why: Option<Why>,
+}
+
 /// What a request asks for, once it is known to ask for something.
 enum Wanted<'a> {
     Ids(&'a [MemoryId]),
@@ -59,7 +95,10 @@ enum Wanted<'a> {
 pub fn text_to_embed(request: &RecallRequest) -> Result<Option<&str>> {
     Ok(match wanted(request)? {
         Wanted::Ids(_) => None,
-        Wanted::Text(text) => Some(query::head(text).0),
+        Wanted::Text(text) => {
+            Days::of(request)?;
+            Some(query::head(text).0)
+        }
     })
 }
 
@@ -83,7 +122,7 @@ impl Reader {
     /// Answers one recall.
     ///
     /// # Errors
-    /// `invalid` when it neither asks nor names, `too_many` ids, `Database`.
+    /// `invalid` when it neither asks nor names, or for a date; `too_many` ids, `Database`.
     pub fn recall(&self, question: Question<'_>) -> Result<Answer> {
         let group = match &question.request.group {
             Some(name) => groups::resolve(&self.conn, name, Some(question.group))?,
@@ -97,28 +136,79 @@ impl Reader {
 
     fn search(&self, question: Question<'_>, group: &Group, text: &str) -> Result<Answer> {
         let request = question.request;
-        let settings = self.shared.settings();
-        let (found, ranked) = {
-            let index = self.shared.index();
-            let mask = index.mask(&self.filter(question, group));
-            let limit = request.max_results.map_or(settings.default_max_results, MaxResults::get);
-            let found = search(&index, &mask, &Sought { text: query::head(text).0, asked: question.asked, fusion: settings.fusion, limit });
-            let ranked = seqs(&index, &found.ranked);
-            (found, ranked)
-        };
+        let (found, explain) = self.candidates(question, group, text)?;
+        let limit = self.limit(request);
         let reply = RecallReply {
             total_matched: found.matched,
             truncated: query::words(text).truncated,
             weak: found.weak,
             ..RecallReply::default()
         };
-        let mut found = Vec::new();
-        for (seq, score) in ranked {
-            if let Some(memory) = memories::by_seq(&self.conn, seq)? {
-                found.push((memory, Some(score)));
+        let mut hits: Vec<Hit> = Vec::new();
+        let mut collapsed = 0;
+        for (place, candidate) in found.ranked.into_iter().enumerate() {
+            let wanted = hits.len() < limit;
+            if !wanted && candidate.near.is_empty() {
+                continue;
+            }
+            let Some(memory) = memories::by_seq(&self.conn, candidate.seq)? else { continue };
+            match hits.iter_mut().find(|hit| candidate.near.contains(&hit.place) && collapse::same(&hit.memory, &memory)) {
+                Some(said) => {
+                    said.also.push(memory.id);
+                    collapsed += 1;
+                }
+                None if wanted => hits.push(Hit { score: Some(candidate.score), why: candidate.why, place, ..Hit::of(memory) }),
+                None => {}
             }
         }
-        self.answer(question, group, reply, found)
+        let explain = explain.map(|told| Explained { collapsed, over_limit: told.ranked.saturating_sub(hits.len() + collapsed), ..told });
+        self.answer(question, group, RecallReply { explain, ..reply }, hits)
+    }
+
+    fn limit(&self, request: &RecallRequest) -> usize {
+        request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
+    }
+
+    /// Asks the index: somewhat more than is wanted, best first.
+    fn candidates(&self, question: Question<'_>, group: &Group, text: &str) -> Result<(Candidates, Option<Explained>)> {
+        let request = question.request;
+        let (days, settings) = (Days::of(request)?, self.shared.settings());
+        let index = self.shared.index();
+        let mut mask = index.mask(&self.filter(question, group));
+        if days != Days::default() {
+            mask.narrow(|slot| days.hold(index.said(slot).day));
+        }
+        let sought = Sought {
+            text: query::head(text).0,
+            asked: question.asked,
+            fusion: settings.fusion,
+            today: question.now.day(),
+            limit: self.limit(request) + collapse::SPARE,
+            telling: if request.explain { Telling::Parts } else { Telling::Scores },
+        };
+        let found = search(&index, &mask, &sought);
+        let explain = found.account.as_ref().map(|account| Explained {
+            ranking: account.ranking.to_owned(),
+            in_store: index.held().0,
+            visible: index.mask(&self.all_visible(question, group)).count(),
+            admitted: mask.count(),
+            matched: found.matched,
+            ranked: account.ranked,
+            ..Explained::default()
+        });
+        let near = collapse::near(&index, &found.ranked);
+        let mut whys = found.account.map(|account| account.whys.into_iter());
+        let candidate = |((slot, score), near): ((usize, f64), Vec<usize>)| {
+            let why = whys.as_mut().and_then(Iterator::next);
+            Candidate { seq: index.entry(slot).seq, score, near, why }
+        };
+        let ranked = found.ranked.into_iter().zip(near).map(candidate).collect();
+        Ok((Candidates { ranked, matched: found.matched, weak: found.weak }, explain))
+    }
+
+    /// What the project sees, whatever else the call asks for.
+    fn all_visible<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {
+        Filter { compacted: true, ..self.shared.filter(&group.id, question.now) }
     }
 
     fn filter<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {
@@ -128,51 +218,56 @@ impl Reader {
             kind: request.kind,
             scope: request.scope,
             min_confidence: request.min_confidence.unwrap_or(lowest),
-            compacted: true,
-            ..self.shared.filter(&group.id, question.now)
+            ..self.all_visible(question, group)
         }
     }
 
     /// Memories by id, in the order asked for; what this session cannot see is `missing`, whatever the reason.
     fn show(&self, question: Question<'_>, group: &Group, ids: &[MemoryId]) -> Result<Answer> {
         let mut reply = RecallReply::default();
-        let mut found: Vec<(Memory, Option<f64>)> = Vec::new();
+        let mut found: Vec<Hit> = Vec::new();
         for id in ids {
-            if found.iter().any(|(m, _)| m.id == *id) || reply.missing.contains(id) {
+            if found.iter().any(|hit| hit.memory.id == *id) || reply.missing.contains(id) {
                 continue;
             }
             match memories::by_id(&self.conn, id)?.filter(|memory| can_show(memory, group, question.now)) {
-                Some(memory) => found.push((memory, None)),
+                Some(memory) => found.push(Hit::of(memory)),
                 None => reply.missing.push(id.clone()),
             }
         }
         reply.total_matched = found.len();
-        if question.request.query.is_some() {
-            reply.note = Some("query was ignored because ids were given".to_owned());
-        }
+        reply.note = match question.request {
+            RecallRequest { query: Some(_), .. } => Some("query was ignored because ids were given".to_owned()),
+            RecallRequest { explain: true, .. } => Some("explain was ignored because ids are not ranked".to_owned()),
+            _ => None,
+        };
         self.answer(question, group, reply, found)
     }
 
-    fn answer(&self, question: Question<'_>, group: &Group, mut reply: RecallReply, found: Vec<(Memory, Option<f64>)>) -> Result<Answer> {
+    fn answer(&self, question: Question<'_>, group: &Group, mut reply: RecallReply, found: Vec<Hit>) -> Result<Answer> {
         let settings = &self.shared.settings();
         let short = question.request.summary_only;
         let usual = if short { settings.preload_token_budget } else { settings.recall_token_budget };
         let room = question.request.token_budget.map_or(usual, TokenBudget::get);
-        let seqs: Vec<i64> = found.iter().map(|(memory, _)| memory.seq).collect();
+        let seqs: Vec<i64> = found.iter().map(|hit| hit.memory.seq).collect();
+        let mut whys = Vec::new();
         let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
         let sight = Sight::new(&self.conn, group, None)?;
         let mut results = Vec::with_capacity(found.len());
-        for (memory, score) in found {
+        for Hit { memory, score, why, also, .. } in found {
+            whys.push(why);
             if short {
-                results.push(summary(memory, score));
+                results.push(Recalled { also, ..summary(memory, score) });
                 continue;
             }
             let relations = self.relations(&memory, &sight, RELATIONS, false)?;
-            results.push(Recalled { relations, ..full(confidence(&memory), memory, score) });
+            results.push(Recalled { relations, also, ..full(confidence(&memory), memory, score) });
         }
         reply.degraded = question.degraded.clone();
+        let explained = reply.explain.take();
         budget::fit(&mut reply, results, room);
-        let given = if short { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
+        budget::explain(&mut reply, explained, whys);
+        let given = if short || question.request.dry_run { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
         Ok(Answer { reply, given })
     }
 }
@@ -180,10 +275,6 @@ impl Reader {
 fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
     let visible = memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
     visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
-}
-
-fn seqs(index: &Index, ranked: &[(usize, f64)]) -> Vec<(i64, f64)> {
-    ranked.iter().map(|(slot, score)| (index.entry(*slot).seq, *score)).collect()
 }
 
 fn summary(memory: Memory, score: Option<f64>) -> Recalled {
@@ -216,5 +307,7 @@ fn bare(memory: Memory, score: Option<f64>) -> Recalled {
         status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
         superseded_by: memory.superseded_by,
         relations: Vec::new(),
+        also: Vec::new(),
+        why: None,
     }
 }

@@ -7,6 +7,7 @@
 use crate::bm25::{self, Admitted, Having};
 use crate::db::memories::Status;
 use crate::embedding::Asked;
+use crate::explain::{self, Account, Telling};
 use crate::index::{Index, Mask};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, stem};
@@ -30,8 +31,12 @@ pub(crate) struct Sought<'a> {
     pub asked: Option<&'a Asked>,
     /// How legs become scores.
     pub fusion: Fusion,
+    /// The day on which it is asked.
+    pub today: i32,
     /// How many are wanted.
     pub limit: usize,
+    /// Whether the scores are taken apart too.
+    pub telling: Telling,
 }
 
 /// What was found.
@@ -43,6 +48,8 @@ pub(crate) struct Found {
     pub matched: usize,
     /// Not even the best is likely to be an answer.
     pub weak: bool,
+    /// How the scores came about, where that was asked for.
+    pub account: Option<Account>,
 }
 
 /// Finds what the mask admits.
@@ -114,13 +121,23 @@ impl<'a> Legs<'a> {
         if self.index.entry(slot).status == Status::Compacted { COMPACTED } else { 1.0 }
     }
 
+    fn candidate(&self, slot: usize, lexical: &[f64]) -> Candidate {
+        Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot], weight: self.weight(slot) }
+    }
+
     fn plain(&self, sought: &Sought<'_>) -> Found {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
-        let candidate = |slot: usize| Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot], weight: self.weight(slot) };
-        let candidates: Vec<Candidate> = self.slots.iter().copied().filter(|slot| matching[*slot]).map(candidate).collect();
+        let candidates: Vec<Candidate> =
+            self.slots.iter().filter(|slot| matching[**slot]).map(|slot| self.candidate(*slot, &lexical)).collect();
         let mut ranked = rank::rank(sought.fusion, sought.asked.is_some(), &candidates);
+        let all = ranked.len();
         ranked.truncate(sought.limit);
-        Found { ranked, matched: candidates.len(), weak: false }
+        let account = (sought.telling == Telling::Parts).then(|| Account {
+            ranking: explain::name(sought.fusion, sought.asked.is_some()),
+            ranked: all,
+            whys: explain::plain(sought.fusion, sought.asked.is_some(), &candidates, &ranked),
+        });
+        Found { ranked, matched: candidates.len(), weak: false, account }
     }
 
     fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
@@ -143,19 +160,26 @@ impl<'a> Legs<'a> {
             }
         };
         let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
-        let scores = soft::scores(&items, &orders, &soft::Question::new(text, self.asked_words(asked)));
+        let question = soft::Question::new(text, self.asked_words(asked), sought.today);
+        let scores = soft::scores(&items, &orders, &question);
         let mut ranked: Vec<(usize, f64)> =
             self.slots.iter().zip(scores).map(|(slot, score)| (*slot, score * self.weight(*slot))).collect();
         let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
         let best = ranked.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
         ranked.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
         let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
-        if ranked.len() > sought.limit {
+        let all = ranked.len();
+        if all > sought.limit {
             ranked.select_nth_unstable_by(sought.limit, better);
         }
         ranked.truncate(sought.limit);
         ranked.sort_unstable_by(better);
-        Found { ranked, matched, weak: false }
+        let account = (sought.telling == Telling::Parts).then(|| {
+            let candidates: Vec<Candidate> = self.slots.iter().map(|slot| self.candidate(*slot, &lexical)).collect();
+            let whys = explain::soft(&candidates, &soft::parts(&items, &orders, &question), &ranked);
+            Account { ranking: "soft", ranked: all, whys }
+        });
+        Found { ranked, matched, weak: false, account }
     }
 
     /// Puts the slots of each project together, in storing order, and says what each order is worth.

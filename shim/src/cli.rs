@@ -28,7 +28,7 @@ pub struct Cli {
 pub enum Command {
     /// Find memories by meaning and words.
     #[command(
-        after_help = "Example\n  loci search how do we deploy\n\nExample: what is known of somebody, in full\n  loci search Anna --type entity --full"
+        after_help = "Example\n  loci search how do we deploy\n\nExample: what is known of somebody, in full\n  loci search Anna --type entity --full\n\nExample: why is it found, and not something else?\n  loci search how do we deploy --explain"
     )]
     Search(Search),
     /// List memories, newest first.

@@ -178,6 +178,8 @@ fn reading() {
     let [anna, heron, hostile] = [0, 2, 5].map(|at| scene.short(at));
     insta::assert_snapshot!("search", scene.screen(&["search", "where", "is", "the", "shop", "deployed"]));
     insta::assert_snapshot!("search_full", scene.screen(&["search", "the shop", "--full", "--limit", "2"]));
+    insta::assert_snapshot!("search_explain", scene.screen(&["search", "the shop", "--explain", "--limit", "2", "--from", "2026-01-01"]));
+    insta::assert_snapshot!("search_bad_date", scene.screen(&["search", "the shop", "--from", "yesterday"]));
     insta::assert_snapshot!("search_nothing", scene.screen(&["search", "zebra"]));
     insta::assert_snapshot!("list", scene.screen(&["list"]));
     insta::assert_snapshot!("list_page", scene.screen(&["list", "--type", "semantic", "--limit", "1", "--all-groups"]));

@@ -8,6 +8,7 @@ use crate::embedding::Asked;
 use crate::error::Result;
 use crate::explain::Telling;
 use crate::index::Filter;
+use crate::rank::Fusion;
 use crate::search::{Sought, search};
 use crate::time::Timestamp;
 use crate::visible::Sight;
@@ -45,6 +46,8 @@ pub struct Question<'a> {
     pub asked: Option<&'a Asked>,
     /// The moment of the call.
     pub now: Timestamp,
+    /// Another ranking than the one that is set; for comparing them.
+    pub fusion: Option<Fusion>,
     /// What the answer has to say about parts that are out.
     pub degraded: &'a Degraded,
 }
@@ -181,7 +184,7 @@ impl Reader {
         let sought = Sought {
             text: query::head(text).0,
             asked: question.asked,
-            fusion: settings.fusion,
+            fusion: question.fusion.unwrap_or(settings.fusion),
             today: question.now.day(),
             limit: self.limit(request) + collapse::SPARE,
             telling: if request.explain { Telling::Parts } else { Telling::Scores },

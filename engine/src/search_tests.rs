@@ -272,7 +272,8 @@ fn a_day_that_is_none_is_refused_by_its_name() {
         assert!(refused.starts_with(said), "{refused}");
         let degraded = loci_proto::recall::Degraded::default();
         let group = crate::testing::named("a");
-        let question = crate::recall::Question { request: &request, group: &group, asked: None, now: house.now, degraded: &degraded };
+        let question =
+            crate::recall::Question { request: &request, group: &group, asked: None, now: house.now, degraded: &degraded, fusion: None };
         assert_eq!(house.reader.recall(question).expect_err("is refused").to_string(), refused);
     }
 }

@@ -82,7 +82,7 @@ impl House {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
         self.reader
-            .recall(Question { request: &request, group: &named(group), asked, now: self.now, degraded: &degraded })
+            .recall(Question { request: &request, group: &named(group), asked, now: self.now, degraded: &degraded, fusion: None })
             .expect("is answered")
     }
 

@@ -21,6 +21,7 @@ pub mod compact;
 pub mod config;
 pub mod doctor;
 pub mod error;
+pub mod eval;
 pub mod explain;
 pub mod forget;
 pub mod group;

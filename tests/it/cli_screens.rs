@@ -329,6 +329,8 @@ fn keeping() {
     ] {
         insta::assert_snapshot!(name, scene.screen(typed));
     }
+    insta::assert_snapshot!("eval", numbers_alike(&scene.screen(&["eval", "--set", "retrieval.fusion=rrf"])));
+    insta::assert_snapshot!("eval_refused", scene.screen(&["eval", "--set", "retrieval.fusion=best"]));
     insta::assert_snapshot!("doctor", numbers_alike(&scene.screen(&["doctor"])));
     insta::assert_snapshot!("reset", numbers_alike(&scene.screen(&["reset", "--yes"])));
 }

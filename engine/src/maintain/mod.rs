@@ -21,6 +21,7 @@ pub use compact::Draft;
 pub use plan::{Cluster, Plan, Step};
 pub use promote::Promotion;
 pub use summary::Sentence;
+pub(crate) use summary::sentences;
 pub(crate) use unquote::unquote;
 
 use crate::db::upkeep;

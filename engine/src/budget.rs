@@ -116,6 +116,7 @@ mod tests {
             metadata: None,
             status: None,
             superseded_by: None,
+            sources: Vec::new(),
             relations: Vec::new(),
             also: Vec::new(),
             why: None,

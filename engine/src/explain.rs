@@ -2,13 +2,16 @@
 //!
 //! Not here: the scores (`rank`, `soft`), how they are taken apart (`soft::parts`), what an answer leaves out (`recall`).
 
+use crate::index::Index;
 use crate::rank::{self, Candidate, Fusion};
-use crate::soft;
+use crate::{soft, spoken};
 use loci_proto::explain::{Leg, Part, Why};
 use std::collections::HashMap;
 
 /// What the step is called that halves what a summary stands for.
 const COMPACTED: &str = "compacted";
+/// What the step is called by which a summary is worth what the best memory below it is.
+const SUMMARY: &str = "summary";
 
 /// Whether an answer tells how its scores came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,28 +28,37 @@ pub(crate) enum Telling {
 pub(crate) struct Account {
     /// What made them.
     pub ranking: &'static str,
-    /// How many memories had a place before the limit cut them.
-    pub ranked: usize,
     /// For each that is given, in their order.
     pub whys: Vec<Why>,
 }
 
-/// What each step adds to the score of a candidate, before what a summary stands for is halved.
+/// What is explained.
+pub(crate) struct Of<'a> {
+    pub index: &'a Index,
+    /// Those whose legs are compared.
+    pub candidates: &'a [Candidate],
+    /// Their own scores.
+    pub scored: &'a [(usize, f64)],
+    /// What came of them.
+    pub ranked: &'a [(usize, f64)],
+}
+
+/// What each step adds to the own score of a candidate.
 type Steps<'a> = &'a dyn Fn(usize) -> Vec<(&'static str, f64)>;
 
 /// The account of a soft ranking; `parts` are those of the candidates.
-pub(crate) fn soft(candidates: &[Candidate], parts: &[soft::Parts], ranked: &[(usize, f64)]) -> Vec<Why> {
-    whys(candidates, ranked, &|at| soft::STEPS.into_iter().zip(parts[at]).collect())
+pub(crate) fn soft(of: &Of<'_>, parts: &[soft::Parts]) -> Vec<Why> {
+    whys(of, &|at| soft::STEPS.into_iter().zip(parts[at]).collect())
 }
 
 /// The account of a weighted or reciprocal ranking.
-pub(crate) fn plain(fusion: Fusion, with_vectors: bool, candidates: &[Candidate], ranked: &[(usize, f64)]) -> Vec<Why> {
+pub(crate) fn plain(fusion: Fusion, of: &Of<'_>, with_vectors: bool) -> Vec<Why> {
     if let Fusion::Rrf { k } = fusion {
-        let [vectors, words] = rank::LEGS.map(|leg| rank::places(candidates, leg));
-        return whys(candidates, ranked, &|at| vec![("cosine", rank::of_place(k, vectors[at])), ("bm25", rank::of_place(k, words[at]))]);
+        let [vectors, words] = rank::LEGS.map(|leg| rank::places(of.candidates, leg));
+        return whys(of, &|at| vec![("cosine", rank::of_place(k, vectors[at])), ("bm25", rank::of_place(k, words[at]))]);
     }
     let (vectors, words) = rank::shares(fusion, with_vectors);
-    whys(candidates, ranked, &|at| vec![("cosine", vectors * candidates[at].cosine.max(0.0)), ("bm25", words * candidates[at].lexical)])
+    whys(of, &|at| vec![("cosine", vectors * of.candidates[at].cosine.max(0.0)), ("bm25", words * of.candidates[at].lexical)])
 }
 
 /// What made the scores of a search that is not soft.
@@ -58,22 +70,25 @@ pub(crate) fn name(fusion: Fusion, with_vectors: bool) -> &'static str {
     }
 }
 
-fn whys(candidates: &[Candidate], ranked: &[(usize, f64)], steps: Steps<'_>) -> Vec<Why> {
-    let [vectors, words] = rank::LEGS.map(|leg| rank::places(candidates, leg));
-    let at: HashMap<usize, usize> = candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
+fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<Why> {
+    let [vectors, words] = rank::LEGS.map(|leg| rank::places(of.candidates, leg));
+    let at: HashMap<usize, usize> = of.candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
+    let own: HashMap<usize, f64> = of.scored.iter().copied().collect();
     let leg = |score: f64, place: Option<usize>| place.map(|rank| Leg { score: rounded(score), rank });
-    let why = |at: usize| {
-        let mut steps = steps(at);
+    let why = |(slot, score): &(usize, f64)| {
+        let (at, weight) = (at.get(slot).copied(), spoken::weight(of.index, *slot));
+        let mut steps = at.map(steps).unwrap_or_default();
+        steps.push((SUMMARY, score / weight - own.get(slot).copied().unwrap_or(0.0)));
         let sum: f64 = steps.iter().map(|(_, adds)| adds).sum();
-        steps.push((COMPACTED, (candidates[at].weight - 1.0) * sum));
-        let told = steps.into_iter().filter(|(_, adds)| *adds != 0.0);
+        steps.push((COMPACTED, (weight - 1.0) * sum));
+        let told = steps.into_iter().filter(|(_, adds)| rounded(*adds) != 0.0);
         Why {
-            vector: leg(candidates[at].cosine, vectors[at]),
-            keywords: leg(candidates[at].lexical, words[at]),
+            vector: at.and_then(|at| leg(of.candidates[at].cosine, vectors[at])),
+            keywords: at.and_then(|at| leg(of.candidates[at].lexical, words[at])),
             parts: told.map(|(step, adds)| Part { step: step.to_owned(), adds: rounded(adds) }).collect(),
         }
     };
-    ranked.iter().map(|(slot, _)| at.get(slot).map_or_else(Why::default, |at| why(*at))).collect()
+    of.ranked.iter().map(why).collect()
 }
 
 fn rounded(number: f64) -> f64 {

@@ -24,15 +24,19 @@ fn text((who, day, words, asks): &Said) -> String {
     format!("[2023-05-{day:02}] {name}{}{}", words.join(" "), if *asks { "?" } else { "" })
 }
 
-/// A store of these texts, every third of which a summary stands for.
-fn house(fusion: Fusion, said: &[Said]) -> House {
+/// A store of these texts, every third of which a summary stands for; it only repeats them and is stored, too, where that is said.
+fn house(fusion: Fusion, said: &[Said], summary: Option<&str>) -> House {
     let mut house = House::with(Settings { fusion, ..Settings::for_model("test") });
+    let summary = summary.map(|text| {
+        let arguments = json!({"content": text, "type": "episodic", "metadata": {"method": "extractive"}});
+        house.store_coded("a", arguments, &coded(text, leaning(0, 70, 0.6))).id
+    });
     for (number, said) in said.iter().enumerate() {
         let text = text(said);
         let vector = leaning(0, 1 + number, 0.2 + 0.05 * number as f32);
         let stored = house.store_coded("a", json!({"content": text, "type": "episodic"}), &coded(&text, vector));
         if number % 3 == 2 {
-            crate::testing::compacted(&mut house, &stored.id);
+            crate::testing::compacted(&mut house, &stored.id, summary.as_ref());
         }
     }
     house
@@ -51,9 +55,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn the_parts_are_the_score_and_explaining_changes_no_answer(said in texts(), ranking in 0..4_usize, asking in prop::collection::vec(0..WORDS.len(), 1..5)) {
+    fn the_parts_are_the_score_and_explaining_changes_no_answer(said in texts(), ranking in 0..4_usize, summed in any::<bool>(), asking in prop::collection::vec(0..WORDS.len(), 1..5)) {
         let fusion = [Fusion::Soft, Fusion::Soft, Fusion::Weighted { vector_weight: 0.3 }, Fusion::Rrf { k: 60.0 }][ranking];
-        let house = house(fusion, &said);
+        let house = house(fusion, &said, summed.then_some("a summary of the kettle"));
         let query = asking.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
         for query in [query.clone(), format!("when did {query} happen in May 2023")] {
             let plain = reply(&house, json!({"max_results": 6}), &query);
@@ -82,7 +86,7 @@ fn steps(why: &Why) -> Vec<&str> {
 #[test]
 fn each_boost_is_told_by_its_name() {
     let said = [(1, 8, vec![4], true), (2, 8, vec![5, 0, 6, 7], false), (0, 20, vec![12, 10, 11], false), (0, 9, vec![8], false)];
-    let house = house(Fusion::Soft, &said);
+    let house = house(Fusion::Soft, &said, None);
     let told = reply(&house, json!({"explain": true}), "When was Olek at the kettle in May 2023");
     let best = told.results[0].why.clone().expect("is explained");
     let expected = ["cosine", "bm25", "words", "date", "person", "first_person", "expect", "window"];
@@ -93,6 +97,17 @@ fn each_boost_is_told_by_its_name() {
     let compacted = told.results.iter().filter_map(|result| result.why.as_ref()).find(|why| steps(why).contains(&"compacted"));
     let halved = compacted.expect("is below its summary");
     assert!((halved.parts.last().expect("is told").adds + sum(halved)).abs() < 1e-5, "it takes half: {halved:?}");
+}
+
+#[test]
+fn a_summary_that_speaks_for_others_says_so() {
+    let said = [(0, 8, vec![4, 5], false), (0, 9, vec![8, 9], false), (0, 20, vec![0, 1], false)];
+    for fusion in [Fusion::Soft, Fusion::Rrf { k: 60.0 }] {
+        let told = reply(&house(fusion, &said, Some("told in short")), json!({"explain": true}), "kettle boiler");
+        assert_eq!(told.results[0].content.as_deref(), Some("told in short"), "{told:?}");
+        assert_eq!(steps(told.results[0].why.as_ref().expect("is explained")), ["summary"]);
+        assert_eq!(told.results[1].why.as_ref().map(|why| steps(why).last().copied()), Some(Some("compacted")));
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use loci_proto::explain::{Explained, Why};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
-use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, TokenBudget};
+use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, Source, TokenBudget};
 use memories::{Memory, Status};
 
 /// Relations that are given with an entity.
@@ -61,11 +61,13 @@ struct Hit {
     place: usize,
     /// Memories that say the same.
     also: Vec<MemoryId>,
+    /// What a summary is given for.
+    sources: Vec<Source>,
 }
 
 impl Hit {
     fn of(memory: Memory) -> Self {
-        Self { memory, score: None, why: None, place: 0, also: Vec::new() }
+        Self { memory, score: None, why: None, place: 0, also: Vec::new(), sources: Vec::new() }
     }
 }
 
@@ -82,6 +84,8 @@ struct Candidate {
     score: f64,
     /// Earlier places whose memories may say the same.
     near: Vec<usize>,
+    /// What a summary is given for, best first.
+    below: Vec<i64>,
     why: Option<Why>,
 }
 
@@ -160,12 +164,24 @@ impl Reader {
                     said.also.push(memory.id);
                     collapsed += 1;
                 }
-                None if wanted => hits.push(Hit { score: Some(candidate.score), why: candidate.why, place, ..Hit::of(memory) }),
+                None if wanted => {
+                    let sources = self.sources(&candidate.below)?;
+                    hits.push(Hit { score: Some(candidate.score), why: candidate.why, place, sources, ..Hit::of(memory) });
+                }
                 None => {}
             }
         }
         let explain = explain.map(|told| Explained { collapsed, over_limit: told.ranked.saturating_sub(hits.len() + collapsed), ..told });
         self.answer(question, group, RecallReply { explain, ..reply }, hits)
+    }
+
+    fn sources(&self, below: &[i64]) -> Result<Vec<Source>> {
+        let mut sources = Vec::new();
+        for seq in below {
+            let source = memories::by_seq(&self.conn, *seq)?;
+            sources.extend(source.map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }));
+        }
+        Ok(sources)
     }
 
     fn limit(&self, request: &RecallRequest) -> usize {
@@ -186,7 +202,7 @@ impl Reader {
             asked: question.asked,
             fusion: question.fusion.unwrap_or(settings.fusion),
             today: question.now.day(),
-            limit: self.limit(request) + collapse::SPARE,
+            limit: self.limit(request),
             telling: if request.explain { Telling::Parts } else { Telling::Scores },
         };
         let found = search(&index, &mask, &sought);
@@ -196,14 +212,15 @@ impl Reader {
             visible: index.mask(&self.all_visible(question, group)).count(),
             admitted: mask.count(),
             matched: found.matched,
-            ranked: account.ranked,
+            ranked: found.all,
             ..Explained::default()
         });
         let near = collapse::near(&index, &found.ranked);
+        let below = |slot: &usize| found.spoken.get(slot).into_iter().flatten().map(|slot| index.entry(*slot).seq).collect();
         let mut whys = found.account.map(|account| account.whys.into_iter());
         let candidate = |((slot, score), near): ((usize, f64), Vec<usize>)| {
             let why = whys.as_mut().and_then(Iterator::next);
-            Candidate { seq: index.entry(slot).seq, score, near, why }
+            Candidate { seq: index.entry(slot).seq, score, near, below: below(&slot), why }
         };
         let ranked = found.ranked.into_iter().zip(near).map(candidate).collect();
         Ok((Candidates { ranked, matched: found.matched, weak: found.weak }, explain))
@@ -257,14 +274,14 @@ impl Reader {
         let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
         let sight = Sight::new(&self.conn, group, None)?;
         let mut results = Vec::with_capacity(found.len());
-        for Hit { memory, score, why, also, .. } in found {
+        for Hit { memory, score, why, also, sources, .. } in found {
             whys.push(why);
             if short {
-                results.push(Recalled { also, ..summary(memory, score) });
+                results.push(Recalled { also, sources, ..summary(memory, score) });
                 continue;
             }
             let relations = self.relations(&memory, &sight, RELATIONS, false)?;
-            results.push(Recalled { relations, also, ..full(confidence(&memory), memory, score) });
+            results.push(Recalled { relations, also, sources, ..full(confidence(&memory), memory, score) });
         }
         reply.degraded = question.degraded.clone();
         let explained = reply.explain.take();
@@ -309,6 +326,7 @@ fn bare(memory: Memory, score: Option<f64>) -> Recalled {
         metadata: None,
         status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
         superseded_by: memory.superseded_by,
+        sources: Vec::new(),
         relations: Vec::new(),
         also: Vec::new(),
         why: None,

@@ -5,20 +5,18 @@
 //! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
 
 use crate::bm25::{self, Admitted, Having};
-use crate::db::memories::Status;
 use crate::embedding::Asked;
-use crate::explain::{self, Account, Telling};
+use crate::explain::{self, Account, Of, Telling};
 use crate::index::{Index, Mask};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, stem};
-use crate::{names, query};
+use crate::spoken::{self, Above};
+use crate::{collapse, names, query};
 use loci_proto::limits;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Least cosine that counts as a match of meaning.
 const MATCH_COSINE: f64 = 0.25;
-/// What the score of a memory counts that a summary stands for.
-const COMPACTED: f64 = 0.5;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
 pub(crate) const BESIDE: f64 = 0.5;
 
@@ -42,8 +40,12 @@ pub(crate) struct Sought<'a> {
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Found {
-    /// Slots and scores, best first.
+    /// Slots and scores, best first; somewhat more than are wanted, since some may say the same.
     pub ranked: Vec<(usize, f64)>,
+    /// How many had a place; counted where the scores are taken apart.
+    pub all: usize,
+    /// For a summary among them the slots of the memories that it is given for, best first.
+    pub spoken: HashMap<usize, Vec<usize>>,
     /// How many memories have a word of the question, are near enough in meaning, or are entities that it names.
     pub matched: usize,
     /// Not even the best is likely to be an answer.
@@ -54,10 +56,15 @@ pub(crate) struct Found {
 
 /// Finds what the mask admits.
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
-    let slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
+    let mut slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
+    let above = Above::new(index, &slots);
+    let repeats = above.repeats(index);
+    let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
+    let mask = fewer.as_ref().unwrap_or(mask);
+    slots.retain(|slot| mask.admits(*slot));
     let coded = || slots.iter().all(|slot| index.codes(*slot).is_some());
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && coded());
-    let legs = Legs::new(index, mask, sought, slots);
+    let legs = Legs::new(index, mask, sought, (slots, above));
     let mut found = match soft {
         Some(asked) => legs.soft(sought, asked),
         None => legs.plain(sought),
@@ -73,6 +80,7 @@ struct Legs<'a> {
     mask: &'a Mask,
     /// The admitted slots, in storing order.
     slots: Vec<usize>,
+    above: Above,
     among: Admitted,
     words: Vec<Having>,
     cosines: Vec<f32>,
@@ -81,7 +89,7 @@ struct Legs<'a> {
 }
 
 impl<'a> Legs<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, slots: Vec<usize>) -> Self {
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, (slots, above): (Vec<usize>, Above)) -> Self {
         let total: f64 = slots.iter().map(|slot| f64::from(index.words().length(*slot))).sum();
         let among = Admitted { count: slots.len(), mean_length: (total / slots.len().max(1) as f64).max(1.0), slots: index.len() };
         let stems = distinct(query::words(sought.text).words.iter().map(|word| stem::of_word(word)));
@@ -93,6 +101,7 @@ impl<'a> Legs<'a> {
             index,
             mask,
             slots,
+            above,
             among,
         }
     }
@@ -117,27 +126,39 @@ impl<'a> Legs<'a> {
         matching
     }
 
-    fn weight(&self, slot: usize) -> f64 {
-        if self.index.entry(slot).status == Status::Compacted { COMPACTED } else { 1.0 }
-    }
-
     fn candidate(&self, slot: usize, lexical: &[f64]) -> Candidate {
-        Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot], weight: self.weight(slot) }
+        Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot] }
     }
 
     fn plain(&self, sought: &Sought<'_>) -> Found {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
         let candidates: Vec<Candidate> =
             self.slots.iter().filter(|slot| matching[**slot]).map(|slot| self.candidate(*slot, &lexical)).collect();
-        let mut ranked = rank::rank(sought.fusion, sought.asked.is_some(), &candidates);
-        let all = ranked.len();
-        ranked.truncate(sought.limit);
-        let account = (sought.telling == Telling::Parts).then(|| Account {
-            ranking: explain::name(sought.fusion, sought.asked.is_some()),
-            ranked: all,
-            whys: explain::plain(sought.fusion, sought.asked.is_some(), &candidates, &ranked),
-        });
-        Found { ranked, matched: candidates.len(), weak: false, account }
+        let (fusion, with_vectors) = (sought.fusion, sought.asked.is_some());
+        self.found(rank::scores(fusion, with_vectors, &candidates), sought, candidates.len(), |scored, ranked| Account {
+            ranking: explain::name(fusion, with_vectors),
+            whys: explain::plain(fusion, &Of { candidates: &candidates, scored, ranked, index: self.index }, with_vectors),
+        })
+    }
+
+    /// The best of what was scored, once summaries have spoken for what is below them; `tell` says how these scores came about.
+    fn found(
+        &self,
+        mut scored: Vec<(usize, f64)>,
+        sought: &Sought<'_>,
+        matched: usize,
+        tell: impl FnOnce(&[(usize, f64)], &[(usize, f64)]) -> Account,
+    ) -> Found {
+        let telling = sought.telling == Telling::Parts;
+        let own = if telling { scored.clone() } else { Vec::new() };
+        let spoken = self.above.speak(&mut scored, sought.limit);
+        for (slot, score) in &mut scored {
+            *score *= spoken::weight(self.index, *slot);
+        }
+        let all = if telling { scored.iter().filter(|(_, score)| *score > 0.0).count() } else { 0 };
+        let ranked = rank::best(scored, sought.limit + collapse::SPARE);
+        let account = telling.then(|| tell(&own, &ranked));
+        Found { ranked, spoken, matched, all, weak: false, account }
     }
 
     fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
@@ -161,25 +182,16 @@ impl<'a> Legs<'a> {
         };
         let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
         let question = soft::Question::new(text, self.asked_words(asked), sought.today);
-        let scores = soft::scores(&items, &orders, &question);
-        let mut ranked: Vec<(usize, f64)> =
-            self.slots.iter().zip(scores).map(|(slot, score)| (*slot, score * self.weight(*slot))).collect();
+        let made = soft::scores(&items, &orders, &question);
+        let mut scored: Vec<(usize, f64)> = self.slots.iter().copied().zip(made).collect();
         let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
-        let best = ranked.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
-        ranked.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
-        let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
-        let all = ranked.len();
-        if all > sought.limit {
-            ranked.select_nth_unstable_by(sought.limit, better);
-        }
-        ranked.truncate(sought.limit);
-        ranked.sort_unstable_by(better);
-        let account = (sought.telling == Telling::Parts).then(|| {
+        let best = scored.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
+        scored.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
+        self.found(scored, sought, matched, |scored, ranked| {
             let candidates: Vec<Candidate> = self.slots.iter().map(|slot| self.candidate(*slot, &lexical)).collect();
-            let whys = explain::soft(&candidates, &soft::parts(&items, &orders, &question), &ranked);
-            Account { ranking: "soft", ranked: all, whys }
-        });
-        Found { ranked, matched, weak: false, account }
+            let of = Of { candidates: &candidates, scored, ranked, index: self.index };
+            Account { ranking: "soft", whys: explain::soft(&of, &soft::parts(&items, &orders, &question)) }
+        })
     }
 
     /// Puts the slots of each project together, in storing order, and says what each order is worth.

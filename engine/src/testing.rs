@@ -123,9 +123,9 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'sta
 }
 
 /// A summary stands for this memory from now on.
-pub(crate) fn compacted(house: &mut House, id: &MemoryId) {
+pub(crate) fn compacted(house: &mut House, id: &MemoryId, summary: Option<&MemoryId>) {
     let call = house.call("a", None);
-    let standing = Standing { status: Status::Compacted, by: None, reason: None };
+    let standing = Standing { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
     let compact = house.writer.once(&call, |change| {
         let seq = memories::by_id(change.conn, id)?.expect("is there").seq;
         change.touch(seq);

@@ -189,6 +189,9 @@ pub struct Recalled {
     /// The memory that took its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// Of a summary, the memories below it for which it is given, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
     /// Direct relations of an entity; in full answers alone, at most 10.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<Relation>,
@@ -198,6 +201,15 @@ pub struct Recalled {
     /// How the score came about; where it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
+}
+
+/// A memory that a summary stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Which memory.
+    pub id: MemoryId,
+    /// Its first line, at most 80 characters.
+    pub preview: String,
 }
 
 /// What does not work at the moment. Empty when all is well, and then not sent.

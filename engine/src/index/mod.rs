@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use postings::Postings;
 use said::Sayings;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use said::Said;
 
@@ -39,6 +39,10 @@ pub struct Entry {
     pub(crate) event_day: Option<i32>,
     /// The day when it was stored.
     pub(crate) created_day: i32,
+    /// The summary that stands for it.
+    pub(crate) summary: Option<i64>,
+    /// It is a summary made of sentences of others.
+    pub(crate) extractive: bool,
 }
 
 /// Which memories a search may find.
@@ -68,7 +72,7 @@ impl Filter<'_> {
 }
 
 /// One flag for each slot of the index: true where the filter admits the memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Mask(Vec<bool>);
 
 impl Mask {
@@ -84,6 +88,15 @@ impl Mask {
 
     pub(crate) fn admits(&self, slot: usize) -> bool {
         self.0.get(slot).copied().unwrap_or(false)
+    }
+
+    /// The same without these slots.
+    pub(crate) fn without(&self, slots: &HashSet<usize>) -> Self {
+        let mut fewer = self.clone();
+        for slot in slots {
+            fewer.0[*slot] = false;
+        }
+        fewer
     }
 }
 
@@ -252,6 +265,12 @@ impl Index {
         let mut sum = vec![0.0; DIMENSIONS];
         rows.chunks_exact(DIMENSIONS).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v));
         Embedding::new(sum).ok()
+    }
+
+    /// What the model has read in a memory of one piece.
+    pub(crate) fn coded(&self, seq: i64) -> Coded {
+        let words = self.slot(seq).and_then(|slot| self.codes(slot)).map(<[Code]>::to_vec);
+        Coded { pieces: self.direction(seq).into_iter().collect(), words }
     }
 
     /// How many slots there are.

@@ -4,7 +4,7 @@ use crate::change::{Call, Change};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, Standing, Status};
 use crate::db::rows::Row;
-use crate::db::{idempotency, journal, log, relations, tombstones};
+use crate::db::{idempotency, journal, known, log, relations, tombstones};
 use crate::error::Result;
 use crate::visible::Sight;
 use crate::{Writer, content};
@@ -74,7 +74,7 @@ pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option
 }
 
 /// Removes every trace: the row with its words, vectors, wordings, relations and mentions; images in the journal; answers kept for calls
-/// that are sent again; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
+/// that are sent again; questions that led to it; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
     let left = crate::maintain::unquote(change, memory)?;
@@ -90,6 +90,7 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     journal::redact(change.conn, memory.seq, &gone)?;
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
+    known::redact(change.conn, memory.seq)?;
     memories::delete(change.conn, memory.seq)?;
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
     change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;

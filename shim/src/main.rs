@@ -3,7 +3,7 @@
 use clap::{CommandFactory, FromArgMatches};
 use loci::cli::{self, Cli, Command};
 use loci::output::{Problem, Reader, report, tell_script};
-use loci::{config, ctl, demo, doctor, groups, lifecycle, mcp, model, pages, reset, transfer, verbs};
+use loci::{config, ctl, demo, doctor, eval, groups, lifecycle, mcp, model, pages, reset, transfer, verbs};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -62,6 +62,7 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Reset(asked) => reset::run(asked).await,
         Command::Groups(command) => groups::run(command).await,
         Command::Doctor(asked) => doctor::run(asked).await,
+        Command::Eval(asked) => eval::run(asked).await,
         Command::Config(command) => config::run(&command).await,
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::man(dir.as_deref()),

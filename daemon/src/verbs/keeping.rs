@@ -58,6 +58,10 @@ pub(super) async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, F
 pub(super) async fn forget(service: &Service, asked: Asked<'_>) -> Result<ForgetReply, Failure> {
     let request: ForgetRequest = parse(asked.given)?;
     let (hard, id) = (request.hard_delete, request.memory_id.clone());
+    if hard {
+        // What was asked for it may wait to be written down; it goes with the memory.
+        service.flush_accesses().await?;
+    }
     let reply = write(service, asked.session, asked.key, move |writer, call| writer.forget(call, &request)).await?;
     if !hard {
         return Ok(reply);

@@ -25,6 +25,7 @@ pub use promote::Promotion;
 pub(crate) use quotes::hold_to_sources;
 pub(crate) use span::Span;
 pub use summary::Sentence;
+pub(crate) use summary::sentences;
 pub(crate) use unquote::unquote;
 
 use crate::db::upkeep;

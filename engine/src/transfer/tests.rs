@@ -372,7 +372,8 @@ fn an_import_is_one_act_that_can_be_undone() {
     let before = exported(&house, true);
     let reply = imported(&mut house, &text);
     assert_eq!(reply.added, 3);
-    assert_eq!(house.found("shop", json!({"query": "ten"}), Some(&axis(2))).len(), 2);
+    let both = house.recall("shop", json!({"query": "ten"}), Some(&axis(2))).reply;
+    assert_eq!((both.total_matched, both.results[0].also.len()), (2, 1), "both are there, and say the same");
     let undo = house.call("shop", None);
     let undone = house.writer.undo(&undo, &parse(json!({"id": reply.act}))).expect("is undone");
     assert_eq!(undone.undone[0].act, "import");

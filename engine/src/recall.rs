@@ -102,7 +102,8 @@ impl Reader {
             let index = self.shared.index();
             let mask = index.mask(&self.filter(question, group));
             let limit = request.max_results.map_or(settings.default_max_results, MaxResults::get);
-            let found = search(&index, &mask, &Sought { text: query::head(text).0, asked: question.asked, fusion: settings.fusion, limit });
+            let (fusion, depth) = (settings.fusion, settings.depth);
+            let found = search(&index, &mask, &Sought { text: query::head(text).0, asked: question.asked, fusion, limit, depth });
             let ranked = seqs(&index, &found.ranked);
             (found, ranked)
         };

@@ -21,6 +21,16 @@ const COMPACTED: f64 = 0.5;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
 pub(crate) const BESIDE: f64 = 0.5;
 
+/// How much of a large store is compared with a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// All of it roughly, and the best of that exactly.
+    #[default]
+    Best,
+    /// All of it exactly: what [`Depth::Best`] is measured by.
+    Whole,
+}
+
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sought<'a> {
@@ -32,6 +42,8 @@ pub(crate) struct Sought<'a> {
     pub fusion: Fusion,
     /// How many are wanted.
     pub limit: usize,
+    /// How much is compared.
+    pub depth: Depth,
 }
 
 /// What was found.

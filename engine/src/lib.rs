@@ -28,6 +28,7 @@ mod forget;
 pub mod groups;
 pub mod index;
 mod inspect;
+mod kernels;
 mod links;
 mod list;
 pub mod maintain;

@@ -184,7 +184,7 @@ fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
 }
 
 fn seqs(index: &Index, ranked: &[(usize, f64)]) -> Vec<(i64, f64)> {
-    ranked.iter().map(|(slot, score)| (index.entry(*slot).seq, *score)).collect()
+    ranked.iter().map(|(slot, score)| (index.seq(*slot), *score)).collect()
 }
 
 fn summary(memory: Memory, score: Option<f64>) -> Recalled {

@@ -5,9 +5,8 @@
 //! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
 
 use crate::bm25::{self, Admitted, Having};
-use crate::db::memories::Status;
-use crate::embedding::Asked;
-use crate::index::{Index, Mask};
+use crate::embedding::{Asked, Embedding};
+use crate::index::{Index, Mask, Rough, narrow};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, stem};
 use crate::{names, query};
@@ -18,6 +17,8 @@ use std::collections::HashSet;
 const MATCH_COSINE: f64 = 0.25;
 /// What the score of a memory counts that a summary stands for.
 const COMPACTED: f64 = 0.5;
+/// How far an estimate of a cosine may be off; it is a tenth of that, usually.
+const OFF: f64 = 0.3;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
 pub(crate) const BESIDE: f64 = 0.5;
 
@@ -59,134 +60,185 @@ pub(crate) struct Found {
 
 /// Finds what the mask admits.
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
-    let slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
-    let coded = || slots.iter().all(|slot| index.codes(*slot).is_some());
-    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && coded());
-    let legs = Legs::new(index, mask, sought, slots);
+    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
     let mut found = match soft {
-        Some(asked) => legs.soft(sought, asked),
-        None => legs.plain(sought),
+        Some(asked) => Legs::new(index, mask, sought).soft(sought, asked),
+        None => Legs::new(index, mask, sought).plain(sought),
     };
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
     found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best < floor);
     found
 }
 
-/// The two legs, and what they are taken over.
+/// The two legs, and what they are taken over. What is said of memories stands in the order of `slots`.
 struct Legs<'a> {
     index: &'a Index,
     mask: &'a Mask,
     /// The admitted slots, in storing order.
-    slots: Vec<usize>,
+    slots: Vec<u32>,
     among: Admitted,
     words: Vec<Having>,
     cosines: Vec<f32>,
-    /// Slots of the entities that the question names.
+    /// The entities that the question names.
     named: Vec<usize>,
 }
 
 impl<'a> Legs<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, slots: Vec<usize>) -> Self {
-        let total: f64 = slots.iter().map(|slot| f64::from(index.words().length(*slot))).sum();
-        let among = Admitted { count: slots.len(), mean_length: (total / slots.len().max(1) as f64).max(1.0), slots: index.len() };
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>) -> Self {
+        let slots: Vec<u32> = mask.slots().map(narrow).collect();
         let stems = distinct(query::words(sought.text).words.iter().map(|word| stem::of_word(word)));
-        let having = |stem: &String| index.words().having(stem).filter(|(slot, ..)| mask.admits(*slot)).collect();
+        let having = |stem: &String| {
+            let found = index.words().having(stem).filter(|(slot, ..)| mask.admits(*slot));
+            found.map(|(slot, times, length)| (mask.rank(slot), times, length)).collect()
+        };
         Self {
             words: stems.iter().map(having).collect(),
-            cosines: sought.asked.map_or_else(Vec::new, |asked| index.cosines(&asked.vector, mask)),
-            named: named(index, sought.text).into_iter().filter(|slot| mask.admits(*slot)).collect(),
+            cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&asked.vector, &slots)),
+            named: named(index, sought.text).filter(|slot| mask.admits(*slot)).map(|slot| mask.rank(slot)).collect(),
+            among: among(index, mask),
             index,
             mask,
             slots,
-            among,
         }
     }
 
     fn lexical(&self, form: bm25::Form) -> Vec<f64> {
         let mut shares = form.shares(&self.words, self.among);
         // Whoever is asked for by name is meant, whatever the text about them says.
-        self.named.iter().for_each(|slot| shares[*slot] = 1.0);
+        self.named.iter().for_each(|at| shares[*at] = 1.0);
         shares
     }
 
-    fn cosine(&self, slot: usize) -> f64 {
-        self.cosines.get(slot).map_or(0.0, |cosine| f64::from(*cosine))
+    fn cosine(&self, at: usize) -> f64 {
+        f64::from(self.cosines[at])
     }
 
-    /// For each slot whether it matches by a word, by its name, or by meaning.
+    fn slot(&self, at: usize) -> usize {
+        self.slots[at] as usize
+    }
+
+    /// For each memory whether it matches by a word, by its name, or by meaning.
     fn matching(&self) -> Vec<bool> {
-        let mut matching: Vec<bool> =
-            (0..self.index.len()).map(|slot| self.mask.admits(slot) && self.cosine(slot) >= MATCH_COSINE).collect();
-        self.words.iter().flatten().for_each(|(slot, ..)| matching[*slot] = true);
-        self.named.iter().for_each(|slot| matching[*slot] = true);
+        let mut matching: Vec<bool> = (0..self.slots.len()).map(|at| self.cosine(at) >= MATCH_COSINE).collect();
+        self.words.iter().flatten().for_each(|(at, ..)| matching[*at] = true);
+        self.named.iter().for_each(|at| matching[*at] = true);
         matching
-    }
-
-    fn weight(&self, slot: usize) -> f64 {
-        if self.index.entry(slot).status == Status::Compacted { COMPACTED } else { 1.0 }
     }
 
     fn plain(&self, sought: &Sought<'_>) -> Found {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
-        let candidate = |slot: usize| Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot], weight: self.weight(slot) };
-        let candidates: Vec<Candidate> = self.slots.iter().copied().filter(|slot| matching[*slot]).map(candidate).collect();
+        let candidate = |at: usize| {
+            let slot = self.slot(at);
+            Candidate { slot, cosine: self.cosine(at), lexical: lexical[at], weight: weight(self.index, slot) }
+        };
+        let candidates: Vec<Candidate> = (0..self.slots.len()).filter(|at| matching[*at]).map(candidate).collect();
         let mut ranked = rank::rank(sought.fusion, sought.asked.is_some(), &candidates);
         ranked.truncate(sought.limit);
         Found { ranked, matched: candidates.len(), weak: false }
     }
 
-    fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
-        let text = sought.text;
-        let orders = self.orders();
+    fn soft(&self, sought: &Sought<'_>, asked: &Asked) -> Found {
+        let (places, orders) = self.orders();
         let (matching, lexical) = (self.matching(), self.lexical(bm25::SHORT));
-        let mut speakers: Vec<u32> = self.slots.iter().map(|slot| self.index.said(*slot).speaker).collect();
-        speakers.sort_unstable();
-        speakers.dedup();
-        let called = self.index.sayings().called(&speakers, &query::tokens(text).collect());
-        let item = |slot: &usize| {
-            let said = self.index.said(*slot);
+        let called = self.index.sayings().called(&query::tokens(sought.text).collect(), |slot| self.mask.admits(slot));
+        let item = |at: &usize| {
+            let said = self.index.said(self.slot(*at));
             Item {
-                cosine: self.cosine(*slot),
-                lexical: lexical[*slot],
+                cosine: self.cosine(*at),
+                lexical: lexical[*at],
                 kind: said.kind,
                 day: said.day,
                 said_by_named: called.contains(&said.speaker),
-                codes: self.index.codes(*slot).unwrap_or_default(),
+                codes: self.index.codes(self.slot(*at)).unwrap_or_default(),
             }
         };
-        let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
-        let scores = soft::scores(&items, &orders, &soft::Question::new(text, self.asked_words(asked)));
-        let mut ranked: Vec<(usize, f64)> =
-            self.slots.iter().zip(scores).map(|(slot, score)| (*slot, score * self.weight(*slot))).collect();
-        let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
-        let best = ranked.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
-        ranked.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
-        let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
-        if ranked.len() > sought.limit {
-            ranked.select_nth_unstable_by(sought.limit, better);
+        let items: Vec<Item<'_>> = places.iter().map(item).collect();
+        let having = |stem: &str| self.index.words().list(stem).map_or(0, |list| list.iter().filter(|(slot, _)| self.mask.admits(*slot)).count());
+        let words = asked_words(asked, self.among.count, having);
+        let scores = soft::scores(&items, &orders, &soft::Question::new(sought.text, &words));
+        let scored = places.iter().zip(scores).map(|(at, score)| Scored::new(self.index, self.slot(*at), score, matching[*at]));
+        let matched = matching.iter().filter(|matches| **matches).count();
+        best(scored.collect(), matched, sought.limit)
+    }
+
+    /// The memories of each project one after the other, in storing order, and what each order is worth.
+    fn orders(&self) -> (Vec<usize>, Vec<Order>) {
+        let group = |at: &usize| self.index.group(self.slot(*at));
+        let mut places: Vec<usize> = (0..self.slots.len()).collect();
+        if !places.is_sorted_by_key(group) {
+            places.sort_by_key(group);
         }
-        ranked.truncate(sought.limit);
-        ranked.sort_unstable_by(better);
-        Found { ranked, matched, weak: false }
+        let link = |block: &[usize]| self.index.link(group(&block[0]), block.iter().rev().map(|at| self.slot(*at)));
+        let orders = places.chunk_by(|a, b| group(a) == group(b)).map(|block| Order { len: block.len(), link: link(block) }).collect();
+        (places, orders)
     }
+}
 
-    /// Puts the slots of each project together, in storing order, and says what each order is worth.
-    fn orders(&mut self) -> Vec<Order> {
-        let group = |slot: &usize| self.index.said(*slot).group;
-        self.slots.sort_by_key(group);
-        let blocks = self.slots.chunk_by(|a, b| group(a) == group(b));
-        blocks.map(|block| Order { len: block.len(), link: self.index.link(block) }).collect()
+/// The admitted memories whose cosine to a vector is greater than this, by slot. Of many only those are looked at that may be.
+pub(crate) fn near(index: &Index, mask: &Mask, vector: &Embedding, threshold: f64) -> Vec<(usize, f32)> {
+    let rough = Rough::new(vector.as_slice());
+    let may_be = |estimate: f32| f64::from(estimate) > threshold - OFF;
+    let mut slots: Vec<u32> = Vec::new();
+    if mask.count() <= soft::SCAN_ALL {
+        slots.extend(mask.slots().map(narrow));
+    } else {
+        let words = mask.words().iter().enumerate().filter(|(_, word)| **word != 0);
+        for eight in words.flat_map(|(number, _)| number * 8..number * 8 + 8) {
+            let estimates = index.estimates(&rough, eight);
+            slots.extend((0..8).filter(|at| may_be(estimates[*at])).map(|at| narrow(eight * 8 + at)).filter(|slot| mask.admits(*slot as usize)));
+        }
+        slots.extend(index.estimates_of_others(&rough, mask).filter(|(_, estimate)| may_be(*estimate)).map(|(slot, _)| narrow(slot)));
+        slots.sort_unstable();
+        slots.dedup();
     }
+    let cosines = index.cosines(vector, &slots);
+    slots.into_iter().map(|slot| slot as usize).zip(cosines).filter(|(_, cosine)| f64::from(*cosine) > threshold).collect()
+}
 
-    /// The content words of the question, one a stem, weighted by how rare they are among the admitted memories.
-    fn asked_words(&self, asked: &Asked) -> Vec<Word> {
-        let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
-        let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
-        let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
-        let having = |at: &usize| self.index.words().having(&stems[*at]).filter(|(slot, ..)| self.mask.admits(*slot)).count();
-        let weights = soft::weights(&first.iter().map(having).collect::<Vec<_>>(), self.among.count);
-        first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
+/// The admitted memories, as far as BM25 asks.
+fn among(index: &Index, mask: &Mask) -> Admitted {
+    let total = index.words().total(mask.words()) as f64;
+    Admitted { count: mask.count(), mean_length: (total / mask.count().max(1) as f64).max(1.0) }
+}
+
+fn weight(index: &Index, slot: usize) -> f64 {
+    if index.is_compacted(slot) { COMPACTED } else { 1.0 }
+}
+
+/// A memory and what it is worth.
+struct Scored {
+    slot: usize,
+    score: f64,
+    /// By a word, by its name, or by meaning, and not only by what stands beside it.
+    matches: bool,
+}
+
+impl Scored {
+    fn new(index: &Index, slot: usize, score: f64, matches: bool) -> Self {
+        Self { slot, score: score * weight(index, slot), matches }
     }
+}
+
+/// The best of what was scored.
+fn best(mut scored: Vec<Scored>, matched: usize, limit: usize) -> Found {
+    let best = scored.iter().filter(|of| of.matches).map(|of| of.score).fold(0.0, f64::max);
+    scored.retain(|of| matched > 0 && of.score > 0.0 && (of.matches || of.score >= BESIDE * best));
+    let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then(b.slot.cmp(&a.slot));
+    if scored.len() > limit {
+        scored.select_nth_unstable_by(limit, better);
+    }
+    scored.truncate(limit);
+    scored.sort_unstable_by(better);
+    Found { ranked: scored.into_iter().map(|of| (of.slot, of.score)).collect(), matched, weak: false }
+}
+
+/// The content words of the question, one a stem, weighted by how rare they are among all admitted memories.
+fn asked_words(asked: &Asked, all: usize, having: impl Fn(&str) -> usize) -> Vec<Word> {
+    let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
+    let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
+    let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
+    let weights = soft::weights(&first.iter().map(|at| having(&stems[*at])).collect::<Vec<_>>(), all);
+    first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
 }
 
 fn distinct(stems: impl Iterator<Item = String>) -> Vec<String> {
@@ -195,10 +247,8 @@ fn distinct(stems: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// The entities that a question names, whatever their status.
-fn named(index: &Index, text: &str) -> Vec<usize> {
-    if index.has_no_names() {
-        return Vec::new();
-    }
-    let seqs: HashSet<i64> = names::candidates(query::head(text).0).iter().flat_map(|name| index.named(name)).copied().collect();
-    seqs.into_iter().filter_map(|seq| index.slot(seq)).collect()
+fn named(index: &Index, text: &str) -> impl Iterator<Item = usize> {
+    let names = if index.has_no_names() { HashSet::new() } else { names::candidates(query::head(text).0) };
+    let seqs: HashSet<i64> = names.iter().flat_map(|name| index.named(name)).copied().collect();
+    seqs.into_iter().filter_map(|seq| index.slot(seq))
 }

@@ -4,7 +4,6 @@
 //! and the last lines of `scores` of the reference. Not here: which memories form one order (`recall`).
 
 use super::{ANSWER, BEST, LINK, NEXT, QUESTION, REACH, WINDOW};
-use crate::embedding::dot;
 
 /// Memories of one project in storing order, and what their order is worth, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,23 +12,41 @@ pub(crate) struct Order {
     pub link: f64,
 }
 
-/// What the order of these vectors is worth: how much more neighbours are alike than any two are, less one standard error.
-///
-/// The mean over all pairs is taken from the sum of the vectors, so this costs one pass.
-pub(crate) fn link<'a>(vectors: impl Iterator<Item = &'a [f32]>) -> f64 {
-    let (mut total, mut near, mut count, mut before): (Vec<f64>, f64, usize, Option<&[f32]>) = (Vec::new(), 0.0, 0, None);
-    for vector in vectors {
-        total.resize(vector.len(), 0.0);
-        total.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
-        near += before.map_or(0.0, |before| f64::from(dot(before, vector)));
-        (count, before) = (count + 1, Some(vector));
+/// What is summed of the vectors of an order. The mean over all pairs is taken from the sum of the vectors, so this costs one pass.
+#[derive(Debug)]
+pub(crate) struct Sums {
+    total: Vec<f64>,
+    /// The cosines of neighbours.
+    near: f64,
+    count: usize,
+}
+
+impl Sums {
+    pub(crate) fn new(dimensions: usize) -> Self {
+        Self { total: vec![0.0; dimensions], near: 0.0, count: 0 }
     }
-    if count < 2 {
-        return 0.0;
+
+    /// One more at the end, with its cosine to what was the last; 0 for the first.
+    pub(crate) fn add(&mut self, vector: &[f32], beside: f64) {
+        self.total.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
+        (self.near, self.count) = (self.near + beside, self.count + 1);
     }
-    let n = count as f64;
-    let random = (total.iter().map(|sum| sum * sum).sum::<f64>() - n) / (n * n - n);
-    ((near / (n - 1.0) - random - 0.15 / n.sqrt()) / LINK).clamp(0.0, 1.0)
+
+    /// One less at the beginning, with its cosine to what becomes the first.
+    pub(crate) fn remove(&mut self, vector: &[f32], beside: f64) {
+        self.total.iter_mut().zip(vector).for_each(|(sum, value)| *sum -= f64::from(*value));
+        (self.near, self.count) = (self.near - beside, self.count - 1);
+    }
+
+    /// What the order is worth: how much more neighbours are alike than any two are, less one standard error.
+    pub(crate) fn link(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let n = self.count as f64;
+        let random = (self.total.iter().map(|sum| sum * sum).sum::<f64>() - n) / (n * n - n);
+        ((self.near / (n - 1.0) - random - 0.15 / n.sqrt()) / LINK).clamp(0.0, 1.0)
+    }
 }
 
 /// The better of what stands just before and just after, 0 at the ends.
@@ -76,7 +93,13 @@ mod tests {
     fn a_drifting_order_is_linked_and_a_shuffled_one_is_not() {
         let drifting: Vec<Vec<f32>> = (0..400).map(|i| unit(i as f32 * 0.02)).collect();
         let shuffled: Vec<Vec<f32>> = (0..400).map(|i| unit((i * 149 % 400) as f32 * 0.02)).collect();
-        let of = |vectors: &[Vec<f32>]| link(vectors.iter().map(Vec::as_slice));
+        let of = |vectors: &[Vec<f32>]| {
+            let mut sums = Sums::new(2);
+            for (at, vector) in vectors.iter().enumerate() {
+                sums.add(vector, at.checked_sub(1).map_or(0.0, |before| f64::from(crate::embedding::dot(&vectors[before], vector))));
+            }
+            sums.link()
+        };
         assert!((of(&drifting) - 1.0).abs() < 1e-9 && of(&shuffled) < 1e-9, "{} {}", of(&drifting), of(&shuffled));
         assert!(of(&drifting[..1]).abs() < 1e-9);
     }

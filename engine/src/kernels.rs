@@ -1,8 +1,13 @@
 //! The loops that a recall spends its time in, each compiled for what this processor can do.
 //!
-//! Every kernel is one safe function over one portable loop; what differs is which instructions the compiler may use for it, so that all
-//! of them give the same numbers, bit by bit. On aarch64 the portable loop is compiled for NEON, which every such processor has.
+//! Every kernel is one safe function over a portable loop and forms of it that give the same numbers, bit by bit. On aarch64 the portable
+//! loop is compiled for NEON, which every such processor has.
 //! Not here: what the numbers mean (`embedding`, `soft`, `index`).
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 use crate::embedding::{Code, LANES};
 
@@ -35,9 +40,9 @@ fn level() -> Level {
     Level::Portable
 }
 
-/// One kernel: the safe function, the portable loop compiled for each level, and a function that takes the level for the tests.
+/// One kernel: the safe function, and one that takes the level for the tests.
 macro_rules! kernel {
-    ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident / $avx2:ident / $avx512:ident = $portable:ident($($given:ident: $of:ty),*) -> $gives:ty) => {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path; ($($given:ident: $of:ty),*) -> $gives:ty) => {
         $(#[$doc])*
         #[must_use]
         $visible fn $name($($given: $of),*) -> $gives {
@@ -55,18 +60,6 @@ macro_rules! kernel {
                 Level::Avx512 => unsafe { $avx512($($given),*) },
             }
         }
-
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,popcnt")]
-        fn $avx2($($given: $of),*) -> $gives {
-            $portable($($given),*)
-        }
-
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-        fn $avx512($($given: $of),*) -> $gives {
-            $portable($($given),*)
-        }
     };
 }
 
@@ -74,22 +67,34 @@ kernel! {
     /// The dot product, summed in 16 lanes so that the compiler can keep them in vector registers.
     ///
     /// Every machine adds in the same order, so all get the same number.
-    pub fn dot / dot_at / dot_by_avx2 / dot_by_avx512 = dot_portable(a: &[f32], b: &[f32]) -> f32
+    pub fn dot / dot_at = dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32
 }
 
 kernel! {
     /// The dot products of one vector with four; each is what [`dot`] gives. Four at a time, none waits for its own last addition.
-    pub(crate) fn dots / dots_at / dots_by_avx2 / dots_by_avx512 = dots_portable(query: &[f32], rows: [&[f32]; 4]) -> [f32; 4]
+    pub(crate) fn dots / dots_at = dots_portable, avx2::dots, avx512::dots; (query: &[f32], rows: [&[f32]; 4]) -> [f32; 4]
 }
 
 kernel! {
     /// For each of eight codes in how many signs it differs from the nearest of `codes`; none of `codes`: `u64::MAX`.
-    pub(crate) fn nearest / nearest_at / nearest_by_avx2 / nearest_by_avx512 = nearest_portable(asked: &Eight, codes: &[Code]) -> [u64; 8]
+    pub(crate) fn nearest / nearest_at = nearest_portable, avx2::nearest, avx512::nearest; (asked: &Eight, codes: &[Code]) -> [u64; 8]
 }
 
 kernel! {
     /// For each of eight vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
-    pub(crate) fn sums / sums_at / sums_by_avx2 / sums_by_avx512 = sums_portable(planes: &Planes, signs: &Eight) -> [i64; 8]
+    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx512::sums; (planes: &Planes, signs: &Eight) -> [i64; 8]
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn dot_by_avx2(a: &[f32], b: &[f32]) -> f32 {
+    dot_portable(a, b)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn dot_by_avx512(a: &[f32], b: &[f32]) -> f32 {
+    dot_portable(a, b)
 }
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
@@ -106,30 +111,10 @@ fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
-#[inline(always)]
 fn dots_portable(query: &[f32], rows: [&[f32]; 4]) -> [f32; 4] {
-    let mut lanes = [[0.0_f32; 16]; 4];
-    let (whole, rest) = query.as_chunks::<16>();
-    let count = rows.iter().fold(whole.len(), |count, row| count.min(row.len() / 16));
-    let chunks = rows.map(|row| &row.as_chunks::<16>().0[..count]);
-    for (at, asked) in whole[..count].iter().enumerate() {
-        for row in 0..4 {
-            for lane in 0..16 {
-                lanes[row][lane] += chunks[row][at][lane] * asked[lane];
-            }
-        }
-    }
-    let mut sums = [0.0; 4];
-    for row in 0..4 {
-        let rest: f32 = rest.iter().zip(rows[row].as_chunks::<16>().1).map(|(x, y)| x * y).sum();
-        sums[row] = lanes[row].iter().sum::<f32>() + rest;
-    }
-    sums
+    rows.map(|row| dot_portable(query, row))
 }
 
-#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
-#[inline(always)]
 fn nearest_portable(asked: &Eight, codes: &[Code]) -> [u64; 8] {
     let mut best = [u64::MAX; 8];
     for code in codes {
@@ -146,8 +131,6 @@ fn nearest_portable(asked: &Eight, codes: &[Code]) -> [u64; 8] {
     best
 }
 
-#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
-#[inline(always)]
 fn sums_portable(planes: &Planes, signs: &Eight) -> [i64; 8] {
     let mut counts = [[0_i64; 8]; 4];
     for (lane, of_lane) in signs.iter().enumerate() {

@@ -113,13 +113,17 @@ impl Reader {
             weak: found.weak,
             ..RecallReply::default()
         };
-        let mut found = Vec::new();
+        let mut found = Vec::with_capacity(ranked.len());
+        // One look at the store, so that its file is locked once and not for every row.
+        let snapshot = self.conn.unchecked_transaction()?;
         for (seq, score) in ranked {
             if let Some(memory) = memories::by_seq(&self.conn, seq)? {
                 found.push((memory, Some(score)));
             }
         }
-        self.answer(question, group, reply, found)
+        let answer = self.answer(question, group, reply, found);
+        snapshot.finish()?;
+        answer
     }
 
     fn filter<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {

@@ -4,6 +4,8 @@
 //! admitted memories, so that a small project beside a large one is never starved and no foreign text moves a score. Not here: rows
 //! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
 
+mod wide;
+
 use crate::bm25::{self, Admitted, Having};
 use crate::embedding::{Asked, Embedding};
 use crate::index::{Index, Mask, Rough, narrow};
@@ -62,6 +64,7 @@ pub(crate) struct Found {
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
     let mut found = match soft {
+        Some(asked) if mask.count() > soft::SCAN_ALL && sought.depth == Depth::Best => wide::find(index, mask, sought, asked),
         Some(asked) => Legs::new(index, mask, sought).soft(sought, asked),
         None => Legs::new(index, mask, sought).plain(sought),
     };
@@ -153,7 +156,7 @@ impl<'a> Legs<'a> {
             }
         };
         let items: Vec<Item<'_>> = places.iter().map(item).collect();
-        let having = |stem: &str| self.index.words().list(stem).map_or(0, |list| list.iter().filter(|(slot, _)| self.mask.admits(*slot)).count());
+        let having = |stem: &str| self.index.words().list(stem).map_or(0, |list| self.mask.count_of(list.slots()));
         let words = asked_words(asked, self.among.count, having);
         let scores = soft::scores(&items, &orders, &soft::Question::new(sought.text, &words));
         let scored = places.iter().zip(scores).map(|(at, score)| Scored::new(self.index, self.slot(*at), score, matching[*at]));
@@ -233,7 +236,7 @@ fn best(mut scored: Vec<Scored>, matched: usize, limit: usize) -> Found {
 }
 
 /// The content words of the question, one a stem, weighted by how rare they are among all admitted memories.
-fn asked_words(asked: &Asked, all: usize, having: impl Fn(&str) -> usize) -> Vec<Word> {
+fn asked_words(asked: &Asked, all: usize, mut having: impl FnMut(&str) -> usize) -> Vec<Word> {
     let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
     let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
     let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();

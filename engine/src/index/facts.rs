@@ -149,7 +149,7 @@ impl Facts {
         self.facts[slot].seq
     }
 
-    pub(super) fn group(&self, slot: usize) -> u32 {
+    pub(super) fn group_of(&self, slot: usize) -> u32 {
         self.facts[slot].group
     }
 
@@ -174,9 +174,9 @@ impl Facts {
         &self.lowest
     }
 
-    /// The members of a project, by its name.
-    pub(super) fn members(&self, group: &str) -> Option<&Members> {
-        self.group_numbers.get(&Some(group.to_owned())).map(|number| &self.members[*number as usize])
+    /// The number of a project.
+    pub(super) fn group(&self, name: &str) -> Option<u32> {
+        self.group_numbers.get(&Some(name.to_owned())).copied()
     }
 
     /// The members of a project, by its number.

@@ -7,7 +7,6 @@ use super::facts::{BLOCK, Facts};
 use crate::decay::{Anchor, Decay};
 use crate::time::{DAY, Timestamp};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
-use std::hash::Hasher;
 
 /// Which memories a search may find.
 #[derive(Debug, Clone)]
@@ -30,17 +29,19 @@ pub(crate) struct Mask {
     /// For each word, how many are admitted before it.
     before: Vec<u32>,
     count: usize,
+    /// The project that the filter names.
+    own: Option<u32>,
 }
 
 impl Mask {
-    fn new(words: Vec<u64>) -> Self {
+    fn new(words: Vec<u64>, own: Option<u32>) -> Self {
         let mut count = 0;
         let mut before = Vec::with_capacity(words.len());
         for word in &words {
             before.push(count);
             count += word.count_ones();
         }
-        Self { words, before, count: count as usize }
+        Self { words, before, count: count as usize, own }
     }
 
     pub(crate) fn admits(&self, slot: usize) -> bool {
@@ -71,9 +72,9 @@ impl Mask {
     /// The admitted slot before this one.
     pub(crate) fn before(&self, slot: usize) -> Option<usize> {
         let mut number = slot / 64;
-        let mut word = self.words.get(number)? & ((1 << (slot % 64)) - 1);
+        let mut word = self.words.get(number).map_or(0, |word| word & ((1 << (slot % 64)) - 1));
         while word == 0 {
-            number = number.checked_sub(1)?;
+            number = number.min(self.words.len()).checked_sub(1)?;
             word = self.words[number];
         }
         Some(number * 64 + 63 - word.leading_zeros() as usize)
@@ -90,14 +91,19 @@ impl Mask {
         Some(number * 64 + word.trailing_zeros() as usize)
     }
 
-    /// A number that other bits have not, but for a chance of one in 2^64.
-    pub(crate) fn print(&self) -> u64 {
-        let mut hasher = std::collections::hash_map::DefaultHasher::new();
-        self.words.chunks(8).for_each(|words| {
-            let mixed = words.iter().fold(0_u64, |mixed, word| (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
-            hasher.write_u64(mixed);
-        });
-        hasher.finish()
+    /// How many of these slots it admits.
+    pub(crate) fn count_of(&self, slots: &[u32]) -> usize {
+        slots.iter().map(|slot| (self.words.get(*slot as usize / 64).copied().unwrap_or(0) >> (slot % 64) & 1) as usize).sum()
+    }
+
+    /// A slot that is behind all.
+    pub(crate) fn end(&self) -> usize {
+        self.words.len() * 64
+    }
+
+    /// The number of the project that the filter names.
+    pub(crate) fn own(&self) -> Option<u32> {
+        self.own
     }
 }
 
@@ -105,7 +111,7 @@ impl Facts {
     /// Which memories a search may find.
     pub(super) fn mask(&self, filter: &Filter<'_>) -> Mask {
         let mut words = vec![0_u64; self.len().div_ceil(64)];
-        for slot in self.members(filter.group).map_or(&[][..], |members| &members.all) {
+        for slot in self.group(filter.group).map_or(&[][..], |group| &self.members_of(group).all) {
             words[*slot as usize / 64] |= 1 << (slot % 64);
         }
         let of_kind = filter.kind.map(|kind| self.of_kind(kind));
@@ -125,7 +131,7 @@ impl Facts {
             }
         }
         self.leave_out_unsure(filter, &mut words);
-        Mask::new(words)
+        Mask::new(words, self.group(filter.group))
     }
 
     /// Clears the bits of memories that are not sure enough. Where even the least sure and oldest of a block would be, none is looked at.

@@ -9,7 +9,9 @@ mod facts;
 mod link;
 mod mask;
 pub(crate) mod postings;
+mod runs;
 mod said;
+mod scratch;
 mod vectors;
 
 use crate::db::memories::Status;
@@ -26,7 +28,9 @@ use std::collections::HashMap;
 use vectors::Vectors;
 
 pub(crate) use mask::{Filter, Mask};
+pub(crate) use runs::Run;
 pub(crate) use said::Said;
+pub(crate) use scratch::Scratch;
 pub(crate) use vectors::Rough;
 
 /// What the index needs of a memory.
@@ -66,6 +70,7 @@ pub(crate) struct Index {
     words: Postings,
     sayings: Sayings,
     links: Links,
+    scratch: scratch::Kept,
     /// Names of each entity, by slot, and which entities bear a name.
     names_of: HashMap<u32, Vec<String>>,
     names: HashMap<String, Vec<i64>>,
@@ -209,12 +214,7 @@ impl Index {
 
     /// A number of the project of a memory: those with the same stand in one order.
     pub(crate) fn group(&self, slot: usize) -> u32 {
-        self.facts.group(slot)
-    }
-
-    /// Those slots of a project that every project sees, in storing order.
-    pub(crate) fn global_of(&self, group: u32) -> &[u32] {
-        &self.facts.members_of(group).global
+        self.facts.group_of(slot)
     }
 
     /// What the order of a project's slots is worth, 0 to 1. The newest of them tell: they are given backwards.

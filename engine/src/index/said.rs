@@ -87,11 +87,6 @@ impl Sayings {
         }
     }
 
-    /// The slots of what a speaker says.
-    pub(crate) fn spoken(&self, speaker: u32) -> &[u32] {
-        self.spoken.get(speaker as usize).map_or(&[], Vec::as_slice)
-    }
-
     fn speaks(&mut self, speaker: u32, slot: usize) {
         if let Some(spoken) = self.spoken.get_mut(speaker as usize).filter(|_| speaker != 0) {
             let slot = super::narrow(slot);

@@ -142,6 +142,12 @@ pub(crate) fn base(cosine: f64, lexical: f64) -> f64 {
     COS * cosine.max(0.0) + LEX * lexical
 }
 
+/// The same, of what is only roughly known.
+#[expect(clippy::cast_possible_truncation, reason = "the constants have few digits")]
+pub(crate) fn roughly(cosine: f32, lexical: f32) -> f32 {
+    COS as f32 * cosine.max(0.0) + LEX as f32 * lexical.min(1.0)
+}
+
 /// The score of each memory. `items` stand in the order of `orders`, one after the other.
 pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) -> Vec<f64> {
     let days: Vec<Option<i32>> = items.iter().map(|item| item.day).collect();

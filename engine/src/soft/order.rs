@@ -59,25 +59,51 @@ pub(crate) fn beside(scores: &[f64], at: usize) -> f64 {
 pub(crate) fn lift(scores: &[f64], question: &[bool], link: f64) -> Vec<f64> {
     let answered = |at: usize| at.checked_sub(1).filter(|before| question[*before]).map_or(0.0, |before| scores[before]);
     let near: Vec<f64> = (0..scores.len()).map(|at| scores[at] + link * (ANSWER * answered(at) + NEXT * beside(scores, at))).collect();
+    let around = best_around(&near);
     let whole = |at: usize| {
-        let around = WINDOW * (link * best_around(&near, at) + (1.0 - link) * near[at]);
+        let around = WINDOW * (link * around[at] + (1.0 - link) * near[at]);
         near[at] + around - if question[at] { QUESTION } else { 0.0 }
     };
     (0..scores.len()).map(whole).collect()
 }
 
-/// The mean of the best [`BEST`] scores of those around, itself among them; what is beyond the ends counts as 0.
-fn best_around(scores: &[f64], at: usize) -> f64 {
-    let around = &scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)];
-    let floor = if around.len() == 2 * REACH + 1 { f64::NEG_INFINITY } else { 0.0 };
-    let mut best = [floor; BEST];
-    for score in around {
+/// For each the mean of the best [`BEST`] scores of those around, itself among them; what is beyond the ends counts as 0.
+///
+/// The best two of any 16 in a row are those of two eights, and so on: five passes without a branch.
+fn best_around(scores: &[f64]) -> Vec<f64> {
+    let mut means: Vec<f64> = Vec::with_capacity(scores.len());
+    let end = scores.len().saturating_sub(REACH).max(REACH.min(scores.len()));
+    means.extend((0..REACH.min(scores.len())).map(|at| best_at_end(scores, at)));
+    let mut best = (scores.to_vec(), vec![f64::NEG_INFINITY; scores.len()]);
+    for step in [1, 2, 4, 8] {
+        let count = best.0.len().saturating_sub(step);
+        let pairs = |at: usize| better_two((best.0[at], best.1[at]), (best.0[at + step], best.1[at + step]));
+        best = (0..count).map(pairs).unzip();
+    }
+    means.extend((REACH..end).map(|at| {
+        let (first, second) = better_two((best.0[at - REACH], best.1[at - REACH]), (scores[at + REACH], f64::NEG_INFINITY));
+        (first + second) / BEST as f64
+    }));
+    means.extend((end..scores.len()).map(|at| best_at_end(scores, at)));
+    means
+}
+
+/// The best two of twice two.
+fn better_two(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    let (least, most) = if a.0 < b.0 { (a.0, b.0) } else { (b.0, a.0) };
+    let second = if a.1 < b.1 { b.1 } else { a.1 };
+    (most, if least < second { second } else { least })
+}
+
+fn best_at_end(scores: &[f64], at: usize) -> f64 {
+    let mut best = [0.0; BEST];
+    for score in &scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)] {
         if *score > best[BEST - 1] {
             best[BEST - 1] = *score;
             best.sort_by(|a, b| b.total_cmp(a));
         }
     }
-    best.iter().map(|score| if score.is_finite() { *score } else { 0.0 }).sum::<f64>() / BEST as f64
+    best.iter().sum::<f64>() / BEST as f64
 }
 
 #[cfg(test)]
@@ -112,6 +138,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_best_around_are_the_best_of_those_around(scores in prop::collection::vec(-1.0..2.0_f64, 0..60)) {
+            for (at, mean) in best_around(&scores).into_iter().enumerate() {
+                let mut around = scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)].to_vec();
+                if around.len() < 2 * REACH + 1 {
+                    around.extend([0.0; BEST]);
+                }
+                around.sort_by(|a, b| b.total_cmp(a));
+                prop_assert!((around[..BEST].iter().sum::<f64>() / BEST as f64 - mean).abs() < 1e-12, "{} {:?}", at, scores);
+            }
+        }
+
         #[test]
         fn without_link_the_order_moves_nothing(scores in prop::collection::vec(0.0..2.0_f64, 1..40), turn in 0..40_usize) {
             let lifted = lift(&scores, &vec![false; scores.len()], 0.0);

@@ -44,7 +44,6 @@ fn level() -> Level {
 macro_rules! kernel {
     ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path; ($($given:ident: $of:ty),*) -> $gives:ty) => {
         $(#[$doc])*
-        #[must_use]
         $visible fn $name($($given: $of),*) -> $gives {
             $at(level(), $($given),*)
         }
@@ -81,8 +80,8 @@ kernel! {
 }
 
 kernel! {
-    /// For each of eight vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
-    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx512::sums; (planes: &Planes, signs: &Eight) -> [i64; 8]
+    /// For each of some vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
+    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx512::sums; (planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) -> ()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -131,16 +130,18 @@ fn nearest_portable(asked: &Eight, codes: &[Code]) -> [u64; 8] {
     best
 }
 
-fn sums_portable(planes: &Planes, signs: &Eight) -> [i64; 8] {
-    let mut counts = [[0_i64; 8]; 4];
-    for (lane, of_lane) in signs.iter().enumerate() {
-        for plane in 0..4 {
-            for row in 0..8 {
-                counts[plane][row] += i64::from((of_lane[row] & planes[plane][lane]).count_ones());
+fn sums_portable(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
+    for (signs, sums) in signs.iter().zip(into) {
+        let mut counts = [[0_i32; 8]; 4];
+        for (lane, of_lane) in signs.iter().enumerate() {
+            for plane in 0..4 {
+                for row in 0..8 {
+                    counts[plane][row] += (of_lane[row] & planes[plane][lane]).count_ones().cast_signed();
+                }
             }
         }
+        *sums = std::array::from_fn(|row| counts[0][row] + 2 * counts[1][row] + 4 * counts[2][row] - 8 * counts[3][row]);
     }
-    std::array::from_fn(|row| counts[0][row] + 2 * counts[1][row] + 4 * counts[2][row] - 8 * counts[3][row])
 }
 
 #[cfg(test)]
@@ -209,17 +210,19 @@ mod tests {
         }
 
         #[test]
-        fn every_kernel_sums_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-8..8_i64, DIMENSIONS)) {
+        fn every_kernel_sums_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-8..8_i32, DIMENSIONS)) {
             let mut planes: Planes = [[0; LANES]; 4];
             for (at, number) in numbers.iter().enumerate() {
-                (0..4).for_each(|plane| planes[plane][at / 64] |= (((number & 15) as u64 >> plane) & 1) << (at % 64));
+                (0..4).for_each(|plane| planes[plane][at / 64] |= u64::from(number >> plane & 1 == 1) << (at % 64));
             }
-            let signs = eight(seed);
-            let positive = |at: usize, row: usize| signs[at / 64][row] >> (at % 64) & 1 == 1;
-            let sum = |row: usize| numbers.iter().enumerate().filter(|(at, _)| positive(*at, row)).map(|(_, number)| number).sum::<i64>();
-            let expected: [i64; 8] = std::array::from_fn(sum);
+            let signs = [eight(seed), eight(seed.wrapping_add(1000))];
+            let positive = |of: usize, at: usize, row: usize| signs[of][at / 64][row] >> (at % 64) & 1 == 1;
+            let sum = |of: usize, row: usize| numbers.iter().enumerate().filter(|(at, _)| positive(of, *at, row)).map(|(_, number)| number).sum();
+            let expected: [[i32; 8]; 2] = std::array::from_fn(|of| std::array::from_fn(|row| sum(of, row)));
             for level in levels() {
-                prop_assert_eq!(sums_at(level, &planes, &signs), expected);
+                let mut found = [[0; 8]; 2];
+                sums_at(level, &planes, &signs, &mut found);
+                prop_assert_eq!(found, expected);
             }
         }
     }

@@ -171,7 +171,8 @@ impl<'a> Legs<'a> {
         if !places.is_sorted_by_key(group) {
             places.sort_by_key(group);
         }
-        let link = |block: &[usize]| self.index.link(group(&block[0]), block.iter().rev().map(|at| self.slot(*at)));
+        let print = self.mask.print();
+        let link = |block: &[usize]| self.index.link((group(&block[0]), print), block.iter().rev().map(|at| self.slot(*at)));
         let orders = places.chunk_by(|a, b| group(a) == group(b)).map(|block| Order { len: block.len(), link: link(block) }).collect();
         (places, orders)
     }
@@ -185,10 +186,9 @@ pub(crate) fn near(index: &Index, mask: &Mask, vector: &Embedding, threshold: f6
     if mask.count() <= soft::SCAN_ALL {
         slots.extend(mask.slots().map(narrow));
     } else {
-        let words = mask.words().iter().enumerate().filter(|(_, word)| **word != 0);
-        for eight in words.flat_map(|(number, _)| number * 8..number * 8 + 8) {
-            let estimates = index.estimates(&rough, eight);
-            slots.extend((0..8).filter(|at| may_be(estimates[*at])).map(|at| narrow(eight * 8 + at)).filter(|slot| mask.admits(*slot as usize)));
+        for (number, word) in mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
+            let estimates = index.estimates(&rough, number, *word);
+            slots.extend((0..64).filter(|at| word >> at & 1 == 1 && may_be(estimates[*at])).map(|at| narrow(number * 64 + at)));
         }
         slots.extend(index.estimates_of_others(&rough, mask).filter(|(_, estimate)| may_be(*estimate)).map(|(slot, _)| narrow(slot)));
         slots.sort_unstable();

@@ -66,7 +66,7 @@ fn every_score_is_that_of_the_reference() {
             let text = Coded { pieces: vec![filled_up(&reference.vectors[*slot])], words: Some(words) };
             house.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
-        let link = house.writer.shared.index().link(0, (0..case.slots.len()).rev());
+        let link = house.writer.shared.index().link((0, 0), (0..case.slots.len()).rev());
         assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
         for asking in &case.questions {
             let words = asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p loci-tests --example scale -- 1000 10000 100000
 //!
-//! Notes are made up: clustered vectors, words by Zipf's law, in runs of one topic. Both are asked in turn in one thread, and what counts
+//! Notes are made up: clustered vectors, words by Zipf's law, in runs of one topic. Both are asked in turn, in rounds, in one thread, and what counts
 //! is that thread's processor time. An answer is compared with what the engine gives when it compares everything (`Depth::Whole`).
 //! Not here: the model, the daemon, the relay (`bench/` measures those).
 
@@ -61,7 +61,7 @@ fn measure(size: usize) -> Result<(), Anything> {
     Ok(())
 }
 
-/// One row of the table: both asked in turn, in rounds.
+/// One row of the table: each is asked all questions, in turn, in rounds.
 fn compare(writer: &Writer, path: &Path, notes: &Notes, (name, share): (&str, usize)) -> Result<String, Anything> {
     let reader = writer.reader()?;
     let tables = tables::open(path)?;
@@ -69,13 +69,9 @@ fn compare(writer: &Writer, path: &Path, notes: &Notes, (name, share): (&str, us
     let few = QUESTIONS.min((2_000_000 / notes.len()).max(3));
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
-        let (mut our_round, mut their_round) = (Vec::new(), Vec::new());
-        for (number, asking) in questions.iter().enumerate() {
-            our_round.push(timed(|| recalled(&reader, name, asking))?.1);
-            if number % (QUESTIONS / few) == 0 {
-                their_round.push(timed(|| tables::ask(&tables, asking))?.1);
-            }
-        }
+        let our_round = questions.iter().map(|asking| timed(|| recalled(&reader, name, asking))).collect::<Result<Vec<_>, _>>()?;
+        let of_theirs = questions.iter().step_by(QUESTIONS / few);
+        let their_round = of_theirs.map(|asking| timed(|| tables::ask(&tables, asking))).collect::<Result<Vec<_>, _>>()?;
         // The first round only warms caches.
         if round > 0 {
             ours.push(our_round);
@@ -115,12 +111,12 @@ fn group(name: &str) -> Group {
     Group::named(&name.parse::<GroupName>().expect("is a name"))
 }
 
-/// What a work gives, and the processor time that this thread took for it.
-fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<(T, f64), Anything> {
+/// The processor time in milliseconds that this thread takes for a work.
+fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<f64, Anything> {
     let before = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
-    let done = work()?;
+    work()?;
     let taken = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?) - before;
-    Ok((done, taken.as_secs_f64() * 1000.0))
+    Ok(taken.as_secs_f64() * 1000.0)
 }
 
 /// The median over the rounds of what this share of a round's calls do not pass.

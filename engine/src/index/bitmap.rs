@@ -33,7 +33,7 @@ impl Bitmap {
 }
 
 /// The slots of a word of 64, by their bits.
-pub(super) fn slots_of(number: usize, mut word: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn slots_of(number: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros() as usize;

@@ -27,8 +27,9 @@ use said::Sayings;
 use std::collections::HashMap;
 use vectors::Vectors;
 
+pub(crate) use bitmap::slots_of;
 pub(crate) use mask::{Filter, Mask};
-pub(crate) use runs::Run;
+pub(crate) use runs::{Lines, Run};
 pub(crate) use said::Said;
 pub(crate) use scratch::Scratch;
 pub(crate) use vectors::Rough;
@@ -70,6 +71,8 @@ pub(crate) struct Index {
     words: Postings,
     sayings: Sayings,
     links: Links,
+    /// Another number after every change.
+    version: u64,
     scratch: scratch::Kept,
     /// Names of each entity, by slot, and which entities bear a name.
     names_of: HashMap<u32, Vec<String>>,
@@ -79,6 +82,7 @@ pub(crate) struct Index {
 impl Index {
     /// Adds a memory, or brings what is known of it up to date; its vectors and codes stay.
     pub(crate) fn put(&mut self, mut entry: Entry) {
+        self.version += 1;
         let content = std::mem::take(&mut entry.content);
         let slot = self.slot(entry.seq).unwrap_or(self.len());
         if self.sayings.put(slot, &entry, &content) == said::Text::Other {
@@ -144,6 +148,7 @@ impl Index {
     }
 
     fn put_vectors(&mut self, slot: usize, pieces: &[&[f32]]) {
+        self.version += 1;
         if self.firsts.get(slot).is_some() {
             self.links.forget(narrow(slot));
         }
@@ -217,12 +222,16 @@ impl Index {
         self.facts.group_of(slot)
     }
 
-    /// What the order of a project's slots is worth, 0 to 1. The newest of them tell: they are given backwards.
-    pub(crate) fn link(&self, group: u32, newest_first: impl Iterator<Item = usize>) -> f64 {
+    /// What the order of a project's slots is worth, 0 to 1. The newest of them tell: they are given backwards. `print` is that of the
+    /// mask that admits them.
+    pub(crate) fn link(&self, (group, print): (u32, u64), newest_first: impl Iterator<Item = usize>) -> f64 {
         let newest = newest_first.take(link::REACH).filter(|slot| self.firsts.get(*slot).is_some());
-        let mut slots: Vec<u32> = newest.map(narrow).collect();
-        slots.reverse();
-        self.links.of(group, slots, |slot| self.firsts.get(slot as usize).unwrap_or_default())
+        let slots = || {
+            let mut slots: Vec<u32> = newest.map(narrow).collect();
+            slots.reverse();
+            slots
+        };
+        self.links.of((group, (self.version, print)), slots, |slot| self.firsts.get(slot as usize).unwrap_or_default())
     }
 
     /// Appends one more vector to a memory, as loading does.
@@ -231,6 +240,7 @@ impl Index {
         if self.firsts.get(slot).is_some() {
             self.push_piece(slot, vector);
         } else {
+            self.version += 1;
             self.firsts.set(slot, Some(vector));
         }
     }
@@ -313,19 +323,18 @@ impl Index {
         cosines
     }
 
-    /// Roughly the cosines of eight slots, the first of which is eight times `eight`; of the first piece alone.
-    pub(crate) fn estimates(&self, rough: &Rough, eight: usize) -> [f32; 8] {
-        self.firsts.estimates(rough, eight)
+    /// Roughly the cosines of the first pieces of 64 slots, the first of which is 64 times `number`; only those near a set bit are known.
+    pub(crate) fn estimates(&self, rough: &Rough, number: usize, wanted: u64) -> [f32; 64] {
+        self.firsts.estimates(rough, number, wanted)
     }
 
     /// Roughly the cosines of all other pieces that the mask admits, with the slots that they belong to.
     pub(crate) fn estimates_of_others<'a>(&'a self, rough: &'a Rough, mask: &'a Mask) -> impl Iterator<Item = (usize, f32)> + 'a {
-        (0..self.owners.len().div_ceil(8)).flat_map(move |eight| {
-            let owners = (eight * 8..self.owners.len().min(eight * 8 + 8)).map(|row| self.owners[row].map(|slot| slot as usize));
-            let found: Vec<(usize, usize)> =
-                owners.enumerate().filter_map(|(at, owner)| Some((at, owner?))).filter(|(_, slot)| mask.admits(*slot)).collect();
-            let estimates = if found.is_empty() { [0.0; 8] } else { self.others.estimates(rough, eight) };
-            found.into_iter().map(move |(at, slot)| (slot, estimates[at]))
+        self.owners.chunks(64).enumerate().flat_map(move |(number, owners)| {
+            let admitted = |owner: &Option<u32>| owner.is_some_and(|slot| mask.admits(slot as usize));
+            let wanted = owners.iter().enumerate().fold(0, |wanted, (at, owner)| wanted | u64::from(admitted(owner)) << at);
+            let estimates = if wanted == 0 { [0.0; 64] } else { self.others.estimates(rough, number, wanted) };
+            owners.iter().zip(estimates).filter(move |(owner, _)| admitted(owner)).map(|(owner, of)| (owner.unwrap_or(0) as usize, of))
         })
     }
 }

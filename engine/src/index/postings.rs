@@ -100,7 +100,8 @@ impl Postings {
 
     /// How many words the texts of these slots have together; 64 slots are given by each number.
     pub(crate) fn total(&self, slots: &[u64]) -> u64 {
-        let of_some = |number: usize, word: u64| super::bitmap::slots_of(number, word).map(|slot| u64::from(self.length(slot))).sum::<u64>();
+        let of_some =
+            |number: usize, word: u64| super::bitmap::slots_of(number, word).map(|slot| u64::from(self.length(slot))).sum::<u64>();
         let of_word = |(number, word): (usize, &u64)| match *word {
             0 => 0,
             u64::MAX => self.lengths.get(number).copied().unwrap_or(0),

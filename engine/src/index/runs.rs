@@ -50,9 +50,7 @@ impl<'a> Line<'a> {
 
     fn before(&self, (at, slot): Place) -> Option<Place> {
         match self.along {
-            Along::List(list) => {
-                (0..at).rev().map(|at| (at, list[at])).find(|(_, slot)| self.mask.admits(*slot as usize))
-            }
+            Along::List(list) => (0..at).rev().map(|at| (at, list[at])).find(|(_, slot)| self.mask.admits(*slot as usize)),
             Along::Bits(index, group) => {
                 let mut before = self.mask.before(slot as usize);
                 while let Some(found) = before.filter(|found| index.group(*found) != group) {
@@ -65,9 +63,7 @@ impl<'a> Line<'a> {
 
     fn after(&self, (at, slot): Place) -> Option<Place> {
         match self.along {
-            Along::List(list) => {
-                (at + 1..list.len()).map(|at| (at, list[at])).find(|(_, slot)| self.mask.admits(*slot as usize))
-            }
+            Along::List(list) => (at + 1..list.len()).map(|at| (at, list[at])).find(|(_, slot)| self.mask.admits(*slot as usize)),
             Along::Bits(index, group) => {
                 let mut after = self.mask.after(slot as usize);
                 while let Some(found) = after.filter(|found| index.group(*found) != group) {
@@ -125,19 +121,28 @@ impl<'a> Line<'a> {
     }
 }
 
-impl Run {
+/// The orders of all projects under a mask, and what was found out about them for one question.
+pub(crate) struct Lines<'a> {
+    index: &'a Index,
+    mask: &'a Mask,
+    print: u64,
+    links: HashMap<u32, f64>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(index: &'a Index, mask: &'a Mask) -> Self {
+        Self { index, mask, print: mask.print(), links: HashMap::new() }
+    }
+
     /// What stands around these slots, as far as this, with what the order of each project is worth.
-    pub(crate) fn around(index: &Index, mask: &Mask, mut centres: Vec<u32>, radius: usize) -> Vec<Self> {
-        centres.sort_unstable();
-        let mut by_group: HashMap<u32, Vec<u32>> = HashMap::new();
-        for slot in centres {
-            by_group.entry(index.group(slot as usize)).or_default().push(slot);
-        }
+    pub(crate) fn around(&mut self, mut centres: Vec<u32>, radius: usize) -> Vec<Run> {
+        centres.sort_unstable_by_key(|slot| (self.index.group(*slot as usize), *slot));
         let mut found = Vec::new();
-        for (group, centres) in by_group {
-            let line = Line::new(index, mask, group);
-            let link = index.link(group, line.backwards());
-            found.extend(line.runs(&centres, radius).into_iter().map(|slots| Self { slots, link }));
+        for centres in centres.chunk_by(|a, b| self.index.group(*a as usize) == self.index.group(*b as usize)) {
+            let group = self.index.group(centres[0] as usize);
+            let line = Line::new(self.index, self.mask, group);
+            let link = *self.links.entry(group).or_insert_with(|| self.index.link((group, self.print), line.backwards()));
+            found.extend(line.runs(centres, radius).into_iter().map(|slots| Run { slots, link }));
         }
         found
     }
@@ -187,7 +192,7 @@ mod tests {
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(narrow).collect();
             let centres: BTreeSet<u32> = chosen.iter().filter_map(|at| slots.get(at % slots.len().max(1))).copied().collect();
-            let runs = Run::around(&index, &mask, centres.iter().copied().collect(), radius);
+            let runs = Lines::new(&index, &mask).around(centres.iter().copied().collect(), radius);
             let mut expected: Vec<Vec<u32>> = Vec::new();
             for group in 0..3 {
                 let order: Vec<u32> = slots.iter().copied().filter(|slot| index.group(*slot as usize) == group).collect();

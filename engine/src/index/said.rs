@@ -117,8 +117,7 @@ impl Sayings {
         }
         let number = super::narrow(self.spoken.len());
         self.spoken.push(Vec::new());
-        let words: HashSet<String> =
-            name.split(' ').filter(|word| word.chars().count() >= LEAST_NAME).map(str::to_lowercase).collect();
+        let words: HashSet<String> = name.split(' ').filter(|word| word.chars().count() >= LEAST_NAME).map(str::to_lowercase).collect();
         for word in words {
             self.bearers.entry(word).or_default().push(number);
         }

@@ -15,8 +15,10 @@ pub(crate) struct Scratch {
     pub lexical: Vec<f32>,
     /// Roughly the cosines; only those of admitted memories are of this question.
     pub estimates: Vec<f32>,
-    /// One bit for each that matches by a word, by its name, or by meaning.
-    pub matching: Vec<u64>,
+    /// One bit for each that matches by a word or by its name.
+    pub worded: Vec<u64>,
+    /// One bit for each that matches by meaning.
+    pub near: Vec<u64>,
     /// Roughly the cosine of the best piece but the first; empty where nothing has more than one.
     others: Vec<f32>,
 }
@@ -50,19 +52,33 @@ impl Scratch {
         self.lexical.clear();
         self.lexical.resize(words * 64, 0.0);
         self.estimates.resize(words * 64, 0.0);
-        self.matching.clear();
-        self.matching.resize(words, 0);
+        for bits in [&mut self.worded, &mut self.near] {
+            bits.clear();
+            bits.resize(words, 0);
+        }
         self.others.clear();
     }
 
-    /// Notes that a memory matches.
-    pub(crate) fn matches(&mut self, slot: usize) {
-        self.matching[slot / 64] |= 1 << (slot % 64);
+    /// Notes that a memory matches by a word or by its name.
+    pub(crate) fn has_word(&mut self, slot: usize) {
+        self.worded[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// Notes whether a memory matches by meaning.
+    pub(crate) fn set_near(&mut self, slot: usize, near: bool) {
+        let bit = 1 << (slot % 64);
+        self.near[slot / 64] = self.near[slot / 64] & !bit | if near { bit } else { 0 };
+    }
+
+    /// Whether a memory matches.
+    pub(crate) fn matches(&self, slot: usize) -> bool {
+        (self.worded[slot / 64] | self.near[slot / 64]) >> (slot % 64) & 1 == 1
     }
 
     /// How many admitted memories match.
     pub(crate) fn matching_in(&self, mask: &Mask) -> usize {
-        self.matching.iter().zip(mask.words()).map(|(matching, admitted)| (matching & admitted).count_ones() as usize).sum()
+        let matching = self.worded.iter().zip(&self.near).map(|(worded, near)| worded | near);
+        matching.zip(mask.words()).map(|(matching, admitted)| (matching & admitted).count_ones() as usize).sum()
     }
 
     /// BM25 as a share of the ideal, at most 1.
@@ -78,11 +94,13 @@ impl Scratch {
         }
     }
 
-    /// Eight estimates, each that of the best piece.
-    pub(crate) fn with_others(&self, eight: usize, mut estimates: [f32; 8]) -> [f32; 8] {
-        if let Some(others) = self.others.get(eight * 8..eight * 8 + 8) {
+    /// 64 estimates, each made that of the best piece, and kept.
+    pub(crate) fn with_others(&mut self, number: usize, mut estimates: [f32; 64]) -> [f32; 64] {
+        let slots = number * 64..number * 64 + 64;
+        if let Some(others) = self.others.get(slots.clone()) {
             estimates.iter_mut().zip(others).for_each(|(estimate, other)| *estimate = estimate.max(*other));
         }
+        self.estimates[slots].copy_from_slice(&estimates);
         estimates
     }
 }

@@ -13,7 +13,6 @@ const CHUNK: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Vectors {
     chunks: Vec<Chunk>,
-    len: usize,
     given: usize,
 }
 
@@ -29,7 +28,7 @@ struct Chunk {
 #[derive(Debug, Clone)]
 pub(crate) struct Rough {
     planes: Planes,
-    sum: i64,
+    sum: i32,
     step: f32,
 }
 
@@ -38,10 +37,10 @@ impl Rough {
     pub(crate) fn new(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
         let step = largest / 7.0;
-        let (mut planes, mut sum): (Planes, i64) = ([[0; LANES]; 4], 0);
+        let (mut planes, mut sum): (Planes, i32) = ([[0; LANES]; 4], 0);
         for (at, value) in vector.iter().enumerate().take(DIMENSIONS) {
             #[expect(clippy::cast_possible_truncation, reason = "between -7 and 7")]
-            let number = (value / step).round() as i64;
+            let number = (value / step).round() as i32;
             sum += number;
             for (weight, plane) in planes.iter_mut().enumerate() {
                 plane[at / 64] |= u64::from(number >> weight & 1 == 1) << (at % 64);
@@ -61,7 +60,6 @@ impl Vectors {
                 factors: vec![0.0; CHUNK].into(),
             });
         }
-        self.len = self.len.max(row + 1);
         self.given = self.given - usize::from(self.get(row).is_some()) + usize::from(vector.is_some());
         let (chunk, row) = (&mut self.chunks[row / CHUNK], row % CHUNK);
         let place = &mut chunk.rows[row * DIMENSIONS..(row + 1) * DIMENSIONS];
@@ -93,17 +91,26 @@ impl Vectors {
         self.given
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Roughly the cosines of eight rows, of which the number of the first is eight times `eight`; 0 for empty rows.
-    pub(super) fn estimates(&self, rough: &Rough, eight: usize) -> [f32; 8] {
-        let Some(chunk) = self.chunks.get(eight * 8 / CHUNK) else { return [0.0; 8] };
-        let first = eight * 8 % CHUNK;
-        let sums = kernels::sums(&rough.planes, &chunk.signs[first / 8]);
-        let factors = &chunk.factors[first..first + 8];
-        std::array::from_fn(|row| factors[row] * rough.step * (2 * sums[row] - rough.sum) as f32)
+    /// Roughly the cosines of 64 rows, the first of which is 64 times `number`, as far as a bit of `wanted` is set for one of eight in a
+    /// row; 0 for empty rows.
+    pub(super) fn estimates(&self, rough: &Rough, number: usize, wanted: u64) -> [f32; 64] {
+        let mut estimates = [0.0; 64];
+        let Some(chunk) = self.chunks.get(number * 64 / CHUNK) else { return estimates };
+        let first = number * 64 % CHUNK;
+        let (signs, factors) = (&chunk.signs[first / 8..first / 8 + 8], &chunk.factors[first..first + 64]);
+        let mut sums = [[0; 8]; 8];
+        let parts = wanted.to_le_bytes().map(|part| part != 0);
+        if parts.iter().filter(|part| **part).count() > 4 {
+            kernels::sums(&rough.planes, signs, &mut sums);
+        } else {
+            for part in (0..8).filter(|part| parts[*part]) {
+                kernels::sums(&rough.planes, &signs[part..=part], &mut sums[part..=part]);
+            }
+        }
+        for ((estimate, factor), sum) in estimates.iter_mut().zip(factors).zip(sums.as_flattened()) {
+            *estimate = factor * rough.step * (2 * sum - rough.sum) as f32;
+        }
+        estimates
     }
 
     /// The cosines of rows; 0 for empty ones.
@@ -143,9 +150,9 @@ mod tests {
         for (row, cosine) in cosines.iter().enumerate() {
             let exact = vectors.get(row).map_or(0.0, |vector| dot(query.as_slice(), vector));
             assert_eq!(cosine.to_bits(), exact.to_bits(), "{row}");
-            let estimate = vectors.estimates(&rough, row / 8)[row % 8];
+            let estimate = vectors.estimates(&rough, row / 64, 1 << (row % 64))[row % 64];
             assert!((estimate - exact).abs() < 0.2, "{row}: {estimate}, not {exact}");
         }
-        assert!((vectors.len(), vectors.given()) == (count, count - 1) && vectors.get(5).is_none() && vectors.get(3).is_some());
+        assert!(vectors.given() == count - 1 && vectors.get(5).is_none() && vectors.get(3).is_some());
     }
 }

@@ -3,9 +3,9 @@
 use super::{Eight, Planes};
 use crate::embedding::Code;
 use std::arch::x86_64::{
-    __m256, __m256i, _mm256_add_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_setzero_ps, _mm256_storeu_ps, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_loadu_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x,
-    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi16, _mm256_storeu_si256, _mm256_sub_epi64,
-    _mm256_xor_si256,
+    __m256, __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_add_ps, _mm256_and_si256, _mm256_loadu_ps, _mm256_loadu_si256,
+    _mm256_mul_ps, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_ps, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi16, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
 };
 
 #[target_feature(enable = "avx2")]
@@ -89,19 +89,29 @@ pub(super) fn nearest(asked: &Eight, codes: &[Code]) -> [u64; 8] {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn sums(planes: &Planes, signs: &Eight) -> [i64; 8] {
+pub(super) fn sums(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
+    for (signs, sums) in signs.iter().zip(into) {
+        *sums = numbers([half_of_sums(planes, signs, 0), half_of_sums(planes, signs, 1)]).map(narrow);
+    }
+}
+
+/// A sum of 384 numbers of four bits fits 32 bits, and so does the two's complement of a negative one.
+#[expect(clippy::cast_possible_truncation, reason = "what is cut off repeats the sign")]
+fn narrow(sum: u64) -> i32 {
+    sum as i32
+}
+
+#[target_feature(enable = "avx2")]
+fn half_of_sums(planes: &Planes, signs: &Eight, half: usize) -> __m256i {
     let zero = _mm256_setzero_si256();
-    let of_half = |half: usize| {
-        let mut counts = [zero; 4];
-        for (lane, of_lane) in signs.iter().enumerate() {
-            let own = load(of_lane, half);
-            for (plane, count) in counts.iter_mut().enumerate() {
-                *count = _mm256_add_epi8(*count, bits(_mm256_and_si256(own, everywhere(planes[plane][lane]))));
-            }
+    let mut counts = [zero; 4];
+    for (lane, of_lane) in signs.iter().enumerate() {
+        let own = load(of_lane, half);
+        for (plane, count) in counts.iter_mut().enumerate() {
+            *count = _mm256_add_epi8(*count, bits(_mm256_and_si256(own, everywhere(planes[plane][lane]))));
         }
-        let counts = counts.map(|count| _mm256_sad_epu8(count, zero));
-        let low = _mm256_add_epi64(counts[0], _mm256_slli_epi64::<1>(counts[1]));
-        _mm256_add_epi64(low, _mm256_sub_epi64(_mm256_slli_epi64::<2>(counts[2]), _mm256_slli_epi64::<3>(counts[3])))
-    };
-    numbers([of_half(0), of_half(1)]).map(u64::cast_signed)
+    }
+    let counts = counts.map(|count| _mm256_sad_epu8(count, zero));
+    let low = _mm256_add_epi64(counts[0], _mm256_slli_epi64::<1>(counts[1]));
+    _mm256_add_epi64(low, _mm256_sub_epi64(_mm256_slli_epi64::<2>(counts[2]), _mm256_slli_epi64::<3>(counts[3])))
 }

@@ -3,8 +3,9 @@
 use super::{Eight, Planes};
 use crate::embedding::{Code, LANES};
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_add_ps, _mm512_loadu_ps, _mm512_mul_ps, _mm512_setzero_ps, _mm512_storeu_ps, _mm512_add_epi64, _mm512_and_si512, _mm512_loadu_si512, _mm512_min_epu64, _mm512_popcnt_epi64, _mm512_set1_epi64,
-    _mm512_setzero_si512, _mm512_slli_epi64, _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
+    __m512, __m512i, _mm256_storeu_si256, _mm512_add_epi64, _mm512_add_ps, _mm512_and_si512, _mm512_cvtepi64_epi32, _mm512_loadu_ps,
+    _mm512_loadu_si512, _mm512_min_epu64, _mm512_mul_ps, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_setzero_ps, _mm512_setzero_si512,
+    _mm512_slli_epi64, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
 };
 
 #[target_feature(enable = "avx512f")]
@@ -68,16 +69,19 @@ pub(super) fn nearest(asked: &Eight, codes: &[Code]) -> [u64; 8] {
 }
 
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-pub(super) fn sums(planes: &Planes, signs: &Eight) -> [i64; 8] {
-    let mut counts = [_mm512_setzero_si512(); 4];
-    for (lane, of_lane) in signs.iter().enumerate() {
-        let own = load(of_lane);
-        for (plane, count) in counts.iter_mut().enumerate() {
-            let both = _mm512_and_si512(own, everywhere(planes[plane][lane]));
-            *count = _mm512_add_epi64(*count, _mm512_popcnt_epi64(both));
+pub(super) fn sums(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
+    for (signs, sums) in signs.iter().zip(into) {
+        let mut counts = [_mm512_setzero_si512(); 4];
+        for (lane, of_lane) in signs.iter().enumerate() {
+            let own = load(of_lane);
+            for (plane, count) in counts.iter_mut().enumerate() {
+                let both = _mm512_and_si512(own, everywhere(planes[plane][lane]));
+                *count = _mm512_add_epi64(*count, _mm512_popcnt_epi64(both));
+            }
         }
+        let low = _mm512_add_epi64(counts[0], _mm512_slli_epi64::<1>(counts[1]));
+        let high = _mm512_sub_epi64(_mm512_slli_epi64::<2>(counts[2]), _mm512_slli_epi64::<3>(counts[3]));
+        // SAFETY: there is room for eight numbers of 32 bits.
+        unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(_mm512_add_epi64(low, high))) };
     }
-    let low = _mm512_add_epi64(counts[0], _mm512_slli_epi64::<1>(counts[1]));
-    let high = _mm512_sub_epi64(_mm512_slli_epi64::<2>(counts[2]), _mm512_slli_epi64::<3>(counts[3]));
-    numbers(_mm512_add_epi64(low, high)).map(u64::cast_signed)
 }

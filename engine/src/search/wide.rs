@@ -7,25 +7,28 @@
 use super::{Found, MATCH_COSINE, Scored, Sought, among, asked_words, best, distinct, named};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
-use crate::index::{Index, Mask, Rough, Run, Scratch, narrow};
+use crate::index::{Index, Lines, Mask, Rough, Run, Scratch, narrow, slots_of};
 use crate::{query, soft};
 use soft::{Question, stem};
 use std::collections::HashMap;
 
-/// How many are compared exactly; of these the best have their words compared.
-const ROUGHLY_BEST: usize = 1_000;
-/// Of how many the surroundings are looked at, at least, and for each answer that is wanted.
-const TOP: (usize, usize) = (128, 4);
+/// How many have their words compared, of all.
+const COMPARED: usize = 400;
+/// Of how many of these the surroundings are looked at: at least, and for each answer that is wanted.
+const CENTRES: (usize, usize) = (40, 3);
+/// Of how many, for each centre, the whole vector is looked at.
+const CLOSELY: usize = 4;
 /// A word in this many of two memories, or more, tells nothing apart.
 const COMMON: usize = 2;
 
 /// Finds the best of many.
 pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> Found {
     index.with_scratch(|scratch| {
-        let wide = Wide::new(index, mask, sought, asked, scratch);
+        let (wide, mut lines) = (Wide::new(index, mask, sought, asked, scratch), Lines::new(index, mask));
+        let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, scratch);
-        let compared = wide.compared(asked, candidates, scratch);
-        let scored = wide.surroundings(&compared, sought.limit, scratch);
+        let centres = wide.centres(candidates, centres, scratch);
+        let scored = wide.surroundings(&mut lines, centres, asked, scratch);
         best(scored, scratch.matching_in(mask), sought.limit)
     })
 }
@@ -38,10 +41,9 @@ struct Wide<'a> {
     called: &'a [u32],
     /// How near each day is to the dates that the question names, from this day on.
     days: (i32, Vec<f64>),
+    /// The question neither names nor wants anything.
+    plain: bool,
 }
-
-/// Memories whose words were compared, by slot, with what they are worth before their surroundings count.
-type Compared = HashMap<u32, f64>;
 
 impl<'a> Wide<'a> {
     fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, asked: &Asked, scratch: &mut Scratch) -> Self {
@@ -58,107 +60,116 @@ impl<'a> Wide<'a> {
         for slot in named(index, sought.text).filter(|slot| mask.admits(*slot)) {
             // Whoever is asked for by name is meant, whatever the text about them says.
             scratch.lexical[slot] = 1.0;
-            scratch.matches(slot);
+            scratch.has_word(slot);
         }
         let called = index.sayings().called(&query::tokens(sought.text).collect(), |slot| mask.admits(slot));
         let question = Question::new(sought.text, &words);
         let days = if question.names_dates() { days(index, mask, &question) } else { (0, Vec::new()) };
-        Self { index, mask, question, called, days }
+        let plain = called.is_empty() && !question.wants() && days.1.is_empty();
+        Self { index, mask, question, called, days, plain }
     }
 
     /// The best by everything but their words, as far as a rough comparison tells.
     fn candidates(&self, asked: &Asked, scratch: &mut Scratch) -> Vec<u32> {
         let rough = Rough::new(asked.vector.as_slice());
         let mut chosen = Chosen::default();
-        let plain = self.called.is_empty() && !self.question.wants() && self.days.1.is_empty();
         scratch.others(self.index.estimates_of_others(&rough, self.mask));
         for (number, word) in self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
-            for part in (0..8).filter(|part| word >> (8 * part) & 255 != 0) {
-                let eight = number * 8 + part;
-                let estimates = scratch.with_others(eight, self.index.estimates(&rough, eight));
-                let lexical = &scratch.lexical[eight * 8..eight * 8 + 8];
-                let mut worth: [f32; 8] = std::array::from_fn(|at| soft::roughly(estimates[at], lexical[at]));
-                let bits = word >> (8 * part) & 255;
-                if !plain {
-                    for at in (0..8).filter(|at| bits >> at & 1 == 1) {
-                        #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
-                        let named = self.named(eight * 8 + at) as f32;
-                        worth[at] += named;
-                    }
-                }
-                let (mut near, mut good) = (0, 0);
-                for at in 0..8 {
-                    near |= u64::from(f64::from(estimates[at]) >= MATCH_COSINE) << at;
-                    good |= u64::from(worth[at] > chosen.least) << at;
-                }
-                scratch.matching[number] |= (near & bits) << (8 * part);
-                scratch.estimates[eight * 8..eight * 8 + 8].copy_from_slice(&estimates);
-                if good & bits != 0 {
-                    (0..8).filter(|at| good & bits & 1 << at != 0).for_each(|at| chosen.add(worth[at], narrow(eight * 8 + at)));
+            let estimates = scratch.with_others(number, self.index.estimates(&rough, number, *word));
+            let lexical = &scratch.lexical[number * 64..number * 64 + 64];
+            let mut worth = [0.0; 64];
+            for ((worth, estimate), lexical) in worth.iter_mut().zip(&estimates).zip(lexical) {
+                *worth = soft::roughly(*estimate, *lexical);
+            }
+            if !self.plain {
+                for at in (0..64).filter(|at| word >> at & 1 == 1) {
+                    #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
+                    let named = self.named(number * 64 + at) as f32;
+                    worth[at] += named;
                 }
             }
+            scratch.near[number] |= bits_of(&estimates, |estimate| f64::from(estimate) >= MATCH_COSINE) & word;
+            let least = chosen.least;
+            slots_of(number, bits_of(&worth, |worth| worth > least) & word).for_each(|slot| chosen.add(worth[slot % 64], narrow(slot)));
         }
         chosen.best()
     }
 
     /// What the question names or wants, of one memory.
     fn named(&self, slot: usize) -> f64 {
+        if self.plain {
+            return 0.0;
+        }
         let said = self.index.said(slot);
         let near = said.day.and_then(|day| self.days.1.get(usize::try_from(day - self.days.0).ok()?)).copied().unwrap_or(0.0);
         self.question.worth(said.kind, near, self.called.contains(&said.speaker))
     }
 
-    /// The best of the candidates, and their neighbours, with their words compared.
-    fn compared(&self, asked: &Asked, candidates: Vec<u32>, scratch: &Scratch) -> Compared {
-        let cosines = self.index.cosines(&asked.vector, &candidates);
-        let worth = |(slot, cosine): (u32, f32)| (self.own(slot, f64::from(cosine), scratch), slot);
-        let mut exactly: Vec<(f64, u32)> = candidates.into_iter().zip(cosines).map(worth).collect();
-        let better = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
-        if exactly.len() > soft::SCAN_BEST {
-            exactly.select_nth_unstable_by(soft::SCAN_BEST, better);
-            exactly.truncate(soft::SCAN_BEST);
-        }
-        let best: Vec<u32> = exactly.into_iter().map(|(_, slot)| slot).collect();
-        let mut compared = Compared::new();
-        for run in Run::around(self.index, self.mask, best, 1) {
-            let cosines = self.index.cosines(&asked.vector, &run.slots);
-            let mut scores: Vec<f64> =
-                run.slots.iter().zip(cosines).map(|(slot, cosine)| soft::base(f64::from(cosine), scratch.lexical_of(*slot))).collect();
-            let codes: Vec<Option<&[Code]>> = run.slots.iter().map(|slot| self.index.codes(*slot as usize)).collect();
-            self.question.add_matches(&mut scores, &codes, run.link);
-            compared.extend(run.slots.iter().zip(scores).map(|(slot, score)| (*slot, score + self.named(*slot as usize))));
-        }
-        compared
+    /// The best of the candidates, once their words are compared.
+    fn centres(&self, candidates: Vec<u32>, count: usize, scratch: &Scratch) -> Vec<u32> {
+        let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
+        let worth = |slot: u32| self.own(slot, scratch) + self.question.own_match(codes(slot));
+        let mut best: Vec<(f64, u32)> = candidates.into_iter().map(|slot| (worth(slot), slot)).collect();
+        keep_best(&mut best, count);
+        best.into_iter().map(|(_, slot)| slot).collect()
     }
 
-    /// What a memory is worth by everything but its words.
-    fn own(&self, slot: u32, cosine: f64, scratch: &Scratch) -> f64 {
-        soft::base(cosine, scratch.lexical_of(slot)) + self.named(slot as usize)
+    /// What a memory is worth by everything but its words, roughly.
+    fn own(&self, slot: u32, scratch: &Scratch) -> f64 {
+        soft::base(f64::from(scratch.estimates[slot as usize]), scratch.lexical_of(slot)) + self.named(slot as usize)
     }
 
-    /// The best of what was compared and all around it, with what its surroundings add.
-    fn surroundings(&self, compared: &Compared, limit: usize, scratch: &Scratch) -> Vec<Scored> {
-        let top = TOP.0.max(TOP.1 * limit);
-        let mut best: Vec<(f64, u32)> = compared.iter().map(|(slot, score)| (*score, *slot)).collect();
-        if best.len() > top {
-            best.select_nth_unstable_by(top, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-            best.truncate(top);
-        }
-        let centres = best.into_iter().map(|(_, slot)| slot).collect();
-        let mut scored = Vec::new();
+    /// The centres and all around them, with what their surroundings add.
+    fn surroundings(&self, lines: &mut Lines<'_>, centres: Vec<u32>, asked: &Asked, scratch: &mut Scratch) -> Vec<Scored> {
+        let closely = CLOSELY * centres.len();
         // One more on each side: a neighbour is lifted by its own neighbour.
-        for Run { slots, link } in Run::around(self.index, self.mask, centres, soft::REACH + 1) {
-            let own = |slot: &u32| self.own(*slot, f64::from(scratch.estimates[*slot as usize]), scratch);
-            let scores: Vec<f64> = slots.iter().map(|slot| compared.get(slot).copied().unwrap_or_else(|| own(slot))).collect();
+        let runs = lines.around(centres, soft::REACH + 1);
+        let mut scores: Vec<f64> = Vec::new();
+        for run in &runs {
+            let first = scores.len();
+            scores.extend(run.slots.iter().map(|slot| self.own(*slot, scratch)));
+            let codes: Vec<&[Code]> = run.slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
+            self.question.add_matches(&mut scores[first..], &codes, run.link);
+        }
+        self.look_closely(&runs, &mut scores, (asked, closely), scratch);
+        let (mut scored, mut rest) = (Vec::with_capacity(scores.len()), scores.as_slice());
+        for Run { slots, link } in runs {
             let asks: Vec<bool> = slots.iter().map(|slot| self.index.said(*slot as usize).kind.question).collect();
-            let lifted = soft::lift(&scores, &asks, link);
-            scored.extend(slots.iter().zip(lifted).map(|(slot, score)| {
+            let (own, others) = rest.split_at(slots.len());
+            scored.extend(slots.iter().zip(soft::lift(own, &asks, link)).map(|(slot, score)| {
                 let slot = *slot as usize;
-                Scored::new(self.index, slot, score, scratch.matching[slot / 64] >> (slot % 64) & 1 == 1)
+                Scored::new(self.index, slot, score, scratch.matches(slot))
             }));
+            rest = others;
         }
         scored
     }
+
+    /// Of the best so far the exact cosine takes the place of the rough one.
+    fn look_closely(&self, runs: &[Run], scores: &mut [f64], (asked, count): (&Asked, usize), scratch: &mut Scratch) {
+        let slots: Vec<u32> = runs.iter().flat_map(|run| &run.slots).copied().collect();
+        let mut best: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
+        keep_best(&mut best, count);
+        let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
+        for ((_, at), (slot, cosine)) in best.iter().zip(chosen.iter().zip(self.index.cosines(&asked.vector, &chosen))) {
+            let rough = f64::from(scratch.estimates[*slot as usize]);
+            scores[*at as usize] += soft::base(f64::from(cosine), 0.0) - soft::base(rough, 0.0);
+            scratch.set_near(*slot as usize, f64::from(cosine) >= MATCH_COSINE);
+        }
+    }
+}
+
+/// Keeps so many of the best, in no order; of equals the later one.
+fn keep_best(of: &mut Vec<(f64, u32)>, count: usize) {
+    if of.len() > count {
+        of.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        of.truncate(count);
+    }
+}
+
+/// One bit for each of 64 numbers.
+fn bits_of(numbers: &[f32; 64], has: impl Fn(f32) -> bool) -> u64 {
+    numbers.iter().enumerate().fold(0, |bits, (at, number)| bits | u64::from(has(*number)) << at)
 }
 
 /// BM25 of every admitted memory, as a share of the ideal.
@@ -170,7 +181,7 @@ fn lexical(index: &Index, mask: &Mask, stems: &[(String, usize)], among: Admitte
         let rarity = idf(*having) / measure;
         let common = having * COMMON >= among.count && stems.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
         for (slot, times) in list.iter().filter(|(slot, _)| mask.admits(*slot)) {
-            scratch.matches(slot);
+            scratch.has_word(slot);
             if !common {
                 #[expect(clippy::cast_possible_truncation, reason = "a share; seven digits are enough")]
                 let share = (rarity * SHORT.saturated(times, index.words().length(slot), among.mean_length)) as f32;
@@ -202,16 +213,16 @@ struct Chosen {
 impl Chosen {
     fn add(&mut self, worth: f32, slot: u32) {
         self.seen.push((worth, slot));
-        if self.seen.len() >= 4 * ROUGHLY_BEST {
+        if self.seen.len() >= 4 * COMPARED {
             self.cut();
         }
     }
 
     fn cut(&mut self) {
-        if self.seen.len() > ROUGHLY_BEST {
-            let (_, (least, _), _) = self.seen.select_nth_unstable_by(ROUGHLY_BEST, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        if self.seen.len() > COMPARED {
+            let (_, (least, _), _) = self.seen.select_nth_unstable_by(COMPARED, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
             self.least = *least;
-            self.seen.truncate(ROUGHLY_BEST);
+            self.seen.truncate(COMPARED);
         }
     }
 

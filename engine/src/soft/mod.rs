@@ -51,10 +51,8 @@ const BEST: usize = 2;
 const QUESTION: f64 = 0.03;
 /// How much more neighbours must be alike than any two before their order counts whole.
 const LINK: f64 = 0.045;
-/// Up to this many memories the words of all are compared; of more only those of the best by everything else, and of their neighbours.
+/// Up to this many memories everything of all is compared; of more only the words of the best by everything else, and of their neighbours.
 pub(crate) const SCAN_ALL: usize = 2_000;
-/// How many that are.
-pub(crate) const SCAN_BEST: usize = 400;
 
 /// A best score below this is seldom of an answer. docs/retrieval.md says how it was learnt.
 pub(crate) const WEAK: f64 = 0.65;
@@ -114,22 +112,29 @@ impl Question {
         DATE * near + person + EXPECT * f64::from(expected)
     }
 
+    /// What the soft match of its own words is worth.
+    pub(crate) fn own_match(&self, codes: &[Code]) -> f64 {
+        let mut row = [0.0; 8];
+        let of_eight = |(eight, weights): (&Eight, &[f64])| {
+            words::matches(std::slice::from_ref(eight), codes, &mut row);
+            row.iter().zip(weights).map(|(own, weight)| own * weight).sum::<f64>()
+        };
+        SOFT * self.eights.iter().zip(self.weights.chunks(8)).map(of_eight).sum::<f64>()
+    }
+
     /// Adds the soft match of the words to memories that stand one after the other; a word counts somewhat less in the memory next door.
-    /// None stands for a memory whose words are not compared.
-    pub(crate) fn add_matches(&self, scores: &mut [f64], codes: &[Option<&[Code]>], link: f64) {
+    pub(crate) fn add_matches(&self, scores: &mut [f64], codes: &[&[Code]], link: f64) {
         let count = self.weights.len();
         if count == 0 {
             return;
         }
         let mut matches = vec![0.0; scores.len() * count];
         for (codes, row) in codes.iter().zip(matches.chunks_exact_mut(count)) {
-            if let Some(codes) = codes {
-                words::matches(&self.eights, codes, row);
-            }
+            words::matches(&self.eights, codes, row);
         }
         let zeros = vec![0.0; count];
         let row = |at: usize| matches.get(at * count..(at + 1) * count).unwrap_or(&zeros);
-        for (at, score) in scores.iter_mut().enumerate().filter(|(at, _)| codes[*at].is_some()) {
+        for (at, score) in scores.iter_mut().enumerate() {
             let (before, own, after) = (at.checked_sub(1).map_or(zeros.as_slice(), row), row(at), row(at + 1));
             let best = |word: usize| own[word].max(TERM_BESIDE * link * before[word].max(after[word]));
             *score += SOFT * self.weights.iter().enumerate().map(|(word, weight)| weight * best(word)).sum::<f64>();
@@ -154,8 +159,7 @@ pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) 
     let worth = |(item, near): (&Item<'_>, f64)| question.worth(item.kind, near, item.said_by_named);
     let named: Vec<f64> = items.iter().zip(question.nearness(&days)).map(worth).collect();
     let mut scores: Vec<f64> = items.iter().map(|item| base(item.cosine, item.lexical)).collect();
-    let scanned = to_scan(&scores, &named, orders);
-    let codes: Vec<Option<&[Code]>> = items.iter().zip(&scanned).map(|(item, scanned)| scanned.then_some(item.codes)).collect();
+    let codes: Vec<&[Code]> = items.iter().map(|item| item.codes).collect();
     let asks: Vec<bool> = items.iter().map(|item| item.kind.question).collect();
     let mut lifted = Vec::with_capacity(scores.len());
     for (order, range) in ranges(orders) {
@@ -173,26 +177,4 @@ fn ranges(orders: &[Order]) -> impl Iterator<Item = (Order, std::ops::Range<usiz
         *first = range.end;
         Some((*order, range))
     })
-}
-
-/// Whose words are compared: everybody's in a small store; else those of the best by everything else.
-fn to_scan(scores: &[f64], named: &[f64], orders: &[Order]) -> Vec<bool> {
-    if scores.len() <= SCAN_ALL {
-        return vec![true; scores.len()];
-    }
-    let mut best: Vec<(f64, usize)> =
-        scores.iter().zip(named).map(|(score, named)| score + named).enumerate().map(|(at, s)| (s, at)).collect();
-    best.select_nth_unstable_by(SCAN_BEST, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-    let mut scanned = vec![false; scores.len()];
-    best[..SCAN_BEST].iter().for_each(|(_, at)| scanned[*at] = true);
-    for (_, range) in ranges(orders) {
-        let of_order = &mut scanned[range];
-        let near: Vec<usize> = (0..of_order.len())
-            .filter(|at| at.checked_sub(1).is_some_and(|before| of_order[before]) || of_order.get(at + 1).is_some_and(|after| *after))
-            .collect();
-        for at in near {
-            of_order[at] = true;
-        }
-    }
-    scanned
 }

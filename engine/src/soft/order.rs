@@ -74,15 +74,17 @@ fn best_around(scores: &[f64]) -> Vec<f64> {
     let mut means: Vec<f64> = Vec::with_capacity(scores.len());
     let end = scores.len().saturating_sub(REACH).max(REACH.min(scores.len()));
     means.extend((0..REACH.min(scores.len())).map(|at| best_at_end(scores, at)));
-    let mut best = (scores.to_vec(), vec![f64::NEG_INFINITY; scores.len()]);
+    let (mut first, mut second) = (scores.to_vec(), vec![f64::NEG_INFINITY; scores.len()]);
     for step in [1, 2, 4, 8] {
-        let count = best.0.len().saturating_sub(step);
-        let pairs = |at: usize| better_two((best.0[at], best.1[at]), (best.0[at + step], best.1[at + step]));
-        best = (0..count).map(pairs).unzip();
+        let count = first.len().saturating_sub(step);
+        for at in 0..count {
+            (first[at], second[at]) = better_two((first[at], second[at]), (first[at + step], second[at + step]));
+        }
+        first.truncate(count);
     }
     means.extend((REACH..end).map(|at| {
-        let (first, second) = better_two((best.0[at - REACH], best.1[at - REACH]), (scores[at + REACH], f64::NEG_INFINITY));
-        (first + second) / BEST as f64
+        let (best, next) = better_two((first[at - REACH], second[at - REACH]), (scores[at + REACH], f64::NEG_INFINITY));
+        (best + next) / BEST as f64
     }));
     means.extend((end..scores.len()).map(|at| best_at_end(scores, at)));
     means

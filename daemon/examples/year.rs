@@ -194,7 +194,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Ids that an answer of ten gives, those that its summaries stand for included, and what was given in full.
+    /// Ids that an answer of ten gives, those that its summaries quote or name included, and what was given in full.
     fn ask(&self, model: &mut Model, question: &str) -> Result<(Vec<String>, Vec<i64>), Anything> {
         let arguments: Map<String, Value> = serde_json::from_value(json!({"query": question, "max_results": 10, "token_budget": 100_000}))?;
         let request: RecallRequest = loci_proto::arguments::parse(arguments)?;
@@ -205,6 +205,7 @@ impl Asker<'_> {
         let mut given = Vec::new();
         for found in &answer.reply.results {
             given.push(found.id.to_string());
+            given.extend(found.sources.iter().map(|source| source.id.to_string()));
             let sources = found.metadata.as_ref().and_then(|metadata| metadata.get("source_ids")).and_then(Value::as_array);
             // A summary counts for what it quotes: the rest is one call further away.
             let quoted = found.metadata.as_ref().and_then(|metadata| metadata.get("quotes")).and_then(Value::as_array);

@@ -101,6 +101,7 @@ mod tests {
             metadata: None,
             status: None,
             superseded_by: None,
+            sources: Vec::new(),
             relations: Vec::new(),
         }
     }

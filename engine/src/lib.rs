@@ -40,6 +40,7 @@ mod relate;
 mod restore;
 mod search;
 pub mod soft;
+mod spoken;
 pub mod stats;
 pub mod store;
 pub mod time;

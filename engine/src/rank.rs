@@ -31,8 +31,6 @@ pub(crate) struct Candidate {
     pub cosine: f64,
     /// BM25 divided by the query's ideal, at most 1; 0 without a word of the query.
     pub lexical: f64,
-    /// What its score counts, 0 to 1: less for a memory that a summary stands for.
-    pub weight: f64,
 }
 
 /// A best score of "c5" below this is seldom of an answer. Figures: docs/retrieval.md.
@@ -44,16 +42,24 @@ const LEAST: f64 = 0.01;
 /// How deep reciprocal rank fusion looks into each leg.
 const RRF_DEPTH: usize = 100;
 
-/// Scores and sorts candidates, best first; equal scores go to the one stored later.
-pub(crate) fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
-    let mut scored: Vec<(usize, f64)> = match fusion {
+/// The score of each candidate.
+pub(crate) fn scores(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
+    match fusion {
         Fusion::Weighted { vector_weight } => weighted(vector_weight, with_vectors, candidates),
         Fusion::Soft => weighted(C5, with_vectors, candidates),
         Fusion::Rrf { k } => reciprocal(k, candidates),
-    };
-    scored.iter_mut().zip(candidates).for_each(|((_, score), candidate)| *score *= candidate.weight);
+    }
+}
+
+/// Best first, at most `limit`, none that scores nothing; equal scores go to the one stored later.
+pub(crate) fn best(mut scored: Vec<(usize, f64)>, limit: usize) -> Vec<(usize, f64)> {
+    let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
     scored.retain(|(_, score)| *score > 0.0);
-    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    if scored.len() > limit {
+        scored.select_nth_unstable_by(limit, better);
+        scored.truncate(limit);
+    }
+    scored.sort_unstable_by(better);
     scored
 }
 
@@ -88,7 +94,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn candidate(slot: usize, cosine: f64, lexical: f64) -> Candidate {
-        Candidate { slot, cosine, lexical, weight: 1.0 }
+        Candidate { slot, cosine, lexical }
+    }
+
+    fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
+        best(scores(fusion, with_vectors, candidates), candidates.len())
     }
 
     fn order(ranked: &[(usize, f64)]) -> Vec<usize> {

@@ -6,7 +6,7 @@ use crate::db::{groups, memories};
 use crate::embedding::Asked;
 use crate::error::Result;
 use crate::index::{Filter, Index};
-use crate::search::{Sought, search};
+use crate::search::{Found, Sought, search};
 use crate::time::Timestamp;
 use crate::visible::Sight;
 use crate::{Reader, budget, query};
@@ -14,7 +14,7 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
-use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, TokenBudget};
+use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, Source, TokenBudget};
 use memories::{Memory, Status};
 
 /// Relations that are given with an entity.
@@ -44,6 +44,14 @@ pub struct Question<'a> {
     pub now: Timestamp,
     /// What the answer has to say about parts that are out.
     pub degraded: &'a Degraded,
+}
+
+/// A memory of an answer in the making.
+struct Hit {
+    memory: Memory,
+    score: Option<f64>,
+    /// What a summary is given for.
+    sources: Vec<Source>,
 }
 
 /// What a request asks for, once it is known to ask for something.
@@ -104,7 +112,7 @@ impl Reader {
             let limit = request.max_results.map_or(settings.default_max_results, MaxResults::get);
             let (fusion, depth) = (settings.fusion, settings.depth);
             let found = search(&index, &mask, &Sought { text: query::head(text).0, asked: question.asked, fusion, limit, depth });
-            let ranked = seqs(&index, &found.ranked);
+            let ranked: Vec<(i64, f64, Vec<i64>)> = found.ranked.iter().map(|(slot, score)| seqs(&index, &found, *slot, *score)).collect();
             (found, ranked)
         };
         let reply = RecallReply {
@@ -116,10 +124,14 @@ impl Reader {
         let mut found = Vec::with_capacity(ranked.len());
         // One look at the store, so that its file is locked once and not for every row.
         let snapshot = self.conn.unchecked_transaction()?;
-        for (seq, score) in ranked {
-            if let Some(memory) = memories::by_seq(&self.conn, seq)? {
-                found.push((memory, Some(score)));
+        for (seq, score, below) in ranked {
+            let Some(memory) = memories::by_seq(&self.conn, seq)? else { continue };
+            let mut sources = Vec::new();
+            for seq in below {
+                let source = memories::by_seq(&self.conn, seq)?;
+                sources.extend(source.map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }));
             }
+            found.push(Hit { memory, score: Some(score), sources });
         }
         let answer = self.answer(question, group, reply, found);
         snapshot.finish()?;
@@ -141,13 +153,13 @@ impl Reader {
     /// Memories by id, in the order asked for; what this session cannot see is `missing`, whatever the reason.
     fn show(&self, question: Question<'_>, group: &Group, ids: &[MemoryId]) -> Result<Answer> {
         let mut reply = RecallReply::default();
-        let mut found: Vec<(Memory, Option<f64>)> = Vec::new();
+        let mut found: Vec<Hit> = Vec::new();
         for id in ids {
-            if found.iter().any(|(m, _)| m.id == *id) || reply.missing.contains(id) {
+            if found.iter().any(|hit| hit.memory.id == *id) || reply.missing.contains(id) {
                 continue;
             }
             match memories::by_id(&self.conn, id)?.filter(|memory| can_show(memory, group, question.now)) {
-                Some(memory) => found.push((memory, None)),
+                Some(memory) => found.push(Hit { memory, score: None, sources: Vec::new() }),
                 None => reply.missing.push(id.clone()),
             }
         }
@@ -158,22 +170,22 @@ impl Reader {
         self.answer(question, group, reply, found)
     }
 
-    fn answer(&self, question: Question<'_>, group: &Group, mut reply: RecallReply, found: Vec<(Memory, Option<f64>)>) -> Result<Answer> {
+    fn answer(&self, question: Question<'_>, group: &Group, mut reply: RecallReply, found: Vec<Hit>) -> Result<Answer> {
         let settings = &self.shared.settings();
         let short = question.request.summary_only;
         let usual = if short { settings.preload_token_budget } else { settings.recall_token_budget };
         let room = question.request.token_budget.map_or(usual, TokenBudget::get);
-        let seqs: Vec<i64> = found.iter().map(|(memory, _)| memory.seq).collect();
+        let seqs: Vec<i64> = found.iter().map(|hit| hit.memory.seq).collect();
         let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
         let sight = Sight::new(&self.conn, group, None)?;
         let mut results = Vec::with_capacity(found.len());
-        for (memory, score) in found {
+        for Hit { memory, score, sources } in found {
             if short {
-                results.push(summary(memory, score));
+                results.push(Recalled { sources, ..summary(memory, score) });
                 continue;
             }
             let relations = self.relations(&memory, &sight, RELATIONS, false)?;
-            results.push(Recalled { relations, ..full(confidence(&memory), memory, score) });
+            results.push(Recalled { relations, sources, ..full(confidence(&memory), memory, score) });
         }
         reply.degraded = question.degraded.clone();
         budget::fit(&mut reply, results, room);
@@ -187,8 +199,10 @@ fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
     visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
 }
 
-fn seqs(index: &Index, ranked: &[(usize, f64)]) -> Vec<(i64, f64)> {
-    ranked.iter().map(|(slot, score)| (index.seq(*slot), *score)).collect()
+/// A result and its score, and what it is given for, by their sequence numbers.
+fn seqs(index: &Index, found: &Found, slot: usize, score: f64) -> (i64, f64, Vec<i64>) {
+    let below = found.spoken.get(&slot).into_iter().flatten();
+    (index.seq(slot), score, below.map(|slot| index.seq(*slot)).collect())
 }
 
 fn summary(memory: Memory, score: Option<f64>) -> Recalled {
@@ -220,6 +234,7 @@ fn bare(memory: Memory, score: Option<f64>) -> Recalled {
         metadata: None,
         status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
         superseded_by: memory.superseded_by,
+        sources: Vec::new(),
         relations: Vec::new(),
     }
 }

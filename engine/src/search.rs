@@ -11,14 +11,13 @@ use crate::embedding::{Asked, Embedding};
 use crate::index::{Index, Mask, Rough, narrow};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, stem};
+use crate::spoken::{self, Above};
 use crate::{names, query};
 use loci_proto::limits;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Least cosine that counts as a match of meaning.
 const MATCH_COSINE: f64 = 0.25;
-/// What the score of a memory counts that a summary stands for.
-const COMPACTED: f64 = 0.5;
 /// How far an estimate of a cosine may be off; it is a tenth of that, usually.
 const OFF: f64 = 0.3;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
@@ -54,6 +53,8 @@ pub(crate) struct Sought<'a> {
 pub(crate) struct Found {
     /// Slots and scores, best first.
     pub ranked: Vec<(usize, f64)>,
+    /// For a summary among them the slots of the memories that it is given for, best first.
+    pub spoken: HashMap<usize, Vec<usize>>,
     /// How many memories have a word of the question, are near enough in meaning, or are entities that it names.
     pub matched: usize,
     /// Not even the best is likely to be an answer.
@@ -62,12 +63,18 @@ pub(crate) struct Found {
 
 /// Finds what the mask admits.
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
+    let above = Above::new(index, mask);
+    let repeats = above.repeats(index);
+    let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
+    let mask = fewer.as_ref().unwrap_or(mask);
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
-    let mut found = match soft {
-        Some(asked) if mask.count() > soft::SCAN_ALL && sought.depth == Depth::Best => wide::find(index, mask, sought, asked),
+    let many = mask.count() > soft::SCAN_ALL && sought.depth == Depth::Best;
+    let (scored, matched) = match soft {
+        Some(asked) if many => wide::find(index, mask, sought, asked),
         Some(asked) => Legs::new(index, mask, sought).soft(sought, asked),
         None => Legs::new(index, mask, sought).plain(sought),
     };
+    let mut found = found(index, &above, scored, (matched, sought.limit));
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
     found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best < floor);
     found
@@ -128,19 +135,14 @@ impl<'a> Legs<'a> {
         matching
     }
 
-    fn plain(&self, sought: &Sought<'_>) -> Found {
+    fn plain(&self, sought: &Sought<'_>) -> (Vec<(usize, f64)>, usize) {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
-        let candidate = |at: usize| {
-            let slot = self.slot(at);
-            Candidate { slot, cosine: self.cosine(at), lexical: lexical[at], weight: weight(self.index, slot) }
-        };
+        let candidate = |at: usize| Candidate { slot: self.slot(at), cosine: self.cosine(at), lexical: lexical[at] };
         let candidates: Vec<Candidate> = (0..self.slots.len()).filter(|at| matching[*at]).map(candidate).collect();
-        let mut ranked = rank::rank(sought.fusion, sought.asked.is_some(), &candidates);
-        ranked.truncate(sought.limit);
-        Found { ranked, matched: candidates.len(), weak: false }
+        (rank::scores(sought.fusion, sought.asked.is_some(), &candidates), candidates.len())
     }
 
-    fn soft(&self, sought: &Sought<'_>, asked: &Asked) -> Found {
+    fn soft(&self, sought: &Sought<'_>, asked: &Asked) -> (Vec<(usize, f64)>, usize) {
         let (places, orders) = self.orders();
         let (matching, lexical) = (self.matching(), self.lexical(bm25::SHORT));
         let called = self.index.sayings().called(&query::tokens(sought.text).collect(), |slot| self.mask.admits(slot));
@@ -159,9 +161,9 @@ impl<'a> Legs<'a> {
         let having = |stem: &str| self.index.words().list(stem).map_or(0, |list| self.mask.count_of(list.slots()));
         let words = asked_words(asked, self.among.count, having);
         let scores = soft::scores(&items, &orders, &soft::Question::new(sought.text, &words));
-        let scored = places.iter().zip(scores).map(|(at, score)| Scored::new(self.index, self.slot(*at), score, matching[*at]));
+        let scored = places.iter().zip(scores).map(|(at, score)| Scored { slot: self.slot(*at), score, matches: matching[*at] });
         let matched = matching.iter().filter(|matches| **matches).count();
-        best(scored.collect(), matched, sought.limit)
+        (worth_giving(scored.collect(), matched), matched)
     }
 
     /// The memories of each project one after the other, in storing order, and what each order is worth.
@@ -204,10 +206,6 @@ fn among(index: &Index, mask: &Mask) -> Admitted {
     Admitted { count: mask.count(), mean_length: (total / mask.count().max(1) as f64).max(1.0) }
 }
 
-fn weight(index: &Index, slot: usize) -> f64 {
-    if index.is_compacted(slot) { COMPACTED } else { 1.0 }
-}
-
 /// A memory and what it is worth.
 struct Scored {
     slot: usize,
@@ -216,23 +214,20 @@ struct Scored {
     matches: bool,
 }
 
-impl Scored {
-    fn new(index: &Index, slot: usize, score: f64, matches: bool) -> Self {
-        Self { slot, score: score * weight(index, slot), matches }
-    }
+/// What matches, and what stands beside it and is good enough.
+fn worth_giving(mut scored: Vec<Scored>, matched: usize) -> Vec<(usize, f64)> {
+    let best = scored.iter().filter(|of| of.matches).map(|of| of.score).fold(0.0, f64::max);
+    scored.retain(|of| matched > 0 && (of.matches || of.score >= BESIDE * best));
+    scored.into_iter().map(|of| (of.slot, of.score)).collect()
 }
 
-/// The best of what was scored.
-fn best(mut scored: Vec<Scored>, matched: usize, limit: usize) -> Found {
-    let best = scored.iter().filter(|of| of.matches).map(|of| of.score).fold(0.0, f64::max);
-    scored.retain(|of| matched > 0 && of.score > 0.0 && (of.matches || of.score >= BESIDE * best));
-    let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then(b.slot.cmp(&a.slot));
-    if scored.len() > limit {
-        scored.select_nth_unstable_by(limit, better);
+/// The best of what was scored, once summaries have spoken for what is below them.
+fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, limit): (usize, usize)) -> Found {
+    let spoken = above.speak(&mut scored, limit);
+    for (slot, score) in &mut scored {
+        *score *= spoken::weight(index, *slot);
     }
-    scored.truncate(limit);
-    scored.sort_unstable_by(better);
-    Found { ranked: scored.into_iter().map(|of| (of.slot, of.score)).collect(), matched, weak: false }
+    Found { ranked: rank::best(scored, limit), spoken, matched, weak: false }
 }
 
 /// The content words of the question, one a stem, weighted by how rare they are among all admitted memories.

@@ -22,7 +22,7 @@ pub struct CompactReply {
     /// The cluster; none when nothing is due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// The ISO week of its memories.
+    /// The ISO week of its memories, or the month or year where they are summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub week: Option<String>,
     /// Its memories, oldest first; those that do not fit the answer have no content.

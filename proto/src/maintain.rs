@@ -89,7 +89,7 @@ pub struct Deed {
     pub group: String,
     /// Who sees what is made.
     pub scope: Scope,
-    /// The ISO week of the episodes, for `compact`.
+    /// For `compact`, the ISO week of the episodes (`2026-W05`); the month (`2026-01`) or year of the summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub week: Option<String>,
     /// The episodes, oldest first.

@@ -173,9 +173,21 @@ pub struct Recalled {
     /// The memory that took its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// Of a summary, the memories below it for which it is given, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
     /// Direct relations of an entity; in full answers alone, at most 10.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<Relation>,
+}
+
+/// A memory that a summary stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Which memory.
+    pub id: MemoryId,
+    /// Its first line, at most 80 characters.
+    pub preview: String,
 }
 
 /// What does not work at the moment. Empty when all is well, and then not sent.

@@ -146,7 +146,12 @@ enum Told {
 fn line(deed: &Deed, told: Told) -> String {
     let (count, group) = (deed.members.len(), plain(&deed.group));
     let what = match deed.act {
-        Act::Compact => format!("{count} episodes of {} in {group} into a summary", deed.week.as_deref().unwrap_or("?")),
+        Act::Compact => {
+            let period = deed.week.as_deref().unwrap_or("?");
+            // A week is written with a W; what is summed up with a month or a year are summaries.
+            let named = if period.contains('W') { "episodes" } else { "summaries" };
+            format!("{count} {named} of {period} in {group} into a summary")
+        }
         Act::Promote => format!("{count} episodes in {group} into a fact for {}", deed.scope.as_str()),
         Act::Link => format!("{count} episodes in {group} linked with a fact that is known"),
     };

@@ -5,9 +5,11 @@
 use super::memories::{COLUMNS, Memory, Status, read};
 use crate::decay::Anchor;
 use crate::error::Result;
+use crate::maintain::Span;
 use crate::time::{self, Timestamp};
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use rusqlite::{Connection, OptionalExtension, Row};
+use serde_json::{Map, Value};
 
 /// What a cluster was dealt with for, in the words of the table's check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,13 +62,16 @@ pub(crate) struct Episode {
     pub made: bool,
     /// A fact was learnt from it before.
     pub promoted: bool,
+    /// Of a summary that maintenance or an agent made: what it stands for.
+    pub span: Option<Span>,
 }
 
 const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scope, m.status, m.confidence, m.confidence_at, m.pinned,
        m.created_at, m.access_count, m.content_hash, json_extract(m.metadata, '$.event_date'), m.expires_at,
        coalesce(json_extract(m.metadata, '$.summary') = 1 OR json_extract(m.metadata, '$.promoted') = 1, 0),
        EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'semantic')
-       OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id)
+       OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id),
+       CASE WHEN json_extract(m.metadata, '$.summary') = 1 THEN m.metadata END
      FROM memories m WHERE m.type = 'episodic'";
 
 /// Active and compacted episodes in storing order.
@@ -86,6 +91,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
     let scope: String = row.get(3)?;
     let status: String = row.get(4)?;
     let created_at = Timestamp(row.get(8)?);
+    let summary: Option<Map<String, Value>> = row.get::<_, Option<String>>(15)?.and_then(|text| serde_json::from_str(&text).ok());
     let date: Option<String> = row.get::<_, Option<String>>(11).unwrap_or_default();
     Ok(Episode {
         seq: row.get(0)?,
@@ -105,6 +111,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         expires_at: row.get::<_, Option<i64>>(12)?.map(Timestamp),
         made: row.get(13)?,
         promoted: row.get(14)?,
+        span: summary.and_then(|metadata| Span::of(&metadata).map(|(span, _)| span)),
     })
 }
 

@@ -128,9 +128,13 @@ pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
 }
 
 const ENTRY_ALL: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
-     CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date') FROM memories ORDER BY seq";
+     CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date'),
+     CASE WHEN status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
+     coalesce(json_extract(metadata, '$.method') = 'extractive', 0) FROM memories m ORDER BY seq";
 const ENTRY_ONE: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
-     CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date') FROM memories WHERE seq = ?1";
+     CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date'),
+     CASE WHEN status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
+     coalesce(json_extract(metadata, '$.method') = 'extractive', 0) FROM memories m WHERE seq = ?1";
 
 /// Reinforces a memory that was said again: new confidence from now on, one more access, metadata as given.
 pub(crate) fn reinforce(conn: &Connection, memory: &Memory, confidence: Confidence, now: Timestamp) -> Result<()> {
@@ -285,6 +289,8 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         content: row.get(10)?,
         created_day: Timestamp(row.get(11)?).day(),
         event_day: row.get_ref(12)?.as_str().ok().and_then(text::day),
+        summary: row.get(13)?,
+        extractive: row.get(14)?,
     })
 }
 

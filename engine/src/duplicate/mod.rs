@@ -76,6 +76,13 @@ pub fn same_fact(a: &str, b: &str) -> bool {
     difference(a, b).is_none()
 }
 
+/// Whether two texts of high cosine tell of two things that happened: in more than one place a value (a number, a name, a calendar word)
+/// stands where the other text has another one. Less strict than [`same_fact`]: one other value may be a detail.
+pub(crate) fn other_event(a: &str, b: &str) -> bool {
+    let (a, b) = pairing::pair(scan::words(a), scan::words(b));
+    a.values().min(b.values()) > 1
+}
+
 /// What makes two texts two facts, in words for people who look after the guard.
 pub(crate) fn difference(a: &str, b: &str) -> Option<&'static str> {
     if normalised(a) == normalised(b) {

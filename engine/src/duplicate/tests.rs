@@ -208,3 +208,13 @@ proptest! {
         prop_assert_eq!(same_fact(&a, &b), same_fact(&b, &a));
     }
 }
+
+#[test]
+fn two_other_values_are_another_event_and_one_or_none_is_not() {
+    let other = |a, b| [super::other_event(a, b), super::other_event(b, a)];
+    assert_eq!(other("Release 12 went out on Monday", "Release 13 went out on Tuesday"), [true, true]);
+    assert_eq!(other("The New York office moved to Lima", "The Porto office moved to Cape Town"), [true, true]);
+    assert_eq!(other("The New York office moved", "The Porto office moved"), [false, false], "a name of two words is one value");
+    assert_eq!(other("The user prefers tabs", "Tabs are what the user likes best"), [false, false]);
+    assert_eq!(other("Release 12 went out", "Release 12 went out on Monday to Lima"), [false, false], "more is not other");
+}

@@ -15,6 +15,9 @@ pub(super) const BLOCK: usize = 512;
 /// No moment, no day.
 const NEVER: (i64, i32) = (i64::MAX, i32::MIN);
 
+/// No memory.
+const NOBODY: i64 = i64::MIN;
+
 /// What is kept of one memory's entry.
 #[derive(Debug, Clone, Copy)]
 struct Fact {
@@ -25,6 +28,8 @@ struct Fact {
     group: u32,
     event_day: i32,
     created_day: i32,
+    summary: i64,
+    extractive: bool,
     kind: MemoryType,
     scope: Scope,
     status: Status,
@@ -73,6 +78,8 @@ impl Facts {
             group,
             event_day: entry.event_day.unwrap_or(NEVER.1),
             created_day: entry.created_day,
+            summary: entry.summary.unwrap_or(NOBODY),
+            extractive: entry.extractive,
             kind: entry.kind,
             scope: entry.scope,
             status: entry.status,
@@ -199,7 +206,17 @@ impl Facts {
             content: String::new(),
             event_day: (fact.event_day != NEVER.1).then_some(fact.event_day),
             created_day: fact.created_day,
+            summary: self.summary(slot),
+            extractive: fact.extractive,
         }
+    }
+
+    pub(super) fn summary(&self, slot: usize) -> Option<i64> {
+        Some(self.facts[slot].summary).filter(|seq| *seq != NOBODY)
+    }
+
+    pub(super) fn is_extractive(&self, slot: usize) -> bool {
+        self.facts[slot].extractive
     }
 }
 

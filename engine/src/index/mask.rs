@@ -7,6 +7,7 @@ use super::facts::{BLOCK, Facts};
 use crate::decay::{Anchor, Decay};
 use crate::time::{DAY, Timestamp};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
+use std::collections::HashSet;
 
 /// Which memories a search may find.
 #[derive(Debug, Clone)]
@@ -42,6 +43,15 @@ impl Mask {
             count += word.count_ones();
         }
         Self { words, before, count: count as usize, own }
+    }
+
+    /// The same without some slots.
+    pub(crate) fn without(&self, slots: &HashSet<usize>) -> Self {
+        let mut words = self.words.clone();
+        for slot in slots {
+            words[slot / 64] &= !(1 << (slot % 64));
+        }
+        Self::new(words, self.own)
     }
 
     pub(crate) fn admits(&self, slot: usize) -> bool {
@@ -223,7 +233,7 @@ mod tests {
             let expires_at = left.map(|days| T0.plus(days * DAY));
             Entry {
                 seq: 0, kind, group: group.map(str::to_owned), scope, status, anchor, expires_at, names: Vec::new(), content: String::new(),
-                event_day: None, created_day: 0,
+                event_day: None, created_day: 0, summary: None, extractive: false,
             }
         }
     }

@@ -52,6 +52,10 @@ pub struct Entry {
     pub(crate) event_day: Option<i32>,
     /// The day when it was stored.
     pub(crate) created_day: i32,
+    /// The summary that stands for it.
+    pub(crate) summary: Option<i64>,
+    /// It is a summary made of sentences of others.
+    pub(crate) extractive: bool,
 }
 
 /// Every memory's entry and vectors; a slot is a memory's place, in storing order.
@@ -260,6 +264,27 @@ impl Index {
         self.facts.compacted.has(slot)
     }
 
+    /// The memories that the mask admits and that a summary stands for, in storing order.
+    pub(crate) fn compacted_in<'a>(&'a self, mask: &'a Mask) -> impl Iterator<Item = usize> + 'a {
+        let words = mask.words().iter().enumerate();
+        words.flat_map(|(number, word)| slots_of(number, word & self.facts.compacted.word(number)))
+    }
+
+    /// The summary that stands for the memory of a slot.
+    pub(crate) fn summary(&self, slot: usize) -> Option<i64> {
+        self.facts.summary(slot)
+    }
+
+    /// Whether the memory of a slot is a summary made of sentences of others.
+    pub(crate) fn is_extractive(&self, slot: usize) -> bool {
+        self.facts.is_extractive(slot)
+    }
+
+    /// Whether the memory of a slot is in use.
+    pub(crate) fn is_active(&self, slot: usize) -> bool {
+        self.facts.active.has(slot)
+    }
+
     /// The memory of a slot.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
         let names = self.names_of.get(&narrow(slot)).cloned().unwrap_or_default();
@@ -279,6 +304,12 @@ impl Index {
             sum.iter_mut().zip(self.vector(slot, piece)?).for_each(|(s, v)| *s += v);
         }
         Embedding::new(sum).ok()
+    }
+
+    /// What the model has read in a memory of one piece.
+    pub(crate) fn coded(&self, seq: i64) -> Coded {
+        let words = self.slot(seq).and_then(|slot| self.codes(slot)).map(<[Code]>::to_vec);
+        Coded { pieces: self.direction(seq).into_iter().collect(), words }
     }
 
     /// How many slots there are.

@@ -172,6 +172,8 @@ mod tests {
             content: String::new(),
             event_day: None,
             created_day: 0,
+            summary: None,
+            extractive: false,
         }
     }
 

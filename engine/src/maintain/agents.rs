@@ -2,6 +2,7 @@
 //!
 //! An agent sees clusters of its own project alone. Not here: extractive summaries (`compact`).
 
+use super::Span;
 use super::compact::{self, Summary, add_source};
 use super::plan::{Cluster, Member, due};
 use crate::change::{Call, Change};
@@ -76,7 +77,7 @@ impl Reader {
         }
         Ok(CompactReply {
             cluster: Some(listed.cluster.key),
-            week: Some(listed.cluster.week),
+            week: Some(listed.cluster.period),
             memories,
             replaces: listed.replaces.map(|(_, id)| id),
             note: Some("Call again with cluster and your summary".to_owned()),
@@ -142,8 +143,8 @@ fn summed_up(conn: &Connection, group: &str) -> Result<Vec<Listed>> {
             members.extend(episode.filter(|_| stands_below(&source, &summary)).as_ref().map(Member::from));
         }
         members.sort_by_key(|member| (member.at, member.seq));
-        if let (Some(key), Some(week), false) = (field("cluster"), field("week"), members.is_empty()) {
-            let cluster = Cluster { key, group: group.to_owned(), scope: summary.scope, week, members };
+        if let (Some(key), Some((span, period)), false) = (field("cluster"), Span::of(&summary.metadata), members.is_empty()) {
+            let cluster = Cluster { key, group: group.to_owned(), scope: summary.scope, span, period: period.to_owned(), members };
             found.push(Listed { cluster, replaces: Some((summary.seq, summary.id)) });
         }
     }
@@ -166,6 +167,7 @@ fn supersede(change: &mut Change<'_>, cluster: &Cluster, old: &(i64, MemoryId), 
         memories::set_status(change.conn, member.seq, Standing::compacted(&id), change.call.now)?;
         add_source(change, seq, member)?;
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
+        change.touch(member.seq);
     }
     let journal = change.write_down("compact")?;
     Ok((id, journal))

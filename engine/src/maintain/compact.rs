@@ -1,9 +1,10 @@
-//! Compaction: a summary takes the place of old episodes, in one transaction. Nothing is lost: they stay, below their summary.
+//! Compaction: a summary takes the place of old episodes, or of older summaries, in one transaction. Nothing is lost: they stay, below their summary.
 //!
 //! Not here: which episodes (`plan`), which sentences (`summary`), the summaries of agents (`agents`).
 
+use super::Span;
 use super::plan::{Cluster, Member, is_due};
-use super::summary::{self, SENTENCES, Sentence, Written};
+use super::summary::{self, Members, SENTENCES, Sentence, Written};
 use crate::change::{Call, Change};
 use crate::db::clusters::{self, Kind};
 use crate::db::log::Operation;
@@ -22,7 +23,7 @@ use serde_json::{Map, Value, json};
 pub struct Draft {
     /// Its sentences; give those without a vector one, where there is a model.
     pub sentences: Vec<Sentence>,
-    moments: Vec<crate::time::Timestamp>,
+    members: Members,
 }
 
 impl Draft {
@@ -33,7 +34,7 @@ impl Draft {
     }
 
     fn written(&self) -> Written {
-        summary::write(&self.moments, &self.sentences)
+        summary::write(self.members, &self.sentences)
     }
 }
 
@@ -49,7 +50,8 @@ pub(crate) struct Summary<'a> {
 }
 
 impl Reader {
-    /// The sentences of a cluster; none when one of its memories is gone. A memory of one sentence has its vector already.
+    /// The sentences of a cluster; none when one of its memories is gone. A memory of one sentence has its vector already. A summary among
+    /// them gives the lines that it quotes, with their dates.
     ///
     /// # Errors
     /// `Database`.
@@ -58,12 +60,17 @@ impl Reader {
         let mut all = Vec::new();
         for (number, member) in cluster.members.iter().enumerate() {
             let Some(memory) = memories::by_seq(&self.conn, member.seq)? else { return Ok(None) };
+            if memory.metadata.get("method").is_some_and(|method| method == "extractive") {
+                let lines = summary::lines(&memory.content).take(most);
+                all.extend(lines.map(|(at, text)| Sentence { member: number, at, text: text.to_owned(), vector: None }));
+                continue;
+            }
             let texts = summary::sentences(&memory.content, most);
             let known = if texts.len() == 1 { self.shared.index().direction(member.seq) } else { None };
-            all.extend(texts.into_iter().map(|text| Sentence { member: number, text, vector: known.clone() }));
+            all.extend(texts.into_iter().map(|text| Sentence { member: number, at: member.at, text, vector: known.clone() }));
         }
-        let moments = cluster.members.iter().map(|member| member.at).collect();
-        Ok((!all.is_empty()).then_some(Draft { sentences: all, moments }))
+        let named = if cluster.span == Span::Week { "memories" } else { "summaries" };
+        Ok((!all.is_empty()).then_some(Draft { sentences: all, members: Members { count: cluster.members.len(), named } }))
     }
 }
 
@@ -163,15 +170,13 @@ fn metadata(cluster: &Cluster, summary: Summary<'_>) -> Map<String, Value> {
     let fields = json!({
         "summary": true,
         "method": summary.method,
-        "week": cluster.week,
         "cluster": cluster.key,
         "event_date": dates().min().map(crate::time::Timestamp::date),
         "event_date_end": dates().max().map(crate::time::Timestamp::date),
         "source_ids": ids,
         "quotes": summary.quoted.iter().map(|id| ids.iter().position(|known| *known == id.as_str())).collect::<Vec<_>>(),
     });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    let mut fields = if let Value::Object(fields) = fields { fields } else { Map::new() };
+    fields.insert(cluster.span.as_str().to_owned(), json!(cluster.period));
+    fields
 }

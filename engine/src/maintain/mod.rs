@@ -1,7 +1,7 @@
-//! The lifecycle: old episodes become summaries, what is said again and again becomes a fact, what nobody uses is cleaned up.
+//! The lifecycle: old episodes become summaries, old summaries those of a month and a year, what is said again and again becomes a fact, what nobody uses is cleaned up.
 //!
-//! **How a run goes.** [`Reader::plan`] says what is to be done and changes nothing; what it decides is pure (`plan`, `topics`,
-//! `promote::stars`, `summary`). Each [`Step`] of the plan is then one transaction and one act of the journal: [`Writer::compact`] or
+//! **How a run goes.** [`Reader::plan`] says what is to be done and changes nothing; what it decides is pure (`plan`, `span`,
+//! `topics`, `promote::stars`, `summary`). Each [`Step`] of the plan is then one transaction and one act of the journal: [`Writer::compact`] or
 //! [`Writer::promote`]. A step looks again at each of its memories, and is left out where one has changed since. Decay is no part of a
 //! run: it is a function of time (`decay`). Not here: when a run is due, and the model (the daemon has both).
 
@@ -10,6 +10,7 @@ mod cleanup;
 mod compact;
 mod plan;
 mod promote;
+mod span;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub use agents::text_of;
 pub use compact::Draft;
 pub use plan::{Cluster, Plan, Step};
 pub use promote::Promotion;
+pub(crate) use span::Span;
 pub use summary::Sentence;
 pub(crate) use unquote::unquote;
 

@@ -1,13 +1,13 @@
-//! What a run would do: which episodes are due, by project and week, in which topics; which of them say the same. Changes nothing.
+//! What a run would do: which memories are due, by project and week, month or year, in which topics; which of them say the same. Changes nothing.
 //!
 //! Not here: doing it (`compact`, `promote`).
 
-use super::{Rules, promote, topics};
+use super::{Rules, Span, promote, topics};
 use crate::db::clusters::{self, Episode};
 use crate::db::memories::Status;
 use crate::embedding::Embedding;
 use crate::error::Result;
-use crate::time::{DAY, Timestamp};
+use crate::time::Timestamp;
 use crate::{Reader, Shared};
 use loci_proto::maintain::{self as told, Act, Deed};
 use loci_proto::memory::{MemoryId, Scope};
@@ -20,33 +20,34 @@ const SMALLEST: usize = 3;
 /// Everything that a run would do, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// Episodes that become summaries first, then facts.
+    /// Episodes that become summaries first, then summaries of summaries, then facts.
     pub steps: Vec<Step>,
 }
 
 /// One transaction of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// A summary takes the place of episodes.
+    /// A summary takes the place of episodes, or of summaries.
     Compact(Cluster),
     /// Episodes that say the same become a fact.
     Promote(promote::Promotion),
 }
 
-/// Episodes of one project, one audience, one week and one topic.
+/// Episodes of one project, one audience, one week and one topic; or summaries of one month or year.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cluster {
-    /// Names the cluster: its week and what is in it.
+    /// Names the cluster: its period and what is in it.
     pub key: String,
     /// The project, by its id.
     pub group: String,
     pub(crate) scope: Scope,
-    /// The ISO week.
-    pub week: String,
+    pub(crate) span: Span,
+    /// The ISO week, month or year.
+    pub period: String,
     pub(crate) members: Vec<Member>,
 }
 
-/// An episode as it stood when the plan was made.
+/// A memory as it stood when the plan was made.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Member {
     pub seq: i64,
@@ -62,10 +63,10 @@ impl From<&Episode> for Member {
 }
 
 impl Cluster {
-    pub(crate) fn new(key: (String, Scope, String), members: Vec<Member>) -> Self {
-        let (group, scope, week) = key;
+    pub(crate) fn new(key: Key, members: Vec<Member>) -> Self {
+        let (group, scope, span, period) = key;
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
-        Self { key: format!("{week}-{}", digest(&[&group, scope.as_str()], &ids)), group, scope, week, members }
+        Self { key: format!("{period}-{}", digest(&[&group, scope.as_str()], &ids)), group, scope, span, period, members }
     }
 
     /// Its name in the table of what was dealt with.
@@ -92,7 +93,7 @@ impl Step {
                 cluster: cluster.key.clone(),
                 group: cluster.group.clone(),
                 scope: cluster.scope,
-                week: Some(cluster.week.clone()),
+                week: Some(cluster.period.clone()),
                 members: cluster.members.iter().map(|member| member.id.clone()).collect(),
                 from: None,
                 made: None,
@@ -136,11 +137,11 @@ impl Reader {
     }
 }
 
-/// The clusters that are due, oldest week first, but those that were dealt with before.
+/// The clusters that are due, weeks before months and years, oldest first, but those that were dealt with before.
 pub(crate) fn due(conn: &Connection, shared: &Shared, episodes: &[Episode], now: Timestamp) -> Result<Vec<Cluster>> {
     let rules = &shared.settings().rules;
     let mut due = Vec::new();
-    for (key, members) in weeks(episodes, rules, now) {
+    for (key, members) in periods(episodes, rules, now) {
         let directions = directions(shared, &members);
         for topic in topics::of(&directions, smallest(rules)) {
             let cluster = Cluster::new(key.clone(), topic.into_iter().map(|i| Member::from(members[i])).collect());
@@ -149,7 +150,7 @@ pub(crate) fn due(conn: &Connection, shared: &Shared, episodes: &[Episode], now:
             }
         }
     }
-    due.sort_by(|a, b| (&a.week, &a.group, &a.members[0].seq).cmp(&(&b.week, &b.group, &b.members[0].seq)));
+    due.sort_by(|a, b| (a.span, &a.period, &a.group, &a.members[0].seq).cmp(&(b.span, &b.period, &b.group, &b.members[0].seq)));
     Ok(due)
 }
 
@@ -163,43 +164,54 @@ fn smallest(rules: &Rules) -> usize {
     SMALLEST.min(rules.compaction_min_group_size)
 }
 
-type Key = (String, Scope, String);
+type Key = (String, Scope, Span, String);
 
-/// Whether an episode may be compacted: in use, of its own making, not pinned, without an end of its own, and old enough.
+/// With what stretch of time a memory is summed up: an episode with its week, a summary with its month, and what is left of a year with
+/// the year. None for what was made otherwise.
+fn span(episode: &Episode, rules: &Rules, now: Timestamp) -> Option<Span> {
+    if !episode.made {
+        return Some(Span::Week);
+    }
+    let wider = |below| [Span::Year, Span::Month].into_iter().filter(move |span| *span > below);
+    let of = wider(episode.span?).find(|span| span.is_over(episode.at, rules, now));
+    of.or_else(|| wider(episode.span?).next_back())
+}
+
+/// Whether a memory may be summed up: in use, not pinned, without an end of its own, and old enough.
 pub(crate) fn is_due(episode: &Episode, rules: &Rules, now: Timestamp) -> bool {
     episode.status == Status::Active
         && !episode.anchor.pinned
-        && !episode.made
         && episode.expires_at.is_none()
-        && now.since(episode.at) as f64 > rules.compaction_age_days * DAY as f64
+        && span(episode, rules, now).is_some_and(|span| span.is_over(episode.at, rules, now))
 }
 
-/// Episodes that are due, by project, audience and week, in the order of their dates. What of a week was compacted before counts for
+/// Memories that are due, by project, audience and period, in the order of their dates. What of a period was compacted before counts for
 /// its size, so that a run that was broken off goes on.
-fn weeks<'a>(episodes: &'a [Episode], rules: &Rules, now: Timestamp) -> Vec<(Key, Vec<&'a Episode>)> {
-    let mut weeks: BTreeMap<(&str, &str, String), Week<'_>> = BTreeMap::new();
-    for episode in episodes.iter().filter(|episode| !episode.made) {
+fn periods<'a>(episodes: &'a [Episode], rules: &Rules, now: Timestamp) -> Vec<(Key, Vec<&'a Episode>)> {
+    let mut periods: BTreeMap<(&str, &str, Span, String), Period<'_>> = BTreeMap::new();
+    for episode in episodes {
+        let Some(span) = span(episode, rules, now) else { continue };
         let compacted = episode.status == Status::Compacted;
         if !compacted && !is_due(episode, rules, now) {
             continue;
         }
-        let key = (episode.group.as_str(), episode.scope.as_str(), episode.at.week());
-        let week = weeks.entry(key).or_insert(Week { size: 0, scope: episode.scope, due: Vec::new() });
-        week.size += 1;
+        let key = (episode.group.as_str(), episode.scope.as_str(), span, span.label(episode.at));
+        let period = periods.entry(key).or_insert(Period { size: 0, scope: episode.scope, due: Vec::new() });
+        period.size += 1;
         if !compacted {
-            week.due.push(episode);
+            period.due.push(episode);
         }
     }
-    weeks.retain(|_, week| week.size >= rules.compaction_min_group_size && week.due.len() >= smallest(rules));
-    let due = weeks.into_iter().map(|((group, _, name), mut week)| {
-        week.due.sort_by_key(|episode| (episode.at, episode.seq));
-        ((group.to_owned(), week.scope, name), week.due)
+    periods.retain(|_, period| period.size >= rules.compaction_min_group_size && period.due.len() >= smallest(rules));
+    let due = periods.into_iter().map(|((group, _, span, name), mut period)| {
+        period.due.sort_by_key(|episode| (episode.at, episode.seq));
+        ((group.to_owned(), period.scope, span, name), period.due)
     });
     due.collect()
 }
 
-/// The episodes of one project, audience and week.
-struct Week<'a> {
+/// The memories of one project, audience and period.
+struct Period<'a> {
     /// Those that are due, and those that were compacted before.
     size: usize,
     scope: Scope,

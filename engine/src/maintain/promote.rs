@@ -1,4 +1,5 @@
-//! Promotion: what several episodes say becomes a fact, with their project's audience, and linked with each of them.
+//! Promotion: what several episodes say, not what happened several times, becomes a fact, with their project's audience, and linked
+//! with each of them.
 //!
 //! The episodes themselves stay as they are. Only when clusters of two projects agree is the fact for all of them. Not here: whether it
 //! is true; the text is that of the most central episode, word for word.
@@ -9,7 +10,7 @@ use crate::change::{Call, Change};
 use crate::db::clusters::{self, Episode, Kind};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, New, Status};
-use crate::embedding::{Coded, Embedding};
+use crate::embedding::Embedding;
 use crate::error::Result;
 use crate::store::hash;
 use crate::time::Timestamp;
@@ -19,6 +20,7 @@ use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::collections::hash_map::{Entry, HashMap};
 
 /// Newest episodes of a project that are compared with each other: the work grows with the square of their number (4,000 take a second).
 const COMPARED: usize = 4000;
@@ -77,7 +79,8 @@ pub(crate) fn promotions(conn: &Connection, shared: &Shared, episodes: &[Episode
     let mut found = Vec::new();
     for (group, mut candidates) in groups {
         candidates.reverse();
-        for star in stars(&candidates, settings.rules.promotion_similarity, settings.rules.promotion_threshold) {
+        let near = near(conn, &candidates, settings.rules.promotion_similarity)?;
+        for star in stars(&candidates, &near, settings.rules.promotion_threshold) {
             found.push(Star { group: group.to_owned(), members: star.iter().map(|i| candidates[*i].clone()).collect() });
         }
     }
@@ -105,26 +108,39 @@ struct Star<'a> {
     members: Vec<(&'a Episode, Embedding)>,
 }
 
-/// Groups of at least `least` episodes in which one is nearer than `similarity` to all others; the largest are found first. The most
-/// central one comes first; where several are equally central, the one that was used most, then the oldest.
-fn stars(candidates: &[(&Episode, Embedding)], similarity: f64, least: usize) -> Vec<Vec<usize>> {
-    let mut near: Vec<Vec<(usize, f32)>> = vec![Vec::new(); candidates.len()];
-    for (a, (_, x)) in candidates.iter().enumerate() {
-        for (b, (_, y)) in candidates[..a].iter().enumerate() {
-            let cosine = x.cosine(y);
-            if f64::from(cosine) > similarity {
-                near[a].push((b, cosine));
-                near[b].push((a, cosine));
+/// For each candidate those that say the same: nearer than `similarity`, and not of another event by their texts.
+fn near(conn: &Connection, candidates: &[(&Episode, Embedding)], similarity: f64) -> Result<Vec<Vec<usize>>> {
+    let mut texts: HashMap<i64, String> = HashMap::new();
+    let mut near: Vec<Vec<usize>> = vec![Vec::new(); candidates.len()];
+    for (a, (one, x)) in candidates.iter().enumerate() {
+        for (b, (other, y)) in candidates[..a].iter().enumerate() {
+            if f64::from(x.cosine(y)) <= similarity {
+                continue;
+            }
+            for seq in [one.seq, other.seq] {
+                if let Entry::Vacant(text) = texts.entry(seq) {
+                    text.insert(memories::by_seq(conn, seq)?.map_or_else(String::new, |memory| memory.content));
+                }
+            }
+            if !duplicate::other_event(&texts[&one.seq], &texts[&other.seq]) {
+                near[a].push(b);
+                near[b].push(a);
             }
         }
     }
+    Ok(near)
+}
+
+/// Groups of at least `least` episodes in which one is near all others; the largest are found first. The most central one comes first;
+/// where several are equally central, the one that was used most, then the oldest.
+fn stars(candidates: &[(&Episode, Embedding)], near: &[Vec<usize>], least: usize) -> Vec<Vec<usize>> {
     let mut open = vec![true; candidates.len()];
     let mut found = Vec::new();
     loop {
-        let degree = |i: usize, open: &[bool]| near[i].iter().filter(|(other, _)| open[*other]).count();
+        let degree = |i: usize, open: &[bool]| near[i].iter().filter(|other| open[**other]).count();
         let best = (0..candidates.len()).filter(|i| open[*i]).max_by_key(|i| (degree(*i, &open), std::cmp::Reverse(*i)));
         let Some(centre) = best.filter(|i| degree(*i, &open) + 1 >= least) else { return found };
-        let mut members: Vec<usize> = near[centre].iter().map(|(other, _)| *other).filter(|other| open[*other]).collect();
+        let mut members: Vec<usize> = near[centre].iter().copied().filter(|other| open[*other]).collect();
         members.push(centre);
         members.sort_unstable();
         for member in &members {
@@ -259,7 +275,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
     let central = &promotion.members[promotion.central];
     let content = memories::by_seq(change.conn, central.seq)?.map(|memory| memory.content).unwrap_or_default();
     let seqs: Vec<i64> = promotion.members.iter().map(|member| member.seq).collect();
-    let pieces: Vec<Embedding> = change.shared.index().direction(central.seq).into_iter().collect();
+    let coded = change.shared.index().coded(central.seq);
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let ids: Vec<&str> = promotion.members.iter().take(NAMED).map(|member| member.id.as_str()).collect();
     let fields = json!({"promoted": true, "promoted_from": central.id, "source_ids": ids, "sources": seqs.len()});
@@ -275,7 +291,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         hash: &hash(&content),
         expires_at: None,
     };
-    let seq = change.insert(&new, &Coded::from(pieces))?;
+    let seq = change.insert(&new, &coded)?;
     change.log(Operation::Create, &id, &json!({"promoted_from": central.id, "episodes": seqs.len()}))?;
     links::renew(change, seq)?;
     Ok((seq, id))

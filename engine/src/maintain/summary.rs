@@ -4,7 +4,7 @@
 //! their vectors come from (`compact`).
 
 use crate::embedding::Embedding;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, moment_of};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Longest summary, in characters: one piece of the model in nearly every language, so that one vector speaks for all of it.
@@ -23,6 +23,8 @@ const CENTRAL: f32 = 0.7;
 pub struct Sentence {
     /// Which member of the cluster it stands in.
     pub(crate) member: usize,
+    /// When that was.
+    pub(crate) at: Timestamp,
     /// What it says.
     pub text: String,
     /// Its vector; none while it waits for one, or where there is no model.
@@ -48,27 +50,44 @@ pub(crate) struct Written {
     pub quoted: Vec<usize>,
 }
 
-/// Writes the summary of a cluster whose members happened at these moments.
-pub(crate) fn write(moments: &[Timestamp], sentences: &[Sentence]) -> Written {
-    let mut chosen = choose(moments, sentences);
-    chosen.sort_by_key(|i| (moments[sentences[*i].member], sentences[*i].member, *i));
-    let lines: Vec<String> = chosen.iter().map(|i| line(moments, &sentences[*i])).collect();
-    let quoted: Vec<usize> = chosen.iter().map(|i| sentences[*i].member).collect();
-    let mut members = quoted.clone();
-    members.sort_unstable();
-    members.dedup();
-    Written { text: format!("{}\n{}", lines.join("\n"), ending(moments.len(), moments.len() - members.len())), quoted }
+/// The lines of an extractive summary, each with its date; what it says of itself at the end is left out.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (Timestamp, &str)> {
+    text.lines().filter_map(|line| line.split_once(": ").and_then(|(date, said)| Some((moment_of(date)?, said))))
 }
 
-fn ending(of: usize, left_out: usize) -> String {
-    match left_out {
-        0 => format!("(From {of} memories; source_ids names them.)"),
-        left => format!("(From {of} memories; {left} of them are not quoted. source_ids names all.)"),
+/// Writes the summary of a cluster of so many members.
+pub(crate) fn write(members: Members, sentences: &[Sentence]) -> Written {
+    let mut chosen = choose(members, sentences);
+    chosen.sort_by_key(|i| (sentences[*i].at, sentences[*i].member, *i));
+    let lines: Vec<String> = chosen.iter().map(|i| line(&sentences[*i])).collect();
+    let quoted: Vec<usize> = chosen.iter().map(|i| sentences[*i].member).collect();
+    let mut heard = quoted.clone();
+    heard.sort_unstable();
+    heard.dedup();
+    Written { text: format!("{}\n{}", lines.join("\n"), members.ending(members.count - heard.len())), quoted }
+}
+
+/// What is summed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Members {
+    /// How many there are.
+    pub count: usize,
+    /// `memories` or `summaries`.
+    pub named: &'static str,
+}
+
+impl Members {
+    fn ending(self, left_out: usize) -> String {
+        let Self { count, named } = self;
+        match left_out {
+            0 => format!("(From {count} {named}; source_ids names them.)"),
+            left => format!("(From {count} {named}; {left} of them are not quoted. source_ids names all.)"),
+        }
     }
 }
 
-fn line(moments: &[Timestamp], sentence: &Sentence) -> String {
-    format!("{}: {}", moments[sentence.member].date(), cut(&sentence.text))
+fn line(sentence: &Sentence) -> String {
+    format!("{}: {}", sentence.at.date(), cut(&sentence.text))
 }
 
 /// A sentence of at most [`SENTENCE`] characters, cut at a word where it has to be.
@@ -91,7 +110,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Maximal marginal relevance: the most central first, then what is central and differs from all chosen, as long as it fits.
-fn choose(moments: &[Timestamp], sentences: &[Sentence]) -> Vec<usize> {
+fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
     let directions: Vec<Option<Embedding>> = sentences.iter().map(|sentence| sentence.vector.clone()).collect();
     let known = directions.iter().flatten().count();
     let centre = super::topics::centre(&directions, &(0..directions.len()).collect::<Vec<_>>());
@@ -105,14 +124,14 @@ fn choose(moments: &[Timestamp], sentences: &[Sentence]) -> Vec<usize> {
             _ => 0.0,
         })
         .collect();
-    let mut room = LONGEST - ending(moments.len(), moments.len()).chars().count();
+    let mut room = LONGEST - members.ending(members.count).chars().count();
     let mut nearest = vec![-1.0_f32; sentences.len()];
     let mut open: Vec<usize> = (0..sentences.len()).collect();
     let mut chosen: Vec<usize> = Vec::new();
     loop {
         open.retain(|i| {
             let again = chosen.iter().any(|c| sentences[*c].text == sentences[*i].text);
-            nearest[*i] <= SAME && !again && line(moments, &sentences[*i]).chars().count() < room
+            nearest[*i] <= SAME && !again && line(&sentences[*i]).chars().count() < room
         });
         // A second sentence of a memory waits until every memory that says something else has had one.
         let said = |i: usize| chosen.iter().any(|c| sentences[*c].member == sentences[i].member);
@@ -120,7 +139,7 @@ fn choose(moments: &[Timestamp], sentences: &[Sentence]) -> Vec<usize> {
         let long = |i: usize| sentences[i].text.chars().count() > SENTENCE;
         let best = open.iter().copied().max_by(|a, b| long(*b).cmp(&long(*a)).then(worth(*a).total_cmp(&worth(*b))).then(b.cmp(a)));
         let Some(best) = best else { return chosen };
-        room -= line(moments, &sentences[best]).chars().count() + 1;
+        room -= line(&sentences[best]).chars().count() + 1;
         chosen.push(best);
         open.retain(|i| *i != best);
         for i in &open {
@@ -138,19 +157,23 @@ mod tests {
     use crate::time::DAY;
     use proptest::prelude::*;
 
+    /// A sentence of a member, which was stored so many days after the first one.
     fn sentence(member: usize, text: &str, vector: Option<Embedding>) -> Sentence {
-        Sentence { member, text: text.to_owned(), vector }
+        Sentence { member, at: T0.plus(i64::try_from(member).expect("are few") * DAY), text: text.to_owned(), vector }
+    }
+
+    fn of(count: usize) -> Members {
+        Members { count, named: "memories" }
     }
 
     #[test]
     fn the_most_central_sentences_that_differ_are_quoted_with_their_dates() {
-        let moments = [T0, T0.plus(DAY), T0.plus(2 * DAY)];
         let all = [
             sentence(0, "The mail gateway was slow.", Some(leaning(0, 1, 0.9))),
             sentence(1, "The mail gateway has been slow.", Some(leaning(0, 1, 0.91))),
             sentence(2, "Bruno found a full disk behind it.", Some(leaning(0, 2, 0.7))),
         ];
-        let written = write(&moments, &all);
+        let written = write(of(3), &all);
         let expected = "2026-02-02: The mail gateway has been slow.\n2026-02-03: Bruno found a full disk behind it.\n\
                         (From 3 memories; 1 of them are not quoted. source_ids names all.)";
         assert_eq!(written, Written { text: expected.to_owned(), quoted: vec![1, 2] });
@@ -158,14 +181,14 @@ mod tests {
 
     #[test]
     fn without_vectors_the_first_sentences_are_quoted() {
-        let written = write(&[T0, T0], &[sentence(0, "One.", None), sentence(0, "Two.", None), sentence(1, "Three.", None)]);
-        assert!(written.text.starts_with("2026-02-01: One.\n2026-02-01: Two.\n2026-02-01: Three.\n"), "{}", written.text);
+        let written = write(of(2), &[sentence(0, "One.", None), sentence(0, "Two.", None), sentence(1, "Three.", None)]);
+        assert!(written.text.starts_with("2026-02-01: One.\n2026-02-01: Two.\n2026-02-02: Three.\n"), "{}", written.text);
     }
 
     #[test]
     fn a_very_long_sentence_is_cut_at_a_word_and_says_so() {
         let long = "word ".repeat(200);
-        let text = write(&[T0], &[sentence(0, long.trim(), Some(axis(0)))]).text;
+        let text = write(of(1), &[sentence(0, long.trim(), Some(axis(0)))]).text;
         assert!(text.lines().next().is_some_and(|line| line.ends_with("word …") && line.chars().count() <= 292), "{text}");
     }
 
@@ -179,10 +202,9 @@ mod tests {
         /// However much there is, the summary is bounded, quotes something, and never quotes a line twice.
         #[test]
         fn a_summary_is_bounded(lengths in proptest::collection::vec(1_usize..600, 1..60)) {
-            let moments: Vec<Timestamp> = (0_i64..).take(lengths.len()).map(|i| T0.plus(i * DAY)).collect();
             let all: Vec<Sentence> =
                 lengths.iter().enumerate().map(|(i, n)| sentence(i, &format!("{i} {}", "é".repeat(*n)), Some(leaning(0, 1 + i, 0.6)))).collect();
-            let written = write(&moments, &all);
+            let written = write(of(lengths.len()), &all);
             prop_assert!(written.text.chars().count() <= LONGEST, "{}", written.text.chars().count());
             prop_assert!(!written.quoted.is_empty());
             let mut once = written.quoted.clone();

@@ -4,7 +4,7 @@
 //! are far from the question. `Depth::Whole` compares everything and is what this is measured by. Not here: stores in which everything
 //! can be compared (`search`).
 
-use super::{Found, MATCH_COSINE, Scored, Sought, among, asked_words, best, distinct, named};
+use super::{MATCH_COSINE, Scored, Sought, among, asked_words, distinct, named, worth_giving};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Lines, Mask, Rough, Run, Scratch, narrow, slots_of};
@@ -22,14 +22,15 @@ const CLOSELY: usize = 4;
 const COMMON: usize = 2;
 
 /// Finds the best of many.
-pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> Found {
+pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> (Vec<(usize, f64)>, usize) {
     index.with_scratch(|scratch| {
         let (wide, mut lines) = (Wide::new(index, mask, sought, asked, scratch), Lines::new(index, mask));
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, scratch);
         let centres = wide.centres(candidates, centres, scratch);
         let scored = wide.surroundings(&mut lines, centres, asked, scratch);
-        best(scored, scratch.matching_in(mask), sought.limit)
+        let matched = scratch.matching_in(mask);
+        (worth_giving(scored, matched), matched)
     })
 }
 
@@ -138,7 +139,7 @@ impl<'a> Wide<'a> {
             let (own, others) = rest.split_at(slots.len());
             scored.extend(slots.iter().zip(soft::lift(own, &asks, link)).map(|(slot, score)| {
                 let slot = *slot as usize;
-                Scored::new(self.index, slot, score, scratch.matches(slot))
+                Scored { slot, score, matches: scratch.matches(slot) }
             }));
             rest = others;
         }
@@ -230,5 +231,114 @@ impl Chosen {
         self.cut();
         self.seen.sort_unstable_by_key(|(_, slot)| *slot);
         self.seen.into_iter().map(|(_, slot)| slot).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Depth;
+    use crate::db::memories::Status;
+    use crate::decay::{Anchor, Decay};
+    use crate::embedding::{Asked, Coded, DIMENSIONS, Embedding};
+    use crate::index::{Entry, Filter, Index};
+    use crate::rank::Fusion;
+    use crate::search::{Found, Sought, near, search};
+    use crate::testing::{T0, asked, coded};
+    use loci_proto::memory::{Confidence, MemoryType, Scope};
+
+    const STORED: usize = 6_000;
+
+    fn mixed(seed: usize) -> usize {
+        let mixed = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40).unwrap_or(0)
+    }
+
+    /// A direction near that of a topic, however often it is asked for.
+    fn vector(topic: usize, number: usize) -> Embedding {
+        let value = |seed: usize| (mixed(seed) % 2001) as f32 / 1000.0 - 1.0;
+        let near = |at: usize| value(topic * 1000 + at) + 0.9 * value((number + 1000) * 1000 + at) + 0.4;
+        Embedding::new((0..DIMENSIONS).map(near).collect()).expect("has a direction")
+    }
+
+    fn text(number: usize) -> String {
+        let speaker = ["", "Marta: ", "Olek: "][mixed(number) % 3];
+        let words = (0..8).map(|at| format!("word{}", mixed(number / 6 * 100 + number % 6 * 7 + at * at) % 900)).collect::<Vec<_>>();
+        format!("[2024-0{}-11] {speaker}{}{}", 1 + number % 9, words.join(" "), if mixed(number + 5) % 7 == 0 { "?" } else { "" })
+    }
+
+    /// Texts in runs of one topic, some of them of two pieces, in two projects.
+    fn index() -> Index {
+        let mut index = Index::default();
+        for number in 0..STORED {
+            let content = text(number);
+            index.put(Entry {
+                seq: i64::try_from(number).expect("is small"),
+                kind: MemoryType::Episodic,
+                group: Some(["a", "b"][usize::from(number % 40 > 30)].to_owned()),
+                scope: if number % 9 == 0 { Scope::Global } else { Scope::Group },
+                status: Status::Active,
+                anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
+                expires_at: None,
+                names: Vec::new(),
+                content: content.clone(),
+                event_day: None,
+                created_day: 0,
+                summary: None,
+                extractive: false,
+            });
+            let mut pieces = vec![vector(number / 6, number)];
+            if number % 11 == 0 {
+                pieces.push(vector(number / 6 + 1, number));
+            }
+            let words = coded(content.rsplit(": ").next().unwrap_or_default(), pieces[0].clone()).words;
+            index.set_vectors(i64::try_from(number).expect("is small"), &Coded { pieces, words });
+        }
+        index
+    }
+
+    fn filter() -> Filter<'static> {
+        let lowest = Confidence::new(0.1).expect("in bounds");
+        Filter { group: "a", kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: true }
+    }
+
+    fn found(index: &Index, text: &str, asked: &Asked, depth: Depth) -> Found {
+        let mask = index.mask(&filter());
+        search(index, &mask, &Sought { text, asked: Some(asked), fusion: Fusion::Soft, limit: 10, depth })
+    }
+
+    #[test]
+    fn the_best_of_many_are_those_of_comparing_everything() {
+        let index = index();
+        let (mut same, mut all, mut first) = (0, 0, 0);
+        for turn in 0..60 {
+            let number = mixed(turn + 77) % STORED;
+            let content = text(number);
+            let mut words =
+                content.trim_end_matches('?').rsplit(": ").next().unwrap_or_default().rsplit(' ').take(3).collect::<Vec<_>>().join(" ");
+            words.push_str([" in March 2024", " Marta", "", ""][turn % 4]);
+            let asked = asked(&words, vector(number / 6, number + STORED));
+            let (best, whole) = (found(&index, &words, &asked, Depth::Best), found(&index, &words, &asked, Depth::Whole));
+            let slots = |found: &Found| found.ranked.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
+            let (best, whole) = (slots(&best), slots(&whole));
+            assert!(!whole.is_empty());
+            all += whole.len();
+            same += whole.iter().filter(|slot| best.contains(slot)).count();
+            first += usize::from(best.first() == whole.first());
+        }
+        assert!(same * 1000 >= all * 985 && first >= 59, "{same} of {all}, {first} of 60 at the first place");
+    }
+
+    #[test]
+    fn whatever_is_near_enough_is_found_among_many() {
+        let index = index();
+        let mask = index.mask(&filter());
+        for number in (0..STORED).step_by(97) {
+            let vector = vector(number / 6, number);
+            let slots: Vec<u32> = mask.slots().map(super::narrow).collect();
+            let cosines = index.cosines(&vector, &slots);
+            let expected: Vec<usize> =
+                slots.iter().zip(&cosines).filter(|(_, cosine)| **cosine > 0.9).map(|(slot, _)| *slot as usize).collect();
+            assert_eq!(near(&index, &mask, &vector, 0.9).into_iter().map(|(slot, _)| slot).collect::<Vec<_>>(), expected, "{number}");
+        }
     }
 }

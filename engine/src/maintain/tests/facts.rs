@@ -41,6 +41,22 @@ fn promotion_similarity_says_how_alike() {
 }
 
 #[test]
+fn what_happened_several_times_is_no_fact_however_alike_the_reports_are() {
+    let promoted = |texts: [&str; 3]| {
+        let mut house = house(Rules::default());
+        for (i, text) in texts.into_iter().enumerate() {
+            episode(&mut house, "a", text, "2026-01-31", Some(&leaning(7, 200 + i, 0.97)));
+        }
+        plan(&house).told().promoted
+    };
+    let report = |ticket, person, place| format!("{person} traced ticket {ticket} about the mail gateway in {place} to a full disk.");
+    let (one, two, three) = (report(311, "Anna", "Oslo"), report(8125, "Bruno", "Lima"), report(77, "Chidi", "Porto"));
+    assert_eq!(promoted([&one, &two, &three]), 0);
+    let (two, three) = (report(8125, "Anna", "Oslo"), report(77, "Anna", "Oslo"));
+    assert_eq!(promoted([&one, &two, &three]), 1, "one other value may be a detail");
+}
+
+#[test]
 fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
     let mut house = house(Rules::default());
     let ids = said(&mut house, "a", 3, 0.97);
@@ -59,6 +75,22 @@ fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
     let sources = memories::sources(&house.reader.conn, fact.seq).expect("is read");
     assert_eq!(sources.iter().map(|m| m.id.clone()).collect::<Vec<_>>(), ids);
     assert_eq!(house.found("b", json!({"query": "tabs"}), None), Vec::<String>::new(), "another project does not see it");
+}
+
+#[test]
+fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_once() {
+    let mut house = house(Rules::default());
+    for i in 0..3 {
+        let text = format!("The user asked for tabs, time {i}");
+        let arguments = json!({"content": text, "type": "episodic", "metadata": {"event_date": "2026-01-31"}});
+        house.store_coded("a", arguments, &crate::testing::coded(&text, leaning(7, 200 + i, 0.97)));
+    }
+    let made = run(&mut house).remove(0).made.expect("is made");
+    let fact = memory(&house, &made).seq;
+    let index = house.reader.shared.index();
+    let (fact, first) = (index.slot(fact).expect("is there"), index.slot(1).expect("is there"));
+    assert!(index.codes(first).is_some_and(|codes| !codes.is_empty()));
+    assert_eq!(index.codes(fact), index.codes(first));
 }
 
 #[test]

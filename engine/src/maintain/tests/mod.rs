@@ -4,6 +4,7 @@ mod cleaning;
 mod compaction;
 mod facts;
 mod telling;
+mod upper;
 
 use super::{Plan, Rules, Step, actor};
 use crate::Settings;

@@ -13,9 +13,9 @@ use soft::{Question, stem};
 use std::collections::HashMap;
 
 /// How many have their words compared, of all.
-const COMPARED: usize = 400;
+const COMPARED: usize = 500;
 /// Of how many of these the surroundings are looked at: at least, and for each answer that is wanted.
-const CENTRES: (usize, usize) = (40, 3);
+const CENTRES: (usize, usize) = (60, 4);
 /// Of how many, for each centre, the whole vector is looked at.
 const CLOSELY: usize = 4;
 /// A word in this many of two memories, or more, tells nothing apart.
@@ -27,7 +27,7 @@ pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Aske
         let (wide, mut lines) = (Wide::new(index, mask, sought, asked, scratch), Lines::new(index, mask));
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, scratch);
-        let centres = wide.centres(candidates, centres, scratch);
+        let centres = wide.centres(candidates, centres, asked, scratch);
         let scored = wide.surroundings(&mut lines, centres, asked, scratch);
         let matched = scratch.matching_in(mask);
         (worth_giving(scored, matched), matched)
@@ -107,10 +107,15 @@ impl<'a> Wide<'a> {
     }
 
     /// The best of the candidates, once their words are compared.
-    fn centres(&self, candidates: Vec<u32>, count: usize, scratch: &Scratch) -> Vec<u32> {
+    fn centres(&self, candidates: Vec<u32>, count: usize, asked: &Asked, scratch: &Scratch) -> Vec<u32> {
         let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
         let worth = |slot: u32| self.own(slot, scratch) + self.question.own_match(codes(slot));
         let mut best: Vec<(f64, u32)> = candidates.into_iter().map(|slot| (worth(slot), slot)).collect();
+        keep_best(&mut best, CLOSELY * count);
+        let slots: Vec<u32> = best.iter().map(|(_, slot)| *slot).collect();
+        for ((score, slot), cosine) in best.iter_mut().zip(self.index.cosines(&asked.vector, &slots)) {
+            *score += closer(cosine, scratch.estimates[*slot as usize]);
+        }
         keep_best(&mut best, count);
         best.into_iter().map(|(_, slot)| slot).collect()
     }
@@ -153,11 +158,15 @@ impl<'a> Wide<'a> {
         keep_best(&mut best, count);
         let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
         for ((_, at), (slot, cosine)) in best.iter().zip(chosen.iter().zip(self.index.cosines(&asked.vector, &chosen))) {
-            let rough = f64::from(scratch.estimates[*slot as usize]);
-            scores[*at as usize] += soft::base(f64::from(cosine), 0.0) - soft::base(rough, 0.0);
+            scores[*at as usize] += closer(cosine, scratch.estimates[*slot as usize]);
             scratch.set_near(*slot as usize, f64::from(cosine) >= MATCH_COSINE);
         }
     }
+}
+
+/// What is added to a score when the exact cosine takes the place of the rough one.
+fn closer(cosine: f32, rough: f32) -> f64 {
+    soft::base(f64::from(cosine), 0.0) - soft::base(f64::from(rough), 0.0)
 }
 
 /// Keeps so many of the best, in no order; of equals the later one.

@@ -29,7 +29,9 @@ pub enum Depth {
     /// All of it roughly, and the best of that exactly.
     #[default]
     Best,
-    /// All of it exactly: what [`Depth::Best`] is measured by.
+    /// The cosines of all of it exactly, the words of the best: shows what rough cosines leave out.
+    Exact,
+    /// All of it, words and all: shows what only comparing the words of the best leaves out, too.
     Whole,
 }
 
@@ -68,7 +70,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
     let mask = fewer.as_ref().unwrap_or(mask);
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
-    let many = mask.count() > soft::SCAN_ALL && sought.depth == Depth::Best;
+    let many = mask.count() > soft::SCAN_ALL && sought.depth != Depth::Whole;
     let (scored, matched) = match soft {
         Some(asked) if many => wide::find(index, mask, sought, asked),
         Some(asked) => Legs::new(index, mask, sought).soft(sought, asked),

@@ -100,7 +100,12 @@ impl Scratch {
         if let Some(others) = self.others.get(slots.clone()) {
             estimates.iter_mut().zip(others).for_each(|(estimate, other)| *estimate = estimate.max(*other));
         }
-        self.estimates[slots].copy_from_slice(&estimates);
-        estimates
+        self.keep(number, estimates)
+    }
+
+    /// 64 cosines, kept.
+    pub(crate) fn keep(&mut self, number: usize, cosines: [f32; 64]) -> [f32; 64] {
+        self.estimates[number * 64..number * 64 + 64].copy_from_slice(&cosines);
+        cosines
     }
 }

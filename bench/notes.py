@@ -28,11 +28,11 @@ FORMS = (
 )
 QUESTIONS = (
     "What did {person} find out about the {system} in {month}?",
-    "Why did the {system} in {place} fail?",
-    "Which tool does {person} like for the {system}?",
-    "How do we restart the {system} in {place}?",
-    "Who looks after the {system} that runs on {tool}?",
-    "Where does {person} work, and on what?",
+    "Why did the {system} in {place} fail on {date}?",
+    "Which tool does {person} like for the {system} since {date}?",
+    "How do we restart the {system} in {place} with {n} workers?",
+    "Who looks after the {system} that runs on {tool} in {place}?",
+    "Where does {person} work, and on what, since {date}?",
     "What was agreed between {person} and {other} about {tool}?",
 )
 
@@ -58,8 +58,12 @@ class Notes:
         return [self.note() for _ in range(count)]
 
     def question(self):
-        """A question in the language of the notes."""
-        return self._random.choice(QUESTIONS).format(**self._words())
+        """A question in the language of the notes; none comes twice, since one that was asked before is not read again."""
+        while True:
+            question = self._random.choice(QUESTIONS).format(**self._words())
+            if question not in self._said:
+                self._said.add(question)
+                return question
 
     def _words(self):
         pick = self._random

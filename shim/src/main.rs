@@ -2,7 +2,7 @@
 
 use clap::{CommandFactory, FromArgMatches};
 use loci::cli::{self, Cli, Command};
-use loci::output::{Problem, Reader, report};
+use loci::output::{Problem, Reader, report, tell_script};
 use loci::{config, ctl, demo, doctor, groups, lifecycle, mcp, model, pages, reset, transfer, verbs};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
@@ -17,7 +17,16 @@ fn main() -> ExitCode {
         Err(shown) => {
             // Help and version come this way too; whoever closed the pipe has seen enough.
             let _ = shown.print();
-            if shown.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() }
+            if !shown.use_stderr() {
+                return Exit::Ok.into();
+            }
+            // The parser does not know yet that a script reads: it has not come to the end of the line.
+            if std::env::args_os().any(|argument| argument == "--json") {
+                let text = shown.to_string();
+                let what = text.lines().next().unwrap_or_default();
+                tell_script(&Problem::usage(what.strip_prefix("error: ").unwrap_or(what)).hint("Run loci help"));
+            }
+            Exit::Usage.into()
         }
     }
 }

@@ -168,10 +168,15 @@ pub fn report(problem: &Problem, reader: Reader) -> ExitCode {
         // There is nobody else to tell.
         let _ = stderr.write_all(problem.text(style).as_bytes());
         if reader == Reader::Script {
-            let _ = say(problem.json());
+            tell_script(problem);
         }
     }
     problem.exit.into()
+}
+
+/// Prints a problem on standard output as `{"error": …}`; there is nobody to tell where that fails.
+pub fn tell_script(problem: &Problem) {
+    let _ = say(problem.json());
 }
 
 /// Prints a line on standard output, at once.

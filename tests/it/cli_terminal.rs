@@ -35,6 +35,23 @@ fn ids(house: &House) -> Vec<String> {
 }
 
 #[test]
+fn a_script_is_told_of_a_command_line_that_does_not_parse() {
+    let house = House::without_model();
+    for (arguments, said) in [
+        (&["search", "--json"][..], "required arguments were not provided"),
+        (&["list", "--json", "--nope"], "unexpected argument '--nope'"),
+        (&["--json", "lst"], "unexpected argument '--json'"),
+    ] {
+        let output = house.loci(arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        assert_eq!(told["error"]["code"], "usage");
+        assert!(told["error"]["message"].as_str().is_some_and(|message| message.contains(said)), "{told}");
+    }
+    assert!(house.loci(&["list", "--nope"]).stdout.is_empty(), "a person is told on standard error alone");
+}
+
+#[test]
 fn a_table_fits_the_terminal_and_is_painted_there_alone() {
     let house = House::without_model();
     house.session().store("semantic", "A memory that is rather long, so that it has to be cut in a narrow terminal and not in a wide one");

@@ -11,6 +11,30 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
+/// A program at a terminal: waits for the question, types the line, prints the screen, ends as the program did.
+const TERMINAL: &str = r#"
+import os, pty, sys
+question, typed, program = sys.argv[1].encode(), sys.argv[2].encode(), sys.argv[3:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(program[0], program)
+screen, answered = b"", False
+while True:
+    try:
+        part = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not part:
+        break
+    screen += part
+    if not answered and question in screen:
+        answered = True
+        os.write(terminal, typed + b"\n")
+sys.stdout.write(screen.decode())
+sys.stdout.flush()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"#;
+
 /// A home of its own.
 pub struct House {
     folder: TempDir,
@@ -83,6 +107,15 @@ impl House {
     /// Runs `loci` to its end.
     pub fn loci(&self, arguments: &[&str]) -> Output {
         self.command("loci").args(arguments).stdin(Stdio::null()).output().expect("loci runs")
+    }
+
+    /// Runs `loci` at a terminal of its own and types a line when it asks; its exit code, and what stood on the screen.
+    pub fn at_terminal(&self, arguments: &[&str], question: &str, typed: &str) -> (Option<i32>, String) {
+        let loci = self.command("loci");
+        let mut terminal = self.command_at(Path::new("python3"));
+        terminal.args(["-c", TERMINAL, question, typed]).arg(loci.get_program()).args(arguments);
+        let output = terminal.stdin(Stdio::null()).output().expect("python3 runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// The daemon's own account of itself.

@@ -94,6 +94,8 @@ fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the
     }
     assert!(agent.request("tools/list", json!({}))["result"]["tools"].is_array(), "the handshake is answered all the same");
     assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
+    // The daemon that refused may still be on its way out, and would tell the old news once more.
+    house.loci(&["ctl", "stop"]);
     set_user_version(&db, schema);
     assert_eq!(agent.recall("older"), ["Of the older loci"], "the session that was refused");
 }

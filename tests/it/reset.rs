@@ -35,6 +35,22 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
 }
 
 #[test]
+fn a_reset_is_confirmed_by_the_typed_number_of_memories_and_by_nothing_less() {
+    let house = House::without_model();
+    let mut agent = house.session();
+    agent.store("semantic", "The zebra crossing is closed");
+    for typed in ["", "y", "yes", "reset", "2", "11"] {
+        let (code, screen) = house.at_terminal(&["reset"], "to go on:", typed);
+        assert_eq!(code, Some(1), "{typed:?}: {screen}");
+        assert!(screen.contains("Type 1 to go on:") && screen.contains("Nothing was done"), "{screen}");
+        assert_eq!(agent.recall("zebra").len(), 1, "{typed:?}");
+    }
+    let (code, screen) = house.at_terminal(&["reset"], "to go on:", "1");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(agent.recall("zebra").is_empty());
+}
+
+#[test]
 fn what_was_removed_for_good_and_stands_in_a_backup_is_said() {
     let house = House::without_model();
     let mut agent = house.session();

@@ -16,6 +16,7 @@ pub mod model;
 pub mod onnx;
 pub mod pieces;
 pub mod pins;
+mod remembered;
 mod round;
 #[cfg(test)]
 mod testing;
@@ -28,6 +29,7 @@ pub use pins::MODEL_ID;
 
 use desk::{Desk, Look, Rank};
 use loci_engine::embedding::{Asked, Coded, Flaw};
+use remembered::Remembered;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -128,6 +130,7 @@ struct Owner {
     desk: Arc<Desk>,
     thread: Mutex<Option<JoinHandle<()>>>,
     looked: Mutex<Instant>,
+    remembered: Remembered,
 }
 
 impl Drop for Owner {
@@ -170,7 +173,12 @@ impl Embedder {
             .name("embedding".to_owned())
             .spawn(move || thread::serve(&of_thread, &source))
             .expect("the system gives a thread");
-        Self(Arc::new(Owner { desk, thread: Mutex::new(Some(thread)), looked: Mutex::new(Instant::now()) }))
+        Self(Arc::new(Owner {
+            desk,
+            thread: Mutex::new(Some(thread)),
+            looked: Mutex::new(Instant::now()),
+            remembered: Remembered::default(),
+        }))
     }
 
     /// How the model is now.
@@ -192,14 +200,20 @@ impl Embedder {
         seen.unwrap_or_else(|_| self.state())
     }
 
-    /// The vector and words of a query, ahead of all documents; of a long query only its first piece counts.
+    /// The vector and words of a query, ahead of all documents; of a long query only its first piece counts. One that was asked lately is
+    /// not run again.
     ///
     /// # Errors
     /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
     pub async fn query(&self, text: String) -> Result<Asked, EmbedError> {
-        let read = self.embed(text, Rank::Query).await?.into_iter().next();
+        if let Some(asked) = self.0.remembered.get(&text) {
+            return Ok(asked);
+        }
+        let read = self.embed(text.clone(), Rank::Query).await?.into_iter().next();
         let round::Read { vector, words } = read.ok_or_else(|| EmbedError::Failed("the text has no piece".to_owned()))?;
-        Ok(Asked { vector, words })
+        let asked = Asked { vector, words };
+        self.0.remembered.put(text, asked.clone());
+        Ok(asked)
     }
 
     /// The vectors of a document, one for each of its pieces, in order, and the codes of its words.

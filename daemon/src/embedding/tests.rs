@@ -239,7 +239,8 @@ async fn the_embedder_finds_a_model_that_comes_later() {
     assert_eq!(embedder.query(long).await.expect("embeds").vector.as_slice().len(), 384);
     embedder.stop();
     embedder.join();
-    assert!(embedder.query("cats".to_owned()).await.is_err());
+    assert!(embedder.query("dogs".to_owned()).await.is_err());
+    assert_eq!(embedder.query("cats".to_owned()).await, Ok(asked), "what was asked before needs no model");
     embedder.look_again();
 }
 

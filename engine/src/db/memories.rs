@@ -186,6 +186,12 @@ pub(crate) fn set_status(conn: &Connection, seq: i64, standing: Standing<'_>, no
     Ok(())
 }
 
+/// Sets who sees a memory.
+pub(crate) fn set_scope(conn: &Connection, seq: i64, scope: Scope, now: Timestamp) -> Result<()> {
+    conn.prepare_cached("UPDATE memories SET scope = ?2, updated_at = ?3 WHERE seq = ?1")?.execute((seq, scope.as_str(), now.0))?;
+    Ok(())
+}
+
 /// Other wordings of a memory, in the order of their texts.
 pub(crate) fn variants(conn: &Connection, seq: i64) -> Result<Vec<String>> {
     let mut statement = conn.prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1 ORDER BY content")?;

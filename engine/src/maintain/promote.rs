@@ -1,7 +1,8 @@
 //! Promotion: what several episodes say, not what happened several times, becomes a fact, with their project's audience, and linked
 //! with each of them.
 //!
-//! The episodes themselves stay as they are. Only when clusters of two projects agree is the fact for all of them. Not here: whether it
+//! The episodes themselves stay as they are. Only when clusters of two projects agree, in one run or one after the other, is the fact
+//! for all of them. Not here: whether it
 //! is true; the text is that of the most central episode, word for word.
 
 use super::compact::{add_source, average};
@@ -10,6 +11,7 @@ use crate::change::{Call, Change};
 use crate::db::clusters::{self, Episode, Kind};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, New, Status};
+use crate::db::rows::Row;
 use crate::embedding::Embedding;
 use crate::error::Result;
 use crate::store::hash;
@@ -193,7 +195,7 @@ struct Known<'a> {
 impl Known<'_> {
     /// What becomes of stars that agree.
     fn promotion(&self, stars: &[Star<'_>]) -> Result<Promotion> {
-        let scope = if stars.len() > 1 { Scope::Global } else { Scope::Group };
+        let mut scope = if stars.len() > 1 { Scope::Global } else { Scope::Group };
         // The largest cluster speaks for all; of equal ones the first project's.
         let speaker = (0..stars.len()).max_by_key(|i| (stars[*i].members.len(), std::cmp::Reverse(*i))).unwrap_or(0);
         let (centre, group) = (&stars[speaker].members[0], stars[speaker].group.clone());
@@ -203,15 +205,26 @@ impl Known<'_> {
         let central = members.iter().position(|member| member.seq == centre.0.seq).unwrap_or(0);
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         let key = digest(&[&group, scope.as_str()], &ids);
-        let mut known = None;
-        for fact in self.facts.iter().filter(|fact| fact.expires_at.is_none_or(|at| at > self.now)) {
-            let seen = fact.scope == Scope::Global || (scope == Scope::Group && fact.group.as_deref() == Some(group.as_str()));
-            if seen && self.says(fact, centre)? {
-                known = Some((fact.seq, fact.id.clone()));
-                break;
+        let own = |fact: &Memory| fact.scope == Scope::Global || (scope == Scope::Group && fact.group.as_deref() == Some(group.as_str()));
+        let known = match self.known(centre, own)? {
+            Some(known) => Some(known),
+            // What another project has learnt alone is for all once this one agrees.
+            None if scope == Scope::Group => self
+                .known(centre, |fact| is_learnt(fact) && fact.group.as_deref() != Some(group.as_str()))?
+                .inspect(|_| scope = Scope::Global),
+            None => None,
+        };
+        Ok(Promotion { key, group, scope, members, central, known })
+    }
+
+    /// The first fact of a kind that says what an episode says.
+    fn known(&self, centre: &(&Episode, Embedding), of: impl Fn(&Memory) -> bool) -> Result<Option<(i64, MemoryId)>> {
+        for fact in self.facts.iter().filter(|fact| of(fact) && fact.expires_at.is_none_or(|at| at > self.now)) {
+            if self.says(fact, centre)? {
+                return Ok(Some((fact.seq, fact.id.clone())));
             }
         }
-        Ok(Promotion { key, group, scope, members, central, known })
+        Ok(None)
     }
 
     /// Whether a fact says what an episode says: word for word, as the duplicate gate judges, or because it was learnt from its like.
@@ -221,13 +234,16 @@ impl Known<'_> {
         }
         let settings = self.shared.settings();
         let cosine = self.shared.index().direction(fact.seq).map_or(0.0, |other| f64::from(other.cosine(direction)));
-        let learnt = fact.metadata.get("promoted").is_some_and(|value| value == true);
-        if learnt && cosine > settings.rules.promotion_similarity {
+        if is_learnt(fact) && cosine > settings.rules.promotion_similarity {
             return Ok(true);
         }
         let text = if cosine > settings.dedup_threshold { memories::by_seq(self.conn, episode.seq)? } else { None };
         Ok(text.is_some_and(|memory| duplicate::same_fact(&fact.content, &memory.content)))
     }
+}
+
+fn is_learnt(fact: &Memory) -> bool {
+    fact.metadata.get("promoted").is_some_and(|value| value == true)
 }
 
 impl Writer {
@@ -245,6 +261,9 @@ impl Writer {
                 Some(known) => known.clone(),
                 None => insert(change, promotion)?,
             };
+            if promotion.known.is_some() && promotion.scope == Scope::Global {
+                widen(change, seq)?;
+            }
             for member in &promotion.members {
                 add_source(change, seq, member)?;
                 clusters::insert(change.conn, &format!("promote/{}", member.id), Kind::Promote, call.now)?;
@@ -255,6 +274,16 @@ impl Writer {
             Ok(Deed { made: Some(id), journal, ..deed })
         })
     }
+}
+
+/// Lets every project see a fact that only one has seen.
+fn widen(change: &mut Change<'_>, fact: i64) -> Result<()> {
+    if memories::by_seq(change.conn, fact)?.is_some_and(|fact| fact.scope == Scope::Group) {
+        change.keep(Row::Memory(fact))?;
+        memories::set_scope(change.conn, fact, Scope::Global, change.call.now)?;
+        change.touch(fact);
+    }
+    Ok(())
 }
 
 fn still_open(change: &Change<'_>, promotion: &Promotion) -> Result<bool> {

@@ -152,6 +152,25 @@ fn only_when_two_projects_agree_is_a_fact_for_all() {
 }
 
 #[test]
+fn a_second_project_that_agrees_later_makes_the_fact_one_for_all() {
+    let mut house = house(Rules::default());
+    said(&mut house, "a", 3, 0.97);
+    let fact = run(&mut house).remove(0).made.expect("is made");
+    let before = dump(&house);
+    later(&mut house, 7);
+    said(&mut house, "b", 3, 0.97);
+    assert!(house.found("b", json!({"query": "tabs", "type": "semantic"}), None).is_empty());
+    let deed = run(&mut house).remove(0);
+    assert_eq!((deed.act, deed.scope, deed.made.as_ref()), (loci_proto::maintain::Act::Link, Scope::Global, Some(&fact)));
+    assert_eq!(memory(&house, &fact).scope, Scope::Global);
+    assert_eq!(house.found("b", json!({"query": "tabs", "type": "semantic"}), None).len(), 1);
+    assert_eq!(memories::sources(&house.reader.conn, memory(&house, &fact).seq).expect("is read").len(), 6);
+    undo_last(&mut house);
+    assert_eq!(memory(&house, &fact).scope, Scope::Group);
+    assert!(before.iter().all(|row| dump(&house).contains(row)), "as it was");
+}
+
+#[test]
 fn a_fact_that_is_known_is_linked_and_not_told_again() {
     let mut house = house(Rules::default());
     let ids = said(&mut house, "a", 3, 0.97);

@@ -163,9 +163,9 @@ impl<'a> Legs<'a> {
         let having = |stem: &str| self.index.words().list(stem).map_or(0, |list| self.mask.count_of(list.slots()));
         let words = asked_words(asked, self.among.count, having);
         let scores = soft::scores(&items, &orders, &soft::Question::new(sought.text, &words));
-        let scored = places.iter().zip(scores).map(|(at, score)| Scored { slot: self.slot(*at), score, matches: matching[*at] });
+        let made = places.iter().zip(scores).map(|(at, score)| Scored { slot: self.slot(*at), score, matches: matching[*at] });
         let matched = matching.iter().filter(|matches| **matches).count();
-        (worth_giving(scored.collect(), matched), matched)
+        (worth_giving(made.collect(), matched), matched)
     }
 
     /// The memories of each project one after the other, in storing order, and what each order is worth.

@@ -83,7 +83,7 @@ fn compare(writer: &Writer, path: &Path, notes: &Notes, (name, share): (&str, us
     }
     let exact = agreement(writer, &reader, (name, Depth::Exact), &questions)?;
     let whole = agreement(writer, &reader, (name, Depth::Whole), &questions)?;
-    let (p50, p99, base) = (of_rounds(&mut ours, 0.5), of_rounds(&mut ours, 0.99), of_rounds(&mut theirs, 0.5));
+    let (p50, p99, base) = (of_rounds(&mut ours, 50), of_rounds(&mut ours, 99), of_rounds(&mut theirs, 50));
     Ok(format!("{p50:.3} | {p99:.3} | {base:.2} | {:.0} | {exact:.3} | {whole:.3}", base / p50))
 }
 
@@ -123,13 +123,13 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<f64, Anything>
     Ok(taken.as_secs_f64() * 1000.0)
 }
 
-/// The median over the rounds of what this share of a round's calls do not pass.
-fn of_rounds(rounds: &mut [Vec<f64>], share: f64) -> f64 {
+/// The median over the rounds of what so many of a hundred calls of a round do not pass.
+fn of_rounds(rounds: &mut [Vec<f64>], share: usize) -> f64 {
     let mut each: Vec<f64> = rounds
         .iter_mut()
         .map(|round| {
             round.sort_by(f64::total_cmp);
-            round[((round.len() as f64 * share) as usize).min(round.len() - 1)]
+            round[(round.len() * share / 100).min(round.len() - 1)]
         })
         .collect();
     each.sort_by(f64::total_cmp);

@@ -54,7 +54,7 @@ pub(super) struct Members {
 /// What is known of all memories.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    facts: Vec<Fact>,
+    known: Vec<Fact>,
     lowest: Vec<Lowest>,
     groups: Vec<Option<String>>,
     group_numbers: HashMap<Option<String>, u32>,
@@ -85,16 +85,16 @@ impl Facts {
             status: entry.status,
             pinned: entry.anchor.pinned,
         };
-        if slot < self.facts.len() {
-            let old = std::mem::replace(&mut self.facts[slot], fact);
+        if slot < self.known.len() {
+            let old = std::mem::replace(&mut self.known[slot], fact);
             if (old.group, old.scope) != (fact.group, fact.scope) {
                 self.leave(slot, old);
                 self.join(slot, fact);
             }
-            let block = slot / BLOCK * BLOCK..self.facts.len().min((slot / BLOCK + 1) * BLOCK);
-            self.lowest[slot / BLOCK] = self.facts[block].iter().map(lowest).reduce(lower).unwrap_or_else(|| lowest(&fact));
+            let block = slot / BLOCK * BLOCK..self.known.len().min((slot / BLOCK + 1) * BLOCK);
+            self.lowest[slot / BLOCK] = self.known[block].iter().map(lowest).reduce(lower).unwrap_or_else(|| lowest(&fact));
         } else {
-            self.facts.push(fact);
+            self.known.push(fact);
             self.join(slot, fact);
             match self.lowest.get_mut(slot / BLOCK) {
                 Some(known) => *known = lower(*known, lowest(&fact)),
@@ -106,8 +106,8 @@ impl Facts {
 
     /// Takes the memory of a slot out for good.
     pub(super) fn remove(&mut self, slot: usize) {
-        self.facts[slot].status = Status::Forgotten;
-        self.set_bits(slot, self.facts[slot]);
+        self.known[slot].status = Status::Forgotten;
+        self.set_bits(slot, self.known[slot]);
     }
 
     fn set_bits(&mut self, slot: usize, fact: Fact) {
@@ -149,19 +149,19 @@ impl Facts {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.facts.len()
+        self.known.len()
     }
 
     pub(super) fn seq(&self, slot: usize) -> i64 {
-        self.facts[slot].seq
+        self.known[slot].seq
     }
 
     pub(super) fn group_of(&self, slot: usize) -> u32 {
-        self.facts[slot].group
+        self.known[slot].group
     }
 
     pub(super) fn kind(&self, slot: usize) -> MemoryType {
-        self.facts[slot].kind
+        self.known[slot].kind
     }
 
     pub(super) fn of_kind(&self, kind: MemoryType) -> &Bitmap {
@@ -169,11 +169,11 @@ impl Facts {
     }
 
     pub(super) fn expires_at(&self, slot: usize) -> i64 {
-        self.facts[slot].expires_at
+        self.known[slot].expires_at
     }
 
     pub(super) fn anchor(&self, slot: usize) -> Anchor {
-        let fact = &self.facts[slot];
+        let fact = &self.known[slot];
         Anchor { confidence: fact.confidence, at: fact.confident_at, pinned: fact.pinned }
     }
 
@@ -193,7 +193,7 @@ impl Facts {
 
     /// The entry of a slot, without its names and its text.
     pub(super) fn entry(&self, slot: usize) -> Entry {
-        let fact = &self.facts[slot];
+        let fact = &self.known[slot];
         Entry {
             seq: fact.seq,
             kind: fact.kind,
@@ -212,11 +212,11 @@ impl Facts {
     }
 
     pub(super) fn summary(&self, slot: usize) -> Option<i64> {
-        Some(self.facts[slot].summary).filter(|seq| *seq != NOBODY)
+        Some(self.known[slot].summary).filter(|seq| *seq != NOBODY)
     }
 
     pub(super) fn is_extractive(&self, slot: usize) -> bool {
-        self.facts[slot].extractive
+        self.known[slot].extractive
     }
 }
 

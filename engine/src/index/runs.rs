@@ -141,8 +141,8 @@ impl<'a> Lines<'a> {
         for centres in centres.chunk_by(|a, b| self.index.group(*a as usize) == self.index.group(*b as usize)) {
             let group = self.index.group(centres[0] as usize);
             let line = Line::new(self.index, self.mask, group);
-            let link = *self.links.entry(group).or_insert_with(|| self.index.link((group, self.print), line.backwards()));
-            found.extend(line.runs(centres, radius).into_iter().map(|slots| Run { slots, link }));
+            let worth = *self.links.entry(group).or_insert_with(|| self.index.link((group, self.print), line.backwards()));
+            found.extend(line.runs(centres, radius).into_iter().map(|slots| Run { slots, link: worth }));
         }
         found
     }

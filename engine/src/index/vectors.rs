@@ -1,6 +1,6 @@
 //! Vectors in rows, whole and as signs: the signs tell roughly how near all of them are, the whole ones exactly.
 //!
-//! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of RaBitQ (Gao and Long, 2024) without
+//! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of `RaBitQ` (Gao and Long, 2024) without
 //! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
 
 use crate::embedding::{DIMENSIONS, LANES};

@@ -152,17 +152,17 @@ impl<'a> Wide<'a> {
             self.question.add_matches(&mut scores[first..], &codes, run.link);
         }
         self.look_closely(&runs, &mut scores, (asked, closely), scratch);
-        let (mut scored, mut rest) = (Vec::with_capacity(scores.len()), scores.as_slice());
+        let (mut done, mut rest) = (Vec::with_capacity(scores.len()), scores.as_slice());
         for Run { slots, link } in runs {
             let asks: Vec<bool> = slots.iter().map(|slot| self.index.said(*slot as usize).kind.question).collect();
             let (own, others) = rest.split_at(slots.len());
-            scored.extend(slots.iter().zip(soft::lift(own, &asks, link)).map(|(slot, score)| {
+            done.extend(slots.iter().zip(soft::lift(own, &asks, link)).map(|(slot, score)| {
                 let slot = *slot as usize;
                 Scored { slot, score, matches: scratch.matches(slot) }
             }));
             rest = others;
         }
-        scored
+        done
     }
 
     /// Of the best so far the exact cosine takes the place of the rough one.
@@ -286,7 +286,7 @@ mod tests {
     fn text(number: usize) -> String {
         let speaker = ["", "Marta: ", "Olek: "][mixed(number) % 3];
         let words = (0..8).map(|at| format!("word{}", mixed(number / 6 * 100 + number % 6 * 7 + at * at) % 900)).collect::<Vec<_>>();
-        format!("[2024-0{}-11] {speaker}{}{}", 1 + number % 9, words.join(" "), if mixed(number + 5) % 7 == 0 { "?" } else { "" })
+        format!("[2024-0{}-11] {speaker}{}{}", 1 + number % 9, words.join(" "), if mixed(number + 5).is_multiple_of(7) { "?" } else { "" })
     }
 
     /// Texts in runs of one topic, some of them of two pieces, in two projects.

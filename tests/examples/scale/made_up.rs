@@ -2,6 +2,8 @@
 //!
 //! The same number of notes is always the same notes.
 
+#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers that are made up to be small")]
+
 use loci_engine::embedding::{Asked, Code, DIMENSIONS, Embedding};
 
 pub const MODEL: &str = "made-up";

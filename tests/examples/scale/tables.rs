@@ -33,7 +33,7 @@ pub fn fill(path: &Path, notes: &Notes) -> Result<(), Anything> {
             memory.execute((seq, id, &note.text, NOW.0 - 86_400_000, hash))?;
             piece.execute((seq, MODEL))?;
             vector.execute((seq, note.vector.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()))?;
-            codes.execute((seq, MODEL, note.codes.iter().flat_map(|code| code.bytes()).collect::<Vec<u8>>()))?;
+            codes.execute((seq, MODEL, note.codes.iter().flat_map(loci_engine::embedding::Code::bytes).collect::<Vec<u8>>()))?;
         }
     }
     Ok(conn.execute_batch("COMMIT")?)

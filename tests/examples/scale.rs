@@ -119,7 +119,7 @@ fn group(name: &str) -> Group {
 fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<f64, Anything> {
     let before = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
     work()?;
-    let taken = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?) - before;
+    let taken = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?).saturating_sub(before);
     Ok(taken.as_secs_f64() * 1000.0)
 }
 

@@ -102,7 +102,7 @@ impl Reader {
     /// Every memory that a probe can be made of, in an order that hangs on the seed alone.
     fn drawn(&self, seed: u64, now: Timestamp) -> Vec<i64> {
         let place = |seq: i64| *blake3::hash([seed.to_le_bytes(), seq.to_le_bytes()].as_flattened()).as_bytes();
-        let there = |entry: &&Entry| entry.status == Status::Active && entry.expires_at.is_none_or(|at| at > now);
+        let there = |entry: &Entry| entry.status == Status::Active && entry.expires_at.is_none_or(|at| at > now);
         let index = self.shared.index();
         let mut seqs: Vec<i64> = index.entries().filter(there).map(|entry| entry.seq).collect();
         seqs.sort_by_cached_key(|seq| place(*seq));

@@ -79,7 +79,7 @@ fn every_score_is_that_of_the_reference() {
             let text = Coded { pieces: vec![filled_up(&reference.vectors[*slot])], words: Some(words) };
             house.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
-        let link = house.writer.shared.index().link(&(0..case.slots.len()).collect::<Vec<_>>());
+        let link = house.writer.shared.index().link((0, 0), (0..case.slots.len()).rev());
         assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
         for asking in &case.questions {
             let words = asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
@@ -212,7 +212,7 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
         house.store("a", episode(text), None);
     }
     let index = house.writer.shared.index();
-    let among = |mean_length| Admitted { count: texts.len(), mean_length, slots: index.len() };
+    let among = |mean_length| Admitted { count: texts.len(), mean_length };
     let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>() / texts.len() as f64;
     for word in ["ship", "shipping", "naive", "Łódź", "deployed", "billing", "the", "8443", "service", "nowhere", "c"] {
         let having: Vec<_> = index.words().having(&stem::of_word(word)).collect();

@@ -46,7 +46,7 @@ fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
     // The daemon was told to look, loads, and fills in; each recall asks anew until it has.
     let (question, begun) = (json!({"query": "medicine for a pet's vision problem"}), Instant::now());
     let asks = std::iter::repeat_with(|| agent.call("recall_memory", question.clone()).expect("is answered"));
-    let answered = asks.take_while(|_| begun.elapsed() < Duration::from_secs(60)).find(|answer| {
+    let answered = asks.take_while(|_| begun.elapsed() < Duration::from_mins(1)).find(|answer| {
         let by_meaning = answer["results"].as_array().is_some_and(|results| !results.is_empty());
         by_meaning && answer.get("degraded").is_none()
     });

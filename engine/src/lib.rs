@@ -1,7 +1,7 @@
 //! How memory works: what is stored, what counts as the same fact, what is found and in which order, how memories age.
 //!
 //! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of
-//! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind),
+//! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind), [`eval`],
 //! [`backfill`] (vectors that were missing) and [`maintain`] (how episodes become summaries and facts, and what is cleaned up).
 //! What they decide is pure and has its own room: [`soft`], [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db`
 //! (the only SQL) and [`index`] (the warm copy that searches).
@@ -16,7 +16,9 @@ mod bm25;
 mod brief;
 mod budget;
 pub mod change;
+mod collapse;
 mod content;
+mod days;
 mod db;
 pub mod decay;
 mod doctor;
@@ -24,10 +26,13 @@ pub mod duplicate;
 mod edit;
 pub mod embedding;
 pub mod error;
+pub mod eval;
+mod explain;
 mod forget;
 pub mod groups;
 pub mod index;
 mod inspect;
+mod kernels;
 mod links;
 mod list;
 pub mod maintain;
@@ -47,6 +52,10 @@ pub mod transfer;
 mod undo;
 mod visible;
 
+#[cfg(test)]
+mod collapse_tests;
+#[cfg(test)]
+mod explain_tests;
 #[cfg(test)]
 mod graph_tests;
 #[cfg(test)]
@@ -68,6 +77,7 @@ use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use rank::Fusion;
 use rusqlite::Connection;
+pub use search::Depth;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -94,6 +104,8 @@ pub struct Settings {
     pub ttl: Ttl,
     /// When episodes are compacted, facts promoted, and memories cleaned up.
     pub rules: maintain::Rules,
+    /// How much of a large store a recall compares; nobody sets it but who measures.
+    pub depth: Depth,
 }
 
 /// How long memories of each type hold, in seconds; none means for ever.
@@ -134,6 +146,7 @@ impl Settings {
             decay: Decay::default(),
             ttl: Ttl::default(),
             rules: maintain::Rules::default(),
+            depth: Depth::default(),
         }
     }
 }

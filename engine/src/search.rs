@@ -4,20 +4,37 @@
 //! admitted memories, so that a small project beside a large one is never starved and no foreign text moves a score. Not here: rows
 //! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
 
+mod wide;
+
 use crate::bm25::{self, Admitted, Having};
-use crate::embedding::Asked;
-use crate::index::{Index, Mask};
+use crate::embedding::{Asked, Embedding};
+use crate::explain::{self, Account, Of, Telling};
+use crate::index::{Index, Mask, Rough, narrow};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, stem};
 use crate::spoken::{self, Above};
-use crate::{names, query};
+use crate::{collapse, names, query};
 use loci_proto::limits;
 use std::collections::{HashMap, HashSet};
 
 /// Least cosine that counts as a match of meaning.
 const MATCH_COSINE: f64 = 0.25;
+/// How far an estimate of a cosine may be off; it is a tenth of that, usually.
+const OFF: f64 = 0.3;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
 pub(crate) const BESIDE: f64 = 0.5;
+
+/// How much of a large store is compared with a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// All of it roughly, and the best of that exactly.
+    #[default]
+    Best,
+    /// The cosines of all of it exactly, the words of the best: shows what rough cosines leave out.
+    Exact,
+    /// All of it, words and all: shows what only comparing the words of the best leaves out, too.
+    Whole,
+}
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -28,156 +45,247 @@ pub(crate) struct Sought<'a> {
     pub asked: Option<&'a Asked>,
     /// How legs become scores.
     pub fusion: Fusion,
+    /// The day on which it is asked.
+    pub today: i32,
     /// How many are wanted.
     pub limit: usize,
+    /// How much is compared.
+    pub depth: Depth,
+    /// Whether the scores are taken apart too.
+    pub telling: Telling,
 }
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Found {
-    /// Slots and scores, best first.
+    /// Slots and scores, best first; somewhat more than are wanted, since some may say the same.
     pub ranked: Vec<(usize, f64)>,
+    /// How many had a place.
+    pub all: usize,
     /// For a summary among them the slots of the memories that it is given for, best first.
     pub spoken: HashMap<usize, Vec<usize>>,
     /// How many memories have a word of the question, are near enough in meaning, or are entities that it names.
     pub matched: usize,
     /// Not even the best is likely to be an answer.
     pub weak: bool,
+    /// How the scores came about, where that was asked for.
+    pub account: Option<Account>,
 }
 
 /// Finds what the mask admits.
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
-    let mut slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
-    let above = Above::new(index, &slots);
+    let above = Above::new(index, mask);
     let repeats = above.repeats(index);
     let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
     let mask = fewer.as_ref().unwrap_or(mask);
-    slots.retain(|slot| mask.admits(*slot));
-    let coded = || slots.iter().all(|slot| index.codes(*slot).is_some());
-    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && coded());
-    let legs = Legs::new(index, mask, sought, (slots, above));
-    let mut found = match soft {
-        Some(asked) => legs.soft(sought, asked),
-        None => legs.plain(sought),
+    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
+    let many = mask.count() > soft::SCAN_ALL && sought.depth != Depth::Whole;
+    let (scored, matched) = match soft {
+        Some(asked) if many => wide::find(index, mask, sought, asked),
+        Some(asked) => Legs::new(index, mask, sought).soft(sought, asked),
+        None => Legs::new(index, mask, sought).plain(sought),
     };
+    let telling = sought.telling == Telling::Parts;
+    let own = if telling { scored.clone() } else { Vec::new() };
+    let mut found = found(index, &above, scored, (matched, sought.limit));
+    found.account = telling.then(|| Legs::new(index, mask, sought).account(sought, soft, (&own, &found.ranked)));
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
     found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best < floor);
     found
 }
 
-/// The two legs, and what they are taken over.
+/// Slots and what they are worth.
+type Scores<'a> = &'a [(usize, f64)];
+
+/// The two legs, and what they are taken over. What is said of memories stands in the order of `slots`.
 struct Legs<'a> {
     index: &'a Index,
     mask: &'a Mask,
     /// The admitted slots, in storing order.
-    slots: Vec<usize>,
-    above: Above,
+    slots: Vec<u32>,
     among: Admitted,
     words: Vec<Having>,
     cosines: Vec<f32>,
-    /// Slots of the entities that the question names.
+    /// The entities that the question names.
     named: Vec<usize>,
 }
 
 impl<'a> Legs<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, (slots, above): (Vec<usize>, Above)) -> Self {
-        let total: f64 = slots.iter().map(|slot| f64::from(index.words().length(*slot))).sum();
-        let among = Admitted { count: slots.len(), mean_length: (total / slots.len().max(1) as f64).max(1.0), slots: index.len() };
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>) -> Self {
+        let slots: Vec<u32> = mask.slots().map(narrow).collect();
         let stems = distinct(query::words(sought.text).words.iter().map(|word| stem::of_word(word)));
-        let having = |stem: &String| index.words().having(stem).filter(|(slot, ..)| mask.admits(*slot)).collect();
+        let having = |stem: &String| {
+            let found = index.words().having(stem).filter(|(slot, ..)| mask.admits(*slot));
+            found.map(|(slot, times, length)| (mask.rank(slot), times, length)).collect()
+        };
         Self {
             words: stems.iter().map(having).collect(),
-            cosines: sought.asked.map_or_else(Vec::new, |asked| index.cosines(&asked.vector, mask)),
-            named: named(index, sought.text).into_iter().filter(|slot| mask.admits(*slot)).collect(),
+            cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&asked.vector, &slots)),
+            named: named(index, sought.text).filter(|slot| mask.admits(*slot)).map(|slot| mask.rank(slot)).collect(),
+            among: among(index, mask),
             index,
             mask,
             slots,
-            above,
-            among,
         }
     }
 
     fn lexical(&self, form: bm25::Form) -> Vec<f64> {
         let mut shares = form.shares(&self.words, self.among);
         // Whoever is asked for by name is meant, whatever the text about them says.
-        self.named.iter().for_each(|slot| shares[*slot] = 1.0);
+        self.named.iter().for_each(|at| shares[*at] = 1.0);
         shares
     }
 
-    fn cosine(&self, slot: usize) -> f64 {
-        self.cosines.get(slot).map_or(0.0, |cosine| f64::from(*cosine))
+    fn cosine(&self, at: usize) -> f64 {
+        f64::from(self.cosines[at])
     }
 
-    /// For each slot whether it matches by a word, by its name, or by meaning.
+    fn slot(&self, at: usize) -> usize {
+        self.slots[at] as usize
+    }
+
+    /// For each memory whether it matches by a word, by its name, or by meaning.
     fn matching(&self) -> Vec<bool> {
-        let mut matching: Vec<bool> =
-            (0..self.index.len()).map(|slot| self.mask.admits(slot) && self.cosine(slot) >= MATCH_COSINE).collect();
-        self.words.iter().flatten().for_each(|(slot, ..)| matching[*slot] = true);
-        self.named.iter().for_each(|slot| matching[*slot] = true);
+        let mut matching: Vec<bool> = (0..self.slots.len()).map(|at| self.cosine(at) >= MATCH_COSINE).collect();
+        self.words.iter().flatten().for_each(|(at, ..)| matching[*at] = true);
+        self.named.iter().for_each(|at| matching[*at] = true);
         matching
     }
 
-    fn plain(&self, sought: &Sought<'_>) -> Found {
+    fn candidate(&self, at: usize, lexical: &[f64]) -> Candidate {
+        Candidate { slot: self.slot(at), cosine: self.cosine(at), lexical: lexical[at] }
+    }
+
+    fn matching_candidates(&self) -> Vec<Candidate> {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
-        let candidate = |slot: usize| Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot] };
-        let candidates: Vec<Candidate> = self.slots.iter().copied().filter(|slot| matching[*slot]).map(candidate).collect();
-        self.found(rank::scores(sought.fusion, sought.asked.is_some(), &candidates), sought.limit, candidates.len())
+        (0..self.slots.len()).filter(|at| matching[*at]).map(|at| self.candidate(at, &lexical)).collect()
     }
 
-    /// The best of what was scored, once summaries have spoken for what is below them.
-    fn found(&self, mut scored: Vec<(usize, f64)>, limit: usize, matched: usize) -> Found {
-        let spoken = self.above.speak(&mut scored, limit);
-        for (slot, score) in &mut scored {
-            *score *= spoken::weight(self.index, *slot);
-        }
-        Found { ranked: rank::best(scored, limit), spoken, matched, weak: false }
+    fn plain(&self, sought: &Sought<'_>) -> (Vec<(usize, f64)>, usize) {
+        let candidates = self.matching_candidates();
+        (rank::scores(sought.fusion, sought.asked.is_some(), &candidates), candidates.len())
     }
 
-    fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
-        let text = sought.text;
-        let orders = self.orders();
-        let (matching, lexical) = (self.matching(), self.lexical(bm25::SHORT));
-        let mut speakers: Vec<u32> = self.slots.iter().map(|slot| self.index.said(*slot).speaker).collect();
-        speakers.sort_unstable();
-        speakers.dedup();
-        let called = self.index.sayings().called(&speakers, &query::tokens(text).collect());
-        let item = |slot: &usize| {
-            let said = self.index.said(*slot);
+    fn soft(&self, sought: &Sought<'_>, asked: &Asked) -> (Vec<(usize, f64)>, usize) {
+        let ((places, orders), matching) = (self.orders(), self.matching());
+        let items = self.items(sought, &places, &self.lexical(bm25::SHORT));
+        let scores = soft::scores(&items, &orders, &self.question(sought, asked));
+        let made = places.iter().zip(scores).map(|(at, score)| Scored { slot: self.slot(*at), score, matches: matching[*at] });
+        let matched = matching.iter().filter(|matches| **matches).count();
+        (worth_giving(made.collect(), matched), matched)
+    }
+
+    /// How scores came about: the memories' own, and what came of them.
+    fn account(&self, sought: &Sought<'_>, soft: Option<&Asked>, (own, ranked): (Scores<'_>, Scores<'_>)) -> Account {
+        let Some(asked) = soft else {
+            let (candidates, with_vectors) = (self.matching_candidates(), sought.asked.is_some());
+            let of = Of { candidates: &candidates, scored: own, ranked, index: self.index };
+            let ranking = explain::name(sought.fusion, with_vectors);
+            return Account { ranking, whys: explain::plain(sought.fusion, &of, with_vectors) };
+        };
+        let ((places, orders), lexical) = (self.orders(), self.lexical(bm25::SHORT));
+        let items = self.items(sought, &places, &lexical);
+        let parts = soft::parts(&items, &orders, &self.question(sought, asked));
+        let candidates: Vec<Candidate> = places.iter().map(|at| self.candidate(*at, &lexical)).collect();
+        let of = Of { candidates: &candidates, scored: own, ranked, index: self.index };
+        Account { ranking: "soft", whys: explain::soft(&of, &parts) }
+    }
+
+    fn question(&self, sought: &Sought<'_>, asked: &Asked) -> soft::Question {
+        let having = |stem: &str| self.index.words().list(stem).map_or(0, |list| self.mask.count_of(list.slots()));
+        soft::Question::new(sought.text, &asked_words(asked, self.among.count, having), sought.today)
+    }
+
+    fn items(&self, sought: &Sought<'_>, places: &[usize], lexical: &[f64]) -> Vec<Item<'a>> {
+        let called = self.index.sayings().called(&query::tokens(sought.text).collect(), |slot| self.mask.admits(slot));
+        let item = |at: &usize| {
+            let said = self.index.said(self.slot(*at));
             Item {
-                cosine: self.cosine(*slot),
-                lexical: lexical[*slot],
+                cosine: self.cosine(*at),
+                lexical: lexical[*at],
                 kind: said.kind,
                 day: said.day,
                 said_by_named: called.contains(&said.speaker),
-                codes: self.index.codes(*slot).unwrap_or_default(),
+                codes: self.index.codes(self.slot(*at)).unwrap_or_default(),
             }
         };
-        let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
-        let made = soft::scores(&items, &orders, &soft::Question::new(text, self.asked_words(asked)));
-        let mut scored: Vec<(usize, f64)> = self.slots.iter().copied().zip(made).collect();
-        let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
-        let best = scored.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
-        scored.retain(|(slot, score)| matched > 0 && (matching[*slot] || *score >= BESIDE * best));
-        self.found(scored, sought.limit, matched)
+        places.iter().map(item).collect()
     }
 
-    /// Puts the slots of each project together, in storing order, and says what each order is worth.
-    fn orders(&mut self) -> Vec<Order> {
-        let group = |slot: &usize| self.index.said(*slot).group;
-        self.slots.sort_by_key(group);
-        let blocks = self.slots.chunk_by(|a, b| group(a) == group(b));
-        blocks.map(|block| Order { len: block.len(), link: self.index.link(block) }).collect()
+    /// The memories of each project one after the other, in storing order, and what each order is worth.
+    fn orders(&self) -> (Vec<usize>, Vec<Order>) {
+        let group = |at: &usize| self.index.group(self.slot(*at));
+        let mut places: Vec<usize> = (0..self.slots.len()).collect();
+        if !places.is_sorted_by_key(group) {
+            places.sort_by_key(group);
+        }
+        let print = self.mask.print();
+        let link = |block: &[usize]| self.index.link((group(&block[0]), print), block.iter().rev().map(|at| self.slot(*at)));
+        let orders = places.chunk_by(|a, b| group(a) == group(b)).map(|block| Order { len: block.len(), link: link(block) }).collect();
+        (places, orders)
     }
+}
 
-    /// The content words of the question, one a stem, weighted by how rare they are among the admitted memories.
-    fn asked_words(&self, asked: &Asked) -> Vec<Word> {
-        let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
-        let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
-        let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
-        let having = |at: &usize| self.index.words().having(&stems[*at]).filter(|(slot, ..)| self.mask.admits(*slot)).count();
-        let weights = soft::weights(&first.iter().map(having).collect::<Vec<_>>(), self.among.count);
-        first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
+/// The admitted memories whose cosine to a vector is greater than this, by slot. Of many only those are looked at that may be.
+pub(crate) fn near(index: &Index, mask: &Mask, vector: &Embedding, threshold: f64) -> Vec<(usize, f32)> {
+    let rough = Rough::new(vector.as_slice());
+    let may_be = |estimate: f32| f64::from(estimate) > threshold - OFF;
+    let mut slots: Vec<u32> = Vec::new();
+    if mask.count() <= soft::SCAN_ALL {
+        slots.extend(mask.slots().map(narrow));
+    } else {
+        for (number, word) in mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
+            let estimates = index.estimates(&rough, number, *word);
+            slots.extend((0..64).filter(|at| word >> at & 1 == 1 && may_be(estimates[*at])).map(|at| narrow(number * 64 + at)));
+        }
+        slots.extend(index.estimates_of_others(&rough, mask).filter(|(_, estimate)| may_be(*estimate)).map(|(slot, _)| narrow(slot)));
+        slots.sort_unstable();
+        slots.dedup();
     }
+    let cosines = index.cosines(vector, &slots);
+    slots.into_iter().map(|slot| slot as usize).zip(cosines).filter(|(_, cosine)| f64::from(*cosine) > threshold).collect()
+}
+
+/// The admitted memories, as far as BM25 asks.
+fn among(index: &Index, mask: &Mask) -> Admitted {
+    let total = index.words().total(mask.words()) as f64;
+    Admitted { count: mask.count(), mean_length: (total / mask.count().max(1) as f64).max(1.0) }
+}
+
+/// A memory and what it is worth.
+struct Scored {
+    slot: usize,
+    score: f64,
+    /// By a word, by its name, or by meaning, and not only by what stands beside it.
+    matches: bool,
+}
+
+/// What matches, and what stands beside it and is good enough.
+fn worth_giving(mut scored: Vec<Scored>, matched: usize) -> Vec<(usize, f64)> {
+    let best = scored.iter().filter(|of| of.matches).map(|of| of.score).fold(0.0, f64::max);
+    scored.retain(|of| matched > 0 && (of.matches || of.score >= BESIDE * best));
+    scored.into_iter().map(|of| (of.slot, of.score)).collect()
+}
+
+/// The best of what was scored, once summaries have spoken for what is below them.
+fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, limit): (usize, usize)) -> Found {
+    let by_themselves = scored.len();
+    let spoken = above.speak(&mut scored, limit);
+    let matched = matched + scored.len() - by_themselves;
+    for (slot, score) in &mut scored {
+        *score *= spoken::weight(index, *slot);
+    }
+    let all = scored.iter().filter(|(_, score)| *score > 0.0).count();
+    Found { ranked: rank::best(scored, limit + collapse::SPARE), all, spoken, matched, weak: false, account: None }
+}
+
+/// The content words of the question, one a stem, weighted by how rare they are among all admitted memories.
+fn asked_words(asked: &Asked, all: usize, mut having: impl FnMut(&str) -> usize) -> Vec<Word> {
+    let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
+    let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
+    let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
+    let weights = soft::weights(&first.iter().map(|at| having(&stems[*at])).collect::<Vec<_>>(), all);
+    first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
 }
 
 fn distinct(stems: impl Iterator<Item = String>) -> Vec<String> {
@@ -186,10 +294,8 @@ fn distinct(stems: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// The entities that a question names, whatever their status.
-fn named(index: &Index, text: &str) -> Vec<usize> {
-    if index.has_no_names() {
-        return Vec::new();
-    }
-    let seqs: HashSet<i64> = names::candidates(query::head(text).0).iter().flat_map(|name| index.named(name)).copied().collect();
-    seqs.into_iter().filter_map(|seq| index.slot(seq)).collect()
+fn named(index: &Index, text: &str) -> impl Iterator<Item = usize> {
+    let names = if index.has_no_names() { HashSet::new() } else { names::candidates(query::head(text).0) };
+    let seqs: HashSet<i64> = names.iter().flat_map(|name| index.named(name)).copied().collect();
+    seqs.into_iter().filter_map(|seq| index.slot(seq))
 }

@@ -2,85 +2,151 @@
 //!
 //! Not here: how words are split and stemmed (`soft::stem`), what they weigh (`bm25`), the durable truth (`db::lexical`).
 
+use super::narrow;
 use crate::soft::stem;
 use std::collections::HashMap;
 
-/// A memory that has a word: its slot, and how often.
-type Posting = (u32, u32);
+/// The memories that have a word, by slot, and how often each has it.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    slots: Vec<u32>,
+    times: Vec<u16>,
+}
+
+/// The words of one text: where they stand in `of_texts`, and how many it has, repetitions and all.
+#[derive(Debug, Clone, Copy, Default)]
+struct Text {
+    first: usize,
+    distinct: u32,
+    length: u32,
+}
+
+/// From this many words that nobody has any more on, it is looked whether they are a quarter of all.
+const LEAST_DEAD: usize = 10_000;
 
 /// The keyword index.
 #[derive(Debug, Default)]
 pub(crate) struct Postings {
     terms: HashMap<Box<str>, u32>,
-    /// For each term, the memories that have it, by slot.
-    lists: Vec<Vec<Posting>>,
-    /// For each slot its terms, and how many words its text has.
-    texts: Vec<(Box<[u32]>, u32)>,
+    lists: Vec<List>,
+    texts: Vec<Text>,
+    /// The words of each text, so that it can be taken out.
+    of_texts: Vec<u32>,
+    dead: usize,
+    /// How many words 64 slots have together.
+    lengths: Vec<u64>,
 }
 
 impl Postings {
     /// Reads the text of a slot in the place of the one that it had.
     pub(crate) fn put(&mut self, slot: usize, text: &str) {
         self.clear(slot);
-        let mut counts: HashMap<u32, u32> = HashMap::new();
-        let mut length = 0;
-        for stem in stem::of_text(text) {
-            *counts.entry(self.term(stem)).or_default() += 1;
-            length += 1;
-        }
-        let place = narrow(slot);
-        for (term, times) in &counts {
-            let list = &mut self.lists[*term as usize];
-            match list.last() {
-                Some((newest, _)) if *newest > place => {
-                    let at = list.partition_point(|(slot, _)| *slot < place);
-                    list.insert(at, (place, *times));
-                }
-                _ => list.push((place, *times)),
-            }
+        let mut words: Vec<u32> = stem::of_text(text).map(|stem| self.term(stem)).collect();
+        let length = narrow(words.len());
+        words.sort_unstable();
+        let first = self.of_texts.len();
+        for same in words.chunk_by(|a, b| a == b) {
+            self.lists[same[0] as usize].add(narrow(slot), u16::try_from(same.len()).unwrap_or(u16::MAX));
+            self.of_texts.push(same[0]);
         }
         if self.texts.len() <= slot {
-            self.texts.resize_with(slot + 1, Default::default);
+            self.texts.resize(slot + 1, Text::default());
+            self.lengths.resize(slot / 64 + 1, 0);
         }
-        self.texts[slot] = (counts.into_keys().collect(), length);
+        self.texts[slot] = Text { first, distinct: narrow(self.of_texts.len() - first), length };
+        self.lengths[slot / 64] += u64::from(length);
     }
 
     /// Forgets the text of a slot.
     pub(crate) fn clear(&mut self, slot: usize) {
-        let Some(text) = self.texts.get_mut(slot) else { return };
-        let place = narrow(slot);
-        for term in std::mem::take(text).0 {
-            let list = &mut self.lists[term as usize];
-            if let Ok(at) = list.binary_search_by_key(&place, |(slot, _)| *slot) {
-                list.remove(at);
-            }
+        let Some(text) = self.texts.get_mut(slot).map(std::mem::take) else { return };
+        let words = text.first..text.first + text.distinct as usize;
+        for at in words.clone() {
+            self.lists[self.of_texts[at] as usize].remove(narrow(slot));
         }
+        self.lengths[slot / 64] -= u64::from(text.length);
+        self.dead += words.len();
+        if self.dead > LEAST_DEAD && self.dead * 4 > self.of_texts.len() {
+            self.renew();
+        }
+    }
+
+    /// Leaves behind what nobody has any more.
+    fn renew(&mut self) {
+        let old = std::mem::take(&mut self.of_texts);
+        for text in &mut self.texts {
+            let words = &old[text.first..text.first + text.distinct as usize];
+            text.first = self.of_texts.len();
+            self.of_texts.extend_from_slice(words);
+        }
+        self.dead = 0;
+    }
+
+    /// The memories that have a stem.
+    pub(crate) fn list(&self, stem: &str) -> Option<&List> {
+        self.terms.get(stem).map(|term| &self.lists[*term as usize])
     }
 
     /// The memories that have a stem, by slot: slot, how often, and how many words the text has.
     pub(crate) fn having(&self, stem: &str) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
-        let list = self.terms.get(stem).map_or(&[][..], |term| &self.lists[*term as usize]);
-        list.iter().map(|(slot, times)| (*slot as usize, *times, self.length(*slot as usize)))
+        let list = self.list(stem).into_iter().flat_map(List::iter);
+        list.map(|(slot, times)| (slot, times, self.length(slot)))
     }
 
     /// How many words the text of a slot has.
     pub(crate) fn length(&self, slot: usize) -> u32 {
-        self.texts.get(slot).map_or(0, |text| text.1)
+        self.texts.get(slot).map_or(0, |text| text.length)
+    }
+
+    /// How many words the texts of these slots have together; 64 slots are given by each number.
+    pub(crate) fn total(&self, slots: &[u64]) -> u64 {
+        let of_some =
+            |number: usize, word: u64| super::bitmap::slots_of(number, word).map(|slot| u64::from(self.length(slot))).sum::<u64>();
+        let of_word = |(number, word): (usize, &u64)| match *word {
+            0 => 0,
+            u64::MAX => self.lengths.get(number).copied().unwrap_or(0),
+            word => of_some(number, word),
+        };
+        slots.iter().enumerate().map(of_word).sum()
     }
 
     fn term(&mut self, stem: String) -> u32 {
         let next = narrow(self.lists.len());
         let number = *self.terms.entry(stem.into_boxed_str()).or_insert(next);
         if number == next {
-            self.lists.push(Vec::new());
+            self.lists.push(List::default());
         }
         number
     }
 }
 
-/// Slots and terms are numbered in 32 bits; a store of four billion memories does not fit this machine.
-fn narrow(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+impl List {
+    /// The memories by slot, and how often each has the word.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.slots.iter().zip(&self.times).map(|(slot, times)| (*slot as usize, u32::from(*times)))
+    }
+
+    /// The slots alone.
+    pub(crate) fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    fn add(&mut self, slot: u32, times: u16) {
+        if self.slots.last().is_none_or(|last| *last < slot) {
+            self.slots.push(slot);
+            self.times.push(times);
+        } else if let Err(at) = self.slots.binary_search(&slot) {
+            self.slots.insert(at, slot);
+            self.times.insert(at, times);
+        }
+    }
+
+    fn remove(&mut self, slot: u32) {
+        if let Ok(at) = self.slots.binary_search(&slot) {
+            self.slots.remove(at);
+            self.times.remove(at);
+        }
+    }
 }
 
 #[cfg(test)]

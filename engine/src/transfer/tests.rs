@@ -2,7 +2,7 @@
 
 use crate::db::memories;
 use crate::db::memories::{Standing, Status};
-use crate::embedding::{Code, Coded};
+use crate::embedding::Coded;
 use crate::testing::{House, axis, leaning, named, parse};
 use crate::time::Timestamp;
 use loci_proto::memory::MemoryId;
@@ -11,18 +11,18 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::io::Cursor;
 
-fn exported(house: &House, vectors: bool) -> String {
+pub(super) fn exported(house: &House, vectors: bool) -> String {
     let mut out = Vec::new();
     house.reader.export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut out).expect("is exported");
     String::from_utf8(out).expect("is text")
 }
 
-fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<ImportReply, String> {
+pub(super) fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<ImportReply, String> {
     let call = house.call("importer", None);
     house.writer.import(&call, &ImportRequest { skip_bad }, &mut Cursor::new(text.as_bytes())).map_err(|error| error.to_string())
 }
 
-fn imported(house: &mut House, text: &str) -> ImportReply {
+pub(super) fn imported(house: &mut House, text: &str) -> ImportReply {
     import(house, text, false).expect("is imported")
 }
 
@@ -243,7 +243,7 @@ fn mentions_of(house: &House) -> Vec<(String, String)> {
     found
 }
 
-fn small() -> House {
+pub(super) fn small() -> House {
     let mut house = House::new();
     let first = house.store("shop", json!({"content": "The shop opens at nine", "type": "semantic"}), Some(&axis(1)));
     house.now = house.now.plus(1000);
@@ -502,49 +502,4 @@ fn a_group_that_was_merged_away_here_stays_merged() {
     imported(&mut house, &exported(&other, false));
     assert_eq!(house.found("shop", json!({"query": "two"}), None), ["Two"]);
     assert_eq!(named("shop").id, "shop");
-}
-
-#[test]
-fn what_the_model_has_read_comes_along() {
-    let mut house = House::new();
-    let read = Coded { pieces: vec![axis(1)], words: Some(vec![Code::of(axis(2).as_slice()), Code::of(axis(3).as_slice())]) };
-    house.store_coded("shop", json!({"content": "The oven ticks", "type": "semantic"}), &read);
-    let file = exported(&house, true);
-    let mut other = House::new();
-    imported(&mut other, &file);
-    assert_eq!((other.reader.without_vector(9).expect("lists"), exported(&other, true)), (Vec::new(), file.clone()));
-    assert_eq!(other.reader.shared.index().coded(1), read);
-    // Codes that are cut short are read anew, and the vector stays.
-    let codes: Value = serde_json::from_str(file.lines().find(|line| line.contains("codes")).expect("has codes")).expect("is JSON");
-    let codes = codes["codes"].as_str().expect("is text");
-    let mut third = House::new();
-    assert_eq!(imported(&mut third, &file.replace(codes, &codes[4..])).vectors, 1);
-    assert_eq!(third.reader.without_vector(9).expect("lists").len(), 1);
-}
-
-#[test]
-fn the_vector_of_another_wording_is_not_taken() {
-    let mut house = House::new();
-    let id = house.store("shop", json!({"content": "Opens at nine", "type": "semantic"}), Some(&axis(1))).id;
-    let (plain, file) = (exported(&house, false), exported(&house, true));
-    let mut other = House::new();
-    imported(&mut other, &plain);
-    other.now = other.now.plus(1000);
-    let asked = parse(json!({"memory_id": id, "content": "Opens at ten"}));
-    other.writer.edit(&other.call("shop", None), &asked, &Coded::default()).expect("is edited");
-    assert_eq!(imported(&mut other, &file).vectors, 0);
-    assert_eq!(other.reader.without_vector(9).expect("lists").len(), 1);
-}
-
-#[test]
-fn the_keyword_index_follows_an_import_and_what_comes_after_it() {
-    let mut house = small();
-    let whole = |house: &House| crate::db::examine::words(&house.writer.conn).expect("is in step");
-    whole(&house);
-    let newer = exported(&house, false).replace("\"updated_at\":17", "\"updated_at\":19").replace("The", "That");
-    assert!(imported(&mut house, &newer).changed > 0);
-    whole(&house);
-    import(&mut house, &newer.replace("\"end\"", "\"and\""), false).expect_err("is refused");
-    house.store("shop", json!({"content": "Stored after all that", "type": "semantic"}), None);
-    whole(&house);
 }

@@ -55,13 +55,13 @@ fn main() -> Result<(), Anything> {
             &sorted.chunks(8).map(<[&Piece]>::to_vec).collect::<Vec<_>>(),
         )?;
         sorted.sort_by_key(|piece| piece.ids.len());
-        compare("10 to 60 tokens, sorted, as the daemon", *threads, model, &runs_of(&sorted))?;
+        compare("10 to 60 tokens, sorted by length", *threads, model, &runs_of(&sorted))?;
     }
     drop(models);
     through_the_lane(config, &texts)
 }
 
-/// As the daemon puts them together.
+/// Neighbours in length, a run up to its tokens; the daemon cuts a little finer.
 fn runs_of<'a>(sorted: &[&'a Piece]) -> Vec<Vec<&'a Piece>> {
     let mut runs: Vec<Vec<&Piece>> = Vec::new();
     for piece in sorted {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// How often the loop looks for work. Accesses are visible to others after at most this.
 const TICK: Duration = Duration::from_millis(500);
 /// Memories that get their vectors at once while nobody calls: enough for full runs of the model.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 /// The same for a moment after each call, at every tick: the model then rests most of the time.
 const BATCH_IN_COMPANY: usize = 16;
 /// How long the answer to a call is kept for a call that is sent again.

@@ -11,13 +11,15 @@ use loci_engine::maintain;
 use loci_engine::time::{DAY, HOUR, Timestamp};
 use loci_proto::error::Failure;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// How often the loop looks for work. Accesses are visible to others after at most this.
 const TICK: Duration = Duration::from_millis(500);
-/// Memories that get their vectors in one step.
-const BATCH: usize = 16;
+/// Memories that get their vectors at once while nobody calls: enough for full runs of the model.
+const BATCH: usize = 128;
+/// The same for a moment after each call, at every tick: the model then rests most of the time.
+const BATCH_IN_COMPANY: usize = 16;
 /// How long the answer to a call is kept for a call that is sent again.
 const ANSWERS_KEPT: i64 = DAY;
 
@@ -78,7 +80,7 @@ async fn check(service: Arc<Service>, pools: Arc<Pools>, draining: CancellationT
     draining.cancel();
 }
 
-async fn step(service: &Service, pools: &Pools, done_at: &mut DoneAt, now: Timestamp) -> Result<(), Failure> {
+async fn step(service: &Service, pools: &Arc<Pools>, done_at: &mut DoneAt, now: Timestamp) -> Result<(), Failure> {
     service.flush_accesses().await?;
     if service.wants_vectors() {
         fill_vectors(service, pools).await?;
@@ -121,32 +123,50 @@ async fn checkpoint(service: &Service, pools: &Pools) -> Result<(), Failure> {
     left.map(drop)
 }
 
-/// Gives vectors to memories that were stored while there was no model, a batch at a time.
-async fn fill_vectors(service: &Service, pools: &Pools) -> Result<(), Failure> {
-    let waiting = pools.readers.run(|reader| reader.without_vector(BATCH)).await??;
+/// Gives vectors to memories that have none: in company one batch a tick, by itself batch after batch up to the next tick.
+async fn fill_vectors(service: &Service, pools: &Arc<Pools>) -> Result<(), Failure> {
+    let begun = Instant::now();
+    while begun.elapsed() < TICK {
+        let batch = if service.runs.has_company() { BATCH_IN_COMPANY } else { BATCH };
+        if !fill_batch(service, pools, batch).await? || batch == BATCH_IN_COMPANY {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One batch, read in runs of similar length and written with one wait for the disk; false when nothing is left that can be done now.
+async fn fill_batch(service: &Service, pools: &Arc<Pools>, batch: usize) -> Result<bool, Failure> {
+    let waiting = pools.readers.run(move |reader| reader.without_vector(batch)).await??;
     if waiting.is_empty() {
         service.vectors_are_complete();
-        return Ok(());
+        return Ok(false);
     }
     let made = waiting.into_iter().map(|(seq, text)| {
         let embedder = service.embedder.clone();
         tokio::spawn(async move { (seq, embedder.document(text, Lane::Bulk).await) })
     });
+    let (mut filling, mut more) = (Vec::new(), true);
     for task in made.collect::<Vec<_>>() {
         let Ok((seq, made)) = task.await else { continue };
         match made {
-            Ok(pieces) => {
-                pools.writer.run(move |writer| writer.fill(seq, &pieces)).await??;
-                service.wants_checkpoint();
+            Ok(text) => {
+                let pools = Arc::clone(pools);
+                filling.push(tokio::spawn(async move { pools.writer.run_grouped(move |writer| writer.fill(seq, &text)).await }));
             }
-            Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => return Ok(()),
+            Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => more = false,
             Err(error) => {
                 // It would fail again at every step: it is left to its words until the next start.
                 tracing::warn!(%error, seq, "a memory got no vector");
                 service.vectors_are_complete();
-                return Ok(());
+                more = false;
             }
         }
     }
-    Ok(())
+    for filled in filling {
+        let Ok(filled) = filled.await else { continue };
+        filled??;
+        service.wants_checkpoint();
+    }
+    Ok(more)
 }

@@ -80,9 +80,14 @@ impl Runs {
     /// Rests after a piece of work that began at `since`, as long as somebody is about.
     async fn rest(&self, since: Instant) {
         let rested = since.elapsed() * COURTESY;
-        if !self.quiet_for(COMPANY) {
+        if self.has_company() {
             tokio::time::sleep(rested).await;
         }
+    }
+
+    /// True for a moment after each call: what can wait goes slowly then.
+    pub fn has_company(&self) -> bool {
+        !self.quiet_for(COMPANY)
     }
 }
 

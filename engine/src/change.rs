@@ -223,7 +223,7 @@ impl Writer {
                 index.set_vectors(seq, &pieces);
             }
             for seq in stored_vectors {
-                index.set_vectors(seq, &vectors::of(&self.conn, seq, &model)?.into());
+                index.set_vectors(seq, &vectors::coded(&self.conn, seq, &model)?);
             }
         }
         Ok(())

@@ -52,8 +52,7 @@ impl Embedding {
     /// As [`Embedding::new`].
     pub fn kept(values: Vec<f32>) -> Result<Self, Flaw> {
         let length = values.iter().map(|v| v * v).sum::<f32>().sqrt();
-        let checked = Self::new(values.clone())?;
-        if (length - 1.0).abs() > 1e-3 { Ok(checked) } else { Ok(Self(values.into())) }
+        if values.len() == DIMENSIONS && (length - 1.0).abs() <= 1e-3 { Ok(Self(values.into())) } else { Self::new(values) }
     }
 
     /// The numbers.

@@ -27,10 +27,16 @@ pub(crate) fn renew_all(change: &Change<'_>, seqs: &[i64]) -> Result<()> {
 }
 
 fn find(change: &Change<'_>, seq: i64) -> Result<()> {
-    find_with(change.conn, &change.shared.index(), seq)?;
-    // Entities of the same group of changes are not in the index yet.
+    let index = change.shared.index();
+    let of_group = || change.touched.earlier.iter().flat_map(|news| &news.entries).filter_map(|(_, entry)| entry.as_ref());
+    // Where nothing has a name, a text names nothing: most stores, and most of an import.
+    if index.has_no_names() && of_group().all(|entry| entry.names.is_empty()) && !memories::is_entity(change.conn, seq)? {
+        return Ok(());
+    }
     let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
-    for entity in change.touched.earlier.iter().flat_map(|news| &news.entries).filter_map(|(_, entry)| entry.as_ref()) {
+    find_with(change.conn, &index, &memory)?;
+    // Entities of the same group of changes are not in the index yet.
+    for entity in of_group() {
         if entity.names.iter().any(|name| names::holds(&memory.content, name))
             && let Some(entity) = seen_together(change.conn, entity.seq, &memory)?
         {
@@ -42,13 +48,15 @@ fn find(change: &Change<'_>, seq: i64) -> Result<()> {
 
 /// The same for every memory of a store whose mentions were never made.
 pub(crate) fn renew_store(conn: &Connection, index: &Index) -> Result<()> {
-    index.entries().try_for_each(|entry| find_with(conn, index, entry.seq))
+    index.entries().try_for_each(|entry| match memories::by_seq(conn, entry.seq)? {
+        Some(memory) => find_with(conn, index, &memory),
+        None => Ok(()),
+    })
 }
 
-fn find_with(conn: &Connection, index: &Index, seq: i64) -> Result<()> {
-    let Some(memory) = memories::by_seq(conn, seq)? else { return Ok(()) };
+fn find_with(conn: &Connection, index: &Index, memory: &Memory) -> Result<()> {
     for entity in named_in(index, &memory.content) {
-        if let Some(entity) = seen_together(conn, entity, &memory)? {
+        if let Some(entity) = seen_together(conn, entity, memory)? {
             mentions::insert(conn, entity, memory.seq)?;
         }
     }
@@ -58,7 +66,7 @@ fn find_with(conn: &Connection, index: &Index, seq: i64) -> Result<()> {
     for name in names::of(&memory.metadata) {
         for (found, text) in mentions::holding(conn, &name, TEXTS)? {
             if names::holds(&text, &name)
-                && let Some(found) = seen_together(conn, found, &memory)?
+                && let Some(found) = seen_together(conn, found, memory)?
             {
                 mentions::insert(conn, memory.seq, found)?;
             }

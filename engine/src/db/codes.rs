@@ -4,7 +4,7 @@
 
 use crate::embedding::{CODE_BYTES, Code};
 use crate::error::Result;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 /// Stores the codes of a memory in the place of those that it had.
 pub(crate) fn put(conn: &Connection, memory: i64, model: &str, codes: &[Code]) -> Result<()> {
@@ -19,13 +19,23 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     Ok(())
 }
 
+/// The codes of one memory; none where its words have not been read.
+pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<Vec<Code>>> {
+    let mut statement = conn.prepare_cached("SELECT codes FROM word_codes WHERE memory = ?1 AND model = ?2")?;
+    Ok(statement.query_row((memory, model), |row| Ok(unpacked(row.get_ref(0)?.as_blob()?))).optional()?)
+}
+
 /// Every memory whose words this model has read, with their codes, in storing order.
 pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec<Code>)) -> Result<()> {
     let mut statement = conn.prepare("SELECT memory, codes FROM word_codes WHERE model = ?1 ORDER BY memory")?;
     let mut rows = statement.query([model])?;
     while let Some(row) = rows.next()? {
-        let (codes, _) = row.get_ref(1)?.as_blob().unwrap_or_default().as_chunks::<CODE_BYTES>();
-        each(row.get(0)?, codes.iter().map(Code::from_bytes).collect());
+        each(row.get(0)?, unpacked(row.get_ref(1)?.as_blob().unwrap_or_default()));
     }
     Ok(())
+}
+
+fn unpacked(bytes: &[u8]) -> Vec<Code> {
+    let (codes, _) = bytes.as_chunks::<CODE_BYTES>();
+    codes.iter().map(Code::from_bytes).collect()
 }

@@ -67,6 +67,16 @@ pub(crate) fn roll_back(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("ROLLBACK")?)
 }
 
+/// Gives a long transaction room in memory: 64 MiB, that pages are not written to the log and read again before it ends.
+pub(crate) fn with_room(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("PRAGMA cache_size = -65536")?)
+}
+
+/// Takes the room back; 2 MiB is SQLite's own measure.
+pub(crate) fn without_room(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("PRAGMA cache_size = -2000; PRAGMA shrink_memory;")?)
+}
+
 /// What a disk without room is: it has taken a whole transaction back by itself.
 pub(crate) fn full() -> Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None).into()

@@ -5,6 +5,7 @@
 use crate::error::Result;
 use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, TombstoneLine};
 use loci_proto::memory::{MemoryId, MemoryType};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
@@ -45,24 +46,49 @@ pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<(
     Ok(())
 }
 
-/// Makes the row of a memory; its sequence number.
+/// Makes the row of a memory, under [`ByHand`]; its sequence number.
 pub(crate) fn insert(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
     let sql = "INSERT INTO memories(id, type, content, source_group, scope, status, confidence, confidence_at, pinned, access_count,
                  last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
                  forgotten_reason)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     set(conn, sql, line, hash)?;
-    Ok(conn.last_insert_rowid())
+    let seq = conn.last_insert_rowid();
+    conn.prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?.execute((seq, &line.content))?;
+    Ok(seq)
 }
 
-/// Sets every column of a memory.
+/// Sets every column of a memory, under [`ByHand`].
 pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<()> {
+    let index = "INSERT INTO memories_fts(memories_fts, rowid, content) SELECT 'delete', seq, content FROM memories WHERE id = ?1";
+    conn.prepare_cached(index)?.execute([line.id.as_str()])?;
     let sql =
         "UPDATE memories SET type = ?2, content = ?3, source_group = ?4, scope = ?5, status = ?6, confidence = ?7, confidence_at = ?8,
                  pinned = ?9, access_count = ?10, last_accessed = ?11, boosted_at = ?12, created_at = ?13, updated_at = ?14,
                  expires_at = ?15, superseded_by = ?16, metadata = ?17, content_hash = ?18, status_at = ?19, forgotten_reason = ?20
                WHERE id = ?1";
-    set(conn, sql, line, hash)
+    set(conn, sql, line, hash)?;
+    let index = "INSERT INTO memories_fts(rowid, content) SELECT seq, content FROM memories WHERE id = ?1";
+    conn.prepare_cached(index)?.execute([line.id.as_str()])?;
+    Ok(())
+}
+
+/// As long as it lives the triggers of the connection are off, and the keyword index is kept in step by [`insert`] and [`update`]: after
+/// every statement with a trigger the index writes down what it has, and for one text at a time that costs more than all else.
+pub(crate) struct ByHand<'a>(&'a Connection);
+
+impl<'a> ByHand<'a> {
+    pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        Ok(Self(conn))
+    }
+}
+
+impl Drop for ByHand<'_> {
+    fn drop(&mut self) {
+        // It has no way to fail for an open connection.
+        let _ = self.0.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true);
+    }
 }
 
 fn set(conn: &Connection, sql: &str, line: &MemoryLine, hash: &[u8]) -> Result<()> {

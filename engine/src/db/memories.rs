@@ -104,6 +104,11 @@ pub(crate) fn by_seq(conn: &Connection, seq: i64) -> Result<Option<Memory>> {
     Ok(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE seq = ?1"))?.query_row([seq], read).optional()?)
 }
 
+/// Whether this is an entity.
+pub(crate) fn is_entity(conn: &Connection, seq: i64) -> Result<bool> {
+    Ok(conn.prepare_cached("SELECT 1 FROM memories WHERE seq = ?1 AND type = 'entity'")?.exists([seq])?)
+}
+
 /// Active memories whose normalised text has this hash, oldest first.
 pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     let mut statement =

@@ -39,13 +39,18 @@ pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec
 }
 
 /// The vectors of one memory; none where they are no embeddings.
-pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
+fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
     let mut statement = conn.prepare_cached(
         "SELECT v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.memory = ?1 AND p.model = ?2 ORDER BY p.piece",
     )?;
     let rows = statement.query_map((memory, model), |row| Ok(numbers(row.get_ref(0)?.as_blob().unwrap_or_default())))?;
     let rows: Vec<Vec<f32>> = rows.collect::<Result<_, _>>()?;
     Ok(rows.into_iter().map(Embedding::kept).collect::<Result<_, _>>().unwrap_or_default())
+}
+
+/// What one memory has of a model.
+pub(crate) fn coded(conn: &Connection, memory: i64, model: &str) -> Result<Coded> {
+    Ok(Coded { pieces: of(conn, memory, model)?, words: codes::of(conn, memory, model)? })
 }
 
 /// Whether a memory has vectors of this model.

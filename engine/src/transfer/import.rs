@@ -8,8 +8,8 @@ use super::lines::{Lines, unread};
 use super::record::{LogLine, Record};
 use crate::Writer;
 use crate::change::{Call, Change};
-use crate::db::incoming;
-use crate::embedding::Embedding;
+use crate::db::{connection, incoming};
+use crate::embedding::{Code, Embedding};
 use crate::error::{Error, Result};
 use crate::{links, maintain};
 use loci_proto::error::Failure;
@@ -24,13 +24,18 @@ impl Writer {
     /// # Errors
     /// `invalid`, naming the line; nothing is imported then. `Database`.
     pub fn import(&mut self, call: &Call, request: &ImportRequest, file: &mut (impl Read + Seek)) -> Result<ImportReply> {
-        self.once(call, |change| {
+        let work = |change: &mut Change<'_>| {
             let plan = check::look(change.conn, BufReader::new(&mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
+            let _by_hand = incoming::ByHand::begin(change.conn)?;
             let mut work = Work::new(change, plan, request.skip_bad);
             work.every_line(Lines::new(BufReader::new(file)))?;
             work.end()
-        })
+        };
+        connection::with_room(&self.conn)?;
+        let done = self.once(call, work);
+        connection::without_room(&self.conn)?;
+        done
     }
 }
 
@@ -43,13 +48,25 @@ pub(super) struct Work<'a, 'b> {
     pub touched: Vec<i64>,
     /// How often a line of the log has come, by its hash.
     pub logged: HashMap<[u8; 16], u32>,
-    /// The vectors of the memory whose lines come at the moment.
-    pub pieces: Option<(i64, Vec<Option<Embedding>>)>,
+    /// Those among them whose place another took.
+    pub replaced: Vec<i64>,
+    /// Memories whose text here is another than the file's: its vectors are not theirs.
+    pub reworded: HashSet<i64>,
+    /// What the model has read in the memory whose lines come at the moment.
+    pub arriving: Option<Arriving>,
     pub flawed: usize,
     pub spared: usize,
     refused: HashSet<MemoryId>,
     bad: BTreeMap<usize, Failure>,
     skip_bad: bool,
+}
+
+/// What the model has read in one memory, line by line.
+pub(super) struct Arriving {
+    pub seq: i64,
+    /// None for one that is no embedding, or not in its turn.
+    pub pieces: Vec<Option<Embedding>>,
+    pub words: Option<Vec<Code>>,
 }
 
 impl<'a, 'b> Work<'a, 'b> {
@@ -63,7 +80,9 @@ impl<'a, 'b> Work<'a, 'b> {
             reply: ImportReply::default(),
             touched: Vec::new(),
             logged: HashMap::new(),
-            pieces: None,
+            replaced: Vec::new(),
+            reworded: HashSet::new(),
+            arriving: None,
             flawed: 0,
             spared: 0,
             refused: HashSet::new(),
@@ -149,7 +168,7 @@ impl<'a, 'b> Work<'a, 'b> {
     /// Refuses the file when its replacements and those of the store make a circle together.
     fn no_circles(&self) -> Result<()> {
         let mut settled: HashSet<i64> = HashSet::new();
-        for start in &self.touched {
+        for start in &self.replaced {
             let (mut path, mut at) = (HashSet::new(), Some(*start));
             while let Some(seq) = at.filter(|seq| !settled.contains(seq)) {
                 if !path.insert(seq) {

@@ -16,6 +16,8 @@ mod record;
 #[cfg(test)]
 mod gone_tests;
 #[cfg(test)]
+mod read_tests;
+#[cfg(test)]
 mod tests;
 
 pub use document::{is_document, unfold};

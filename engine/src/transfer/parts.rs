@@ -1,19 +1,22 @@
 //! What each kind of line does to the store.
 
 use super::check::number;
-use super::import::Work;
+use super::import::{Arriving, Work};
 use super::merge::merged;
 use super::record::{GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine, from_base64};
 use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{incoming, relations, tombstones, transfer, vectors};
-use crate::embedding::{Coded, DIMENSIONS, Embedding};
+use crate::embedding::{CODE_BYTES, CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
 use crate::error::Result;
 use crate::relate;
 use crate::store::hash;
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType};
 use serde_json::json;
+
+/// Memories of one import whose vectors are kept at hand for the warm index, some 40 MB; those of further ones are read again.
+const AT_HAND: usize = 16_384;
 
 impl Work<'_, '_> {
     pub(super) fn group(&mut self, line: &GroupLine) -> Result<()> {
@@ -50,12 +53,15 @@ impl Work<'_, '_> {
         let seq = incoming::insert(self.change.conn, &line, &hash(&line.content))?;
         self.change.made(Row::Memory(seq));
         self.reply.added += 1;
-        self.has_come(seq, &line.id, "added")
+        self.has_come(seq, &line, "added")
     }
 
     fn known(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
         let local = transfer::memory_line(self.change.conn, seq)?;
         let both = merged(&local, line);
+        if both.content != line.content {
+            self.reworded.insert(seq);
+        }
         if both == local {
             self.reply.unchanged += 1;
             return Ok(());
@@ -67,13 +73,16 @@ impl Work<'_, '_> {
             self.change.touched.vectors.push((seq, Coded::default()));
         }
         self.reply.changed += 1;
-        self.has_come(seq, &line.id, "changed")
+        self.has_come(seq, &both, "changed")
     }
 
-    fn has_come(&mut self, seq: i64, id: &MemoryId, how: &str) -> Result<()> {
+    fn has_come(&mut self, seq: i64, line: &MemoryLine, how: &str) -> Result<()> {
         self.change.touch(seq);
         self.touched.push(seq);
-        self.change.log(Operation::Import, id, &json!({ how: true }))
+        if line.superseded_by.is_some() {
+            self.replaced.push(seq);
+        }
+        self.change.log(Operation::Import, &line.id, &json!({ how: true }))
     }
 
     pub(super) fn variant(&mut self, line: &VariantLine) -> Result<()> {
@@ -103,27 +112,36 @@ impl Work<'_, '_> {
     pub(super) fn vector(&mut self, line: &VectorLine) -> Result<()> {
         let same_model = self.plan.model.as_ref() == Some(&self.change.shared.settings().model);
         let found = self.find("memory", &line.memory)?;
-        let Some((seq, _)) = found.filter(|_| same_model) else { return Ok(()) };
-        if self.pieces.as_ref().is_some_and(|(of, _)| *of != seq) {
+        let Some((seq, _)) = found.filter(|(seq, _)| same_model && !self.reworded.contains(seq)) else { return Ok(()) };
+        if self.arriving.as_ref().is_some_and(|arriving| arriving.seq != seq) {
             self.keep_pieces()?;
         }
-        let (_, pieces) = self.pieces.get_or_insert_with(|| (seq, Vec::new()));
+        let Arriving { pieces, words, .. } = self.arriving.get_or_insert_with(|| Arriving { seq, pieces: Vec::new(), words: None });
         let in_turn = usize::try_from(line.piece) == Ok(pieces.len());
         pieces.push(unpacked(&line.numbers).filter(|_| in_turn));
+        if let Some(codes) = &line.codes {
+            *words = unpacked_codes(codes);
+        }
         Ok(())
     }
 
     /// Stores the vectors that have come for one memory, if it has none.
     pub(super) fn keep_pieces(&mut self) -> Result<()> {
-        let Some((seq, pieces)) = self.pieces.take() else { return Ok(()) };
+        let Some(Arriving { seq, pieces, words }) = self.arriving.take() else { return Ok(()) };
         let model = self.change.shared.settings().model.clone();
         if vectors::has(self.change.conn, seq, &model)? {
             return Ok(());
         }
         match pieces.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(pieces) => {
-                vectors::insert(self.change.conn, seq, &model, &Coded::from(pieces))?;
-                self.change.touched.stored_vectors.push(seq);
+                let text = Coded { pieces, words };
+                vectors::insert(self.change.conn, seq, &model, &text)?;
+                let touched = &mut self.change.touched;
+                if touched.vectors.len() < AT_HAND {
+                    touched.vectors.push((seq, text))
+                } else {
+                    touched.stored_vectors.push(seq)
+                }
                 self.reply.vectors += 1;
             }
             None => self.flawed += 1,
@@ -219,6 +237,13 @@ impl Work<'_, '_> {
             }
         }
     }
+}
+
+/// The codes of a memory's words; none where they are not what loci writes, and the words are read anew then.
+fn unpacked_codes(text: &str) -> Option<Vec<Code>> {
+    let bytes = from_base64(text)?;
+    let (codes, rest) = bytes.as_chunks::<CODE_BYTES>();
+    (rest.is_empty() && codes.len() <= CODED_WORDS).then(|| codes.iter().map(Code::from_bytes).collect())
 }
 
 fn unpacked(text: &str) -> Option<Embedding> {

@@ -102,6 +102,9 @@ pub(crate) struct VectorLine {
     pub piece: u32,
     /// Base64 of the numbers, four bytes each, the lowest first.
     pub numbers: String,
+    /// With the first piece: base64 of the codes of all words of the memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codes: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,7 +17,7 @@ pub(super) fn exported(house: &House, vectors: bool) -> String {
     String::from_utf8(out).expect("is text")
 }
 
-fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<ImportReply, String> {
+pub(super) fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<ImportReply, String> {
     let call = house.call("importer", None);
     house.writer.import(&call, &ImportRequest { skip_bad }, &mut Cursor::new(text.as_bytes())).map_err(|error| error.to_string())
 }

@@ -1,0 +1,141 @@
+//! What bringing in many memories at once costs beside storing them one by one, the model left out of both.
+//!
+//!     cargo run --release -p loci-engine --example bulk [-- MEMORIES]
+//!
+//! Vectors and codes are made up and handed to the engine, as the daemon hands those of the model. Every store is a call of its own, with
+//! its own wait for the disk. Not here: sockets, queues, the embedding.
+
+use loci_engine::change::Call;
+use loci_engine::embedding::{CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
+use loci_engine::store::Draft;
+use loci_engine::time::Timestamp;
+use loci_engine::{Actor, Settings, Writer};
+use loci_proto::group::Group;
+use loci_proto::transfer::{ExportRequest, ImportRequest};
+use serde_json::{Map, Value, json};
+use std::io::Cursor;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+type Anything = Box<dyn std::error::Error>;
+
+const NOW: Timestamp = Timestamp(1_769_904_000_000);
+/// Memories that are stored singly between two imports of a part.
+const SINGLY: usize = 10_000;
+
+fn main() -> Result<(), Anything> {
+    let memories = std::env::args().nth(1).map_or(Ok(SINGLY), |count| count.parse())?;
+    let folder = tempfile::tempdir()?;
+    let mut dice = Dice(7);
+    let texts: Vec<(String, Coded)> =
+        (0..memories).map(|number| Ok((dice.note(number), dice.coded()?))).collect::<Result<_, Anything>>()?;
+
+    let mut writer = open(&folder.path().join("single.db"))?;
+    let single = timed(|| texts.iter().try_for_each(|(text, coded)| store(&mut writer, text, coded)))?;
+    println!("{memories} single stores: {single}");
+
+    let mut grouped = open(&folder.path().join("grouped.db"))?;
+    let together = timed(|| {
+        texts.chunks(64).try_for_each(|group| {
+            grouped.begin_group()?;
+            group.iter().try_for_each(|(text, coded)| store(&mut grouped, text, coded))?;
+            Ok(grouped.commit_group()?)
+        })
+    })?;
+    println!("the same, 64 to a commit: {together}: {}", single.beside(together));
+
+    let reader = writer.reader()?;
+    for vectors in [true, false] {
+        let mut file = Vec::new();
+        let took = timed(|| Ok(reader.export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut file)?))?;
+        let what = if vectors { "with vectors" } else { "without vectors" };
+        println!("export {what}, {} MB: {took}", file.len() / 1_000_000);
+        let mut fresh = open(&folder.path().join(format!("import-{vectors}.db")))?;
+        let import = timed(|| {
+            let reply = fresh.import(&call(), &ImportRequest::default(), &mut Cursor::new(&file))?;
+            assert_eq!((reply.added, reply.vectors > 0), (memories, vectors));
+            Ok(())
+        })?;
+        println!("import {what}: {import}: {}", single.beside(import));
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<Writer, Anything> {
+    Ok(loci_engine::open(path, Settings::for_model("made-up"), NOW)?)
+}
+
+fn call() -> Call {
+    let group = Group { id: "g_bulk".to_owned(), name: "bulk".to_owned() };
+    Call { now: NOW, actor: Actor { client: Some("bulk".to_owned()), session: Some("s1".to_owned()), group }, key: None }
+}
+
+fn store(writer: &mut Writer, text: &str, coded: &Coded) -> Result<(), Anything> {
+    let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "semantic"}))?;
+    let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
+    // The shim stamps every call with a key of its own.
+    let call = Call { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
+    writer.store(&call, &draft, coded)?;
+    // The daemon empties the log at every tick; what an import has written is emptied once.
+    Ok(())
+}
+
+/// What something took.
+#[derive(Clone, Copy)]
+struct Took {
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Took {
+    fn beside(self, other: Self) -> String {
+        let times = |a: Duration, b: Duration| a.as_secs_f64() / b.as_secs_f64().max(1e-9);
+        format!("{:.1} times in wall time, {:.1} in CPU time", times(self.wall, other.wall), times(self.cpu, other.cpu))
+    }
+}
+
+impl std::fmt::Display for Took {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.2} s, {:.2} s of CPU", self.wall.as_secs_f64(), self.cpu.as_secs_f64())
+    }
+}
+
+fn timed(work: impl FnOnce() -> Result<(), Anything>) -> Result<Took, Anything> {
+    let (began, spent) = (Instant::now(), cpu()?);
+    work()?;
+    Ok(Took { wall: began.elapsed(), cpu: cpu()? - spent })
+}
+
+/// CPU time of this thread, to the nanosecond. Linux only.
+fn cpu() -> Result<Duration, Anything> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    Ok(Duration::from_nanos(told.split(' ').next().ok_or("no time")?.parse()?))
+}
+
+/// Notes of a small company and made-up vectors, always the same ones.
+struct Dice(u64);
+
+impl Dice {
+    /// The finisher of splitmix64.
+    fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    fn note(&mut self, number: usize) -> String {
+        let word = |dice: &mut Self| format!("word{}", dice.number() % 5000);
+        let words: Vec<String> = (0..12).map(|_| word(self)).collect();
+        format!("Ticket {number} about the {} service: {}.", word(self), words.join(" "))
+    }
+
+    fn coded(&mut self) -> Result<Coded, Anything> {
+        let words = (0..14.min(CODED_WORDS)).map(|_| Code::of(&self.numbers())).collect();
+        Ok(Coded { pieces: vec![Embedding::new(self.numbers()).map_err(|flaw| flaw.to_string())?], words: Some(words) })
+    }
+
+    fn numbers(&mut self) -> Vec<f32> {
+        (0..DIMENSIONS).map(|_| (self.number() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect()
+    }
+}

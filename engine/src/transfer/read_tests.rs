@@ -1,0 +1,51 @@
+//! What comes with an import beside the texts: vectors, codes of words, the keyword index.
+
+use super::tests::{exported, import, imported, small};
+use crate::embedding::{Code, Coded};
+use crate::testing::{House, axis, parse};
+use serde_json::{Value, json};
+
+#[test]
+fn what_the_model_has_read_comes_along() {
+    let mut house = House::new();
+    let read = Coded { pieces: vec![axis(1)], words: Some(vec![Code::of(axis(2).as_slice()), Code::of(axis(3).as_slice())]) };
+    house.store_coded("shop", json!({"content": "The oven ticks", "type": "semantic"}), &read);
+    let file = exported(&house, true);
+    let mut other = House::new();
+    imported(&mut other, &file);
+    assert_eq!((other.reader.without_vector(9).expect("lists"), exported(&other, true)), (Vec::new(), file.clone()));
+    assert_eq!(other.reader.shared.index().coded(1), read);
+    // Codes that are cut short are read anew, and the vector stays.
+    let codes: Value = serde_json::from_str(file.lines().find(|line| line.contains("codes")).expect("has codes")).expect("is JSON");
+    let codes = codes["codes"].as_str().expect("is text");
+    let mut third = House::new();
+    assert_eq!(imported(&mut third, &file.replace(codes, &codes[4..])).vectors, 1);
+    assert_eq!(third.reader.without_vector(9).expect("lists").len(), 1);
+}
+
+#[test]
+fn the_vector_of_another_wording_is_not_taken() {
+    let mut house = House::new();
+    let id = house.store("shop", json!({"content": "Opens at nine", "type": "semantic"}), Some(&axis(1))).id;
+    let (plain, file) = (exported(&house, false), exported(&house, true));
+    let mut other = House::new();
+    imported(&mut other, &plain);
+    other.now = other.now.plus(1000);
+    let asked = parse(json!({"memory_id": id, "content": "Opens at ten"}));
+    other.writer.edit(&other.call("shop", None), &asked, &Coded::default()).expect("is edited");
+    assert_eq!(imported(&mut other, &file).vectors, 0);
+    assert_eq!(other.reader.without_vector(9).expect("lists").len(), 1);
+}
+
+#[test]
+fn the_keyword_index_follows_an_import_and_what_comes_after_it() {
+    let mut house = small();
+    let whole = |house: &House| crate::db::examine::words(&house.writer.conn).expect("is in step");
+    whole(&house);
+    let newer = exported(&house, false).replace("\"updated_at\":17", "\"updated_at\":19").replace("The", "That");
+    assert!(imported(&mut house, &newer).changed > 0);
+    whole(&house);
+    import(&mut house, &newer.replace("\"end\"", "\"and\""), false).expect_err("is refused");
+    house.store("shop", json!({"content": "Stored after all that", "type": "semantic"}), None);
+    whole(&house);
+}

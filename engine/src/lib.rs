@@ -58,6 +58,8 @@ mod store_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
+mod tongue_tests;
+#[cfg(test)]
 mod undo_tests;
 
 use db::{codes, connection, memories, migrate, upkeep, vectors};

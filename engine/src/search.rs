@@ -8,7 +8,7 @@ use crate::bm25::{self, Admitted, Having};
 use crate::embedding::Asked;
 use crate::index::{Index, Mask};
 use crate::rank::{self, Candidate, Fusion};
-use crate::soft::{self, Item, Order, Word, stem};
+use crate::soft::{self, Item, Order, Word, terms};
 use crate::spoken::{self, Above};
 use crate::{names, query};
 use loci_proto::limits;
@@ -83,10 +83,10 @@ impl<'a> Legs<'a> {
     fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, (slots, above): (Vec<usize>, Above)) -> Self {
         let total: f64 = slots.iter().map(|slot| f64::from(index.words().length(*slot))).sum();
         let among = Admitted { count: slots.len(), mean_length: (total / slots.len().max(1) as f64).max(1.0), slots: index.len() };
-        let stems = distinct(query::words(sought.text).words.iter().map(|word| stem::of_word(word)));
-        let having = |stem: &String| index.words().having(stem).filter(|(slot, ..)| mask.admits(*slot)).collect();
+        let words = distinct(query::words(sought.text).words.iter().map(|word| terms::of_word(word)));
+        let having = |terms: &Vec<String>| index.words().having_any(terms).into_iter().filter(|(slot, ..)| mask.admits(*slot)).collect();
         Self {
-            words: stems.iter().map(having).collect(),
+            words: words.iter().map(having).collect(),
             cosines: sought.asked.map_or_else(Vec::new, |asked| index.cosines(&asked.vector, mask)),
             named: named(index, sought.text).into_iter().filter(|slot| mask.admits(*slot)).collect(),
             index,
@@ -171,18 +171,19 @@ impl<'a> Legs<'a> {
 
     /// The content words of the question, one a stem, weighted by how rare they are among the admitted memories.
     fn asked_words(&self, asked: &Asked) -> Vec<Word> {
-        let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
-        let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
+        let terms: Vec<Vec<String>> = asked.words.iter().map(|(word, _)| terms::of_word(word)).collect();
+        let first = (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
         let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
-        let having = |at: &usize| self.index.words().having(&stems[*at]).filter(|(slot, ..)| self.mask.admits(*slot)).count();
+        let having = |at: &usize| self.index.words().having_any(&terms[*at]).iter().filter(|(slot, ..)| self.mask.admits(*slot)).count();
         let weights = soft::weights(&first.iter().map(having).collect::<Vec<_>>(), self.among.count);
         first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
     }
 }
 
-fn distinct(stems: impl Iterator<Item = String>) -> Vec<String> {
+/// Words by their terms; of several with the same name the first.
+fn distinct(words: impl Iterator<Item = Vec<String>>) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
-    stems.filter(|stem| seen.insert(stem.clone())).collect()
+    words.filter(|terms| seen.insert(terms[0].clone())).collect()
 }
 
 /// The entities that a question names, whatever their status.

@@ -5,7 +5,7 @@ use crate::embedding::{Asked, CODE_BYTES, Code, Coded, DIMENSIONS, Embedding};
 use crate::rank::Fusion;
 use crate::search::BESIDE;
 use crate::testing::{House, asked, axis, code, coded, id, leaning};
-use crate::{Settings, db::lexical, soft::stem};
+use crate::{Settings, db::lexical, soft::terms};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -202,7 +202,7 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
     let among = |mean_length| Admitted { count: texts.len(), mean_length, slots: index.len() };
     let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>() / texts.len() as f64;
     for word in ["ship", "shipping", "naive", "Łódź", "deployed", "billing", "the", "8443", "service", "nowhere", "c"] {
-        let having: Vec<_> = index.words().having(&stem::of_word(word)).collect();
+        let having: Vec<_> = index.words().having(&terms::of_word(word)[0]).collect();
         let (ours, _) = FTS5.scores(&[having], among(mean));
         let mut theirs = vec![0.0; index.len()];
         for (seq, score) in lexical::search(&house.writer.conn, word).expect("is searched") {

@@ -1,8 +1,8 @@
 //! Which memories have a word, how often, and how long their texts are: the keyword index, in memory.
 //!
-//! Not here: how words are split and stemmed (`soft::stem`), what they weigh (`bm25`), the durable truth (`db::lexical`).
+//! Not here: how words are split and stemmed (`soft::terms`), what they weigh (`bm25`), the durable truth (`db::lexical`).
 
-use crate::soft::stem;
+use crate::soft::terms;
 use std::collections::HashMap;
 
 /// A memory that has a word: its slot, and how often.
@@ -23,10 +23,9 @@ impl Postings {
     pub(crate) fn put(&mut self, slot: usize, text: &str) {
         self.clear(slot);
         let mut counts: HashMap<u32, u32> = HashMap::new();
-        let mut length = 0;
-        for stem in stem::of_text(text) {
-            *counts.entry(self.term(stem)).or_default() += 1;
-            length += 1;
+        let terms::Terms { terms, length } = terms::of_text(text);
+        for term in terms {
+            *counts.entry(self.term(term)).or_default() += 1;
         }
         let place = narrow(slot);
         for (term, times) in &counts {
@@ -42,7 +41,7 @@ impl Postings {
         if self.texts.len() <= slot {
             self.texts.resize_with(slot + 1, Default::default);
         }
-        self.texts[slot] = (counts.into_keys().collect(), length);
+        self.texts[slot] = (counts.into_keys().collect(), narrow(length));
     }
 
     /// Forgets the text of a slot.
@@ -61,6 +60,20 @@ impl Postings {
     pub(crate) fn having(&self, stem: &str) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
         let list = self.terms.get(stem).map_or(&[][..], |term| &self.lists[*term as usize]);
         list.iter().map(|(slot, times)| (*slot as usize, *times, self.length(*slot as usize)))
+    }
+
+    /// The memories that have any of some terms, by slot, with how often each has the one that it has most.
+    pub(crate) fn having_any(&self, terms: &[String]) -> Vec<(usize, u32, u32)> {
+        let mut lists = terms.iter().map(|term| self.having(term)).filter(|list| list.size_hint().0 > 0);
+        let Some(first) = lists.next() else { return Vec::new() };
+        let mut found: Vec<(usize, u32, u32)> = first.collect();
+        let alone = found.len();
+        lists.for_each(|list| found.extend(list));
+        if found.len() > alone {
+            found.sort_unstable_by_key(|(slot, times, _)| (*slot, std::cmp::Reverse(*times)));
+            found.dedup_by_key(|(slot, ..)| *slot);
+        }
+        found
     }
 
     /// How many words the text of a slot has.

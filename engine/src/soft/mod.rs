@@ -8,8 +8,12 @@
 
 mod dates;
 mod order;
+mod small_words;
+pub(crate) mod split;
 pub(crate) mod stem;
+pub(crate) mod terms;
 pub mod text;
+pub(crate) mod tongue;
 mod words;
 
 pub(crate) use order::{Order, link};

@@ -25,6 +25,7 @@ mod edit;
 pub mod embedding;
 pub mod error;
 mod forget;
+mod graph;
 pub mod groups;
 pub mod index;
 mod inspect;
@@ -200,6 +201,8 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
         links::renew_store(&tx, &index)?;
         tx.commit()?;
     }
+    db::graph::all(&conn)?.into_iter().for_each(|link| index.link_up(link));
+    db::graph::watch(&conn)?;
     let aliases = RwLock::new(db::groups::signposts(&conn)?);
     let settings = RwLock::new(Arc::new(settings));
     let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index), aliases });
@@ -333,6 +336,7 @@ struct News {
     vectors: Vec<(i64, embedding::Coded)>,
     emptied: bool,
     stored_vectors: Vec<i64>,
+    links: Vec<db::graph::Link>,
 }
 
 impl Shared {

@@ -10,7 +10,7 @@ use crate::index::{Index, Mask};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, terms};
 use crate::spoken::{self, Above};
-use crate::{names, query};
+use crate::{graph, names, query};
 use loci_proto::limits;
 use std::collections::{HashMap, HashSet};
 
@@ -126,6 +126,7 @@ impl<'a> Legs<'a> {
 
     /// The best of what was scored, once summaries have spoken for what is below them.
     fn found(&self, mut scored: Vec<(usize, f64)>, limit: usize, matched: usize) -> Found {
+        graph::lift(self.index, self.mask, &self.named, &mut scored);
         let spoken = self.above.speak(&mut scored, limit);
         for (slot, score) in &mut scored {
             *score *= spoken::weight(self.index, *slot);

@@ -14,13 +14,13 @@ struct Pair {
 
 /// Each set, and how many answers must be first and among the first five.
 const SETS: [(&str, &str, usize, usize); 8] = [
-    ("de", include_str!("../../tests/data/tongues/de.jsonl"), 18, 19),
+    ("de", include_str!("../../tests/data/tongues/de.jsonl"), 19, 20),
     ("en", include_str!("../../tests/data/tongues/en.jsonl"), 20, 20),
-    ("es", include_str!("../../tests/data/tongues/es.jsonl"), 16, 18),
-    ("fr", include_str!("../../tests/data/tongues/fr.jsonl"), 16, 18),
-    ("ja", include_str!("../../tests/data/tongues/ja.jsonl"), 10, 10),
+    ("es", include_str!("../../tests/data/tongues/es.jsonl"), 18, 19),
+    ("fr", include_str!("../../tests/data/tongues/fr.jsonl"), 16, 17),
+    ("ja", include_str!("../../tests/data/tongues/ja.jsonl"), 9, 10),
     ("ko", include_str!("../../tests/data/tongues/ko.jsonl"), 6, 6),
-    ("pl", include_str!("../../tests/data/tongues/pl.jsonl"), 17, 19),
+    ("pl", include_str!("../../tests/data/tongues/pl.jsonl"), 19, 20),
     ("zh", include_str!("../../tests/data/tongues/zh.jsonl"), 9, 10),
 ];
 

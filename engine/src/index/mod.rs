@@ -3,9 +3,11 @@
 //! The database is the truth; the writer applies each change here after its commit, so the index can lag by a moment and never lead.
 //! Filters are applied before anything is ranked, by one [`Mask`] for both legs. Not here: texts, ranking.
 
+mod graph;
 pub(crate) mod postings;
 mod said;
 
+use crate::db::graph::Link;
 use crate::db::memories::Status;
 use crate::decay::{Anchor, Decay};
 use crate::embedding::{Code, Coded, DIMENSIONS, Embedding, dot};
@@ -16,6 +18,7 @@ use postings::Postings;
 use said::Sayings;
 use std::collections::{HashMap, HashSet};
 
+pub(crate) use graph::Graph;
 pub(crate) use said::Said;
 
 /// How many memories tell whether storing order means something; more would tell the same and cost more.
@@ -105,6 +108,7 @@ pub(crate) struct Index {
     sayings: Sayings,
     /// Which entities bear a name.
     names: HashMap<String, Vec<i64>>,
+    graph: Graph,
 }
 
 impl Index {
@@ -132,6 +136,7 @@ impl Index {
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(&slot) = self.slots.get(&seq) else { return };
         self.unname(slot);
+        self.graph.remove(seq);
         let (first, count) = std::mem::take(&mut self.pieces[slot]);
         self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS].fill(0.0);
         self.set_codes(seq, None);
@@ -140,6 +145,16 @@ impl Index {
         let entry = &mut self.entries[slot];
         (entry.status, entry.names) = (Status::Forgotten, Vec::new());
         self.slots.remove(&seq);
+    }
+
+    /// What links memories.
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Makes a link between memories, or takes one away.
+    pub(crate) fn link_up(&mut self, link: Link) {
+        self.graph.set(link);
     }
 
     /// The entities that bear a name, whatever their status.

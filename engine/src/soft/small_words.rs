@@ -243,8 +243,8 @@ const POLISH_WORDS: &[&str] = &[
 ];
 
 const LOOKING_ENGLISH: &[&str] = &[
-    "car", "con", "dem", "den", "die", "due", "era", "fin", "fort", "hat", "hin", "ins", "man", "men", "mi", "mit", "once", "os", "plan",
-    "pod", "pour", "sin", "son", "sur", "ten", "ton", "tout", "van", "vos", "war",
+    "c", "car", "con", "d", "dem", "den", "die", "due", "era", "fin", "fort", "hat", "hin", "ins", "j", "l", "m", "man", "men", "mi",
+    "mit", "n", "o", "once", "os", "plan", "pod", "pour", "s", "sin", "son", "sur", "t", "ten", "ton", "tout", "u", "van", "vos", "war",
 ];
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ def fill_graph(session):
 def ready(home, session, wanted):
     """Waits until the model is there, where it is wanted."""
     end = time.monotonic() + 60
-    while wanted and home.status()["degraded"]:
+    while wanted and ((status := home.status()) is None or status["degraded"]):
         if time.monotonic() > end:
             sys.exit("Error: the daemon works without the model\nHint: loci model download")
         session.tool("recall_memory", query="anything")

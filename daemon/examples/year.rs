@@ -200,7 +200,8 @@ impl Asker<'_> {
         let request: RecallRequest = loci_proto::arguments::parse(arguments)?;
         let asked = model.is_asked(question)?;
         let degraded = Degraded::default();
-        let asked = Question { request: &request, group: self.group, asked: Some(&asked), now: self.now, degraded: &degraded };
+        let asked =
+            Question { request: &request, group: self.group, asked: Some(&asked), now: self.now, degraded: &degraded, fusion: None };
         let answer = self.reader.recall(asked)?;
         let mut given = Vec::new();
         for found in &answer.reply.results {

@@ -220,6 +220,25 @@ impl Config {
         })
     }
 
+    /// The same with another value of a key that ranking goes by.
+    ///
+    /// # Errors
+    /// `invalid`, naming the key.
+    pub fn with(mut self, key: &str, value: &str) -> Result<Self, Failure> {
+        let number = || value.parse().map_err(|_| Failure::invalid(key, format!("must be a number, not {value}")));
+        match key {
+            "retrieval.fusion" => value.trim_matches('"').clone_into(&mut self.retrieval.fusion),
+            "retrieval.vector_weight" => self.retrieval.vector_weight = number()?,
+            "retrieval.rrf_k" => self.retrieval.rrf_k = number()?,
+            other => {
+                let failure = Failure::invalid("set", format!("names a key that ranks nothing: {other}"));
+                return Err(failure.hint("Take retrieval.fusion, retrieval.vector_weight or retrieval.rrf_k"));
+            }
+        }
+        self.check()?;
+        Ok(self)
+    }
+
     fn check(&self) -> Result<(), Failure> {
         only("server.transport", &self.server.transport, "stdio")?;
         only("embedding.provider", &self.embedding.provider, "local")?;

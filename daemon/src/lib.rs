@@ -13,6 +13,7 @@ pub mod brake;
 pub mod clock;
 pub mod config;
 pub mod embedding;
+pub mod eval;
 pub mod http;
 pub mod lifecycle;
 pub mod listen;

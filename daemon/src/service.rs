@@ -15,8 +15,9 @@ use crate::workers::Pool;
 use loci_engine::access::Boosting;
 use loci_engine::change::Call;
 use loci_engine::embedding::{Asked, Coded};
+use loci_engine::eval::Chosen;
 use loci_engine::groups::Signposts;
-use loci_engine::recall::{Question, text_to_embed};
+use loci_engine::recall::{Answer, Question, text_to_embed};
 use loci_engine::store::Draft;
 use loci_engine::time::Timestamp;
 use loci_engine::{Reader, Writer};
@@ -25,7 +26,7 @@ use loci_proto::config::ReloadReply;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::paths::Paths;
-use loci_proto::recall::{Degraded, RecallReply, RecallRequest};
+use loci_proto::recall::{Degraded, RecallReply, RecallRequest, Recalled};
 use loci_proto::stats::{StatsReply, StatsRequest};
 use loci_proto::store::{StoreReply, StoreRequest};
 use std::collections::HashMap;
@@ -81,6 +82,8 @@ pub struct Service {
     started: Instant,
     /// How often each memory was given in full since this was last written down.
     accesses: Mutex<HashMap<i64, u32>>,
+    /// Answers that were chosen since they were last written down.
+    chosen: Mutex<Vec<Chosen>>,
     first_use: FirstUse,
     brake: Brake,
     wants_vectors: AtomicBool,
@@ -106,6 +109,7 @@ impl Service {
             clock: Clock::default(),
             runs: Runs::default(),
             accesses: Mutex::default(),
+            chosen: Mutex::default(),
             wants_vectors: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
             damage: OnceLock::new(),
@@ -168,13 +172,15 @@ impl Service {
             None => (None, self.degraded()),
         };
         let (group, now) = (session.group.clone(), self.now());
+        let previews = request.query.clone().filter(|_| request.summary_only && request.group.is_none() && !request.dry_run);
         let answer = pools
             .readers
             .run(move |reader| {
-                reader.recall(Question { request: &request, group: &group, asked: asked.as_ref(), now, degraded: &degraded })
+                reader.recall(Question { request: &request, group: &group, asked: asked.as_ref(), now, degraded: &degraded, fusion: None })
             })
             .await??;
         self.note_accesses(&answer.given);
+        self.note_choices(session, previews, &answer);
         Ok(answer.reply)
     }
 
@@ -305,14 +311,19 @@ impl Service {
     /// # Errors
     /// `storage_failed`, `busy`.
     pub async fn flush_accesses(&self) -> Result<(), Failure> {
+        let chosen = std::mem::take(&mut *self.chosen.lock().unwrap_or_else(PoisonError::into_inner));
         let accesses = self.take_accesses();
-        if accesses.is_empty() {
+        if accesses.is_empty() && chosen.is_empty() {
             return Ok(());
         }
         let reading = self.clock.read();
         let boosting = if reading.believed { Boosting::On } else { Boosting::Off };
         let pools = self.pools().await?;
-        pools.writer.run(move |writer| writer.touch(&accesses, reading.now, boosting)).await??;
+        let written = move |writer: &mut Writer| {
+            writer.touch(&accesses, reading.now, boosting)?;
+            if chosen.is_empty() { Ok(()) } else { writer.keep_answers(&chosen) }
+        };
+        pools.writer.run(written).await??;
         self.wants_checkpoint();
         Ok(())
     }
@@ -320,6 +331,21 @@ impl Service {
     /// Every memory has its vectors, as far as is known.
     pub fn vectors_are_complete(&self) {
         self.wants_vectors.store(false, Ordering::Relaxed);
+    }
+
+    /// A memory that is asked for by its id, after a question has shown its preview, is an answer to that question.
+    fn note_choices(&self, session: &Session, previews: Option<String>, answer: &Answer) {
+        let results = &answer.reply.results;
+        if let Some(query) = previews.filter(|_| results.iter().any(|result| result.score.is_some())) {
+            session.has_seen(query, results.iter().map(|result| result.id.clone()).collect(), session.group.clone());
+            return;
+        }
+        let by_id = answer.given.iter().zip(results).filter(|(_, result)| result.score.is_none());
+        let why = |(seq, result): (&i64, &Recalled)| {
+            let (query, group) = session.why_wanted(&result.id)?;
+            Some(Chosen { query, seq: *seq, group })
+        };
+        self.chosen.lock().unwrap_or_else(PoisonError::into_inner).extend(by_id.filter_map(why));
     }
 
     fn note_accesses(&self, given: &[i64]) {
@@ -364,7 +390,10 @@ impl Service {
     }
 
     /// What the model reads in a query, or what the answer has to say about its not being read.
-    async fn read_query(&self, text: String) -> Result<(Option<Asked>, Degraded), Failure> {
+    ///
+    /// # Errors
+    /// `busy`.
+    pub async fn read_query(&self, text: String) -> Result<(Option<Asked>, Degraded), Failure> {
         self.embedder.look_again_if_due().await;
         match self.embedder.query(text).await {
             Ok(asked) => Ok((Some(asked), self.degraded())),

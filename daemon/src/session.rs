@@ -5,7 +5,8 @@ use loci_engine::time::Timestamp;
 use loci_proto::admin::SessionStatus;
 use loci_proto::group::{Group, GroupName, Hint};
 use loci_proto::hello;
-use std::collections::BTreeMap;
+use loci_proto::memory::MemoryId;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -23,7 +24,20 @@ pub struct Session {
     since: Timestamp,
     entered: Instant,
     turns: Semaphore,
+    /// The latest questions that were answered with previews, and what was shown; shared with the same session in other groups.
+    shown: Arc<Mutex<VecDeque<Shown>>>,
 }
+
+/// A question that was answered with previews.
+#[derive(Debug, Clone)]
+struct Shown {
+    query: String,
+    ids: Vec<MemoryId>,
+    group: Group,
+}
+
+/// Questions of one session that are kept in mind.
+const QUESTIONS: usize = 4;
 
 /// Calls of one session that are worked on at once; its others wait, so that no session crowds out the rest.
 const TURNS: usize = 4;
@@ -46,7 +60,22 @@ impl Session {
             since,
             entered: Instant::now(),
             turns: Semaphore::new(TURNS),
+            shown: Arc::default(),
         }
+    }
+
+    /// Keeps a question in mind whose answers were shown as previews.
+    pub fn has_seen(&self, query: String, ids: Vec<MemoryId>, group: Group) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.push_front(Shown { query, ids, group });
+        shown.truncate(QUESTIONS);
+    }
+
+    /// The latest question that showed this memory as a preview, and the project that it asked in.
+    #[must_use]
+    pub fn why_wanted(&self, id: &MemoryId) -> Option<(String, Group)> {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.iter().find(|shown| shown.ids.contains(id)).map(|shown| (shown.query.clone(), shown.group.clone()))
     }
 
     /// Waits for this session's turn; the turn ends when what is returned is dropped.
@@ -66,6 +95,7 @@ impl Session {
             since: self.since,
             entered: self.entered,
             turns: Semaphore::new(TURNS),
+            shown: Arc::clone(&self.shown),
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod keeping;
 
+use crate::eval;
 use crate::runs;
 use crate::service::Service;
 use crate::session::Session;
@@ -106,6 +107,7 @@ async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure
             service.vectors_may_be_missing();
             answer(undone)
         }
+        "eval" => answer(eval::run(service, parse(given)?).await?),
         "history" => {
             let request: HistoryRequest = parse(given)?;
             answer(read(service, move |reader| reader.history(&request)).await?)

@@ -2,6 +2,7 @@
 //!
 //! A token is counted as four characters of the answer's compact JSON.
 
+use loci_proto::explain::{Explained, Why};
 use loci_proto::limits;
 use loci_proto::recall::{RecallReply, Recalled};
 use serde::Serialize;
@@ -17,6 +18,8 @@ const NOTICE: usize = r#""omitted":[],"omitted_count":100,"token_budget_too_smal
 pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize) {
     let room = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::ANSWER_BYTES);
     let total = results.len();
+    // As many digits as the estimate can have.
+    reply.token_estimate = room.div_ceil(CHARS_PER_TOKEN);
     let mut used = size(reply);
     let all_fit = results.iter().fold(size(reply), |all, result| all.and(&size(result))).fits(room);
     let room = if all_fit { room } else { room.saturating_sub(NOTICE) };
@@ -34,6 +37,23 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize
         reply.omitted.push(left_out.id);
     }
     reply.token_budget_too_small = reply.results.is_empty() && reply.omitted_count > 0;
+    estimate(reply);
+}
+
+/// Puts beside each result how its score came about. The budget does not count it: what is explained is the answer that is given without.
+pub(crate) fn explain(reply: &mut RecallReply, explained: Option<Explained>, whys: Vec<Option<Why>>) {
+    let Some(explained) = explained else { return };
+    reply.explain = Some(Explained { cut_by_budget: reply.omitted_count, ..explained });
+    reply.results.iter_mut().zip(whys).for_each(|(result, why)| result.why = why);
+    estimate(reply);
+    if size(reply).bytes > limits::ANSWER_BYTES {
+        reply.results.iter_mut().for_each(|result| result.why = None);
+        reply.note = Some("The answer is too large to be explained; ask for fewer results, or with summary_only".to_owned());
+        estimate(reply);
+    }
+}
+
+fn estimate(reply: &mut RecallReply) {
     // The estimate is part of what it counts: a second look is enough, since its digits settle.
     for _ in 0..2 {
         reply.token_estimate = size(reply).chars.div_ceil(CHARS_PER_TOKEN);
@@ -98,6 +118,8 @@ mod tests {
             superseded_by: None,
             sources: Vec::new(),
             relations: Vec::new(),
+            also: Vec::new(),
+            why: None,
         }
     }
 
@@ -114,6 +136,13 @@ mod tests {
         let reply = fitted(&["short", &long, "short too"], 200);
         assert_eq!((reply.results.len(), reply.omitted.len()), (1, 2));
         assert!(!reply.token_budget_too_small);
+    }
+
+    #[test]
+    fn the_digits_of_the_estimate_are_counted_too() {
+        let contents = [190, 505, 225, 272, 440, 591].map(|length| "ż".repeat(length));
+        let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
+        assert!((500..900).all(|budget| fitted(&contents, budget).token_estimate <= budget));
     }
 
     #[test]

@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::store::hash;
 use crate::time::Timestamp;
 use crate::visible::Sight;
-use crate::{Writer, content, links, time};
+use crate::{Writer, content, links, maintain, time};
 use loci_proto::error::{Code, Failure};
 use loci_proto::people::{ChangedReply, EditRequest, PinRequest};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 impl Writer {
     /// Changes a memory in place. `text` is what the model reads in the new text; nothing means that it comes later.
@@ -77,6 +77,19 @@ fn set(change: &mut Change<'_>, memory: &Memory, columns: Vec<(&'static str, Val
     Ok(())
 }
 
+/// What a summary was made of is no person's to change; but lines that a person has changed quote nobody any more.
+fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, is_rewritten: bool) {
+    for name in ["summary", "method", "cluster", "week", "month", "year", "source_ids", "quotes"] {
+        if let Some(value) = before.get(name) {
+            metadata.insert(name.to_owned(), value.clone());
+        }
+    }
+    if is_rewritten {
+        metadata.insert("method".to_owned(), json!("edited"));
+        metadata.remove("quotes");
+    }
+}
+
 /// The columns that would be other than they are.
 fn columns(change: &Change<'_>, memory: &Memory, request: &EditRequest) -> Result<Vec<(&'static str, Value)>> {
     let mut columns = Vec::new();
@@ -91,9 +104,16 @@ fn columns(change: &Change<'_>, memory: &Memory, request: &EditRequest) -> Resul
         }
         columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
     }
-    if let Some(metadata) = request.metadata.as_ref().filter(|metadata| **metadata != memory.metadata) {
-        content::check_metadata(memory.kind, metadata)?;
-        columns.push(("metadata", json!(Value::Object(metadata.clone()).to_string())));
+    let mut metadata = request.metadata.clone().unwrap_or_else(|| memory.metadata.clone());
+    if request.metadata.is_some() {
+        content::check_metadata(memory.kind, &metadata)?;
+    }
+    if maintain::Span::of(&memory.metadata).is_some() {
+        let is_rewritten = request.content.as_ref().is_some_and(|text| *text != memory.content);
+        keep_origin(&memory.metadata, &mut metadata, is_rewritten);
+    }
+    if metadata != memory.metadata {
+        columns.push(("metadata", json!(Value::Object(metadata).to_string())));
     }
     if let Some(scope) = request.scope.filter(|scope| *scope != memory.scope) {
         columns.push(("scope", json!(scope)));

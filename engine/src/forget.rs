@@ -4,7 +4,7 @@ use crate::change::{Call, Change};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, Standing, Status};
 use crate::db::rows::Row;
-use crate::db::{idempotency, journal, log, relations, tombstones};
+use crate::db::{idempotency, journal, known, log, relations, tombstones};
 use crate::error::Result;
 use crate::visible::Sight;
 use crate::{Writer, content};
@@ -74,14 +74,23 @@ pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option
 }
 
 /// Removes every trace: the row with its words, vectors, wordings, relations and mentions; images in the journal; answers kept for calls
-/// that are sent again; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
+/// that are sent again; questions that led to it; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
     let left = crate::maintain::unquote(change, memory)?;
+    // What it stood for stands for itself again.
+    for below in memories::sources(change.conn, memory.seq)? {
+        if below.status == Status::Compacted && below.superseded_by.as_deref() == Some(id) {
+            memories::set_status(change.conn, below.seq, Standing::ACTIVE, change.call.now)?;
+            change.log(Operation::Restore, &below.id, &json!({"was": below.status.as_str()}))?;
+            change.touch(below.seq);
+        }
+    }
     let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?.into_iter().filter_map(relation_id).collect();
     journal::redact(change.conn, memory.seq, &gone)?;
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
+    known::redact(change.conn, memory.seq)?;
     memories::delete(change.conn, memory.seq)?;
     tombstones::insert(change.conn, &memory.id, change.call.now)?;
     change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;

@@ -23,11 +23,13 @@ const BEST: usize = 3;
 const MOST: usize = 1_000;
 
 /// Lifts what is linked. What was not among the scored is not put there: it has neither a word nor a meaning in common with the question.
-pub(crate) fn lift(index: &Index, mask: &Mask, named: &[usize], scored: &mut [(usize, f64)]) {
+/// What each gets, by slot.
+pub(crate) fn lift(index: &Index, mask: &Mask, named: &[usize], scored: &mut [(usize, f64)]) -> HashMap<usize, f64> {
     let lifts = lifts(index, mask, named, scored);
     if !lifts.is_empty() {
         scored.iter_mut().for_each(|(slot, score)| *score += lifts.get(slot).copied().unwrap_or(0.0));
     }
+    lifts
 }
 
 /// What each linked memory gets, by slot. Empty where nothing is linked.

@@ -1,7 +1,7 @@
 //! How memory works: what is stored, what counts as the same fact, what is found and in which order, how memories age.
 //!
 //! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of
-//! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind),
+//! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind), [`eval`],
 //! [`backfill`] (vectors that were missing) and [`maintain`] (how episodes become summaries and facts, and what is cleaned up).
 //! What they decide is pure and has its own room: [`soft`], [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db`
 //! (the only SQL) and [`index`] (the warm copy that searches).
@@ -16,7 +16,9 @@ mod bm25;
 mod brief;
 mod budget;
 pub mod change;
+mod collapse;
 mod content;
+mod days;
 mod db;
 pub mod decay;
 mod doctor;
@@ -24,6 +26,8 @@ pub mod duplicate;
 mod edit;
 pub mod embedding;
 pub mod error;
+pub mod eval;
+mod explain;
 mod forget;
 mod graph;
 pub mod groups;
@@ -48,6 +52,10 @@ pub mod transfer;
 mod undo;
 mod visible;
 
+#[cfg(test)]
+mod collapse_tests;
+#[cfg(test)]
+mod explain_tests;
 #[cfg(test)]
 mod graph_tests;
 #[cfg(test)]

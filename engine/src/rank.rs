@@ -33,6 +33,9 @@ pub(crate) struct Candidate {
     pub lexical: f64,
 }
 
+/// The two legs of a candidate: its vectors, its words.
+pub(crate) const LEGS: [fn(&Candidate) -> f64; 2] = [|c| c.cosine, |c| c.lexical];
+
 /// A best score of "c5" below this is seldom of an answer. Figures: docs/retrieval.md.
 const WEAK: f64 = 0.35;
 /// The share of the vector leg in "c5".
@@ -45,8 +48,7 @@ const RRF_DEPTH: usize = 100;
 /// The score of each candidate.
 pub(crate) fn scores(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
     match fusion {
-        Fusion::Weighted { vector_weight } => weighted(vector_weight, with_vectors, candidates),
-        Fusion::Soft => weighted(C5, with_vectors, candidates),
+        Fusion::Weighted { .. } | Fusion::Soft => weighted(fusion, with_vectors, candidates),
         Fusion::Rrf { k } => reciprocal(k, candidates),
     }
 }
@@ -71,21 +73,41 @@ pub(crate) fn floor(fusion: Fusion, with_vectors: bool) -> Option<f64> {
     }
 }
 
-fn weighted(vector_weight: f64, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
-    let share = if with_vectors { vector_weight } else { 0.0 };
-    candidates.iter().map(|c| (c.slot, share * c.cosine.max(0.0) + (1.0 - share) * c.lexical)).collect()
+/// What the cosine counts, and what BM25, where scores are a weighted sum.
+pub(crate) fn shares(fusion: Fusion, with_vectors: bool) -> (f64, f64) {
+    let share = match fusion {
+        _ if !with_vectors => 0.0,
+        Fusion::Weighted { vector_weight } => vector_weight,
+        Fusion::Soft | Fusion::Rrf { .. } => C5,
+    };
+    (share, 1.0 - share)
+}
+
+fn weighted(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
+    let (vectors, words) = shares(fusion, with_vectors);
+    candidates.iter().map(|c| (c.slot, vectors * c.cosine.max(0.0) + words * c.lexical)).collect()
 }
 
 fn reciprocal(k: f64, candidates: &[Candidate]) -> Vec<(usize, f64)> {
     let mut scores = vec![0.0; candidates.len()];
-    for leg in [|c: &Candidate| c.cosine, |c: &Candidate| c.lexical] {
-        let mut order: Vec<usize> = (0..candidates.len()).filter(|i| leg(&candidates[*i]) > LEAST).collect();
-        order.sort_by(|a, b| leg(&candidates[*b]).total_cmp(&leg(&candidates[*a])).then(candidates[*b].slot.cmp(&candidates[*a].slot)));
-        for (rank, i) in order.into_iter().take(RRF_DEPTH).enumerate() {
-            scores[i] += 1.0 / (k + rank as f64 + 1.0);
-        }
+    for leg in LEGS {
+        scores.iter_mut().zip(places(candidates, leg)).for_each(|(score, place)| *score += of_place(k, place));
     }
     candidates.iter().zip(scores).map(|(c, score)| (c.slot, score)).collect()
+}
+
+/// What a place in a leg's list counts in reciprocal rank fusion.
+pub(crate) fn of_place(k: f64, place: Option<usize>) -> f64 {
+    place.filter(|place| *place <= RRF_DEPTH).map_or(0.0, |place| 1.0 / (k + place as f64))
+}
+
+/// The place of each candidate in one leg's list, 1 for the best; none for those that are not on it.
+pub(crate) fn places(candidates: &[Candidate], leg: fn(&Candidate) -> f64) -> Vec<Option<usize>> {
+    let mut order: Vec<usize> = (0..candidates.len()).filter(|i| leg(&candidates[*i]) > LEAST).collect();
+    order.sort_by(|a, b| leg(&candidates[*b]).total_cmp(&leg(&candidates[*a])).then(candidates[*b].slot.cmp(&candidates[*a].slot)));
+    let mut places = vec![None; candidates.len()];
+    order.into_iter().zip(1..).for_each(|(i, place)| places[i] = Some(place));
+    places
 }
 
 #[cfg(test)]

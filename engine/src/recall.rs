@@ -2,15 +2,19 @@
 //!
 //! Not here: finding and ranking (`search`), what an answer leaves behind (`access`).
 
+use crate::days::Days;
 use crate::db::{groups, memories};
 use crate::embedding::Asked;
 use crate::error::Result;
-use crate::index::{Filter, Index};
-use crate::search::{Found, Sought, search};
+use crate::explain::Telling;
+use crate::index::Filter;
+use crate::rank::Fusion;
+use crate::search::{Sought, search};
 use crate::time::Timestamp;
 use crate::visible::Sight;
-use crate::{Reader, budget, query};
+use crate::{Reader, budget, collapse, query};
 use loci_proto::error::{Code, Failure};
+use loci_proto::explain::{Explained, Why};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
@@ -42,16 +46,47 @@ pub struct Question<'a> {
     pub asked: Option<&'a Asked>,
     /// The moment of the call.
     pub now: Timestamp,
+    /// Another ranking than the one that is set; for comparing them.
+    pub fusion: Option<Fusion>,
     /// What the answer has to say about parts that are out.
     pub degraded: &'a Degraded,
 }
 
-/// A memory of an answer in the making.
+/// One memory of an answer in the making.
 struct Hit {
     memory: Memory,
     score: Option<f64>,
+    why: Option<Why>,
+    /// Its place in the ranking.
+    place: usize,
+    /// Memories that say the same.
+    also: Vec<MemoryId>,
     /// What a summary is given for.
     sources: Vec<Source>,
+}
+
+impl Hit {
+    fn of(memory: Memory) -> Self {
+        Self { memory, score: None, why: None, place: 0, also: Vec::new(), sources: Vec::new() }
+    }
+}
+
+/// What the index has found, before rows are fetched.
+struct Candidates {
+    ranked: Vec<Candidate>,
+    matched: usize,
+    weak: bool,
+}
+
+/// One memory that the index has found.
+struct Candidate {
+    seq: i64,
+    score: f64,
+    /// Earlier places whose memories may say the same.
+    near: Vec<usize>,
+    /// What a summary is given for, best first.
+    below: Vec<i64>,
+    why: Option<Why>,
 }
 
 /// What a request asks for, once it is known to ask for something.
@@ -67,7 +102,10 @@ enum Wanted<'a> {
 pub fn text_to_embed(request: &RecallRequest) -> Result<Option<&str>> {
     Ok(match wanted(request)? {
         Wanted::Ids(_) => None,
-        Wanted::Text(text) => Some(query::head(text).0),
+        Wanted::Text(text) => {
+            Days::of(request)?;
+            Some(query::head(text).0)
+        }
     })
 }
 
@@ -91,7 +129,7 @@ impl Reader {
     /// Answers one recall.
     ///
     /// # Errors
-    /// `invalid` when it neither asks nor names, `too_many` ids, `Database`.
+    /// `invalid` when it neither asks nor names, or for a date; `too_many` ids, `Database`.
     pub fn recall(&self, question: Question<'_>) -> Result<Answer> {
         let group = match &question.request.group {
             Some(name) => groups::resolve(&self.conn, name, Some(question.group))?,
@@ -105,32 +143,92 @@ impl Reader {
 
     fn search(&self, question: Question<'_>, group: &Group, text: &str) -> Result<Answer> {
         let request = question.request;
-        let settings = self.shared.settings();
-        let (found, ranked) = {
-            let index = self.shared.index();
-            let mask = index.mask(&self.filter(question, group));
-            let limit = request.max_results.map_or(settings.default_max_results, MaxResults::get);
-            let found = search(&index, &mask, &Sought { text: query::head(text).0, asked: question.asked, fusion: settings.fusion, limit });
-            let ranked: Vec<(i64, f64, Vec<i64>)> = found.ranked.iter().map(|(slot, score)| seqs(&index, &found, *slot, *score)).collect();
-            (found, ranked)
-        };
+        let (found, explain) = self.candidates(question, group, text)?;
+        let limit = self.limit(request);
         let reply = RecallReply {
             total_matched: found.matched,
             truncated: query::words(text).truncated,
             weak: found.weak,
             ..RecallReply::default()
         };
-        let mut found = Vec::new();
-        for (seq, score, below) in ranked {
-            let Some(memory) = memories::by_seq(&self.conn, seq)? else { continue };
-            let mut sources = Vec::new();
-            for seq in below {
-                let source = memories::by_seq(&self.conn, seq)?;
-                sources.extend(source.map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }));
+        let mut hits: Vec<Hit> = Vec::new();
+        let mut collapsed = 0;
+        for (place, candidate) in found.ranked.into_iter().enumerate() {
+            let wanted = hits.len() < limit;
+            if !wanted && candidate.near.is_empty() {
+                continue;
             }
-            found.push(Hit { memory, score: Some(score), sources });
+            let Some(memory) = memories::by_seq(&self.conn, candidate.seq)? else { continue };
+            match hits.iter_mut().find(|hit| candidate.near.contains(&hit.place) && collapse::same(&hit.memory, &memory)) {
+                Some(said) => {
+                    said.also.push(memory.id);
+                    collapsed += 1;
+                }
+                None if wanted => {
+                    let sources = self.sources(&candidate.below)?;
+                    hits.push(Hit { score: Some(candidate.score), why: candidate.why, place, sources, ..Hit::of(memory) });
+                }
+                None => {}
+            }
         }
-        self.answer(question, group, reply, found)
+        let explain = explain.map(|told| Explained { collapsed, over_limit: told.ranked.saturating_sub(hits.len() + collapsed), ..told });
+        self.answer(question, group, RecallReply { explain, ..reply }, hits)
+    }
+
+    fn sources(&self, below: &[i64]) -> Result<Vec<Source>> {
+        let mut sources = Vec::new();
+        for seq in below {
+            let source = memories::by_seq(&self.conn, *seq)?;
+            sources.extend(source.map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }));
+        }
+        Ok(sources)
+    }
+
+    fn limit(&self, request: &RecallRequest) -> usize {
+        request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
+    }
+
+    /// Asks the index: somewhat more than is wanted, best first.
+    fn candidates(&self, question: Question<'_>, group: &Group, text: &str) -> Result<(Candidates, Option<Explained>)> {
+        let request = question.request;
+        let (days, settings) = (Days::of(request)?, self.shared.settings());
+        let index = self.shared.index();
+        let mut mask = index.mask(&self.filter(question, group));
+        if days != Days::default() {
+            mask.narrow(|slot| days.hold(index.said(slot).day));
+        }
+        let sought = Sought {
+            text: query::head(text).0,
+            asked: question.asked,
+            fusion: question.fusion.unwrap_or(settings.fusion),
+            today: question.now.day(),
+            limit: self.limit(request),
+            telling: if request.explain { Telling::Parts } else { Telling::Scores },
+        };
+        let found = search(&index, &mask, &sought);
+        let explain = found.account.as_ref().map(|account| Explained {
+            ranking: account.ranking.to_owned(),
+            in_store: index.held().0,
+            visible: index.mask(&self.all_visible(question, group)).count(),
+            admitted: mask.count(),
+            matched: found.matched,
+            ranked: found.all,
+            ..Explained::default()
+        });
+        let near = collapse::near(&index, &found.ranked);
+        let below = |slot: &usize| found.spoken.get(slot).into_iter().flatten().map(|slot| index.entry(*slot).seq).collect();
+        let mut whys = found.account.map(|account| account.whys.into_iter());
+        let candidate = |((slot, score), near): ((usize, f64), Vec<usize>)| {
+            let why = whys.as_mut().and_then(Iterator::next);
+            Candidate { seq: index.entry(slot).seq, score, near, below: below(&slot), why }
+        };
+        let ranked = found.ranked.into_iter().zip(near).map(candidate).collect();
+        Ok((Candidates { ranked, matched: found.matched, weak: found.weak }, explain))
+    }
+
+    /// What the project sees, whatever else the call asks for.
+    fn all_visible<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {
+        Filter { compacted: true, ..self.shared.filter(&group.id, question.now) }
     }
 
     fn filter<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {
@@ -140,8 +238,7 @@ impl Reader {
             kind: request.kind,
             scope: request.scope,
             min_confidence: request.min_confidence.unwrap_or(lowest),
-            compacted: true,
-            ..self.shared.filter(&group.id, question.now)
+            ..self.all_visible(question, group)
         }
     }
 
@@ -154,14 +251,16 @@ impl Reader {
                 continue;
             }
             match memories::by_id(&self.conn, id)?.filter(|memory| can_show(memory, group, question.now)) {
-                Some(memory) => found.push(Hit { memory, score: None, sources: Vec::new() }),
+                Some(memory) => found.push(Hit::of(memory)),
                 None => reply.missing.push(id.clone()),
             }
         }
         reply.total_matched = found.len();
-        if question.request.query.is_some() {
-            reply.note = Some("query was ignored because ids were given".to_owned());
-        }
+        reply.note = match question.request {
+            RecallRequest { query: Some(_), .. } => Some("query was ignored because ids were given".to_owned()),
+            RecallRequest { explain: true, .. } => Some("explain was ignored because ids are not ranked".to_owned()),
+            _ => None,
+        };
         self.answer(question, group, reply, found)
     }
 
@@ -171,20 +270,24 @@ impl Reader {
         let usual = if short { settings.preload_token_budget } else { settings.recall_token_budget };
         let room = question.request.token_budget.map_or(usual, TokenBudget::get);
         let seqs: Vec<i64> = found.iter().map(|hit| hit.memory.seq).collect();
+        let mut whys = Vec::new();
         let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
         let sight = Sight::new(&self.conn, group, None)?;
         let mut results = Vec::with_capacity(found.len());
-        for Hit { memory, score, sources } in found {
+        for Hit { memory, score, why, also, sources, .. } in found {
+            whys.push(why);
             if short {
-                results.push(Recalled { sources, ..summary(memory, score) });
+                results.push(Recalled { also, sources, ..summary(memory, score) });
                 continue;
             }
             let relations = self.relations(&memory, &sight, RELATIONS, false)?;
-            results.push(Recalled { relations, sources, ..full(confidence(&memory), memory, score) });
+            results.push(Recalled { relations, also, sources, ..full(confidence(&memory), memory, score) });
         }
         reply.degraded = question.degraded.clone();
+        let explained = reply.explain.take();
         budget::fit(&mut reply, results, room);
-        let given = if short { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
+        budget::explain(&mut reply, explained, whys);
+        let given = if short || question.request.dry_run { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
         Ok(Answer { reply, given })
     }
 }
@@ -192,12 +295,6 @@ impl Reader {
 fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
     let visible = memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
     visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
-}
-
-/// A result and its score, and what it is given for, by their sequence numbers.
-fn seqs(index: &Index, found: &Found, slot: usize, score: f64) -> (i64, f64, Vec<i64>) {
-    let below = found.spoken.get(&slot).into_iter().flatten();
-    (index.entry(slot).seq, score, below.map(|slot| index.entry(*slot).seq).collect())
 }
 
 fn summary(memory: Memory, score: Option<f64>) -> Recalled {
@@ -231,5 +328,7 @@ fn bare(memory: Memory, score: Option<f64>) -> Recalled {
         superseded_by: memory.superseded_by,
         sources: Vec::new(),
         relations: Vec::new(),
+        also: Vec::new(),
+        why: None,
     }
 }

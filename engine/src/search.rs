@@ -6,11 +6,12 @@
 
 use crate::bm25::{self, Admitted, Having};
 use crate::embedding::Asked;
+use crate::explain::{self, Account, Of, Outcome, Telling};
 use crate::index::{Index, Mask};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, terms};
 use crate::spoken::{self, Above};
-use crate::{graph, names, query};
+use crate::{collapse, graph, names, query};
 use loci_proto::limits;
 use std::collections::{HashMap, HashSet};
 
@@ -28,27 +29,35 @@ pub(crate) struct Sought<'a> {
     pub asked: Option<&'a Asked>,
     /// How legs become scores.
     pub fusion: Fusion,
+    /// The day on which it is asked.
+    pub today: i32,
     /// How many are wanted.
     pub limit: usize,
+    /// Whether the scores are taken apart too.
+    pub telling: Telling,
 }
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Found {
-    /// Slots and scores, best first.
+    /// Slots and scores, best first; somewhat more than are wanted, since some may say the same.
     pub ranked: Vec<(usize, f64)>,
+    /// How many had a place; counted where the scores are taken apart.
+    pub all: usize,
     /// For a summary among them the slots of the memories that it is given for, best first.
     pub spoken: HashMap<usize, Vec<usize>>,
     /// How many memories have a word of the question, are near enough in meaning, or are entities that it names.
     pub matched: usize,
     /// Not even the best is likely to be an answer.
     pub weak: bool,
+    /// How the scores came about, where that was asked for.
+    pub account: Option<Account>,
 }
 
 /// Finds what the mask admits.
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let mut slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
-    let above = Above::new(index, &slots);
+    let above = Above::new(index, mask);
     let repeats = above.repeats(index);
     let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
     let mask = fewer.as_ref().unwrap_or(mask);
@@ -117,21 +126,40 @@ impl<'a> Legs<'a> {
         matching
     }
 
-    fn plain(&self, sought: &Sought<'_>) -> Found {
-        let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
-        let candidate = |slot: usize| Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot] };
-        let candidates: Vec<Candidate> = self.slots.iter().copied().filter(|slot| matching[*slot]).map(candidate).collect();
-        self.found(rank::scores(sought.fusion, sought.asked.is_some(), &candidates), sought.limit, candidates.len())
+    fn candidate(&self, slot: usize, lexical: &[f64]) -> Candidate {
+        Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot] }
     }
 
-    /// The best of what was scored, once summaries have spoken for what is below them.
-    fn found(&self, mut scored: Vec<(usize, f64)>, limit: usize, matched: usize) -> Found {
-        graph::lift(self.index, self.mask, &self.named, &mut scored);
-        let spoken = self.above.speak(&mut scored, limit);
+    fn plain(&self, sought: &Sought<'_>) -> Found {
+        let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
+        let candidates: Vec<Candidate> =
+            self.slots.iter().filter(|slot| matching[**slot]).map(|slot| self.candidate(*slot, &lexical)).collect();
+        let (fusion, with_vectors) = (sought.fusion, sought.asked.is_some());
+        self.found(rank::scores(fusion, with_vectors, &candidates), sought, candidates.len(), |outcome| Account {
+            ranking: explain::name(fusion, with_vectors),
+            whys: explain::plain(fusion, &Of { candidates: &candidates, outcome, index: self.index }, with_vectors),
+        })
+    }
+
+    /// The best of what was scored, once summaries have spoken for what is below them; `tell` says how these scores came about.
+    fn found(
+        &self,
+        mut scored: Vec<(usize, f64)>,
+        sought: &Sought<'_>,
+        matched: usize,
+        tell: impl FnOnce(&Outcome<'_>) -> Account,
+    ) -> Found {
+        let telling = sought.telling == Telling::Parts;
+        let linked = graph::lift(self.index, self.mask, &self.named, &mut scored);
+        let own = if telling { scored.clone() } else { Vec::new() };
+        let spoken = self.above.speak(&mut scored, sought.limit);
         for (slot, score) in &mut scored {
             *score *= spoken::weight(self.index, *slot);
         }
-        Found { ranked: rank::best(scored, limit), spoken, matched, weak: false }
+        let all = if telling { scored.iter().filter(|(_, score)| *score > 0.0).count() } else { 0 };
+        let ranked = rank::best(scored, sought.limit + collapse::SPARE);
+        let account = telling.then(|| tell(&Outcome { scored: &own, linked: &linked, ranked: &ranked }));
+        Found { ranked, spoken, matched, all, weak: false, account }
     }
 
     fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
@@ -154,12 +182,17 @@ impl<'a> Legs<'a> {
             }
         };
         let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
-        let made = soft::scores(&items, &orders, &soft::Question::new(text, self.asked_words(asked)));
+        let question = soft::Question::new(text, self.asked_words(asked), sought.today);
+        let made = soft::scores(&items, &orders, &question);
         let mut scored: Vec<(usize, f64)> = self.slots.iter().copied().zip(made).collect();
         let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
         let best = scored.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
-        scored.retain(|(slot, score)| matched > 0 && (matching[*slot] || *score >= BESIDE * best));
-        self.found(scored, sought.limit, matched)
+        scored.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
+        self.found(scored, sought, matched, |outcome| {
+            let candidates: Vec<Candidate> = self.slots.iter().map(|slot| self.candidate(*slot, &lexical)).collect();
+            let of = Of { candidates: &candidates, outcome, index: self.index };
+            Account { ranking: "soft", whys: explain::soft(&of, &soft::parts(&items, &orders, &question)) }
+        })
     }
 
     /// Puts the slots of each project together, in storing order, and says what each order is worth.

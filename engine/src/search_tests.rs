@@ -56,6 +56,19 @@ fn scores(house: &House, group: &str, query: &str, asked: &Asked) -> Vec<(String
     found.into_iter().map(|result| (result.content.unwrap_or_default(), result.score.unwrap_or_default())).collect()
 }
 
+/// The scores but for the step that the reference does not know.
+fn as_of_reference(house: &House, query: &str, asked: &Asked) -> Vec<(String, f64)> {
+    let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000, "explain": true});
+    let score = |result: loci_proto::recall::Recalled| {
+        let parts = result.why.map(|why| why.parts).unwrap_or_default();
+        let known = parts.iter().filter(|part| part.step != "recency");
+        (result.content.unwrap_or_default(), known.map(|part| part.adds).sum())
+    };
+    let mut found: Vec<(String, f64)> = house.recall_asked("a", everything, Some(asked)).reply.results.into_iter().map(score).collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found
+}
+
 #[test]
 fn every_score_is_that_of_the_reference() {
     let reference: Reference = serde_json::from_str(include_str!("../../tests/data/soft.json")).expect("is a reference");
@@ -70,7 +83,7 @@ fn every_score_is_that_of_the_reference() {
         assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
         for asking in &case.questions {
             let words = asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
-            let found = scores(&house, "a", &asking.text, &Asked { vector: filled_up(&asking.vector), words });
+            let found = as_of_reference(&house, &asking.text, &Asked { vector: filled_up(&asking.vector), words });
             let mut expected: Vec<(&str, f64)> =
                 case.slots.iter().map(|slot| reference.texts[*slot].as_str()).zip(asking.scores.iter().copied()).collect();
             expected.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -210,5 +223,74 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
         }
         let far = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(far < 1e-9, "{word}: {ours:?}, not {theirs:?}");
+    }
+}
+
+/// Four meetings: on a day in the text, on a day of an event, on the day of storing, and on a day to come.
+fn meetings() -> House {
+    let mut house = House::new();
+    let texts = ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
+    for (number, (text, date)) in texts.into_iter().zip([None, Some("2026-01-28"), None, Some("2026-02-03T08:00:00Z")]).enumerate() {
+        let mut arguments = episode(text);
+        if let Some(date) = date {
+            arguments["metadata"] = json!({"event_date": date});
+        }
+        house.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+    }
+    house
+}
+
+fn given(house: &House, mut arguments: Value) -> Vec<String> {
+    arguments["query"] = json!("met");
+    let found = house.recall_asked("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
+    let mut texts: Vec<String> = found.into_iter().filter_map(|result| result.content).collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn only_memories_of_the_days_asked_for_are_found() {
+    let house = meetings();
+    let [past, walk, pier, coming] = ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
+    assert_eq!(given(&house, json!({"date_from": "2026-01-28"})), [pier, walk, coming], "the first day is among them");
+    assert_eq!(given(&house, json!({"date_to": "2026-01-28T01:00:00+02:00"})), [past, walk], "and so is the last");
+    assert_eq!(given(&house, json!({"date_from": "2026-02-01", "date_to": "2026-02-01"})), [pier]);
+    assert!(given(&house, json!({"date_from": "2027-01-01"})).is_empty());
+    assert_eq!(given(&house, json!({})).len(), 4);
+}
+
+#[test]
+fn a_day_that_is_none_is_refused_by_its_name() {
+    let house = meetings();
+    for (arguments, said) in [
+        (json!({"query": "met", "date_from": "yesterday"}), "invalid: date_from must be a date (2026-12-31)"),
+        (json!({"query": "met", "date_to": "2026-02-30"}), "invalid: date_to must be a date"),
+        (json!({"query": "met", "date_from": "2026-02-02", "date_to": "2026-02-01"}), "invalid: date_from is after date_to"),
+    ] {
+        let request = crate::testing::parse(arguments);
+        let refused = crate::recall::text_to_embed(&request).expect_err("is refused before the model is asked").to_string();
+        assert!(refused.starts_with(said), "{refused}");
+        let degraded = loci_proto::recall::Degraded::default();
+        let group = crate::testing::named("a");
+        let question =
+            crate::recall::Question { request: &request, group: &group, asked: None, now: house.now, degraded: &degraded, fusion: None };
+        assert_eq!(house.reader.recall(question).expect_err("is refused").to_string(), refused);
+    }
+}
+
+#[test]
+fn a_time_seen_from_today_lifts_and_hides_nothing() {
+    let house = meetings();
+    let found = |query: &str| scores(&house, "a", query, &asked("met", leaning(0, 9, 0.5)));
+    for (query, best) in [
+        ("whom we met last week", "[2026-01-20] we met"),
+        ("whom we met last Wednesday", "we met for a walk"),
+        ("whom we met two weeks ago", "[2026-01-20] we met"),
+        ("whom we met today", "we met at the pier"),
+        ("whom we have met in the past 3 days", "we met at the pier"),
+        ("whom we met next week", "we shall have met"),
+    ] {
+        let found = found(query);
+        assert_eq!((found[0].0.as_str(), found.len()), (best, 4), "{query}: {found:?}");
     }
 }

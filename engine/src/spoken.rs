@@ -6,7 +6,7 @@
 //! Not here: how a memory scores (`soft`, `rank`).
 
 use crate::db::memories::Status;
-use crate::index::Index;
+use crate::index::{Index, Mask};
 use std::collections::{HashMap, HashSet};
 
 /// What the score of a memory counts that a summary stands for.
@@ -21,57 +21,67 @@ pub(crate) fn weight(index: &Index, slot: usize) -> f64 {
 
 /// For admitted memories the summary in use that stands for each in the end.
 #[derive(Debug, Default)]
-pub(crate) struct Above(HashMap<usize, usize>);
+pub(crate) struct Above {
+    tops: HashMap<usize, usize>,
+    /// Summaries above memories that are not admitted: what those say, they alone say here.
+    alone: HashSet<usize>,
+}
 
 impl Above {
-    /// Looks up the summaries above the compacted ones of `slots`, where they are among `slots`, too (in ascending order).
-    pub(crate) fn new(index: &Index, slots: &[usize]) -> Self {
-        let mut above = HashMap::new();
+    /// Looks up the summaries above compacted memories, where the mask admits them.
+    pub(crate) fn new(index: &Index, mask: &Mask) -> Self {
+        let (mut tops, mut alone) = (HashMap::new(), HashSet::new());
         // Memories of one summary stand together: one look serves them all.
         let mut last: Option<(i64, Option<usize>)> = None;
-        for slot in slots.iter().copied().filter(|slot| index.entry(*slot).status == Status::Compacted) {
-            let Some(seq) = index.entry(slot).summary else { continue };
+        for (slot, entry) in index.entries().enumerate().filter(|(_, entry)| entry.status == Status::Compacted) {
+            let Some(seq) = entry.summary else { continue };
             let top = match last {
                 Some((known, top)) if known == seq => top,
-                _ => top(index, slot).filter(|top| slots.binary_search(top).is_ok()),
+                _ => top(index, slot).filter(|top| mask.admits(*top)),
             };
             last = Some((seq, top));
-            above.extend(top.map(|top| (slot, top)));
+            match top {
+                Some(top) if mask.admits(slot) => drop(tops.insert(slot, top)),
+                Some(top) => drop(alone.insert(top)),
+                None => {}
+            }
         }
-        Self(above)
+        Self { tops, alone }
     }
 
-    /// What only repeats others: extractive summaries of memories that are here, in use or below another.
+    /// What only repeats others: extractive summaries whose memories are all here, in use or below another.
     pub(crate) fn repeats(&self, index: &Index) -> HashSet<usize> {
-        let all = self.0.iter().flat_map(|(below, top)| [*below, *top]);
-        all.filter(|slot| index.entry(*slot).extractive).collect()
+        let all = self.tops.iter().flat_map(|(below, top)| [*below, *top]);
+        all.filter(|slot| index.entry(*slot).extractive && !self.alone.contains(slot)).collect()
     }
 
     /// Gives each summary the score of the best memory that it stands for, unless its own is better. For each that is given one, those of
     /// the best `limit` memories that it stands for, best first.
     pub(crate) fn speak(&self, scored: &mut Vec<(usize, f64)>, limit: usize) -> HashMap<usize, Vec<usize>> {
-        let mut below: Vec<(usize, f64)> = scored.iter().copied().filter(|(slot, _)| self.0.contains_key(slot)).collect();
+        let mut below: Vec<(usize, f64)> = scored.iter().copied().filter(|(slot, _)| self.tops.contains_key(slot)).collect();
         if below.is_empty() {
             return HashMap::new();
         }
         let mut best: HashMap<usize, f64> = HashMap::new();
         for (slot, score) in &below {
-            let most = best.entry(self.0[slot]).or_insert(0.0);
+            let most = best.entry(self.tops[slot]).or_insert(0.0);
             *most = most.max(*score);
         }
         let of_all = crate::rank::best(scored.clone(), limit);
         let least = of_all.last().map_or(0.0, |(_, score)| *score);
+        let mut better: HashMap<usize, f64> = HashMap::new();
         for (slot, own) in scored.iter_mut() {
             if let Some(best) = best.remove(slot) {
-                // Its own words may say it better than what it stands for.
-                below.retain(|(source, score)| self.0[source] != *slot || *score > *own);
+                better.insert(*slot, *own);
                 *own = own.max(best);
             }
         }
+        // A summary's own words may say it better than what it stands for.
+        below.retain(|(slot, score)| better.get(&self.tops[slot]).is_none_or(|own| score > own));
         scored.extend(best);
         let mut spoken: HashMap<usize, Vec<usize>> = HashMap::new();
         for (slot, _) in crate::rank::best(below, limit).into_iter().filter(|(_, score)| *score >= least) {
-            spoken.entry(self.0[&slot]).or_default().push(slot);
+            spoken.entry(self.tops[&slot]).or_default().push(slot);
         }
         spoken
     }

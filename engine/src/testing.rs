@@ -1,6 +1,7 @@
 //! A store in a folder of its own, and vectors whose cosines are chosen. For tests of the engine alone.
 
 use crate::change::Call;
+use crate::db::memories::{self, Standing, Status};
 use crate::embedding::{Asked, Code, Coded, DIMENSIONS, Embedding};
 use crate::error::Result;
 use crate::recall::{Answer, Question};
@@ -81,7 +82,7 @@ impl House {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
         self.reader
-            .recall(Question { request: &request, group: &named(group), asked, now: self.now, degraded: &degraded })
+            .recall(Question { request: &request, group: &named(group), asked, now: self.now, degraded: &degraded, fusion: None })
             .expect("is answered")
     }
 
@@ -122,6 +123,18 @@ pub(crate) fn named(group: &str) -> Group {
 pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(arguments: Value) -> T {
     let map: Map<String, Value> = serde_json::from_value(arguments).expect("is an object");
     loci_proto::arguments::parse(map).expect("are arguments")
+}
+
+/// A summary stands for this memory from now on.
+pub(crate) fn compacted(house: &mut House, id: &MemoryId, summary: Option<&MemoryId>) {
+    let call = house.call("a", None);
+    let standing = Standing { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
+    let compact = house.writer.once(&call, |change| {
+        let seq = memories::by_id(change.conn, id)?.expect("is there").seq;
+        change.touch(seq);
+        memories::set_status(change.conn, seq, standing, call.now)
+    });
+    compact.expect("is compacted");
 }
 
 /// A unit vector along one axis.

@@ -73,6 +73,22 @@ pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
     DateTime::parse_from_rfc3339(text).ok().map(|moment| Timestamp(moment.timestamp_millis()))
 }
 
+/// The day of a date, or of a date with a time (RFC 3339) as it is written.
+///
+/// # Errors
+/// `invalid`, naming the field.
+pub(crate) fn day_of(text: &str, field: &str) -> Result<i32> {
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").or_else(|_| DateTime::parse_from_rfc3339(text).map(|at| at.date_naive()));
+    match date {
+        Ok(date) => Ok(date.num_days_from_ce()),
+        Err(_) => Err(no_date(field)),
+    }
+}
+
+fn no_date(field: &str) -> crate::error::Error {
+    Failure::invalid(field, "must be a date (2026-12-31) or a moment (2026-12-31T18:00:00Z)").into()
+}
+
 /// The moment at which a date given as an end is over: the next midnight (UTC) for a date, the moment itself for a time (RFC 3339).
 ///
 /// # Errors
@@ -85,7 +101,7 @@ pub(crate) fn end_of(text: &str, field: &str) -> Result<Timestamp> {
     }
     match DateTime::parse_from_rfc3339(text) {
         Ok(moment) => Ok(Timestamp(moment.timestamp_millis())),
-        Err(_) => Err(Failure::invalid(field, "must be a date (2026-12-31) or a moment (2026-12-31T18:00:00Z)").into()),
+        Err(_) => Err(no_date(field)),
     }
 }
 

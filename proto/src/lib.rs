@@ -21,6 +21,8 @@ pub mod compact;
 pub mod config;
 pub mod doctor;
 pub mod error;
+pub mod eval;
+pub mod explain;
 pub mod forget;
 pub mod group;
 pub mod groups;

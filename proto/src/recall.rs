@@ -1,5 +1,6 @@
 //! `recall_memory`: what it takes and what it gives.
 
+use crate::explain::{Explained, Why};
 use crate::group::GroupName;
 use crate::limits;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
@@ -32,7 +33,7 @@ pub struct RecallRequest {
     /// Default 5.
     #[serde(default)]
     pub max_results: Option<MaxResults>,
-    /// Previews only: scan these, then ask for ids.
+    /// Previews only.
     #[serde(default)]
     pub summary_only: bool,
     /// Most tokens of the answer.
@@ -41,6 +42,18 @@ pub struct RecallRequest {
     /// Default 0.1.
     #[serde(default)]
     pub min_confidence: Option<Confidence>,
+    /// The first day or moment.
+    #[serde(default)]
+    pub date_from: Option<String>,
+    /// The last day or moment.
+    #[serde(default)]
+    pub date_to: Option<String>,
+    /// Say how each score came about.
+    #[serde(default)]
+    pub explain: bool,
+    /// Count nothing as used.
+    #[serde(default)]
+    pub dry_run: bool,
 }
 
 /// A whole number within bounds, refused in words that name the bounds.
@@ -128,6 +141,9 @@ pub struct RecallReply {
     /// Not even the first result fits the token budget.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub token_budget_too_small: bool,
+    /// How many memories each step left; where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explained>,
     /// What was not done as asked, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -179,6 +195,12 @@ pub struct Recalled {
     /// Direct relations of an entity; in full answers alone, at most 10.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<Relation>,
+    /// Memories that say the same and are not given again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<MemoryId>,
+    /// How the score came about; where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
 }
 
 /// A memory that a summary stands for.

@@ -99,10 +99,12 @@ fn schema<T: JsonSchema>() -> Map<String, Value> {
 }
 
 /// Descriptions that say no more than the argument's name does; people read them in the source, models pay for nothing.
-const SAID_BY_THE_NAME: [&str; 10] = [
+const SAID_BY_THE_NAME: [&str; 16] = [
     "Which memory.",
     "Another project.",
+    "Default 0.1.",
     "Default 1.",
+    "Default 5.",
     "Entity.",
     "Why.",
     "Only this type.",
@@ -110,6 +112,10 @@ const SAID_BY_THE_NAME: [&str; 10] = [
     "What happened to it, and by whom.",
     "Most tokens of the answer.",
     "Memories to show in full.",
+    "The first day or moment.",
+    "The last day or moment.",
+    "Say how each score came about.",
+    "Count nothing as used.",
 ];
 
 fn strip(schema: &mut Value) {

@@ -7,7 +7,7 @@ use crate::ctl::maintenance::Maintenance;
 use crate::lifecycle::{Cleanup, Compact};
 use crate::output::Reader;
 use clap::{ArgMatches, Parser, Subcommand};
-use keeping::{Doctor, Export, Groups, Import, Reset};
+use keeping::{Doctor, Eval, Export, Groups, Import, Reset};
 use memories::{Add, Edit, Forget, Format, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo};
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct Cli {
 pub enum Command {
     /// Find memories by meaning and words.
     #[command(
-        after_help = "Example\n  loci search how do we deploy\n\nExample: what is known of somebody, in full\n  loci search Anna --type entity --full"
+        after_help = "Example\n  loci search how do we deploy\n\nExample: what is known of somebody, in full\n  loci search Anna --type entity --full\n\nExample: why is it found, and not something else?\n  loci search how do we deploy --explain"
     )]
     Search(Search),
     /// List memories, newest first.
@@ -99,6 +99,11 @@ pub enum Command {
     /// Look whether everything works, and say what to do where it does not.
     #[command(after_help = "Example\n  loci doctor")]
     Doctor(Doctor),
+    /// Judge how well this store finds what is in it; changes nothing.
+    #[command(
+        after_help = "Example\n  loci eval\n\nExample: would another ranking do better here?\n  loci eval --set retrieval.fusion=weighted"
+    )]
+    Eval(Eval),
     /// Compact old episodes into summaries, and learn facts from what was said again and again; can be undone.
     #[command(after_help = "Example: look first\n  loci compact --dry-run")]
     Compact(Compact),

@@ -3,7 +3,7 @@
 use clap::{CommandFactory, FromArgMatches};
 use loci::cli::{self, Cli, Command};
 use loci::output::{Problem, Reader, report, tell_script};
-use loci::{config, ctl, demo, doctor, groups, lifecycle, mcp, model, pages, reset, transfer, verbs};
+use loci::{config, ctl, demo, doctor, eval, groups, lifecycle, mcp, model, pages, reset, transfer, verbs};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -23,8 +23,9 @@ fn main() -> ExitCode {
             // The parser does not know yet that a script reads: it has not come to the end of the line.
             if std::env::args_os().any(|argument| argument == "--json") {
                 let text = shown.to_string();
-                let what = text.lines().next().unwrap_or_default();
-                tell_script(&Problem::usage(what.strip_prefix("error: ").unwrap_or(what)).hint("Run loci help"));
+                let said = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+                let what = said.collect::<Vec<_>>().join(" ");
+                tell_script(&Problem::usage(what.strip_prefix("error: ").unwrap_or(&what)).hint("Run loci help"));
             }
             Exit::Usage.into()
         }
@@ -61,6 +62,7 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Reset(asked) => reset::run(asked).await,
         Command::Groups(command) => groups::run(command).await,
         Command::Doctor(asked) => doctor::run(asked).await,
+        Command::Eval(asked) => eval::run(asked).await,
         Command::Config(command) => config::run(&command).await,
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::man(dir.as_deref()),

@@ -178,6 +178,8 @@ fn reading() {
     let [anna, heron, hostile] = [0, 2, 5].map(|at| scene.short(at));
     insta::assert_snapshot!("search", scene.screen(&["search", "where", "is", "the", "shop", "deployed"]));
     insta::assert_snapshot!("search_full", scene.screen(&["search", "the shop", "--full", "--limit", "2"]));
+    insta::assert_snapshot!("search_explain", scene.screen(&["search", "the shop", "--explain", "--limit", "2", "--from", "2026-01-01"]));
+    insta::assert_snapshot!("search_bad_date", scene.screen(&["search", "the shop", "--from", "yesterday"]));
     insta::assert_snapshot!("search_nothing", scene.screen(&["search", "zebra"]));
     insta::assert_snapshot!("list", scene.screen(&["list"]));
     insta::assert_snapshot!("list_page", scene.screen(&["list", "--type", "semantic", "--limit", "1", "--all-groups"]));
@@ -327,6 +329,8 @@ fn keeping() {
     ] {
         insta::assert_snapshot!(name, scene.screen(typed));
     }
+    insta::assert_snapshot!("eval", numbers_alike(&scene.screen(&["eval", "--set", "retrieval.fusion=rrf"])));
+    insta::assert_snapshot!("eval_refused", scene.screen(&["eval", "--set", "retrieval.fusion=best"]));
     insta::assert_snapshot!("doctor", numbers_alike(&scene.screen(&["doctor"])));
     insta::assert_snapshot!("reset", numbers_alike(&scene.screen(&["reset", "--yes"])));
 }

@@ -9,6 +9,7 @@ mod ctl;
 mod degraded;
 mod doctor;
 mod ending;
+mod eval;
 mod first_use;
 mod full_disk;
 mod fuzz_corpus;

@@ -143,6 +143,56 @@ fn an_access_is_counted_for_full_content_and_raises_confidence() {
 }
 
 #[test]
+fn a_dry_run_and_an_explanation_leave_no_trace_and_give_the_same_answer() {
+    let house = House::new();
+    let mut agent = house.session();
+    agent.store_all("episodic", NOTES.iter().copied());
+    let asked = |agent: &mut crate::house::Agent, more: Value| {
+        let mut arguments = json!({"query": "Who takes care of our greenery?", "max_results": 2, "dry_run": true});
+        more.as_object().expect("is an object").iter().for_each(|(name, value)| arguments[name] = value.clone());
+        agent.call("recall_memory", arguments).expect("is answered")
+    };
+    let plain = asked(&mut agent, json!({}));
+    let mut told = asked(&mut agent, json!({"explain": true}));
+    let (explain, why) = (told["explain"].clone(), told["results"][0]["why"].clone());
+    let counted = ["in_store", "visible", "admitted"].map(|count| explain[count].as_u64());
+    assert_eq!((explain["ranking"].as_str(), counted), (Some("soft"), [Some(8); 3]), "{explain}");
+    assert_eq!(why["vector"]["rank"], 1, "{why}");
+    let sum: f64 = why["parts"].as_array().expect("is a list").iter().filter_map(|part| part["adds"].as_f64()).sum();
+    assert!((told["results"][0]["score"].as_f64().expect("is ranked") - sum).abs() < 1e-4, "{told}");
+    told["results"].as_array_mut().expect("is a list").iter_mut().for_each(|result| drop(result.as_object_mut().map(|r| r.remove("why"))));
+    assert_eq!(told["results"], plain["results"]);
+    let id = plain["results"][0]["id"].clone();
+    agent.call("recall_memory", json!({"ids": [id], "dry_run": true})).expect("is shown");
+    let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
+    assert_eq!(shown["memory"]["access_count"], 0, "what was counted is written before it is shown");
+    agent.call("recall_memory", json!({"ids": [id]})).expect("is shown");
+    let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
+    assert_eq!(shown["memory"]["access_count"], 1);
+}
+
+#[test]
+fn the_days_asked_for_are_kept_to_and_others_are_refused_by_name() {
+    let house = House::new();
+    let mut agent = house.session();
+    agent.store_with(json!({"content": "The roof was mended", "type": "episodic", "metadata": {"event_date": "2024-03-05"}}));
+    agent.store("episodic", "[2024-04-09] The roof leaked again");
+    agent.store("episodic", "The roof is dry");
+    let mut found = |days: Value| {
+        let mut arguments = json!({"query": "roof"});
+        days.as_object().expect("is an object").iter().for_each(|(name, value)| arguments[name] = value.clone());
+        agent.call("recall_memory", arguments).map(|answer| contents(&answer).len())
+    };
+    assert_eq!(found(json!({"date_from": "2024-03-05", "date_to": "2024-03-31"})), Ok(1));
+    assert_eq!(found(json!({"date_from": "2024-03-06T00:00:00Z"})), Ok(2));
+    assert_eq!(found(json!({"date_to": "2024-12-31"})), Ok(2));
+    let refused = found(json!({"date_to": "soon"})).expect_err("is refused");
+    assert!(refused.starts_with("invalid: date_to must be a date (2026-12-31)"), "{refused}");
+    let refused = found(json!({"date_from": "2025-01-01", "date_to": "2024-01-01"})).expect_err("is refused");
+    assert!(refused.starts_with("invalid: date_from is after date_to"), "{refused}");
+}
+
+#[test]
 fn stats_count_what_was_stored() {
     let house = House::new();
     let mut agent = house.session();

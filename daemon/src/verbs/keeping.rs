@@ -58,13 +58,20 @@ pub(super) async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, F
 pub(super) async fn forget(service: &Service, asked: Asked<'_>) -> Result<ForgetReply, Failure> {
     let request: ForgetRequest = parse(asked.given)?;
     let (hard, id) = (request.hard_delete, request.memory_id.clone());
+    if hard {
+        // What was asked for it may wait to be written down; it goes with the memory.
+        service.flush_accesses().await?;
+    }
     let reply = write(service, asked.session, asked.key, move |writer, call| writer.forget(call, &request)).await?;
     if !hard {
         return Ok(reply);
     }
     let folder = backups(service);
     let found = read(service, move |_| Ok(backup::holding(&folder, &id))).await?;
-    Ok(ForgetReply { note: note(&found), ..reply })
+    // Summaries that quoted it have been written anew.
+    service.vectors_may_be_missing();
+    let notes: Vec<String> = [reply.note.clone(), note(&found)].into_iter().flatten().collect();
+    Ok(ForgetReply { note: (!notes.is_empty()).then(|| notes.join(". ")), ..reply })
 }
 
 fn note(found: &backup::Found) -> Option<String> {

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use std::path::Path;
 
 /// Every table that holds what was stored, those that refer to others first.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
+    "known_answers",
     "relation_evidence",
     "entity_relations",
     "mentions",

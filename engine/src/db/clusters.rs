@@ -62,6 +62,8 @@ pub(crate) struct Episode {
     pub made: bool,
     /// A fact was learnt from it before.
     pub promoted: bool,
+    /// A summary stands for it, or did so before it was restored.
+    pub summed_up: bool,
     /// Of a summary that maintenance or an agent made: what it stands for.
     pub span: Option<Span>,
 }
@@ -71,7 +73,9 @@ const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scop
        coalesce(json_extract(m.metadata, '$.summary') = 1 OR json_extract(m.metadata, '$.promoted') = 1, 0),
        EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'semantic')
        OR EXISTS (SELECT 1 FROM clusters c WHERE c.key = 'promote/' || m.id),
-       CASE WHEN json_extract(m.metadata, '$.summary') = 1 THEN m.metadata END
+       CASE WHEN json_extract(m.metadata, '$.summary') = 1 THEN m.metadata END,
+       EXISTS (SELECT 1 FROM memory_sources s JOIN memories p ON p.seq = s.memory WHERE s.source = m.seq AND p.type = 'episodic'
+               AND p.status <> 'forgotten')
      FROM memories m WHERE m.type = 'episodic'";
 
 /// Active and compacted episodes in storing order.
@@ -111,6 +115,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         expires_at: row.get::<_, Option<i64>>(12)?.map(Timestamp),
         made: row.get(13)?,
         promoted: row.get(14)?,
+        summed_up: row.get(16)?,
         span: summary.and_then(|metadata| Span::of(&metadata).map(|(span, _)| span)),
     })
 }

@@ -92,12 +92,16 @@ pub(crate) fn set_undone(conn: &Connection, id: i64, now: Timestamp) -> Result<(
 
 /// Takes everything about a memory out of the journal: its images, and those of its wordings. An act that is empty then goes whole.
 pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Result<()> {
+    redact_where(conn, |changed| concerns(&changed.row, seq, relations))
+}
+
+fn redact_where(conn: &Connection, goes: impl Fn(&Changed) -> bool) -> Result<()> {
     let mut statement = conn.prepare("SELECT id, before FROM journal")?;
     let found = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?.collect::<Result<Vec<_>, _>>()?;
     for (id, before) in found {
         let mut rows: Vec<Changed> = serde_json::from_str(&before).unwrap_or_default();
         let all = rows.len();
-        rows.retain(|changed| !concerns(&changed.row, seq, relations));
+        rows.retain(|changed| !goes(changed));
         match rows.len() {
             left if left == all => {}
             0 => drop(conn.execute("DELETE FROM journal WHERE id = ?1", [id])?),
@@ -108,6 +112,17 @@ pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Resul
         }
     }
     Ok(())
+}
+
+/// Takes earlier texts of a memory out of the images: an edit of it cannot be undone any more.
+///
+/// # Errors
+/// `Database`.
+pub(crate) fn redact_texts(conn: &Connection, seq: i64) -> Result<()> {
+    redact_where(conn, |changed| {
+        let of_memory = matches!(changed.row, Row::Memory(memory) if memory == seq);
+        of_memory && matches!(&changed.how, How::Set { before, .. } if before.contains_key("content"))
+    })
 }
 
 fn concerns(row: &Row, seq: i64, relations: &[String]) -> bool {

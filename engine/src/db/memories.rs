@@ -130,11 +130,13 @@ pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
 const ENTRY_ALL: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
      CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date'),
      CASE WHEN status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
-     coalesce(json_extract(metadata, '$.method') = 'extractive', 0) FROM memories m ORDER BY seq";
+     coalesce(json_extract(metadata, '$.summary') = 1 AND json_extract(metadata, '$.method') = 'extractive'
+       AND json_extract(metadata, '$.cluster') IS NOT NULL, 0) FROM memories m ORDER BY seq";
 const ENTRY_ONE: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
      CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date'),
      CASE WHEN status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
-     coalesce(json_extract(metadata, '$.method') = 'extractive', 0) FROM memories m WHERE seq = ?1";
+     coalesce(json_extract(metadata, '$.summary') = 1 AND json_extract(metadata, '$.method') = 'extractive'
+       AND json_extract(metadata, '$.cluster') IS NOT NULL, 0) FROM memories m WHERE seq = ?1";
 
 /// Reinforces a memory that was said again: new confidence from now on, one more access, metadata as given.
 pub(crate) fn reinforce(conn: &Connection, memory: &Memory, confidence: Confidence, now: Timestamp) -> Result<()> {
@@ -183,12 +185,6 @@ pub(crate) fn set_status(conn: &Connection, seq: i64, standing: Standing<'_>, no
         "UPDATE memories SET status = ?2, superseded_by = ?3, forgotten_reason = ?4, updated_at = ?5, status_at = ?5 WHERE seq = ?1",
     )?
     .execute((seq, standing.status.as_str(), standing.by, standing.reason, now.0))?;
-    Ok(())
-}
-
-/// Sets who sees a memory.
-pub(crate) fn set_scope(conn: &Connection, seq: i64, scope: Scope, now: Timestamp) -> Result<()> {
-    conn.prepare_cached("UPDATE memories SET scope = ?2, updated_at = ?3 WHERE seq = ?1")?.execute((seq, scope.as_str(), now.0))?;
     Ok(())
 }
 

@@ -12,10 +12,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_lifecycle.sql"),
     include_str!("migrations/0003_word_codes.sql"),
+    include_str!("migrations/0004_known_answers.sql"),
 ];
 
 /// The schema of this build.
-pub(crate) const SCHEMA: i64 = 3;
+pub(crate) const SCHEMA: i64 = 4;
 
 /// `LOCI` in ASCII: tells our files from other programs' SQLite databases.
 const APPLICATION_ID: i64 = 0x4C4F_4349;

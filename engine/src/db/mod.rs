@@ -15,6 +15,7 @@ pub(crate) mod groups;
 pub(crate) mod idempotency;
 pub(crate) mod incoming;
 pub(crate) mod journal;
+pub(crate) mod known;
 #[cfg(test)]
 pub(crate) mod lexical;
 pub(crate) mod listing;

@@ -22,6 +22,7 @@ mod word;
 mod words;
 
 use pairing::Side;
+use std::collections::HashSet;
 use word::{Kind, Word};
 
 /// Longer texts are the same only if they are equal. The gate asks about texts of one piece, 256 tokens at most.
@@ -76,11 +77,42 @@ pub fn same_fact(a: &str, b: &str) -> bool {
     difference(a, b).is_none()
 }
 
-/// Whether two texts of high cosine tell of two things that happened: in more than one place a value (a number, a name, a calendar word)
-/// stands where the other text has another one. Less strict than [`same_fact`]: one other value may be a detail.
-pub(crate) fn other_event(a: &str, b: &str) -> bool {
-    let (a, b) = pairing::pair(scan::words(a), scan::words(b));
-    a.values().min(b.values()) > 1
+/// The values of a text: numbers, names, calendar words; read once, to be compared with many.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Values {
+    words: HashSet<String>,
+    /// The words of one name are one value.
+    values: Vec<Vec<String>>,
+}
+
+impl Values {
+    /// Reads a text.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut values: Vec<Vec<String>> = Vec::new();
+        let mut goes_on = false;
+        let all = scan::words(text);
+        for word in &all {
+            let is_value = matches!(word.kind, Kind::Number | Kind::Unit) || (word.capital && word.kind != Kind::Filler);
+            match values.last_mut() {
+                Some(value) if is_value && goes_on && word.tied => value.push(word.text.clone()),
+                _ if is_value => values.push(vec![word.text.clone()]),
+                _ => {}
+            }
+            goes_on = is_value;
+        }
+        Self { words: all.into_iter().map(|word| word.text).collect(), values }
+    }
+
+    /// Whether two texts of high cosine tell of two things that happened: in more than one place a value stands where the other text has
+    /// another one. Less strict than [`same_fact`]: one other value may be a detail.
+    pub(crate) fn are_of_another_event(&self, other: &Self) -> bool {
+        self.beside(other).min(other.beside(self)) > 1
+    }
+
+    /// How many values the other text does not have.
+    fn beside(&self, other: &Self) -> usize {
+        self.values.iter().filter(|value| value.iter().any(|word| !other.words.contains(word))).count()
+    }
 }
 
 /// What makes two texts two facts, in words for people who look after the guard.

@@ -25,14 +25,6 @@ impl Side {
         (0..self.words.len()).filter(|&i| self.answers[i].is_none() && self.words[i].kind != Kind::Filler)
     }
 
-    /// How many values have no answer; words of one name count as one.
-    pub(super) fn values(&self) -> usize {
-        let value = |i: usize| matches!(self.words[i].kind, Kind::Number | Kind::Unit) || self.words[i].capital;
-        let alone: Vec<usize> = self.alone().filter(|&i| value(i)).collect();
-        let goes_on = |pair: &&[usize]| pair[0] + 1 == pair[1] && self.words[pair[1]].tied;
-        alone.len() - alone.windows(2).filter(goes_on).count()
-    }
-
     /// A word of this kind has no answer.
     pub(super) fn lacks(&self, kind: Kind) -> bool {
         self.alone().any(|i| self.words[i].kind == kind)

@@ -211,7 +211,8 @@ proptest! {
 
 #[test]
 fn two_other_values_are_another_event_and_one_or_none_is_not() {
-    let other = |a, b| [super::other_event(a, b), super::other_event(b, a)];
+    let values = super::Values::of;
+    let other = |a, b| [values(a).are_of_another_event(&values(b)), values(b).are_of_another_event(&values(a))];
     assert_eq!(other("Release 12 went out on Monday", "Release 13 went out on Tuesday"), [true, true]);
     assert_eq!(other("The New York office moved to Lima", "The Porto office moved to Cape Town"), [true, true]);
     assert_eq!(other("The New York office moved", "The Porto office moved"), [false, false], "a name of two words is one value");

@@ -79,6 +79,16 @@ impl Filter<'_> {
 pub(crate) struct Mask(Vec<bool>);
 
 impl Mask {
+    /// How many it admits.
+    pub(crate) fn count(&self) -> usize {
+        self.0.iter().filter(|admitted| **admitted).count()
+    }
+
+    /// Leaves only what is also to be kept.
+    pub(crate) fn narrow(&mut self, keep: impl Fn(usize) -> bool) {
+        self.0.iter_mut().enumerate().filter(|(_, admitted)| **admitted).for_each(|(slot, admitted)| *admitted = keep(slot));
+    }
+
     pub(crate) fn admits(&self, slot: usize) -> bool {
         self.0.get(slot).copied().unwrap_or(false)
     }

@@ -23,6 +23,13 @@ pub(crate) struct Said {
     print: u64,
 }
 
+impl Said {
+    /// Whether two texts are equal.
+    pub(crate) fn reads_as(self, other: Self) -> bool {
+        self.print == other.print
+    }
+}
+
 /// Whether a text is the one that was read before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Text {

@@ -2,9 +2,9 @@
 //!
 //! Not here: which episodes (`plan`), which sentences (`summary`), the summaries of agents (`agents`).
 
-use super::Span;
 use super::plan::{Cluster, Member, is_due};
 use super::summary::{self, Members, SENTENCES, Sentence, Written};
+use super::{Span, quotes};
 use crate::change::{Call, Change};
 use crate::db::clusters::{self, Kind};
 use crate::db::log::Operation;
@@ -60,9 +60,10 @@ impl Reader {
         let mut all = Vec::new();
         for (number, member) in cluster.members.iter().enumerate() {
             let Some(memory) = memories::by_seq(&self.conn, member.seq)? else { return Ok(None) };
-            if memory.metadata.get("method").is_some_and(|method| method == "extractive") {
-                let lines = summary::lines(&memory.content).take(most);
-                all.extend(lines.map(|(at, text)| Sentence { member: number, at, text: text.to_owned(), vector: None }));
+            if quotes::is_extractive(&memory) {
+                for (at, text) in quotes::still_said(&self.conn, &memory)?.into_iter().take(most) {
+                    all.push(Sentence { member: number, at, text, vector: None });
+                }
                 continue;
             }
             let texts = summary::sentences(&memory.content, most);

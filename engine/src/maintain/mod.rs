@@ -10,6 +10,7 @@ mod cleanup;
 mod compact;
 mod plan;
 mod promote;
+mod quotes;
 mod span;
 mod summary;
 #[cfg(test)]
@@ -21,8 +22,10 @@ pub use agents::text_of;
 pub use compact::Draft;
 pub use plan::{Cluster, Plan, Step};
 pub use promote::Promotion;
+pub(crate) use quotes::hold_to_sources;
 pub(crate) use span::Span;
 pub use summary::Sentence;
+pub(crate) use summary::sentences;
 pub(crate) use unquote::unquote;
 
 use crate::db::upkeep;

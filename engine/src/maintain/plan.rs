@@ -177,11 +177,12 @@ fn span(episode: &Episode, rules: &Rules, now: Timestamp) -> Option<Span> {
     of.or_else(|| wider(episode.span?).next_back())
 }
 
-/// Whether a memory may be summed up: in use, not pinned, without an end of its own, and old enough.
+/// Whether a memory may be summed up: in use, not brought back from below a summary, not pinned, without an end of its own, and old enough.
 pub(crate) fn is_due(episode: &Episode, rules: &Rules, now: Timestamp) -> bool {
     episode.status == Status::Active
         && !episode.anchor.pinned
         && episode.expires_at.is_none()
+        && !episode.summed_up
         && span(episode, rules, now).is_some_and(|span| span.is_over(episode.at, rules, now))
 }
 

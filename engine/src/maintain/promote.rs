@@ -1,8 +1,7 @@
 //! Promotion: what several episodes say, not what happened several times, becomes a fact, with their project's audience, and linked
 //! with each of them.
 //!
-//! The episodes themselves stay as they are. Only when clusters of two projects agree, in one run or one after the other, is the fact
-//! for all of them. Not here: whether it
+//! The episodes themselves stay as they are. Only when clusters of two projects say the same is the fact for all of them. Not here: whether it
 //! is true; the text is that of the most central episode, word for word.
 
 use super::compact::{add_source, average};
@@ -11,12 +10,12 @@ use crate::change::{Call, Change};
 use crate::db::clusters::{self, Episode, Kind};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, New, Status};
-use crate::db::rows::Row;
+use crate::duplicate::{self, Values};
 use crate::embedding::Embedding;
 use crate::error::Result;
 use crate::store::hash;
 use crate::time::Timestamp;
-use crate::{Shared, Writer, duplicate, links};
+use crate::{Shared, Writer, links};
 use loci_proto::maintain::{Act, Deed};
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
 use rusqlite::Connection;
@@ -26,6 +25,8 @@ use std::collections::hash_map::{Entry, HashMap};
 
 /// Newest episodes of a project that are compared with each other: the work grows with the square of their number (4,000 take a second).
 const COMPARED: usize = 4000;
+/// Episodes that one is compared with once so many say the same: a fact needs no more.
+const NEAR: usize = 256;
 /// Ids that `metadata.source_ids` of a fact names; the links to all of them are kept beside.
 const NAMED: usize = 40;
 
@@ -89,7 +90,7 @@ pub(crate) fn promotions(conn: &Connection, shared: &Shared, episodes: &[Episode
     let facts = if found.is_empty() { Vec::new() } else { clusters::facts(conn)? };
     let known = Known { conn, shared, facts, now };
     let mut due = Vec::new();
-    for stars in agreed(found, settings.rules.promotion_similarity) {
+    for stars in agreed(conn, found, settings.rules.promotion_similarity)? {
         let promotion = known.promotion(&stars)?;
         if !clusters::has(conn, &promotion.row())? {
             due.push(promotion);
@@ -110,21 +111,28 @@ struct Star<'a> {
     members: Vec<(&'a Episode, Embedding)>,
 }
 
-/// For each candidate those that say the same: nearer than `similarity`, and not of another event by their texts.
+impl<'a> Star<'a> {
+    fn centre(&self) -> &(&'a Episode, Embedding) {
+        &self.members[0]
+    }
+}
+
+/// For each candidate those that say the same: nearer than `similarity`, and not of another event by their texts. Of very many the oldest.
 fn near(conn: &Connection, candidates: &[(&Episode, Embedding)], similarity: f64) -> Result<Vec<Vec<usize>>> {
-    let mut texts: HashMap<i64, String> = HashMap::new();
+    let mut values: HashMap<usize, Values> = HashMap::new();
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); candidates.len()];
     for (a, (one, x)) in candidates.iter().enumerate() {
         for (b, (other, y)) in candidates[..a].iter().enumerate() {
-            if f64::from(x.cosine(y)) <= similarity {
+            let full = near[a].len() >= NEAR || near[b].len() >= NEAR;
+            if full || f64::from(x.cosine(y)) <= similarity {
                 continue;
             }
-            for seq in [one.seq, other.seq] {
-                if let Entry::Vacant(text) = texts.entry(seq) {
-                    text.insert(memories::by_seq(conn, seq)?.map_or_else(String::new, |memory| memory.content));
+            for (at, seq) in [(a, one.seq), (b, other.seq)] {
+                if let Entry::Vacant(empty) = values.entry(at) {
+                    empty.insert(Values::of(&text(conn, seq)?));
                 }
             }
-            if !duplicate::other_event(&texts[&one.seq], &texts[&other.seq]) {
+            if !values[&a].are_of_another_event(&values[&b]) {
                 near[a].push(b);
                 near[b].push(a);
             }
@@ -136,17 +144,18 @@ fn near(conn: &Connection, candidates: &[(&Episode, Embedding)], similarity: f64
 /// Groups of at least `least` episodes in which one is near all others; the largest are found first. The most central one comes first;
 /// where several are equally central, the one that was used most, then the oldest.
 fn stars(candidates: &[(&Episode, Embedding)], near: &[Vec<usize>], least: usize) -> Vec<Vec<usize>> {
+    let mut degrees: Vec<usize> = near.iter().map(Vec::len).collect();
     let mut open = vec![true; candidates.len()];
     let mut found = Vec::new();
     loop {
-        let degree = |i: usize, open: &[bool]| near[i].iter().filter(|other| open[**other]).count();
-        let best = (0..candidates.len()).filter(|i| open[*i]).max_by_key(|i| (degree(*i, &open), std::cmp::Reverse(*i)));
-        let Some(centre) = best.filter(|i| degree(*i, &open) + 1 >= least) else { return found };
+        let best = (0..candidates.len()).filter(|i| open[*i]).max_by_key(|i| (degrees[*i], std::cmp::Reverse(*i)));
+        let Some(centre) = best.filter(|i| degrees[*i] + 1 >= least) else { return found };
         let mut members: Vec<usize> = near[centre].iter().copied().filter(|other| open[*other]).collect();
         members.push(centre);
         members.sort_unstable();
         for member in &members {
             open[*member] = false;
+            near[*member].iter().for_each(|other| degrees[*other] -= 1);
         }
         let central = central(candidates, &members);
         members.retain(|member| *member != central);
@@ -169,19 +178,39 @@ fn central(candidates: &[(&Episode, Embedding)], members: &[usize]) -> usize {
     best.unwrap_or(members[0])
 }
 
-/// Joins stars of different projects whose centres say the same: their fact is for all.
-fn agreed(stars: Vec<Star<'_>>, similarity: f64) -> Vec<Vec<Star<'_>>> {
+/// Joins stars of different projects whose centres say the same fact: it is for all. Being alike is not enough, since what one project
+/// says in the place of another's value is its own.
+fn agreed<'a>(conn: &Connection, stars: Vec<Star<'a>>, similarity: f64) -> Result<Vec<Vec<Star<'a>>>> {
     let mut sets: Vec<Vec<Star<'_>>> = Vec::new();
     for star in stars {
-        let agrees = |set: &&mut Vec<Star<'_>>| {
-            set.iter().all(|other| other.group != star.group && f64::from(other.members[0].1.cosine(&star.members[0].1)) > similarity)
-        };
-        match sets.iter_mut().find(agrees) {
-            Some(set) => set.push(star),
+        let mut joined = None;
+        for (at, set) in sets.iter().enumerate() {
+            let alike = |other: &Star<'_>| other.group != star.group && f64::from(other.centre().1.cosine(&star.centre().1)) > similarity;
+            if set.iter().all(alike) && all_say(conn, set, &star)? {
+                joined = Some(at);
+                break;
+            }
+        }
+        match joined {
+            Some(at) => sets[at].push(star),
             None => sets.push(vec![star]),
         }
     }
-    sets
+    Ok(sets)
+}
+
+fn all_say(conn: &Connection, set: &[Star<'_>], star: &Star<'_>) -> Result<bool> {
+    let said = text(conn, star.centre().0.seq)?;
+    for other in set {
+        if !duplicate::same_fact(&text(conn, other.centre().0.seq)?, &said) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn text(conn: &Connection, seq: i64) -> Result<String> {
+    Ok(memories::by_seq(conn, seq)?.map(|memory| memory.content).unwrap_or_default())
 }
 
 /// What is looked at beside the episodes.
@@ -195,7 +224,7 @@ struct Known<'a> {
 impl Known<'_> {
     /// What becomes of stars that agree.
     fn promotion(&self, stars: &[Star<'_>]) -> Result<Promotion> {
-        let mut scope = if stars.len() > 1 { Scope::Global } else { Scope::Group };
+        let scope = if stars.len() > 1 { Scope::Global } else { Scope::Group };
         // The largest cluster speaks for all; of equal ones the first project's.
         let speaker = (0..stars.len()).max_by_key(|i| (stars[*i].members.len(), std::cmp::Reverse(*i))).unwrap_or(0);
         let (centre, group) = (&stars[speaker].members[0], stars[speaker].group.clone());
@@ -206,14 +235,7 @@ impl Known<'_> {
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         let key = digest(&[&group, scope.as_str()], &ids);
         let own = |fact: &Memory| fact.scope == Scope::Global || (scope == Scope::Group && fact.group.as_deref() == Some(group.as_str()));
-        let known = match self.known(centre, own)? {
-            Some(known) => Some(known),
-            // What another project has learnt alone is for all once this one agrees.
-            None if scope == Scope::Group => self
-                .known(centre, |fact| is_learnt(fact) && fact.group.as_deref() != Some(group.as_str()))?
-                .inspect(|_| scope = Scope::Global),
-            None => None,
-        };
+        let known = self.known(centre, own)?;
         Ok(Promotion { key, group, scope, members, central, known })
     }
 
@@ -261,9 +283,6 @@ impl Writer {
                 Some(known) => known.clone(),
                 None => insert(change, promotion)?,
             };
-            if promotion.known.is_some() && promotion.scope == Scope::Global {
-                widen(change, seq)?;
-            }
             for member in &promotion.members {
                 add_source(change, seq, member)?;
                 clusters::insert(change.conn, &format!("promote/{}", member.id), Kind::Promote, call.now)?;
@@ -274,16 +293,6 @@ impl Writer {
             Ok(Deed { made: Some(id), journal, ..deed })
         })
     }
-}
-
-/// Lets every project see a fact that only one has seen.
-fn widen(change: &mut Change<'_>, fact: i64) -> Result<()> {
-    if memories::by_seq(change.conn, fact)?.is_some_and(|fact| fact.scope == Scope::Group) {
-        change.keep(Row::Memory(fact))?;
-        memories::set_scope(change.conn, fact, Scope::Global, change.call.now)?;
-        change.touch(fact);
-    }
-    Ok(())
 }
 
 fn still_open(change: &Change<'_>, promotion: &Promotion) -> Result<bool> {

@@ -50,9 +50,10 @@ pub(crate) struct Written {
     pub quoted: Vec<usize>,
 }
 
-/// The lines of an extractive summary, each with its date; what it says of itself at the end is left out.
-pub(crate) fn lines(text: &str) -> impl Iterator<Item = (Timestamp, &str)> {
-    text.lines().filter_map(|line| line.split_once(": ").and_then(|(date, said)| Some((moment_of(date)?, said))))
+/// The date of a line of an extractive summary, and what it says; none for what the summary says of itself.
+pub(crate) fn dated(line: &str) -> Option<(Timestamp, &str)> {
+    let (date, said) = line.split_once(": ")?;
+    Some((moment_of(date)?, said))
 }
 
 /// Writes the summary of a cluster of so many members.

@@ -2,16 +2,18 @@
 //!
 //! Not here: what an agent has written in its own words; the caller is told of that instead.
 
+use super::quotes::is_extractive;
 use crate::change::Change;
 use crate::db::memories::Memory;
 use crate::db::rows::{self, Image, Row};
-use crate::db::{clusters, vectors};
+use crate::db::{clusters, journal, vectors};
 use crate::embedding::Coded;
 use crate::error::Result;
 use crate::links;
 use crate::store::hash;
 use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// What of a memory must not be quoted any more.
 enum Gone<'a> {
@@ -19,40 +21,53 @@ enum Gone<'a> {
     Memory,
     /// These lines.
     Lines(&'a [String]),
-    /// It cannot be told which: it is in somebody's own words.
+    /// It cannot be told which, since it is in somebody's own words: every line that quotes it leaves.
     Unknown,
 }
 
 /// Takes a memory's lines out of the extractive summaries above it; the memories that may still say what it said.
 pub(crate) fn unquote(change: &mut Change<'_>, memory: &Memory) -> Result<Vec<MemoryId>> {
     let mut left = Vec::new();
-    above(change, memory, &Gone::Memory, &mut left)?;
+    above(change, memory, &Gone::Memory, &mut left, &mut HashSet::from([memory.seq]))?;
     Ok(left)
 }
 
-fn above(change: &mut Change<'_>, memory: &Memory, gone: &Gone<'_>, left: &mut Vec<MemoryId>) -> Result<()> {
+fn above(change: &mut Change<'_>, memory: &Memory, gone: &Gone<'_>, left: &mut Vec<MemoryId>, seen: &mut HashSet<i64>) -> Result<()> {
     for summary in clusters::made_from(change.conn, memory.seq)? {
-        let field = |name: &str| summary.metadata.get(name).and_then(Value::as_str);
-        let known = !matches!(gone, Gone::Unknown);
-        if known && field("method") == Some("extractive") && is_as_written(&summary) {
+        // An import may bring circles.
+        if !seen.insert(summary.seq) {
+            continue;
+        }
+        // What it said before is in the images of edits.
+        journal::redact_texts(change.conn, summary.seq)?;
+        if is_extractive(&summary) {
             let lines = rewrite(change, &summary, memory, gone)?;
             if !lines.is_empty() {
-                above(change, &summary, &Gone::Lines(&lines), left)?;
+                above(change, &summary, &Gone::Lines(&lines), left, seen)?;
             }
-        } else if field("method").is_some() || field("promoted_from") == Some(memory.id.as_str()) {
-            if !left.contains(&summary.id) {
-                left.push(summary.id.clone());
+        } else {
+            left.push(summary.id.clone());
+            if matches!(gone, Gone::Memory) {
+                forget_id(change, &summary, &memory.id)?;
             }
-            above(change, &summary, &Gone::Unknown, left)?;
+            above(change, &summary, &Gone::Unknown, left, seen)?;
         }
     }
     Ok(())
 }
 
-/// One line for each quote, and the ending; a person may have edited it since.
-fn is_as_written(summary: &Memory) -> bool {
-    let quotes = summary.metadata.get("quotes").and_then(Value::as_array).map_or(0, Vec::len);
-    summary.content.lines().count() == quotes + 1
+/// Takes an id out of what a memory says of its origin.
+fn forget_id(change: &mut Change<'_>, made: &Memory, gone: &MemoryId) -> Result<()> {
+    let mut metadata = made.metadata.clone();
+    metadata.retain(|_, value| value.as_str() != Some(gone.as_str()));
+    if let Some(ids) = metadata.get_mut("source_ids").and_then(Value::as_array_mut) {
+        ids.retain(|id| id.as_str() != Some(gone.as_str()));
+    }
+    let columns = [("metadata", json!(Value::Object(metadata).to_string())), ("updated_at", json!(change.call.now.0))];
+    let columns: Image = columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    rows::update(change.conn, &Row::Memory(made.seq), &columns)?;
+    change.touch(made.seq);
+    Ok(())
 }
 
 /// Writes a summary without what of a memory is gone; the lines that left it.
@@ -64,20 +79,35 @@ fn rewrite(change: &mut Change<'_>, summary: &Memory, memory: &Memory, gone: &Go
         let of_it = quotes.get(*number).and_then(Value::as_u64) == Some(place);
         of_it && if let Gone::Lines(lines) = gone { lines.iter().any(|gone| gone == line) } else { true }
     };
-    let (left, kept): (Vec<_>, Vec<_>) = summary.content.lines().enumerate().partition(leaves);
-    if left.is_empty() && !matches!(gone, Gone::Memory) {
-        return Ok(Vec::new());
-    }
-    let content = kept.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");
-    let mut quotes: Vec<u64> = kept.iter().filter_map(|(number, _)| quotes.get(*number).and_then(Value::as_u64)).collect();
-    let mut metadata = summary.metadata.clone();
-    if matches!(gone, Gone::Memory) {
+    let left: Vec<(usize, &str)> = summary.content.lines().enumerate().filter(leaves).collect();
+    let metadata = if matches!(gone, Gone::Memory) {
+        let mut metadata = summary.metadata.clone();
         // The places of those behind it move up by one.
-        quotes.iter_mut().filter(|at| **at > place).for_each(|at| *at -= 1);
+        let moved = quotes.iter().filter_map(Value::as_u64).map(|at| if at > place { at - 1 } else { at });
+        metadata.insert("quotes".to_owned(), json!(moved.collect::<Vec<_>>()));
         let ids: Vec<&Value> = ids.iter().filter(|id| *id != memory.id.as_str()).collect();
         metadata.insert("source_ids".to_owned(), json!(ids));
+        metadata
+    } else {
+        summary.metadata.clone()
+    };
+    let lines: Vec<usize> = left.iter().map(|(number, _)| *number).collect();
+    if !lines.is_empty() || metadata != summary.metadata {
+        without(change, &Memory { metadata, ..summary.clone() }, &lines)?;
     }
-    metadata.insert("quotes".to_owned(), json!(quotes));
+    Ok(left.into_iter().map(|(_, line)| line.to_owned()).collect())
+}
+
+/// Writes a summary without some of its lines; it gets a vector of its new text later.
+pub(super) fn without(change: &mut Change<'_>, summary: &Memory, lines: &[usize]) -> Result<()> {
+    let stays = |number: &usize| !lines.contains(number);
+    let kept: Vec<&str> = summary.content.lines().enumerate().filter(|(number, _)| stays(number)).map(|(_, line)| line).collect();
+    let content = kept.join("\n");
+    let mut metadata = summary.metadata.clone();
+    if let Some(quotes) = metadata.get_mut("quotes").and_then(Value::as_array_mut) {
+        let mut number = 0..;
+        quotes.retain(|_| number.next().is_some_and(|number| stays(&number)));
+    }
     let columns: Image = [
         ("content", json!(content)),
         ("content_hash", json!({"hex": hex_of(hash(&content))})),
@@ -91,8 +121,7 @@ fn rewrite(change: &mut Change<'_>, summary: &Memory, memory: &Memory, gone: &Go
     vectors::delete(change.conn, summary.seq)?;
     change.touched.vectors.push((summary.seq, Coded::default()));
     change.touch(summary.seq);
-    links::renew(change, summary.seq)?;
-    Ok(left.into_iter().map(|(_, line)| line.to_owned()).collect())
+    links::renew(change, summary.seq)
 }
 
 fn hex_of(hash: [u8; 16]) -> String {

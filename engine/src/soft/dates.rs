@@ -1,7 +1,9 @@
-//! Dates that a question names, and how near to them a day is. Pure.
+//! Dates by the calendar that a question names, and how near to them a day is. Pure.
 //!
-//! Source: DATE, `dates` and `when` of the reference. Not here: where the day of a memory comes from (`index`).
+//! Source: DATE, `dates` and `when` of the reference. Not here: where the day of a memory comes from
+//! (`index`), times as seen from today (`relative`).
 
+use super::relative::Span;
 use chrono::{Datelike, NaiveDate};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -55,10 +57,10 @@ pub(crate) fn named(question: &str) -> Vec<Named> {
     named
 }
 
-/// How near each day is to the nearest named date, 0 to 1; 1 inside its span, 0 for an unknown day.
-pub(crate) fn nearness(named: &[Named], days: &[Option<i32>]) -> Vec<f64> {
+/// How near each day is to the nearest named date or time, 0 to 1; 1 inside its span, 0 for an unknown day.
+pub(crate) fn nearness(named: &[Named], times: &[Span], days: &[Option<i32>]) -> Vec<f64> {
     let mut nearness = vec![0.0_f64; days.len()];
-    if named.is_empty() {
+    if named.is_empty() && times.is_empty() {
         return nearness;
     }
     let known = days.iter().flatten().collect::<BTreeSet<_>>();
@@ -67,7 +69,7 @@ pub(crate) fn nearness(named: &[Named], days: &[Option<i32>]) -> Vec<f64> {
         Some(year) => span(*date, year).into_iter().collect::<Vec<_>>(),
         None => years.iter().filter_map(|year| span(*date, *year)).collect(),
     };
-    for (first, last) in named.iter().flat_map(spans_of) {
+    for (first, last) in named.iter().flat_map(spans_of).chain(times.iter().copied()) {
         for (near, day) in nearness.iter_mut().zip(days) {
             *near = near.max(day.map_or(0.0, |day| close(day, first, last)));
         }
@@ -114,10 +116,12 @@ mod tests {
     fn nearness_is_whole_inside_and_fades_faster_before_than_after() {
         let day = |text: &str| crate::soft::text::day(text);
         let days = [day("2023-05-01"), day("2023-05-31"), day("2023-04-28"), day("2023-06-10"), None];
-        let near = nearness(&named("in May 2023"), &days);
+        let near = nearness(&named("in May 2023"), &[], &days);
         let expected = [1.0, 1.0, (-1.0_f64).exp(), (-1.0_f64).exp(), 0.0];
         assert!(near.iter().zip(expected).all(|(near, expected)| (near - expected).abs() < 1e-12), "{near:?}");
-        assert_eq!(nearness(&named("in december"), &[day("2022-12-31"), day("2021-12-01")]), [1.0, 1.0], "any year that is known");
-        assert_eq!(nearness(&named("on 31 February 2023"), &days), [0.0; 5]);
+        assert_eq!(nearness(&named("in december"), &[], &[day("2022-12-31"), day("2021-12-01")]), [1.0, 1.0], "any year that is known");
+        assert_eq!(nearness(&named("on 31 February 2023"), &[], &days), [0.0; 5]);
+        let week = (day("2023-04-24").expect("is a day"), day("2023-04-30").expect("is a day"));
+        assert!((nearness(&[], &[week], &days)[2] - 1.0).abs() < 1e-12 && nearness(&[], &[week], &days)[1] < 0.1);
     }
 }

@@ -8,6 +8,8 @@
 
 mod dates;
 mod order;
+mod parts;
+mod relative;
 mod small_words;
 pub(crate) mod split;
 pub(crate) mod stem;
@@ -17,6 +19,7 @@ pub(crate) mod tongue;
 mod words;
 
 pub(crate) use order::{Order, link};
+pub(crate) use parts::{Parts, STEPS, parts};
 pub(crate) use text::Kind;
 pub(crate) use words::{Word, weights};
 
@@ -50,6 +53,10 @@ const WINDOW: f64 = 0.4;
 const REACH: usize = 8;
 /// How many of the best around count.
 const BEST: usize = 2;
+/// What the newest gets, so that of two that are nearly as good it comes first.
+const RECENT: f64 = 0.01;
+/// Days after which half of that is left.
+const FADING: f64 = 30.0;
 /// A question is seldom the answer.
 const QUESTION: f64 = 0.03;
 /// How much more neighbours must be alike than any two before their order counts whole.
@@ -84,13 +91,15 @@ pub(crate) struct Item<'a> {
 pub(crate) struct Question {
     words: Vec<Word>,
     dates: Vec<Named>,
+    times: Vec<relative::Span>,
+    today: i32,
     wanted: Wanted,
 }
 
 impl Question {
-    /// Reads a question; `words` are its content words, one a stem.
-    pub(crate) fn new(text: &str, words: Vec<Word>) -> Self {
-        Self { words, dates: dates::named(text), wanted: text::wanted(text) }
+    /// Reads a question that is asked on the day `today`; `words` are its content words, one a stem.
+    pub(crate) fn new(text: &str, words: Vec<Word>, today: i32) -> Self {
+        Self { words, dates: dates::named(text), times: relative::named(text, today), today, wanted: text::wanted(text) }
     }
 }
 
@@ -106,7 +115,14 @@ pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) 
     for (order, range) in ranges(orders) {
         lifted.extend(order::lift(&scores[range.clone()], &asks[range], order.link));
     }
+    lifted.iter_mut().zip(recency(items, question.today)).for_each(|(score, recent)| *score += recent);
     lifted
+}
+
+/// What each gets for being newer than others. Counted from the newest of them, so that an old store is told apart as well as a young one.
+fn recency(items: &[Item<'_>], today: i32) -> impl Iterator<Item = f64> {
+    let newest = items.iter().filter_map(|item| item.day).filter(|day| *day <= today).max().unwrap_or(today);
+    items.iter().map(move |item| item.day.map_or(0.0, |day| RECENT / (1.0 + f64::from(newest.saturating_sub(day).max(0)) / FADING)))
 }
 
 fn ranges(orders: &[Order]) -> impl Iterator<Item = (Order, std::ops::Range<usize>)> {
@@ -120,7 +136,7 @@ fn ranges(orders: &[Order]) -> impl Iterator<Item = (Order, std::ops::Range<usiz
 /// What the question names or wants: a date, a person, a time, a place.
 fn named_or_wanted(items: &[Item<'_>], question: &Question) -> Vec<f64> {
     let days: Vec<Option<i32>> = items.iter().map(|item| item.day).collect();
-    let near = dates::nearness(&question.dates, &days);
+    let near = dates::nearness(&question.dates, &question.times, &days);
     let worth = |(item, near): (&Item<'_>, f64)| {
         let person = if item.said_by_named { PERSON + if item.kind.first_person { FIRST } else { 0.0 } } else { 0.0 };
         let expected = u8::from(question.wanted.time && item.kind.time_word) + u8::from(question.wanted.place && item.kind.inner_name);

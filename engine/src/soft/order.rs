@@ -38,10 +38,15 @@ pub(crate) fn beside(scores: &[f64], at: usize) -> f64 {
     before.max(scores.get(at + 1).copied().unwrap_or(0.0))
 }
 
+/// What stands just before, if it is a question; else 0.
+pub(super) fn answered(scores: &[f64], question: &[bool], at: usize) -> f64 {
+    at.checked_sub(1).filter(|before| question[*before]).map_or(0.0, |before| scores[before])
+}
+
 /// Lifts answers, neighbours and neighbourhoods of what scores well; lowers questions.
 pub(crate) fn lift(scores: &[f64], question: &[bool], link: f64) -> Vec<f64> {
-    let answered = |at: usize| at.checked_sub(1).filter(|before| question[*before]).map_or(0.0, |before| scores[before]);
-    let near: Vec<f64> = (0..scores.len()).map(|at| scores[at] + link * (ANSWER * answered(at) + NEXT * beside(scores, at))).collect();
+    let near: Vec<f64> =
+        (0..scores.len()).map(|at| scores[at] + link * (ANSWER * answered(scores, question, at) + NEXT * beside(scores, at))).collect();
     let whole = |at: usize| {
         let around = WINDOW * (link * best_around(&near, at) + (1.0 - link) * near[at]);
         near[at] + around - if question[at] { QUESTION } else { 0.0 }
@@ -50,7 +55,7 @@ pub(crate) fn lift(scores: &[f64], question: &[bool], link: f64) -> Vec<f64> {
 }
 
 /// The mean of the best [`BEST`] scores of those around, itself among them; what is beyond the ends counts as 0.
-fn best_around(scores: &[f64], at: usize) -> f64 {
+pub(super) fn best_around(scores: &[f64], at: usize) -> f64 {
     let around = &scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)];
     let floor = if around.len() == 2 * REACH + 1 { f64::NEG_INFINITY } else { 0.0 };
     let mut best = [floor; BEST];

@@ -11,7 +11,7 @@ use crate::change::{Call, Change};
 use crate::db::incoming;
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
-use crate::links;
+use crate::{links, maintain};
 use loci_proto::error::Failure;
 use loci_proto::memory::MemoryId;
 use loci_proto::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
@@ -119,6 +119,7 @@ impl<'a, 'b> Work<'a, 'b> {
         self.keep_pieces()?;
         self.no_circles()?;
         // Only now are all there whose names the texts may hold.
+        maintain::hold_to_sources(self.change, &self.touched)?;
         links::renew_all(self.change, &self.touched)?;
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();

@@ -53,6 +53,23 @@ pub struct Doctor {
     pub json: bool,
 }
 
+/// `loci eval`
+#[derive(Debug, Args)]
+pub struct Eval {
+    /// Of how many memories probes are made, 0 to 2000.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(0..=2000))]
+    pub probes: u16,
+    /// Which memories: the same number takes the same ones.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+    /// Compare with another value of `retrieval.fusion`, `retrieval.vector_weight` or `retrieval.rrf_k`; may be given more than once.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Print the figures as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `loci groups`
 #[derive(Debug, Subcommand)]
 pub enum Groups {

@@ -45,9 +45,21 @@ pub struct Search {
     /// Only memories that are at least so sure, 0 to 1.
     #[arg(long, value_name = "NUMBER", value_parser = confidence)]
     pub min_confidence: Option<Confidence>,
+    /// Only memories of this day or later, for example 2026-05-13.
+    #[arg(long, value_name = "DATE")]
+    pub from: Option<String>,
+    /// Only memories of this day or earlier.
+    #[arg(long, value_name = "DATE")]
+    pub to: Option<String>,
     /// Show the whole memories instead of their first lines.
     #[arg(long)]
     pub full: bool,
+    /// Also show how each score came about, and what was left out on the way; counts nothing as used.
+    #[arg(long)]
+    pub explain: bool,
+    /// Count nothing as used; without it the memories that `--full` shows are.
+    #[arg(long)]
+    pub dry_run: bool,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub format: Format,

@@ -33,6 +33,9 @@ impl Screen {
     }
 }
 
+/// Heads of columns that hold words, even where all of them happen to be digits.
+const WORDS: [&str; 4] = ["ID", "MEMORY", "TEXT", "PROJECT"];
+
 /// Rows in columns, for standard output. The first row is the head; columns of numbers stand to the right.
 #[must_use]
 pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
@@ -44,7 +47,8 @@ pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
 pub fn table_on(screen: Screen, rows: &[impl AsRef<[String]>]) -> String {
     let rows: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();
     let Some(columns) = rows.iter().map(|row| row.len()).max() else { return String::new() };
-    let numeric: Vec<bool> = (0..columns).map(|column| rows.iter().skip(1).all(|row| is_number(&row[column]))).collect();
+    let numbers = |column: usize| !WORDS.contains(&rows[0][column].as_str()) && rows.iter().skip(1).all(|row| is_number(&row[column]));
+    let numeric: Vec<bool> = (0..columns).map(numbers).collect();
     let widths = widths(&rows, &numeric, screen.width);
     let mut text = String::new();
     for (at, row) in rows.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! `loci search`: memories by meaning and words, best first.
 
+mod explain;
+
 use super::{date, id, print};
 use crate::cli::memories::Search;
 use crate::client::verbs::Door;
@@ -22,6 +24,8 @@ pub async fn run(door: &Door, asked: Search) -> Result<(), Problem> {
     let request = json!({
         "query": query, "type": asked.kind, "scope": asked.scope, "group": asked.group, "max_results": asked.limit,
         "min_confidence": asked.min_confidence, "summary_only": !asked.full, "token_budget": BUDGET,
+        "date_from": asked.from, "date_to": asked.to,
+        "explain": asked.explain.then_some(true), "dry_run": (asked.dry_run || asked.explain).then_some(true),
     });
     let answer = door.reply("recall_memory", &request).await?;
     if asked.format.json {
@@ -29,7 +33,8 @@ pub async fn run(door: &Door, asked: Search) -> Result<(), Problem> {
     }
     let reply: RecallReply = answer.read()?;
     let found = if asked.full { in_full(&reply.results) } else { previews(&reply.results) };
-    say(format!("{found}{}", footer(&reply)))?;
+    let explained = reply.explain.as_ref().map(|explained| explain::screen(explained, &reply.results)).unwrap_or_default();
+    say(format!("{found}{}{explained}", footer(&reply)))?;
     let notes = reply.note.iter().chain(&reply.degraded.hint);
     notes.for_each(|text| note("Note:", text));
     Ok(())
@@ -49,13 +54,18 @@ fn score(found: &Recalled) -> String {
     found.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
+/// How many say the same and are not given again.
+fn also(found: &Recalled) -> String {
+    if found.also.is_empty() { String::new() } else { format!(" (+{} alike)", found.also.len()) }
+}
+
 fn previews(found: &[Recalled]) -> String {
     if found.is_empty() {
         return String::new();
     }
     let row = |found: &Recalled| {
         let preview = found.preview.as_deref().unwrap_or_default();
-        [score(found), found.kind.to_string(), id::short(found.id.as_str()), plain(preview)]
+        [score(found), found.kind.to_string(), id::short(found.id.as_str()), plain(preview) + &also(found)]
     };
     let head = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(found.iter().map(row)).collect();
@@ -69,7 +79,8 @@ fn in_full(found: &[Recalled]) -> String {
         let head = format!("{}  {}  {}{confidence}, {created}", score(found), found.kind, found.id);
         let text = lines(found.content.as_deref().unwrap_or_default());
         let relations = found.relations.iter().map(super::inspect::relation);
-        let body: Vec<String> = std::iter::once(head).chain(text.lines().map(str::to_owned)).chain(relations).collect();
+        let also = found.also.iter().map(|id| format!("= {id}"));
+        let body: Vec<String> = std::iter::once(head).chain(text.lines().map(str::to_owned)).chain(relations).chain(also).collect();
         body.join("\n  ") + "\n"
     };
     found.iter().map(block).collect::<Vec<_>>().join("\n")

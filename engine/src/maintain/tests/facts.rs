@@ -152,22 +152,17 @@ fn only_when_two_projects_agree_is_a_fact_for_all() {
 }
 
 #[test]
-fn a_second_project_that_agrees_later_makes_the_fact_one_for_all() {
+fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
     let mut house = house(Rules::default());
-    said(&mut house, "a", 3, 0.97);
-    let fact = run(&mut house).remove(0).made.expect("is made");
-    let before = dump(&house);
-    later(&mut house, 7);
-    said(&mut house, "b", 3, 0.97);
-    assert!(house.found("b", json!({"query": "tabs", "type": "semantic"}), None).is_empty());
-    let deed = run(&mut house).remove(0);
-    assert_eq!((deed.act, deed.scope, deed.made.as_ref()), (loci_proto::maintain::Act::Link, Scope::Global, Some(&fact)));
-    assert_eq!(memory(&house, &fact).scope, Scope::Global);
-    assert_eq!(house.found("b", json!({"query": "tabs", "type": "semantic"}), None).len(), 1);
-    assert_eq!(memories::sources(&house.reader.conn, memory(&house, &fact).seq).expect("is read").len(), 6);
-    undo_last(&mut house);
-    assert_eq!(memory(&house, &fact).scope, Scope::Group);
-    assert!(before.iter().all(|row| dump(&house).contains(row)), "as it was");
+    for (group, pin) in [("a", 4711), ("b", 9023)] {
+        for (i, told) in ["told me", "told me again", "has told me"].into_iter().enumerate() {
+            let text = format!("The user {told} that the PIN of the safe is {pin}");
+            episode(&mut house, group, &text, "2026-01-31", Some(&leaning(7, 200 + pin / 100 + i, 0.945)));
+        }
+    }
+    let done = run(&mut house);
+    assert_eq!(done.iter().map(|deed| (deed.scope, deed.members.len())).collect::<Vec<_>>(), [(Scope::Group, 3), (Scope::Group, 3)]);
+    assert!(house.found("c", json!({"query": "PIN of the safe"}), None).is_empty());
 }
 
 #[test]

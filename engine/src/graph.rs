@@ -8,7 +8,7 @@ use crate::index::{Index, Mask};
 use std::collections::HashMap;
 
 /// What a memory gets, as a share of the best score, that is linked as nearly as can be. docs/retrieval.md says what chose each of these.
-const LIFT: f64 = 0.25;
+const LIFT: f64 = 0.4;
 /// Strength of a link to a memory that names an entity which the question names.
 const NAMES: f64 = 0.5;
 /// To an entity that is related to one which the question names.

@@ -48,6 +48,8 @@ pub(crate) struct Found {
     pub spoken: HashMap<usize, Vec<usize>>,
     /// How many memories have a word of the question, are near enough in meaning, or are entities that it names.
     pub matched: usize,
+    /// What the best has of its score by what it is linked to.
+    lifted: f64,
     /// Not even the best is likely to be an answer.
     pub weak: bool,
     /// How the scores came about, where that was asked for.
@@ -70,7 +72,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
         None => legs.plain(sought),
     };
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
-    found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best < floor);
+    found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best - found.lifted < floor);
     found
 }
 
@@ -159,7 +161,8 @@ impl<'a> Legs<'a> {
         let all = if telling { scored.iter().filter(|(_, score)| *score > 0.0).count() } else { 0 };
         let ranked = rank::best(scored, sought.limit + collapse::SPARE);
         let account = telling.then(|| tell(&Outcome { scored: &own, linked: &linked, ranked: &ranked }));
-        Found { ranked, spoken, matched, all, weak: false, account }
+        let lifted = ranked.first().and_then(|(slot, _)| linked.get(slot)).copied().unwrap_or(0.0);
+        Found { ranked, spoken, matched, all, lifted, weak: false, account }
     }
 
     fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {

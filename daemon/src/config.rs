@@ -324,6 +324,7 @@ impl Config {
                 episodic_factor: self.maintenance.episodic_decay_factor,
                 semantic_factor: self.maintenance.semantic_decay_factor,
             },
+            depth: loci_engine::Depth::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! How rare a word is, and how long a text usually is, counts among the admitted memories alone: other projects and replaced versions
 //! neither move an answer nor show through it. Not here: how often a word stands in a text (`index::postings`).
 
-/// The admitted memories that have one word of the query: slot, how often, and how many words the text has.
+/// The admitted memories that have one word of the query: their numbers, how often, and how many words the text has.
 pub(crate) type Having = Vec<(usize, u32, u32)>;
 
 /// How fast repetition stops counting (`k1`), how much long texts are held back (`b`), and which measure of rarity goes with it.
@@ -40,12 +40,11 @@ pub(crate) struct Admitted {
     pub count: usize,
     /// How many words their texts have on average.
     pub mean_length: f64,
-    /// How many slots the index has.
-    pub slots: usize,
 }
 
 impl Form {
-    fn idf(self, all: usize, having: usize) -> f64 {
+    /// How rare a word is that so many of all memories have.
+    pub(crate) fn idf(self, all: usize, having: usize) -> f64 {
         let odds = |all: f64, having: f64| (all - having + 0.5) / (having + 0.5);
         match self.rarity {
             Rarity::Lucene => (1.0 + odds(all as f64, (having as f64).min(all as f64))).ln(),
@@ -53,25 +52,35 @@ impl Form {
         }
     }
 
-    /// For each slot the sum over the words of rarity times saturated frequency, and what a short text with each word once would have.
+    /// What standing in a text so often counts: more the second time, and hardly more the tenth.
+    pub(crate) fn saturated(self, times: u32, length: u32, mean_length: f64) -> f64 {
+        let (times, length) = (f64::from(times), f64::from(length));
+        let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);
+        times * (self.k1 + 1.0) / (times + norm)
+    }
+
+    /// For each memory the sum over the words of rarity times saturated frequency, and what a short text with each word once would have.
     pub(crate) fn scores(self, words: &[Having], among: Admitted) -> (Vec<f64>, f64) {
-        let (mut scores, mut ideal) = (vec![0.0; among.slots], 0.0);
+        let (mut scores, mut ideal) = (vec![0.0; among.count], 0.0);
         for having in words.iter().filter(|having| !having.is_empty()) {
             let idf = self.idf(among.count, having.len());
             ideal += idf;
             for (slot, times, length) in having {
-                let (times, length) = (f64::from(*times), f64::from(*length));
-                let norm = self.k1 * (1.0 - self.b + self.b * length / among.mean_length);
-                scores[*slot] += idf * times * (self.k1 + 1.0) / (times + norm);
+                scores[*slot] += idf * self.saturated(*times, *length, among.mean_length);
             }
         }
         (scores, ideal)
     }
 
-    /// For each slot, BM25 as a share of what a short text with each known word once would score, 0 to 1; 0 without a word.
+    /// What a score is a share of.
+    pub(crate) fn measure(self, ideal: f64) -> f64 {
+        if self.rarity == Rarity::Lucene { ideal.max(LEAST_IDEAL) } else { ideal.max(1e-9) }
+    }
+
+    /// For each memory, BM25 as a share of what a short text with each known word once would score, 0 to 1; 0 without a word.
     pub(crate) fn shares(self, words: &[Having], among: Admitted) -> Vec<f64> {
         let (scores, ideal) = self.scores(words, among);
-        let measure = if self.rarity == Rarity::Lucene { ideal.max(LEAST_IDEAL) } else { ideal.max(1e-9) };
+        let measure = self.measure(ideal);
         scores.into_iter().map(|score: f64| (score / measure).min(1.0)).collect()
     }
 }
@@ -81,7 +90,7 @@ mod tests {
     use super::*;
 
     fn among(count: usize) -> Admitted {
-        Admitted { count, mean_length: 10.0, slots: count }
+        Admitted { count, mean_length: 10.0 }
     }
 
     #[test]

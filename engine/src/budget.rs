@@ -21,15 +21,16 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize
     // As many digits as the estimate can have.
     reply.token_estimate = room.div_ceil(CHARS_PER_TOKEN);
     let mut used = size(reply);
-    let all_fit = results.iter().fold(size(reply), |all, result| all.and(&size(result))).fits(room);
+    let sizes: Vec<Size> = results.iter().map(size).collect();
+    let all_fit = sizes.iter().fold(used, Size::and).fits(room);
     let room = if all_fit { room } else { room.saturating_sub(NOTICE) };
-    let mut rest = results.into_iter().peekable();
-    while let Some(result) = rest.next_if(|result| used.and(&size(result)).fits(room)) {
-        used = used.and(&size(&result));
+    let mut rest = results.into_iter().zip(&sizes).peekable();
+    while let Some((result, size)) = rest.next_if(|(_, size)| used.and(size).fits(room)) {
+        used = used.and(size);
         reply.results.push(result);
     }
     reply.omitted_count = total - reply.results.len();
-    for left_out in rest {
+    for (left_out, _) in rest {
         used = used.and(&size(&left_out.id));
         if !used.fits(room) {
             break;
@@ -54,13 +55,17 @@ pub(crate) fn explain(reply: &mut RecallReply, explained: Option<Explained>, why
 }
 
 fn estimate(reply: &mut RecallReply) {
-    // The estimate is part of what it counts: a second look is enough, since its digits settle.
+    // The estimate is part of what it counts, as a 0 at first: a second look is enough, since its digits settle.
+    reply.token_estimate = 0;
+    let chars = size(reply).chars;
     for _ in 0..2 {
-        reply.token_estimate = size(reply).chars.div_ceil(CHARS_PER_TOKEN);
+        let digits = reply.token_estimate.checked_ilog10().unwrap_or(0) as usize;
+        reply.token_estimate = (chars + digits).div_ceil(CHARS_PER_TOKEN);
     }
 }
 
 /// How large a value is as compact JSON.
+#[derive(Clone, Copy)]
 struct Size {
     chars: usize,
     bytes: usize,
@@ -68,11 +73,11 @@ struct Size {
 
 impl Size {
     /// With one more member, and the comma before it.
-    fn and(&self, member: &Self) -> Self {
+    fn and(self, member: &Self) -> Self {
         Self { chars: self.chars + member.chars + 1, bytes: self.bytes + member.bytes + 1 }
     }
 
-    fn fits(&self, room: usize) -> bool {
+    fn fits(self, room: usize) -> bool {
         self.chars <= room && self.bytes <= limits::ANSWER_BYTES
     }
 }

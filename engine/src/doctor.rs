@@ -53,7 +53,7 @@ impl Reader {
             // The index has read the text and keeps none.
             entry.content.clear();
             let known = index.slot(entry.seq).map(|slot| index.entry(slot));
-            if known != Some(&entry) && fault.is_none() {
+            if known.as_ref() != Some(&entry) && fault.is_none() {
                 fault = Some(format!("memory {} is not as the database has it", entry.seq));
             }
         })?;

@@ -2,6 +2,8 @@
 //!
 //! Not here: making them (the daemon's embedding thread does), storing them (`db::vectors`, `db::codes`), which words have content (`soft`).
 
+pub use crate::kernels::dot;
+
 /// Numbers in one embedding.
 pub const DIMENSIONS: usize = 384;
 
@@ -71,7 +73,7 @@ impl Embedding {
 pub const CODED_WORDS: usize = 64;
 
 /// 64-bit words of one code.
-const LANES: usize = DIMENSIONS / 64;
+pub(crate) const LANES: usize = DIMENSIONS / 64;
 
 /// A word as the model understands it where it stands: the signs of its state in the last layer, one bit a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,14 +95,13 @@ impl Code {
 
     /// In how many signs two codes differ, 0 to 384.
     #[must_use]
-    #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
-    #[inline(always)]
     pub fn distance(&self, other: &Self) -> u32 {
-        let mut differing = 0;
-        for lane in 0..LANES {
-            differing += (self.0[lane] ^ other.0[lane]).count_ones();
-        }
-        differing
+        self.0.iter().zip(other.0).map(|(own, other)| (own ^ other).count_ones()).sum()
+    }
+
+    /// Its signs, 64 at a time.
+    pub(crate) fn lanes(&self) -> &[u64; LANES] {
+        &self.0
     }
 
     /// As it is stored.
@@ -148,39 +149,6 @@ pub struct Asked {
     pub words: Vec<(String, Code)>,
 }
 
-/// The dot product, summed in 16 lanes so that the compiler can keep them in vector registers.
-///
-/// Every machine adds in the same order, so all get the same number.
-#[must_use]
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the instructions, as was just found.
-        return unsafe { dot_by_avx2(a, b) };
-    }
-    dot_portable(a, b)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn dot_by_avx2(a: &[f32], b: &[f32]) -> f32 {
-    dot_portable(a, b)
-}
-
-#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
-#[inline(always)]
-fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
-    let mut lanes = [0.0_f32; 16];
-    let (a, b) = (a.chunks_exact(16), b.chunks_exact(16));
-    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a.zip(b) {
-        for lane in 0..16 {
-            lanes[lane] += x[lane] * y[lane];
-        }
-    }
-    lanes.iter().sum::<f32>() + rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,20 +178,5 @@ mod tests {
         assert_eq!(code.bytes()[0], 0b1011_0110, "the first dimension is the lowest bit; zero is positive");
         assert_eq!(code.distance(&Code::of(&[-1.0; 384])), 256);
         assert_eq!(code.distance(&code), 0);
-    }
-
-    #[test]
-    fn every_kernel_gives_what_the_portable_one_gives() {
-        for length in [0, 1, 15, 16, 33, DIMENSIONS] {
-            let number = |seed: usize| (0..length).map(|i| ((i * seed) % 97) as f32 / 31.0 - 1.5).collect::<Vec<f32>>();
-            let (a, b) = (number(13), number(29));
-            assert_eq!(dot(&a, &b).to_bits(), dot_portable(&a, &b).to_bits(), "{length}");
-        }
-    }
-
-    #[test]
-    fn dot_counts_the_remainder() {
-        let ones = vec![1.0; 35];
-        assert!((dot(&ones, &ones) - 35.0).abs() < f32::EPSILON);
     }
 }

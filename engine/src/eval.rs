@@ -102,7 +102,7 @@ impl Reader {
     /// Every memory that a probe can be made of, in an order that hangs on the seed alone.
     fn drawn(&self, seed: u64, now: Timestamp) -> Vec<i64> {
         let place = |seq: i64| *blake3::hash([seed.to_le_bytes(), seq.to_le_bytes()].as_flattened()).as_bytes();
-        let there = |entry: &&Entry| entry.status == Status::Active && entry.expires_at.is_none_or(|at| at > now);
+        let there = |entry: &Entry| entry.status == Status::Active && entry.expires_at.is_none_or(|at| at > now);
         let index = self.shared.index();
         let mut seqs: Vec<i64> = index.entries().filter(there).map(|entry| entry.seq).collect();
         seqs.sort_by_cached_key(|seq| place(*seq));
@@ -114,7 +114,7 @@ impl Reader {
 /// any text. None where no sentence has enough words.
 fn probe(index: &Index, content: &str) -> Option<String> {
     let rarity = |word: &str| {
-        let having = index.words().having_any(&terms::of_word(word)).len();
+        let having = index.words().list(&terms::of_word(word)).map_or(0, |list| list.slots().len());
         ((index.len() as f64 + 1.0) / (having as f64 + 0.5)).ln()
     };
     let telling = |sentence: &String| -> Option<(f64, String)> {

@@ -12,6 +12,8 @@ use std::collections::HashMap;
 const GRAPH: &str = "graph";
 /// What the step is called that halves what a summary stands for.
 const COMPACTED: &str = "compacted";
+/// What the step is called that makes up for what was only compared roughly, in a large store.
+const ROUGH: &str = "roughly";
 /// What the step is called by which a summary is worth what the best memory below it is.
 const SUMMARY: &str = "summary";
 
@@ -89,6 +91,10 @@ fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<Why> {
         let (at, weight) = (at.get(slot).copied(), spoken::weight(of.index, *slot));
         let mut steps = at.map(steps).unwrap_or_default();
         steps.push((GRAPH, of.outcome.linked.get(slot).copied().unwrap_or(0.0)));
+        if at.is_some() {
+            let sum: f64 = steps.iter().map(|(_, adds)| adds).sum();
+            steps.push((ROUGH, own.get(slot).map_or(0.0, |own| own - sum)));
+        }
         steps.push((SUMMARY, score / weight - own.get(slot).copied().unwrap_or(0.0)));
         let sum: f64 = steps.iter().map(|(_, adds)| adds).sum();
         steps.push((COMPACTED, (weight - 1.0) * sum));

@@ -28,7 +28,7 @@ fn text((who, day, words, asks): &Said) -> String {
 fn house(fusion: Fusion, said: &[Said], summary: Option<&str>) -> House {
     let mut house = House::with(Settings { fusion, ..Settings::for_model("test") });
     let summary = summary.map(|text| {
-        let arguments = json!({"content": text, "type": "episodic", "metadata": {"method": "extractive"}});
+        let arguments = json!({"content": text, "type": "episodic", "metadata": {"summary": true, "method": "extractive", "cluster": "x"}});
         house.store_coded("a", arguments, &coded(text, leaning(0, 70, 0.6))).id
     });
     for (number, said) in said.iter().enumerate() {

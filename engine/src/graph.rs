@@ -4,7 +4,7 @@
 //! their meaning have anything to do with Anna. What is lifted is a share of the best score, so that every ranking knows the step. Not
 //! here: what is linked (`links`, `relate`), how it is kept (`index::graph`).
 
-use crate::index::{Index, Mask};
+use crate::index::{Index, Mask, narrow};
 use std::collections::HashMap;
 
 /// What a memory gets, as a share of the best score, that is linked as nearly as can be. docs/retrieval.md says what chose each of these.
@@ -38,7 +38,7 @@ fn lifts(index: &Index, mask: &Mask, named: &[usize], scored: &[(usize, f64)]) -
     if index.graph().is_empty() {
         return lifts.by_slot;
     }
-    for entity in named.iter().map(|slot| index.entry(*slot).seq) {
+    for entity in named.iter().map(|slot| index.seq(*slot)) {
         lifts.naming(entity, NAMES);
         for other in index.graph().related(entity) {
             if lifts.set(*other, RELATED) {
@@ -49,7 +49,7 @@ fn lifts(index: &Index, mask: &Mask, named: &[usize], scored: &[(usize, f64)]) -
     let best = best(scored);
     let highest = best.first().map_or(0.0, |(_, score)| *score);
     for (slot, score) in best.iter().filter(|(_, score)| *score > 0.0) {
-        let seq = index.entry(*slot).seq;
+        let seq = index.seq(*slot);
         for entity in std::iter::once(&seq).chain(index.graph().named_in(seq)) {
             if index.slot(*entity).is_some_and(|slot| mask.admits(slot)) {
                 lifts.naming_but(*entity, BESIDE_BEST * score / highest, seq);
@@ -57,6 +57,11 @@ fn lifts(index: &Index, mask: &Mask, named: &[usize], scored: &[(usize, f64)]) -
         }
     }
     lifts.by_slot.into_iter().map(|(slot, strength)| (slot, LIFT * highest * strength)).collect()
+}
+
+/// What is linked to what a question names, by slot.
+pub(crate) fn linked(index: &Index, mask: &Mask, named: &[usize]) -> Vec<u32> {
+    lifts(index, mask, named, &[]).into_keys().map(narrow).collect()
 }
 
 struct Lifts<'a> {

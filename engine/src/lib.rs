@@ -33,6 +33,7 @@ mod graph;
 pub mod groups;
 pub mod index;
 mod inspect;
+mod kernels;
 mod links;
 mod list;
 pub mod maintain;
@@ -79,6 +80,7 @@ use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use rank::Fusion;
 use rusqlite::Connection;
+pub use search::Depth;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -105,6 +107,8 @@ pub struct Settings {
     pub ttl: Ttl,
     /// When episodes are compacted, facts promoted, and memories cleaned up.
     pub rules: maintain::Rules,
+    /// How much of a large store a recall compares; nobody sets it but who measures.
+    pub depth: Depth,
 }
 
 /// How long memories of each type hold, in seconds; none means for ever.
@@ -145,6 +149,7 @@ impl Settings {
             decay: Decay::default(),
             ttl: Ttl::default(),
             rules: maintain::Rules::default(),
+            depth: Depth::default(),
         }
     }
 }

@@ -153,6 +153,8 @@ impl Reader {
         };
         let mut hits: Vec<Hit> = Vec::new();
         let mut collapsed = 0;
+        // One look at the store, so that its file is locked once and not for every row.
+        let snapshot = self.conn.unchecked_transaction()?;
         for (place, candidate) in found.ranked.into_iter().enumerate() {
             let wanted = hits.len() < limit;
             if !wanted && candidate.near.is_empty() {
@@ -172,13 +174,16 @@ impl Reader {
             }
         }
         let explain = explain.map(|told| Explained { collapsed, over_limit: told.ranked.saturating_sub(hits.len() + collapsed), ..told });
-        self.answer(question, group, RecallReply { explain, ..reply }, hits)
+        let answer = self.answer(question, group, RecallReply { explain, ..reply }, hits);
+        snapshot.finish()?;
+        answer
     }
 
     fn sources(&self, below: &[i64]) -> Result<Vec<Source>> {
         let mut sources = Vec::new();
         for seq in below {
-            let source = memories::by_seq(&self.conn, *seq)?;
+            // It may have been forgotten since the index was asked.
+            let source = memories::by_seq(&self.conn, *seq)?.filter(|memory| memory.status == Status::Compacted);
             sources.extend(source.map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }));
         }
         Ok(sources)
@@ -203,6 +208,7 @@ impl Reader {
             fusion: question.fusion.unwrap_or(settings.fusion),
             today: question.now.day(),
             limit: self.limit(request),
+            depth: settings.depth,
             telling: if request.explain { Telling::Parts } else { Telling::Scores },
         };
         let found = search(&index, &mask, &sought);
@@ -216,11 +222,11 @@ impl Reader {
             ..Explained::default()
         });
         let near = collapse::near(&index, &found.ranked);
-        let below = |slot: &usize| found.spoken.get(slot).into_iter().flatten().map(|slot| index.entry(*slot).seq).collect();
+        let below = |slot: &usize| found.spoken.get(slot).into_iter().flatten().map(|slot| index.seq(*slot)).collect();
         let mut whys = found.account.map(|account| account.whys.into_iter());
         let candidate = |((slot, score), near): ((usize, f64), Vec<usize>)| {
             let why = whys.as_mut().and_then(Iterator::next);
-            Candidate { seq: index.entry(slot).seq, score, near, below: below(&slot), why }
+            Candidate { seq: index.seq(slot), score, near, below: below(&slot), why }
         };
         let ranked = found.ranked.into_iter().zip(near).map(candidate).collect();
         Ok((Candidates { ranked, matched: found.matched, weak: found.weak }, explain))

@@ -4,10 +4,12 @@
 //! admitted memories, so that a small project beside a large one is never starved and no foreign text moves a score. Not here: rows
 //! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
 
+mod wide;
+
 use crate::bm25::{self, Admitted, Having};
-use crate::embedding::Asked;
+use crate::embedding::{Asked, Embedding};
 use crate::explain::{self, Account, Of, Outcome, Telling};
-use crate::index::{Index, Mask};
+use crate::index::{Index, Mask, Rough, narrow};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, terms};
 use crate::spoken::{self, Above};
@@ -17,8 +19,22 @@ use std::collections::{HashMap, HashSet};
 
 /// Least cosine that counts as a match of meaning.
 const MATCH_COSINE: f64 = 0.25;
+/// How far an estimate of a cosine may be off; it is a tenth of that, usually.
+const OFF: f64 = 0.3;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
 pub(crate) const BESIDE: f64 = 0.5;
+
+/// How much of a large store is compared with a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// All of it roughly, and the best of that exactly.
+    #[default]
+    Best,
+    /// The cosines of all of it exactly, the words of the best: shows what rough cosines leave out.
+    Exact,
+    /// All of it, words and all: shows what only comparing the words of the best leaves out, too.
+    Whole,
+}
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +49,8 @@ pub(crate) struct Sought<'a> {
     pub today: i32,
     /// How many are wanted.
     pub limit: usize,
+    /// How much is compared.
+    pub depth: Depth,
     /// Whether the scores are taken apart too.
     pub telling: Telling,
 }
@@ -42,14 +60,12 @@ pub(crate) struct Sought<'a> {
 pub(crate) struct Found {
     /// Slots and scores, best first; somewhat more than are wanted, since some may say the same.
     pub ranked: Vec<(usize, f64)>,
-    /// How many had a place; counted where the scores are taken apart.
+    /// How many had a place.
     pub all: usize,
     /// For a summary among them the slots of the memories that it is given for, best first.
     pub spoken: HashMap<usize, Vec<usize>>,
     /// How many memories have a word of the question, are near enough in meaning, or are entities that it names.
     pub matched: usize,
-    /// What the best has of its score by what it is linked to.
-    lifted: f64,
     /// Not even the best is likely to be an answer.
     pub weak: bool,
     /// How the scores came about, where that was asked for.
@@ -58,176 +74,231 @@ pub(crate) struct Found {
 
 /// Finds what the mask admits.
 pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
-    let mut slots: Vec<usize> = (0..index.len()).filter(|slot| mask.admits(*slot)).collect();
     let above = Above::new(index, mask);
     let repeats = above.repeats(index);
     let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
     let mask = fewer.as_ref().unwrap_or(mask);
-    slots.retain(|slot| mask.admits(*slot));
-    let coded = || slots.iter().all(|slot| index.codes(*slot).is_some());
-    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && coded());
-    let legs = Legs::new(index, mask, sought, (slots, above));
-    let mut found = match soft {
-        Some(asked) => legs.soft(sought, asked),
-        None => legs.plain(sought),
+    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
+    let many = mask.count() > soft::SCAN_ALL && sought.depth != Depth::Whole;
+    let (mut scored, matched) = match soft {
+        Some(asked) if many => wide::find(index, mask, sought, asked),
+        Some(asked) => Legs::new(index, mask, sought).soft(sought, asked),
+        None => Legs::new(index, mask, sought).plain(sought),
     };
+    let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
+    let linked = graph::lift(index, mask, &named, &mut scored);
+    let telling = sought.telling == Telling::Parts;
+    let own = if telling { scored.clone() } else { Vec::new() };
+    let mut found = found(index, &above, scored, (matched, sought.limit));
+    found.account = telling
+        .then(|| Legs::new(index, mask, sought).account(sought, soft, &Outcome { scored: &own, linked: &linked, ranked: &found.ranked }));
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
-    found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best - found.lifted < floor);
+    let lifted = |slot: &usize| linked.get(slot).copied().unwrap_or(0.0);
+    found.weak = found.ranked.first().zip(floor).is_some_and(|((slot, best), floor)| *best - lifted(slot) < floor);
     found
 }
 
-/// The two legs, and what they are taken over.
+/// The two legs, and what they are taken over. What is said of memories stands in the order of `slots`.
 struct Legs<'a> {
     index: &'a Index,
     mask: &'a Mask,
     /// The admitted slots, in storing order.
-    slots: Vec<usize>,
-    above: Above,
+    slots: Vec<u32>,
     among: Admitted,
     words: Vec<Having>,
     cosines: Vec<f32>,
-    /// Slots of the entities that the question names.
+    /// The entities that the question names.
     named: Vec<usize>,
 }
 
 impl<'a> Legs<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, (slots, above): (Vec<usize>, Above)) -> Self {
-        let total: f64 = slots.iter().map(|slot| f64::from(index.words().length(*slot))).sum();
-        let among = Admitted { count: slots.len(), mean_length: (total / slots.len().max(1) as f64).max(1.0), slots: index.len() };
-        let words = distinct(query::words(sought.text).words.iter().map(|word| terms::of_word(word)));
-        let having = |terms: &Vec<String>| index.words().having_any(terms).into_iter().filter(|(slot, ..)| mask.admits(*slot)).collect();
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>) -> Self {
+        let slots: Vec<u32> = mask.slots().map(narrow).collect();
+        let having = |terms: &Vec<String>| {
+            let Some(list) = index.words().list(terms) else { return Vec::new() };
+            let found = list.iter().filter(|(slot, _)| mask.admits(*slot));
+            found.map(|(slot, times)| (mask.rank(slot), times, index.words().length(slot))).collect()
+        };
         Self {
-            words: words.iter().map(having).collect(),
-            cosines: sought.asked.map_or_else(Vec::new, |asked| index.cosines(&asked.vector, mask)),
-            named: named(index, sought.text).into_iter().filter(|slot| mask.admits(*slot)).collect(),
+            words: words(sought.text).iter().map(having).collect(),
+            cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&asked.vector, &slots)),
+            named: named(index, sought.text).filter(|slot| mask.admits(*slot)).map(|slot| mask.rank(slot)).collect(),
+            among: among(index, mask),
             index,
             mask,
             slots,
-            above,
-            among,
         }
     }
 
     fn lexical(&self, form: bm25::Form) -> Vec<f64> {
         let mut shares = form.shares(&self.words, self.among);
         // Whoever is asked for by name is meant, whatever the text about them says.
-        self.named.iter().for_each(|slot| shares[*slot] = 1.0);
+        self.named.iter().for_each(|at| shares[*at] = 1.0);
         shares
     }
 
-    fn cosine(&self, slot: usize) -> f64 {
-        self.cosines.get(slot).map_or(0.0, |cosine| f64::from(*cosine))
+    fn cosine(&self, at: usize) -> f64 {
+        f64::from(self.cosines[at])
     }
 
-    /// For each slot whether it matches by a word, by its name, or by meaning.
+    fn slot(&self, at: usize) -> usize {
+        self.slots[at] as usize
+    }
+
+    /// For each memory whether it matches by a word, by its name, or by meaning.
     fn matching(&self) -> Vec<bool> {
-        let mut matching: Vec<bool> =
-            (0..self.index.len()).map(|slot| self.mask.admits(slot) && self.cosine(slot) >= MATCH_COSINE).collect();
-        self.words.iter().flatten().for_each(|(slot, ..)| matching[*slot] = true);
-        self.named.iter().for_each(|slot| matching[*slot] = true);
+        let mut matching: Vec<bool> = (0..self.slots.len()).map(|at| self.cosine(at) >= MATCH_COSINE).collect();
+        self.words.iter().flatten().for_each(|(at, ..)| matching[*at] = true);
+        self.named.iter().for_each(|at| matching[*at] = true);
         matching
     }
 
-    fn candidate(&self, slot: usize, lexical: &[f64]) -> Candidate {
-        Candidate { slot, cosine: self.cosine(slot), lexical: lexical[slot] }
+    fn candidate(&self, at: usize, lexical: &[f64]) -> Candidate {
+        Candidate { slot: self.slot(at), cosine: self.cosine(at), lexical: lexical[at] }
     }
 
-    fn plain(&self, sought: &Sought<'_>) -> Found {
+    fn matching_candidates(&self) -> Vec<Candidate> {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
-        let candidates: Vec<Candidate> =
-            self.slots.iter().filter(|slot| matching[**slot]).map(|slot| self.candidate(*slot, &lexical)).collect();
-        let (fusion, with_vectors) = (sought.fusion, sought.asked.is_some());
-        self.found(rank::scores(fusion, with_vectors, &candidates), sought, candidates.len(), |outcome| Account {
-            ranking: explain::name(fusion, with_vectors),
-            whys: explain::plain(fusion, &Of { candidates: &candidates, outcome, index: self.index }, with_vectors),
-        })
+        (0..self.slots.len()).filter(|at| matching[*at]).map(|at| self.candidate(at, &lexical)).collect()
     }
 
-    /// The best of what was scored, once summaries have spoken for what is below them; `tell` says how these scores came about.
-    fn found(
-        &self,
-        mut scored: Vec<(usize, f64)>,
-        sought: &Sought<'_>,
-        matched: usize,
-        tell: impl FnOnce(&Outcome<'_>) -> Account,
-    ) -> Found {
-        let telling = sought.telling == Telling::Parts;
-        let linked = graph::lift(self.index, self.mask, &self.named, &mut scored);
-        let own = if telling { scored.clone() } else { Vec::new() };
-        let spoken = self.above.speak(&mut scored, sought.limit);
-        for (slot, score) in &mut scored {
-            *score *= spoken::weight(self.index, *slot);
-        }
-        let all = if telling { scored.iter().filter(|(_, score)| *score > 0.0).count() } else { 0 };
-        let ranked = rank::best(scored, sought.limit + collapse::SPARE);
-        let account = telling.then(|| tell(&Outcome { scored: &own, linked: &linked, ranked: &ranked }));
-        let lifted = ranked.first().and_then(|(slot, _)| linked.get(slot)).copied().unwrap_or(0.0);
-        Found { ranked, spoken, matched, all, lifted, weak: false, account }
+    fn plain(&self, sought: &Sought<'_>) -> (Vec<(usize, f64)>, usize) {
+        let candidates = self.matching_candidates();
+        (rank::scores(sought.fusion, sought.asked.is_some(), &candidates), candidates.len())
     }
 
-    fn soft(mut self, sought: &Sought<'_>, asked: &Asked) -> Found {
-        let text = sought.text;
-        let orders = self.orders();
-        let (matching, lexical) = (self.matching(), self.lexical(bm25::SHORT));
-        let mut speakers: Vec<u32> = self.slots.iter().map(|slot| self.index.said(*slot).speaker).collect();
-        speakers.sort_unstable();
-        speakers.dedup();
-        let called = self.index.sayings().called(&speakers, &query::tokens(text).collect());
-        let item = |slot: &usize| {
-            let said = self.index.said(*slot);
+    fn soft(&self, sought: &Sought<'_>, asked: &Asked) -> (Vec<(usize, f64)>, usize) {
+        let ((places, orders), matching) = (self.orders(), self.matching());
+        let items = self.items(sought, &places, &self.lexical(bm25::SHORT));
+        let scores = soft::scores(&items, &orders, &self.question(sought, asked));
+        let made = places.iter().zip(scores).map(|(at, score)| Scored { slot: self.slot(*at), score, matches: matching[*at] });
+        let matched = matching.iter().filter(|matches| **matches).count();
+        (worth_giving(made.collect(), matched), matched)
+    }
+
+    /// How scores came about: the memories' own, and what came of them.
+    fn account(&self, sought: &Sought<'_>, soft: Option<&Asked>, outcome: &Outcome<'_>) -> Account {
+        let Some(asked) = soft else {
+            let (candidates, with_vectors) = (self.matching_candidates(), sought.asked.is_some());
+            let of = Of { candidates: &candidates, outcome, index: self.index };
+            let ranking = explain::name(sought.fusion, with_vectors);
+            return Account { ranking, whys: explain::plain(sought.fusion, &of, with_vectors) };
+        };
+        let ((places, orders), lexical) = (self.orders(), self.lexical(bm25::SHORT));
+        let items = self.items(sought, &places, &lexical);
+        let parts = soft::parts(&items, &orders, &self.question(sought, asked));
+        let candidates: Vec<Candidate> = places.iter().map(|at| self.candidate(*at, &lexical)).collect();
+        let of = Of { candidates: &candidates, outcome, index: self.index };
+        Account { ranking: "soft", whys: explain::soft(&of, &parts) }
+    }
+
+    fn question(&self, sought: &Sought<'_>, asked: &Asked) -> soft::Question {
+        let having = |terms: &[String]| self.index.words().list(terms).map_or(0, |list| self.mask.count_of(list.slots()));
+        soft::Question::new(sought.text, &asked_words(asked, self.among.count, having), sought.today)
+    }
+
+    fn items(&self, sought: &Sought<'_>, places: &[usize], lexical: &[f64]) -> Vec<Item<'a>> {
+        let called = self.index.sayings().called(&query::tokens(sought.text).collect(), |slot| self.mask.admits(slot));
+        let item = |at: &usize| {
+            let said = self.index.said(self.slot(*at));
             Item {
-                cosine: self.cosine(*slot),
-                lexical: lexical[*slot],
+                cosine: self.cosine(*at),
+                lexical: lexical[*at],
                 kind: said.kind,
                 day: said.day,
                 said_by_named: called.contains(&said.speaker),
-                codes: self.index.codes(*slot).unwrap_or_default(),
+                codes: self.index.codes(self.slot(*at)).unwrap_or_default(),
             }
         };
-        let items: Vec<Item<'_>> = self.slots.iter().map(item).collect();
-        let question = soft::Question::new(text, self.asked_words(asked), sought.today);
-        let made = soft::scores(&items, &orders, &question);
-        let mut scored: Vec<(usize, f64)> = self.slots.iter().copied().zip(made).collect();
-        let matched = self.slots.iter().filter(|slot| matching[**slot]).count();
-        let best = scored.iter().filter(|(slot, _)| matching[*slot]).map(|(_, score)| *score).fold(0.0, f64::max);
-        scored.retain(|(slot, score)| matched > 0 && *score > 0.0 && (matching[*slot] || *score >= BESIDE * best));
-        self.found(scored, sought, matched, |outcome| {
-            let candidates: Vec<Candidate> = self.slots.iter().map(|slot| self.candidate(*slot, &lexical)).collect();
-            let of = Of { candidates: &candidates, outcome, index: self.index };
-            Account { ranking: "soft", whys: explain::soft(&of, &soft::parts(&items, &orders, &question)) }
-        })
+        places.iter().map(item).collect()
     }
 
-    /// Puts the slots of each project together, in storing order, and says what each order is worth.
-    fn orders(&mut self) -> Vec<Order> {
-        let group = |slot: &usize| self.index.said(*slot).group;
-        self.slots.sort_by_key(group);
-        let blocks = self.slots.chunk_by(|a, b| group(a) == group(b));
-        blocks.map(|block| Order { len: block.len(), link: self.index.link(block) }).collect()
-    }
-
-    /// The content words of the question, one a stem, weighted by how rare they are among the admitted memories.
-    fn asked_words(&self, asked: &Asked) -> Vec<Word> {
-        let terms: Vec<Vec<String>> = asked.words.iter().map(|(word, _)| terms::of_word(word)).collect();
-        let first = (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
-        let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
-        let having = |at: &usize| self.index.words().having_any(&terms[*at]).iter().filter(|(slot, ..)| self.mask.admits(*slot)).count();
-        let weights = soft::weights(&first.iter().map(having).collect::<Vec<_>>(), self.among.count);
-        first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
+    /// The memories of each project one after the other, in storing order, and what each order is worth.
+    fn orders(&self) -> (Vec<usize>, Vec<Order>) {
+        let group = |at: &usize| self.index.group(self.slot(*at));
+        let mut places: Vec<usize> = (0..self.slots.len()).collect();
+        if !places.is_sorted_by_key(group) {
+            places.sort_by_key(group);
+        }
+        let print = self.mask.print();
+        let link = |block: &[usize]| self.index.link((group(&block[0]), print), block.iter().rev().map(|at| self.slot(*at)));
+        let orders = places.chunk_by(|a, b| group(a) == group(b)).map(|block| Order { len: block.len(), link: link(block) }).collect();
+        (places, orders)
     }
 }
 
-/// Words by their terms; of several with the same name the first.
-fn distinct(words: impl Iterator<Item = Vec<String>>) -> Vec<Vec<String>> {
+/// The admitted memories whose cosine to a vector is greater than this, by slot. Of many only those are looked at that may be.
+pub(crate) fn near(index: &Index, mask: &Mask, vector: &Embedding, threshold: f64) -> Vec<(usize, f32)> {
+    let rough = Rough::new(vector.as_slice());
+    let may_be = |estimate: f32| f64::from(estimate) > threshold - OFF;
+    let mut slots: Vec<u32> = Vec::new();
+    if mask.count() <= soft::SCAN_ALL {
+        slots.extend(mask.slots().map(narrow));
+    } else {
+        for (number, word) in mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
+            let estimates = index.estimates(&rough, number, *word);
+            slots.extend((0..64).filter(|at| word >> at & 1 == 1 && may_be(estimates[*at])).map(|at| narrow(number * 64 + at)));
+        }
+        slots.extend(index.estimates_of_others(&rough, mask).filter(|(_, estimate)| may_be(*estimate)).map(|(slot, _)| narrow(slot)));
+        slots.sort_unstable();
+        slots.dedup();
+    }
+    let cosines = index.cosines(vector, &slots);
+    slots.into_iter().map(|slot| slot as usize).zip(cosines).filter(|(_, cosine)| f64::from(*cosine) > threshold).collect()
+}
+
+/// The admitted memories, as far as BM25 asks.
+fn among(index: &Index, mask: &Mask) -> Admitted {
+    let total = index.words().total(mask.words()) as f64;
+    Admitted { count: mask.count(), mean_length: (total / mask.count().max(1) as f64).max(1.0) }
+}
+
+/// A memory and what it is worth.
+struct Scored {
+    slot: usize,
+    score: f64,
+    /// By a word, by its name, or by meaning, and not only by what stands beside it.
+    matches: bool,
+}
+
+/// What matches, and what stands beside it and is good enough.
+fn worth_giving(mut scored: Vec<Scored>, matched: usize) -> Vec<(usize, f64)> {
+    let best = scored.iter().filter(|of| of.matches).map(|of| of.score).fold(0.0, f64::max);
+    scored.retain(|of| matched > 0 && (of.matches || of.score >= BESIDE * best));
+    scored.into_iter().map(|of| (of.slot, of.score)).collect()
+}
+
+/// The best of what was scored, once summaries have spoken for what is below them.
+fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, limit): (usize, usize)) -> Found {
+    let by_themselves = scored.len();
+    let spoken = above.speak(&mut scored, limit);
+    let matched = matched + scored.len() - by_themselves;
+    for (slot, score) in &mut scored {
+        *score *= spoken::weight(index, *slot);
+    }
+    let all = scored.iter().filter(|(_, score)| *score > 0.0).count();
+    Found { ranked: rank::best(scored, limit + collapse::SPARE), all, spoken, matched, weak: false, account: None }
+}
+
+/// The content words of the question, one a stem, weighted by how rare they are among all admitted memories.
+fn asked_words(asked: &Asked, all: usize, mut having: impl FnMut(&[String]) -> usize) -> Vec<Word> {
+    let terms: Vec<Vec<String>> = asked.words.iter().map(|(word, _)| terms::of_word(word)).collect();
+    let first = (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
+    let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
+    let weights = soft::weights(&first.iter().map(|at| having(&terms[*at])).collect::<Vec<_>>(), all);
+    first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
+}
+
+/// The words of a question by their terms; of several with the same name the first.
+fn words(question: &str) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
-    words.filter(|terms| seen.insert(terms[0].clone())).collect()
+    let words = query::words(question).words;
+    words.iter().map(|word| terms::of_word(word)).filter(|terms| seen.insert(terms[0].clone())).collect()
 }
 
 /// The entities that a question names, whatever their status.
-fn named(index: &Index, text: &str) -> Vec<usize> {
-    if index.has_no_names() {
-        return Vec::new();
-    }
-    let seqs: HashSet<i64> = names::candidates(query::head(text).0).iter().flat_map(|name| index.named(name)).copied().collect();
-    seqs.into_iter().filter_map(|seq| index.slot(seq)).collect()
+fn named(index: &Index, text: &str) -> impl Iterator<Item = usize> {
+    let names = if index.has_no_names() { HashSet::new() } else { names::candidates(query::head(text).0) };
+    let seqs: HashSet<i64> = names.iter().flat_map(|name| index.named(name)).copied().collect();
+    seqs.into_iter().filter_map(|seq| index.slot(seq))
 }

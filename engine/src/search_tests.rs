@@ -79,7 +79,7 @@ fn every_score_is_that_of_the_reference() {
             let text = Coded { pieces: vec![filled_up(&reference.vectors[*slot])], words: Some(words) };
             house.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
-        let link = house.writer.shared.index().link(&(0..case.slots.len()).collect::<Vec<_>>());
+        let link = house.writer.shared.index().link((0, 0), (0..case.slots.len()).rev());
         assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
         for asking in &case.questions {
             let words = asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
@@ -212,10 +212,11 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
         house.store("a", episode(text), None);
     }
     let index = house.writer.shared.index();
-    let among = |mean_length| Admitted { count: texts.len(), mean_length, slots: index.len() };
+    let among = |mean_length| Admitted { count: texts.len(), mean_length };
     let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>() / texts.len() as f64;
     for word in ["ship", "shipping", "naive", "Łódź", "deployed", "billing", "the", "8443", "service", "nowhere", "c"] {
-        let having: Vec<_> = index.words().having(&terms::of_word(word)[0]).collect();
+        let list = index.words().list(&terms::of_word(word)[..1]).map(std::borrow::Cow::into_owned).unwrap_or_default();
+        let having: Vec<_> = list.iter().map(|(slot, times)| (slot, times, index.words().length(slot))).collect();
         let (ours, _) = FTS5.scores(&[having], among(mean));
         let mut theirs = vec![0.0; index.len()];
         for (seq, score) in lexical::search(&house.writer.conn, word).expect("is searched") {

@@ -5,7 +5,6 @@
 //! its place in storing order means nothing. What an agent wrote in its own words is ranked, too. The memories themselves rank below.
 //! Not here: how a memory scores (`soft`, `rank`).
 
-use crate::db::memories::Status;
 use crate::index::{Index, Mask};
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +15,7 @@ const DEEPEST: usize = 4;
 
 /// What a memory's score counts.
 pub(crate) fn weight(index: &Index, slot: usize) -> f64 {
-    if index.entry(slot).status == Status::Compacted { COMPACTED } else { 1.0 }
+    if index.is_compacted(slot) { COMPACTED } else { 1.0 }
 }
 
 /// For admitted memories the summary in use that stands for each in the end.
@@ -33,8 +32,8 @@ impl Above {
         let (mut tops, mut alone) = (HashMap::new(), HashSet::new());
         // Memories of one summary stand together: one look serves them all.
         let mut last: Option<(i64, Option<usize>)> = None;
-        for (slot, entry) in index.entries().enumerate().filter(|(_, entry)| entry.status == Status::Compacted) {
-            let Some(seq) = entry.summary else { continue };
+        for slot in index.compacted() {
+            let Some(seq) = index.summary(slot) else { continue };
             let top = match last {
                 Some((known, top)) if known == seq => top,
                 _ => top(index, slot).filter(|top| mask.admits(*top)),
@@ -52,7 +51,7 @@ impl Above {
     /// What only repeats others: extractive summaries whose memories are all here, in use or below another.
     pub(crate) fn repeats(&self, index: &Index) -> HashSet<usize> {
         let all = self.tops.iter().flat_map(|(below, top)| [*below, *top]);
-        all.filter(|slot| index.entry(*slot).extractive && !self.alone.contains(slot)).collect()
+        all.filter(|slot| index.is_extractive(*slot) && !self.alone.contains(slot)).collect()
     }
 
     /// Gives each summary the score of the best memory that it stands for, unless its own is better. For each that is given one, those of
@@ -89,7 +88,7 @@ impl Above {
 
 /// The last summary above a memory, if it is in use.
 fn top(index: &Index, slot: usize) -> Option<usize> {
-    let next = |slot: &usize| index.entry(*slot).summary.and_then(|seq| index.slot(seq));
+    let next = |slot: &usize| index.summary(*slot).and_then(|seq| index.slot(seq));
     let top = std::iter::successors(next(&slot), next).take(DEEPEST).last()?;
-    (index.entry(top).status == Status::Active).then_some(top)
+    index.is_active(top).then_some(top)
 }

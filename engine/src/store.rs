@@ -9,9 +9,8 @@ use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::embedding::Coded;
 use crate::error::{Error, Result, not_found};
-use crate::index::Index;
 use crate::time::Timestamp;
-use crate::{Writer, content, duplicate, links, time};
+use crate::{Writer, content, duplicate, links, search, time};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
@@ -193,9 +192,10 @@ impl Work<'_, '_> {
             scope: Some(self.scope),
             ..self.change.shared.filter(&group.id, self.change.call.now)
         };
-        let cosines = index.cosines(vector, &index.mask(&filter));
         let threshold = self.change.shared.settings().dedup_threshold;
-        let mut close: Vec<(i64, f32)> = one_piece(&index, &cosines, threshold);
+        let near = search::near(&index, &index.mask(&filter), vector, threshold).into_iter();
+        let mut close: Vec<(i64, f32)> =
+            near.filter(|(slot, _)| index.pieces(*slot) == 1).map(|(slot, cosine)| (index.seq(slot), cosine)).collect();
         // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.
         for (seq, text) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
             if let [piece] = text.pieces.as_slice() {
@@ -268,11 +268,6 @@ impl Work<'_, '_> {
         self.change.touched.seqs.push(old.seq);
         Ok(())
     }
-}
-
-fn one_piece(index: &Index, cosines: &[f32], threshold: f64) -> Vec<(i64, f32)> {
-    let close = cosines.iter().enumerate().filter(|(slot, cosine)| f64::from(**cosine) > threshold && index.pieces(*slot) == 1);
-    close.map(|(slot, cosine)| (index.entry(slot).seq, *cosine)).collect()
 }
 
 /// BLAKE3-128 of the normalised text.

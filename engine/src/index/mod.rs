@@ -3,26 +3,39 @@
 //! The database is the truth; the writer applies each change here after its commit, so the index can lag by a moment and never lead.
 //! Filters are applied before anything is ranked, by one [`Mask`] for both legs. Not here: texts, ranking.
 
+mod bitmap;
+mod codes;
+mod facts;
 mod graph;
+mod link;
+mod mask;
 pub(crate) mod postings;
+mod runs;
 mod said;
+mod scratch;
+mod vectors;
 
 use crate::db::graph::Link;
 use crate::db::memories::Status;
-use crate::decay::{Anchor, Decay};
-use crate::embedding::{Code, Coded, DIMENSIONS, Embedding, dot};
-use crate::soft;
+use crate::decay::Anchor;
+use crate::embedding::{Code, Coded, DIMENSIONS, Embedding};
 use crate::time::Timestamp;
-use loci_proto::memory::{Confidence, MemoryType, Scope};
+use codes::Codes;
+use facts::Facts;
+use link::Links;
+use loci_proto::memory::{MemoryType, Scope};
 use postings::Postings;
 use said::Sayings;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use vectors::Vectors;
 
+pub(crate) use bitmap::slots_of;
 pub(crate) use graph::Graph;
+pub(crate) use mask::{Filter, Mask};
+pub(crate) use runs::{Lines, Run};
 pub(crate) use said::Said;
-
-/// How many memories tell whether storing order means something; more would tell the same and cost more.
-const LINK_REACH: usize = 2_048;
+pub(crate) use scratch::Scratch;
+pub(crate) use vectors::Rough;
 
 /// What the index needs of a memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,75 +61,28 @@ pub struct Entry {
     pub(crate) extractive: bool,
 }
 
-/// Which memories a search may find.
-#[derive(Debug, Clone)]
-pub(crate) struct Filter<'a> {
-    /// Group-scoped memories of this group, beside global ones.
-    pub group: &'a str,
-    pub kind: Option<MemoryType>,
-    pub scope: Option<Scope>,
-    pub min_confidence: Confidence,
-    pub now: Timestamp,
-    pub decay: Decay,
-    /// Also memories that a summary stands for.
-    pub compacted: bool,
-}
-
-impl Filter<'_> {
-    fn admits(&self, entry: &Entry) -> bool {
-        let visible = entry.scope == Scope::Global || entry.group.as_deref() == Some(self.group);
-        (entry.status == Status::Active || (self.compacted && entry.status == Status::Compacted))
-            && visible
-            && self.kind.is_none_or(|kind| kind == entry.kind)
-            && self.scope.is_none_or(|scope| scope == entry.scope)
-            && entry.expires_at.is_none_or(|at| at > self.now)
-            && self.decay.at(self.now, entry.kind, entry.anchor) >= self.min_confidence
-    }
-}
-
-/// One flag for each slot of the index: true where the filter admits the memory.
-#[derive(Debug, Clone)]
-pub(crate) struct Mask(Vec<bool>);
-
-impl Mask {
-    /// How many it admits.
-    pub(crate) fn count(&self) -> usize {
-        self.0.iter().filter(|admitted| **admitted).count()
-    }
-
-    /// Leaves only what is also to be kept.
-    pub(crate) fn narrow(&mut self, keep: impl Fn(usize) -> bool) {
-        self.0.iter_mut().enumerate().filter(|(_, admitted)| **admitted).for_each(|(slot, admitted)| *admitted = keep(slot));
-    }
-
-    pub(crate) fn admits(&self, slot: usize) -> bool {
-        self.0.get(slot).copied().unwrap_or(false)
-    }
-
-    /// The same without these slots.
-    pub(crate) fn without(&self, slots: &HashSet<usize>) -> Self {
-        let mut fewer = self.clone();
-        for slot in slots {
-            fewer.0[*slot] = false;
-        }
-        fewer
-    }
-}
-
 /// Every memory's entry and vectors; a slot is a memory's place, in storing order.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    entries: Vec<Entry>,
-    slots: HashMap<i64, usize>,
-    /// First piece of each slot in `vectors`, and how many there are.
-    pieces: Vec<(usize, usize)>,
-    vectors: Vec<f32>,
-    /// First code of each slot in `codes`, and how many there are; none while the words have not been read.
-    coded: Vec<Option<(usize, usize)>>,
-    codes: Vec<Code>,
+    facts: Facts,
+    slots: HashMap<i64, u32>,
+    /// The vector of each slot's first piece, by slot.
+    firsts: Vectors,
+    /// Those of other pieces; whose they are, and where those of a slot stand.
+    others: Vectors,
+    owners: Vec<Option<u32>>,
+    pieces: HashMap<u32, (u32, u32)>,
+    codes: Codes,
+    /// Slots whose words have not been read.
+    unread: bitmap::Bitmap,
     words: Postings,
     sayings: Sayings,
-    /// Which entities bear a name.
+    links: Links,
+    /// Another number after every change.
+    version: u64,
+    scratch: scratch::Kept,
+    /// Names of each entity, by slot, and which entities bear a name.
+    names_of: HashMap<u32, Vec<String>>,
     names: HashMap<String, Vec<i64>>,
     graph: Graph,
 }
@@ -124,36 +90,31 @@ pub(crate) struct Index {
 impl Index {
     /// Adds a memory, or brings what is known of it up to date; its vectors and codes stay.
     pub(crate) fn put(&mut self, mut entry: Entry) {
+        self.version += 1;
         let content = std::mem::take(&mut entry.content);
-        let slot = self.slots.get(&entry.seq).copied().unwrap_or(self.entries.len());
+        let slot = self.slot(entry.seq).unwrap_or(self.len());
         if self.sayings.put(slot, &entry, &content) == said::Text::Other {
             self.words.put(slot, &content);
         }
-        if slot < self.entries.len() {
-            self.unname(slot);
-            self.name(&entry);
-            self.entries[slot] = entry;
-            return;
+        if slot == self.len() {
+            self.slots.insert(entry.seq, narrow(slot));
+            self.unread.set(slot, true);
         }
-        self.name(&entry);
-        self.slots.insert(entry.seq, slot);
-        self.entries.push(entry);
-        self.pieces.push((0, 0));
-        self.coded.push(None);
+        self.facts.put(slot, &entry);
+        self.unname(slot, entry.seq);
+        self.name(slot, entry);
     }
 
     /// Takes a memory out for good; its slot stays, empty.
     pub(crate) fn remove(&mut self, seq: i64) {
-        let Some(&slot) = self.slots.get(&seq) else { return };
-        self.unname(slot);
+        let Some(slot) = self.slot(seq) else { return };
+        self.unname(slot, seq);
         self.graph.remove(seq);
-        let (first, count) = std::mem::take(&mut self.pieces[slot]);
-        self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS].fill(0.0);
+        self.put_vectors(slot, &[]);
         self.set_codes(seq, None);
         self.words.clear(slot);
         self.sayings.clear(slot);
-        let entry = &mut self.entries[slot];
-        (entry.status, entry.names) = (Status::Forgotten, Vec::new());
+        self.facts.remove(slot);
         self.slots.remove(&seq);
     }
 
@@ -177,50 +138,87 @@ impl Index {
         self.names.is_empty()
     }
 
-    fn name(&mut self, entry: &Entry) {
+    fn name(&mut self, slot: usize, entry: Entry) {
         for name in &entry.names {
             self.names.entry(name.clone()).or_default().push(entry.seq);
         }
+        if !entry.names.is_empty() {
+            self.names_of.insert(narrow(slot), entry.names);
+        }
     }
 
-    fn unname(&mut self, slot: usize) {
-        let entry = &self.entries[slot];
-        for name in &entry.names {
-            if let Some(bearers) = self.names.get_mut(name) {
-                bearers.retain(|seq| *seq != entry.seq);
+    fn unname(&mut self, slot: usize, seq: i64) {
+        for name in self.names_of.remove(&narrow(slot)).unwrap_or_default() {
+            if let Some(bearers) = self.names.get_mut(&name) {
+                bearers.retain(|bearer| *bearer != seq);
                 if bearers.is_empty() {
-                    self.names.remove(name);
+                    self.names.remove(&name);
                 }
             }
         }
     }
 
-    /// Gives a memory its vectors and codes. Replacing them leaves the old ones behind until the index is built anew.
+    /// Gives a memory its vectors and codes in the place of those that it had.
     pub(crate) fn set_vectors(&mut self, seq: i64, text: &Coded) {
         self.set_codes(seq, text.words.as_deref());
-        let Some(&slot) = self.slots.get(&seq) else { return };
-        let pieces = &text.pieces;
-        let (first, count) = self.pieces[slot];
-        self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS].fill(0.0);
-        self.pieces[slot] = (self.vectors.len() / DIMENSIONS, pieces.len());
-        for piece in pieces {
-            self.vectors.extend_from_slice(piece.as_slice());
+        let Some(slot) = self.slot(seq) else { return };
+        let pieces: Vec<&[f32]> = text.pieces.iter().map(Embedding::as_slice).collect();
+        self.put_vectors(slot, &pieces);
+    }
+
+    fn put_vectors(&mut self, slot: usize, pieces: &[&[f32]]) {
+        self.version += 1;
+        if self.firsts.get(slot).is_some() {
+            self.links.forget(narrow(slot));
+        }
+        if let Some((first, count)) = self.pieces.remove(&narrow(slot)) {
+            for row in first..first + count {
+                self.others.set(row as usize, None);
+                self.owners[row as usize] = None;
+            }
+        }
+        self.firsts.set(slot, pieces.first().copied());
+        for piece in pieces.iter().skip(1) {
+            self.push_piece(slot, piece);
+        }
+        if self.owners.len() > LEAST_ROWS && self.others.given() * 4 < self.owners.len() * 3 {
+            self.renew_pieces();
+        }
+    }
+
+    fn push_piece(&mut self, slot: usize, piece: &[f32]) {
+        let row = self.owners.len();
+        self.others.set(row, Some(piece));
+        self.owners.push(Some(narrow(slot)));
+        self.pieces.entry(narrow(slot)).or_insert((narrow(row), 0)).1 += 1;
+    }
+
+    /// Leaves behind the pieces that nobody has any more.
+    fn renew_pieces(&mut self) {
+        let (others, owners) = (std::mem::take(&mut self.others), std::mem::take(&mut self.owners));
+        self.pieces.clear();
+        for (row, owner) in owners.into_iter().enumerate() {
+            if let Some((owner, piece)) = owner.zip(others.get(row)) {
+                self.push_piece(owner as usize, piece);
+            }
         }
     }
 
     /// Gives a memory the codes of its words; none where they have not been read.
     pub(crate) fn set_codes(&mut self, seq: i64, words: Option<&[Code]>) {
-        let Some(&slot) = self.slots.get(&seq) else { return };
-        if let Some((first, count)) = self.coded[slot] {
-            self.codes[first..first + count].fill(Code::default());
-        }
-        self.coded[slot] = words.map(|words| (self.codes.len(), words.len()));
-        self.codes.extend_from_slice(words.unwrap_or_default());
+        let Some(slot) = self.slot(seq) else { return };
+        self.codes.set(slot, words);
+        self.unread.set(slot, words.is_none());
     }
 
     /// The codes of a memory's words; none where they have not been read.
     pub(crate) fn codes(&self, slot: usize) -> Option<&[Code]> {
-        self.coded[slot].map(|(first, count)| &self.codes[first..first + count])
+        self.codes.of(slot)
+    }
+
+    /// Whether the words of all that the mask admits have been read.
+    pub(crate) fn all_read(&self, mask: &Mask) -> bool {
+        !self.unread.meets(mask.words())
     }
 
     /// Which memories have a word.
@@ -238,47 +236,87 @@ impl Index {
         &self.sayings
     }
 
-    /// The vector of a memory's first piece.
-    pub(crate) fn first_vector(&self, slot: usize) -> Option<&[f32]> {
-        let (first, count) = self.pieces[slot];
-        (count > 0).then(|| &self.vectors[first * DIMENSIONS..(first + 1) * DIMENSIONS])
+    /// A number of the project of a memory: those with the same stand in one order.
+    pub(crate) fn group(&self, slot: usize) -> u32 {
+        self.facts.group_of(slot)
     }
 
-    /// What the order of these slots is worth, 0 to 1; the newest [`LINK_REACH`] of them tell.
-    pub(crate) fn link(&self, slots: &[usize]) -> f64 {
-        soft::link(slots[slots.len().saturating_sub(LINK_REACH)..].iter().filter_map(|slot| self.first_vector(*slot)))
+    /// What the order of a project's slots is worth, 0 to 1. The newest of them tell: they are given backwards. `print` is that of the
+    /// mask that admits them.
+    pub(crate) fn link(&self, (group, print): (u32, u64), newest_first: impl Iterator<Item = usize>) -> f64 {
+        let newest = newest_first.take(link::REACH).filter(|slot| self.firsts.get(*slot).is_some());
+        let slots = || {
+            let mut slots: Vec<u32> = newest.map(narrow).collect();
+            slots.reverse();
+            slots
+        };
+        self.links.of((group, (self.version, print)), slots, |slot| self.firsts.get(slot as usize).unwrap_or_default())
     }
 
-    /// Appends one more vector to the memory that was given one last, as loading does.
+    /// Appends one more vector to a memory, as loading does.
     pub(crate) fn push_vector(&mut self, seq: i64, vector: &[f32]) {
-        let Some(&slot) = self.slots.get(&seq) else { return };
-        let next = self.vectors.len() / DIMENSIONS;
-        let (first, count) = self.pieces[slot];
-        self.pieces[slot] = if count > 0 && first + count == next { (first, count + 1) } else { (next, 1) };
-        self.vectors.extend_from_slice(vector);
+        let Some(slot) = self.slot(seq) else { return };
+        if self.firsts.get(slot).is_some() {
+            self.push_piece(slot, vector);
+        } else {
+            self.version += 1;
+            self.firsts.set(slot, Some(vector));
+        }
     }
 
     /// The slot of a memory.
     pub(crate) fn slot(&self, seq: i64) -> Option<usize> {
-        self.slots.get(&seq).copied()
+        self.slots.get(&seq).map(|slot| *slot as usize)
+    }
+
+    /// The sequence number of the memory of a slot.
+    pub(crate) fn seq(&self, slot: usize) -> i64 {
+        self.facts.seq(slot)
+    }
+
+    /// Whether a summary stands for the memory of a slot.
+    pub(crate) fn is_compacted(&self, slot: usize) -> bool {
+        self.facts.compacted.has(slot)
+    }
+
+    /// All memories that a summary stands for, in storing order.
+    pub(crate) fn compacted(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len().div_ceil(64)).flat_map(|number| slots_of(number, self.facts.compacted.word(number)))
+    }
+
+    /// The summary that stands for the memory of a slot.
+    pub(crate) fn summary(&self, slot: usize) -> Option<i64> {
+        self.facts.summary(slot)
+    }
+
+    /// Whether the memory of a slot is a summary made of sentences of others.
+    pub(crate) fn is_extractive(&self, slot: usize) -> bool {
+        self.facts.is_extractive(slot)
+    }
+
+    /// Whether the memory of a slot is in use.
+    pub(crate) fn is_active(&self, slot: usize) -> bool {
+        self.facts.active.has(slot)
     }
 
     /// The memory of a slot.
-    pub(crate) fn entry(&self, slot: usize) -> &Entry {
-        &self.entries[slot]
+    pub(crate) fn entry(&self, slot: usize) -> Entry {
+        let names = self.names_of.get(&narrow(slot)).cloned().unwrap_or_default();
+        Entry { names, ..self.facts.entry(slot) }
     }
 
     /// Every memory, in storing order.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        (0..self.len()).map(|slot| self.entry(slot))
     }
 
     /// The one direction of a memory: its vector, or the mean of its pieces. None while it waits for the model.
     pub(crate) fn direction(&self, seq: i64) -> Option<Embedding> {
-        let (first, count) = self.pieces[self.slot(seq)?];
-        let rows = &self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS];
+        let slot = self.slot(seq)?;
         let mut sum = vec![0.0; DIMENSIONS];
-        rows.chunks_exact(DIMENSIONS).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v));
+        for piece in 0..self.pieces(slot) {
+            sum.iter_mut().zip(self.vector(slot, piece)?).for_each(|(s, v)| *s += v);
+        }
         Embedding::new(sum).ok()
     }
 
@@ -290,38 +328,66 @@ impl Index {
 
     /// How many slots there are.
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.facts.len()
     }
 
     /// How many vectors a memory has: one for a short text, several for a long one, none while it waits for the model.
     pub(crate) fn pieces(&self, slot: usize) -> usize {
-        self.pieces[slot].1
+        let others = self.pieces.get(&narrow(slot)).map_or(0, |(_, count)| *count as usize);
+        usize::from(self.firsts.get(slot).is_some()) + others
     }
 
     /// One vector of a memory, by the number of its piece.
     pub(crate) fn vector(&self, slot: usize, piece: usize) -> Option<&[f32]> {
-        let (first, count) = self.pieces[slot];
-        (piece < count).then(|| &self.vectors[(first + piece) * DIMENSIONS..(first + piece + 1) * DIMENSIONS])
+        let Some(other) = piece.checked_sub(1) else { return self.firsts.get(slot) };
+        let (first, count) = self.pieces.get(&narrow(slot))?;
+        (other < *count as usize).then(|| self.others.get(*first as usize + other))?
     }
 
     /// How many memories and vectors are held.
     pub(crate) fn held(&self) -> (usize, usize) {
-        (self.slots.len(), self.pieces.iter().map(|(_, count)| count).sum())
+        (self.slots.len(), self.firsts.given() + self.others.given())
     }
 
     /// Which memories a search may find.
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
-        Mask(self.entries.iter().map(|entry| filter.admits(entry)).collect())
+        self.facts.mask(filter)
     }
 
-    /// The cosine of every admitted memory's best piece; 0 for others and for those without a vector.
-    pub(crate) fn cosines(&self, query: &Embedding, mask: &Mask) -> Vec<f32> {
-        (0..self.entries.len()).map(|slot| if mask.admits(slot) { self.cosine(query, slot).unwrap_or(0.0) } else { 0.0 }).collect()
+    /// The cosine of the best piece of each of these memories, exactly; 0 for one without a vector.
+    pub(crate) fn cosines(&self, query: &Embedding, slots: &[u32]) -> Vec<f32> {
+        let mut cosines = self.firsts.cosines(query.as_slice(), slots);
+        if !self.pieces.is_empty() {
+            for (slot, cosine) in slots.iter().zip(&mut cosines) {
+                let Some((first, count)) = self.pieces.get(slot) else { continue };
+                let rows: Vec<u32> = (*first..first + count).collect();
+                let others = self.others.cosines(query.as_slice(), &rows);
+                *cosine = others.into_iter().fold(*cosine, |best, other| if other.total_cmp(&best).is_gt() { other } else { best });
+            }
+        }
+        cosines
     }
 
-    fn cosine(&self, query: &Embedding, slot: usize) -> Option<f32> {
-        let (first, count) = self.pieces[slot];
-        let rows = &self.vectors[first * DIMENSIONS..(first + count) * DIMENSIONS];
-        rows.chunks_exact(DIMENSIONS).map(|row| dot(query.as_slice(), row)).max_by(f32::total_cmp)
+    /// Roughly the cosines of the first pieces of 64 slots, the first of which is 64 times `number`; only those near a set bit are known.
+    pub(crate) fn estimates(&self, rough: &Rough, number: usize, wanted: u64) -> [f32; 64] {
+        self.firsts.estimates(rough, number, wanted)
     }
+
+    /// Roughly the cosines of all other pieces that the mask admits, with the slots that they belong to.
+    pub(crate) fn estimates_of_others<'a>(&'a self, rough: &'a Rough, mask: &'a Mask) -> impl Iterator<Item = (usize, f32)> + 'a {
+        self.owners.chunks(64).enumerate().flat_map(move |(number, owners)| {
+            let admitted = |owner: &Option<u32>| owner.is_some_and(|slot| mask.admits(slot as usize));
+            let wanted = owners.iter().enumerate().fold(0, |wanted, (at, owner)| wanted | u64::from(admitted(owner)) << at);
+            let estimates = if wanted == 0 { [0.0; 64] } else { self.others.estimates(rough, number, wanted) };
+            owners.iter().zip(estimates).filter(move |(owner, _)| admitted(owner)).map(|(owner, of)| (owner.unwrap_or(0) as usize, of))
+        })
+    }
+}
+
+/// Rows of other pieces from which on it is looked whether a quarter of them are empty.
+const LEAST_ROWS: usize = 1_000;
+
+/// Slots and terms are numbered in 32 bits; a store of four billion memories does not fit this machine.
+pub(crate) fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

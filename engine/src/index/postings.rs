@@ -2,98 +2,163 @@
 //!
 //! Not here: how words are split and stemmed (`soft::terms`), what they weigh (`bm25`), the durable truth (`db::lexical`).
 
+use super::narrow;
 use crate::soft::terms;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A memory that has a word: its slot, and how often.
-type Posting = (u32, u32);
+/// The memories that have a word, by slot, and how often each has it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct List {
+    slots: Vec<u32>,
+    times: Vec<u16>,
+}
+
+/// The words of one text: where they stand in `of_texts`, and how many it has, repetitions and all.
+#[derive(Debug, Clone, Copy, Default)]
+struct Text {
+    first: usize,
+    distinct: u32,
+    length: u32,
+}
+
+/// From this many words that nobody has any more on, it is looked whether they are a quarter of all.
+const LEAST_DEAD: usize = 10_000;
 
 /// The keyword index.
 #[derive(Debug, Default)]
 pub(crate) struct Postings {
     terms: HashMap<Box<str>, u32>,
-    /// For each term, the memories that have it, by slot.
-    lists: Vec<Vec<Posting>>,
-    /// For each slot its terms, and how many words its text has.
-    texts: Vec<(Box<[u32]>, u32)>,
+    lists: Vec<List>,
+    texts: Vec<Text>,
+    /// The words of each text, so that it can be taken out.
+    of_texts: Vec<u32>,
+    dead: usize,
+    /// How many words 64 slots have together.
+    lengths: Vec<u64>,
 }
 
 impl Postings {
     /// Reads the text of a slot in the place of the one that it had.
     pub(crate) fn put(&mut self, slot: usize, text: &str) {
         self.clear(slot);
-        let mut counts: HashMap<u32, u32> = HashMap::new();
         let terms::Terms { terms, length } = terms::of_text(text);
-        for term in terms {
-            *counts.entry(self.term(term)).or_default() += 1;
-        }
-        let place = narrow(slot);
-        for (term, times) in &counts {
-            let list = &mut self.lists[*term as usize];
-            match list.last() {
-                Some((newest, _)) if *newest > place => {
-                    let at = list.partition_point(|(slot, _)| *slot < place);
-                    list.insert(at, (place, *times));
-                }
-                _ => list.push((place, *times)),
-            }
+        let mut words: Vec<u32> = terms.into_iter().map(|term| self.term(term)).collect();
+        let length = narrow(length);
+        words.sort_unstable();
+        let first = self.of_texts.len();
+        for same in words.chunk_by(|a, b| a == b) {
+            self.lists[same[0] as usize].add(narrow(slot), u16::try_from(same.len()).unwrap_or(u16::MAX));
+            self.of_texts.push(same[0]);
         }
         if self.texts.len() <= slot {
-            self.texts.resize_with(slot + 1, Default::default);
+            self.texts.resize(slot + 1, Text::default());
+            self.lengths.resize(slot / 64 + 1, 0);
         }
-        self.texts[slot] = (counts.into_keys().collect(), narrow(length));
+        self.texts[slot] = Text { first, distinct: narrow(self.of_texts.len() - first), length };
+        self.lengths[slot / 64] += u64::from(length);
     }
 
     /// Forgets the text of a slot.
     pub(crate) fn clear(&mut self, slot: usize) {
-        let Some(text) = self.texts.get_mut(slot) else { return };
-        let place = narrow(slot);
-        for term in std::mem::take(text).0 {
-            let list = &mut self.lists[term as usize];
-            if let Ok(at) = list.binary_search_by_key(&place, |(slot, _)| *slot) {
-                list.remove(at);
-            }
+        let Some(text) = self.texts.get_mut(slot).map(std::mem::take) else { return };
+        let words = text.first..text.first + text.distinct as usize;
+        for at in words.clone() {
+            self.lists[self.of_texts[at] as usize].remove(narrow(slot));
+        }
+        self.lengths[slot / 64] -= u64::from(text.length);
+        self.dead += words.len();
+        if self.dead > LEAST_DEAD && self.dead * 4 > self.of_texts.len() {
+            self.renew();
         }
     }
 
-    /// The memories that have a stem, by slot: slot, how often, and how many words the text has.
-    pub(crate) fn having(&self, stem: &str) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
-        let list = self.terms.get(stem).map_or(&[][..], |term| &self.lists[*term as usize]);
-        list.iter().map(|(slot, times)| (*slot as usize, *times, self.length(*slot as usize)))
+    /// Leaves behind what nobody has any more.
+    fn renew(&mut self) {
+        let old = std::mem::take(&mut self.of_texts);
+        for text in &mut self.texts {
+            let words = &old[text.first..text.first + text.distinct as usize];
+            text.first = self.of_texts.len();
+            self.of_texts.extend_from_slice(words);
+        }
+        self.dead = 0;
     }
 
-    /// The memories that have any of some terms, by slot, with how often each has the one that it has most.
-    pub(crate) fn having_any(&self, terms: &[String]) -> Vec<(usize, u32, u32)> {
-        let mut lists = terms.iter().map(|term| self.having(term)).filter(|list| list.size_hint().0 > 0);
-        let Some(first) = lists.next() else { return Vec::new() };
-        let mut found: Vec<(usize, u32, u32)> = first.collect();
-        let alone = found.len();
-        lists.for_each(|list| found.extend(list));
-        if found.len() > alone {
-            found.sort_unstable_by_key(|(slot, times, _)| (*slot, std::cmp::Reverse(*times)));
-            found.dedup_by_key(|(slot, ..)| *slot);
-        }
-        found
+    /// The memories that have any of a word's terms, and how often each has the one that it has most. Mostly it is one term that anybody
+    /// has, and its own list is given.
+    pub(crate) fn list(&self, terms: &[String]) -> Option<Cow<'_, List>> {
+        let known = terms.iter().filter_map(|term| self.terms.get(term.as_str())).map(|term| &self.lists[*term as usize]);
+        let mut lists = known.filter(|list| !list.slots.is_empty());
+        let first = Cow::Borrowed(lists.next()?);
+        Some(lists.fold(first, |all, list| Cow::Owned(all.with(list))))
     }
 
     /// How many words the text of a slot has.
     pub(crate) fn length(&self, slot: usize) -> u32 {
-        self.texts.get(slot).map_or(0, |text| text.1)
+        self.texts.get(slot).map_or(0, |text| text.length)
+    }
+
+    /// How many words the texts of these slots have together; 64 slots are given by each number.
+    pub(crate) fn total(&self, slots: &[u64]) -> u64 {
+        let of_some =
+            |number: usize, word: u64| super::bitmap::slots_of(number, word).map(|slot| u64::from(self.length(slot))).sum::<u64>();
+        let of_word = |(number, word): (usize, &u64)| match *word {
+            0 => 0,
+            u64::MAX => self.lengths.get(number).copied().unwrap_or(0),
+            word => of_some(number, word),
+        };
+        slots.iter().enumerate().map(of_word).sum()
     }
 
     fn term(&mut self, stem: String) -> u32 {
         let next = narrow(self.lists.len());
         let number = *self.terms.entry(stem.into_boxed_str()).or_insert(next);
         if number == next {
-            self.lists.push(Vec::new());
+            self.lists.push(List::default());
         }
         number
     }
 }
 
-/// Slots and terms are numbered in 32 bits; a store of four billion memories does not fit this machine.
-fn narrow(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+impl List {
+    /// The memories by slot, and how often each has the word.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.slots.iter().zip(&self.times).map(|(slot, times)| (*slot as usize, u32::from(*times)))
+    }
+
+    /// Both lists as one; of a slot that both have the greater number.
+    fn with(&self, other: &Self) -> Self {
+        let mut both: Vec<(u32, u16)> = Vec::with_capacity(self.slots.len() + other.slots.len());
+        for list in [self, other] {
+            both.extend(list.slots.iter().copied().zip(list.times.iter().copied()));
+        }
+        both.sort_unstable_by_key(|(slot, times)| (*slot, std::cmp::Reverse(*times)));
+        both.dedup_by_key(|(slot, _)| *slot);
+        let (slots, times) = both.into_iter().unzip();
+        Self { slots, times }
+    }
+
+    /// The slots alone.
+    pub(crate) fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    fn add(&mut self, slot: u32, times: u16) {
+        if self.slots.last().is_none_or(|last| *last < slot) {
+            self.slots.push(slot);
+            self.times.push(times);
+        } else if let Err(at) = self.slots.binary_search(&slot) {
+            self.slots.insert(at, slot);
+            self.times.insert(at, times);
+        }
+    }
+
+    fn remove(&mut self, slot: u32) {
+        if let Ok(at) = self.slots.binary_search(&slot) {
+            self.slots.remove(at);
+            self.times.remove(at);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -102,7 +167,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(postings: &Postings, stem: &str) -> Vec<(usize, u32, u32)> {
-        postings.having(stem).collect()
+        any_of(postings, &[stem])
+    }
+
+    fn any_of(postings: &Postings, stems: &[&str]) -> Vec<(usize, u32, u32)> {
+        let terms: Vec<String> = stems.iter().map(|stem| (*stem).to_owned()).collect();
+        let list = postings.list(&terms).map(Cow::into_owned).unwrap_or_default();
+        list.iter().map(|(slot, times)| (slot, times, postings.length(slot))).collect()
     }
 
     #[test]
@@ -112,6 +183,7 @@ mod tests {
         postings.put(2, "A ship");
         postings.put(1, "Shipping costs");
         assert_eq!(of(&postings, "ship"), [(0, 3, 5), (1, 1, 2), (2, 1, 2)]);
+        assert_eq!(any_of(&postings, &["cost", "ship", "gone"]), [(0, 3, 5), (1, 1, 2), (2, 1, 2)]);
         postings.put(1, "nothing of the kind");
         postings.clear(2);
         assert_eq!((of(&postings, "ship"), postings.length(2)), (vec![(0, 3, 5)], 0));
@@ -129,7 +201,7 @@ mod tests {
             for stem in ["a", "b", "ab", "cd"] {
                 let mut expected: Vec<(usize, usize)> = last.iter().map(|(slot, text)| (*slot, text.split(' ').filter(|w| *w == stem).count())).filter(|(_, n)| *n > 0).collect();
                 expected.sort_unstable();
-                let found: Vec<(usize, usize)> = postings.having(stem).map(|(slot, times, _)| (slot, times as usize)).collect();
+                let found: Vec<(usize, usize)> = of(&postings, stem).into_iter().map(|(slot, times, _)| (slot, times as usize)).collect();
                 prop_assert_eq!(found, expected, "{}", stem);
             }
         }

@@ -18,8 +18,6 @@ pub(crate) struct Said {
     pub day: Option<i32>,
     /// Who says it: a number of [`Sayings::called`]; 0 is nobody.
     pub speaker: u32,
-    /// A memory with this project in common stands in one order with it.
-    pub group: u32,
     print: u64,
 }
 
@@ -42,9 +40,10 @@ pub(super) enum Text {
 pub(crate) struct Sayings {
     said: Vec<Said>,
     speakers: HashMap<String, u32>,
-    /// For each speaker the words of the name, lower case, that are long enough to be asked for.
-    names: Vec<Vec<String>>,
-    groups: HashMap<Option<String>, u32>,
+    /// For each word of a name, lower case and long enough to be asked for, who bears it.
+    bearers: HashMap<String, Vec<u32>>,
+    /// For each speaker the slots of what they say.
+    spoken: Vec<Vec<u32>>,
 }
 
 /// Shorter words of a name are no names: initials, "Mr".
@@ -57,8 +56,6 @@ impl Sayings {
             self.said.resize_with(slot + 1, Said::default);
         }
         let parts = parts(content);
-        let next = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
-        let group = *self.groups.entry(entry.group.clone()).or_insert(next);
         let mut hasher = DefaultHasher::new();
         content.hash(&mut hasher);
         // A slot that has not been read has the print 0.
@@ -67,13 +64,18 @@ impl Sayings {
         let kind = if text == Text::Same { self.said[slot].kind } else { kind(parts.body) };
         let day = entry.event_day.or(parts.day).or(Some(entry.created_day));
         let speaker = self.speaker(parts.speaker);
-        self.said[slot] = Said { kind, day, speaker, group, print };
+        if speaker != self.said[slot].speaker {
+            self.silence(slot);
+            self.speaks(speaker, slot);
+        }
+        self.said[slot] = Said { kind, day, speaker, print };
         text
     }
 
     /// Forgets the text of a slot.
     pub(super) fn clear(&mut self, slot: usize) {
-        self.said[slot] = Said { group: self.said[slot].group, ..Said::default() };
+        self.silence(slot);
+        self.said[slot] = Said::default();
     }
 
     /// What a text says of itself.
@@ -81,19 +83,38 @@ impl Sayings {
         self.said[slot]
     }
 
-    /// Those of some speakers whose name has a word that is asked for, if they all have the same word in common; else nobody.
-    pub(crate) fn called(&self, speakers: &[u32], asked: &HashSet<String>) -> HashSet<u32> {
-        let words_of = |speaker: &u32| self.names.get(*speaker as usize).map_or(&[][..], Vec::as_slice);
-        let found: HashSet<&String> = speakers.iter().flat_map(words_of).filter(|word| asked.contains(*word)).collect();
-        match found.into_iter().collect::<Vec<_>>().as_slice() {
-            [one] => speakers.iter().copied().filter(|speaker| words_of(speaker).contains(one)).collect(),
-            _ => HashSet::new(),
+    /// Those of the speakers who say something that is admitted and whose name has a word that is asked for, if they all have the same
+    /// word in common; else nobody.
+    pub(crate) fn called(&self, asked: &HashSet<String>, admits: impl Fn(usize) -> bool) -> &[u32] {
+        let says = |speaker: &u32| self.spoken[*speaker as usize].iter().any(|slot| admits(*slot as usize));
+        let mut found = asked.iter().filter_map(|word| self.bearers.get(word)).filter(|bearers| bearers.iter().any(says));
+        match (found.next(), found.next()) {
+            (Some(one), None) => one,
+            _ => &[],
+        }
+    }
+
+    fn speaks(&mut self, speaker: u32, slot: usize) {
+        if let Some(spoken) = self.spoken.get_mut(speaker as usize).filter(|_| speaker != 0) {
+            let slot = super::narrow(slot);
+            if let Err(at) = spoken.binary_search(&slot) {
+                spoken.insert(at, slot);
+            }
+        }
+    }
+
+    fn silence(&mut self, slot: usize) {
+        let speaker = self.said[slot].speaker;
+        if let Some(spoken) = self.spoken.get_mut(speaker as usize)
+            && let Ok(at) = spoken.binary_search(&super::narrow(slot))
+        {
+            spoken.remove(at);
         }
     }
 
     fn speaker(&mut self, name: &str) -> u32 {
-        if self.names.is_empty() {
-            self.names.push(Vec::new());
+        if self.spoken.is_empty() {
+            self.spoken.push(Vec::new());
         }
         if name.is_empty() {
             return 0;
@@ -101,9 +122,12 @@ impl Sayings {
         if let Some(known) = self.speakers.get(name) {
             return *known;
         }
-        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        let words = name.split(' ').filter(|word| word.chars().count() >= LEAST_NAME).map(str::to_lowercase);
-        self.names.push(words.collect());
+        let number = super::narrow(self.spoken.len());
+        self.spoken.push(Vec::new());
+        let words: HashSet<String> = name.split(' ').filter(|word| word.chars().count() >= LEAST_NAME).map(str::to_lowercase).collect();
+        for word in words {
+            self.bearers.entry(word).or_default().push(number);
+        }
         self.speakers.insert(name.to_owned(), number);
         number
     }

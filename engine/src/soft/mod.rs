@@ -18,12 +18,13 @@ pub mod text;
 pub(crate) mod tongue;
 mod words;
 
-pub(crate) use order::{Order, link};
+pub(crate) use order::{Order, Sums, lift};
 pub(crate) use parts::{Parts, STEPS, parts};
 pub(crate) use text::Kind;
 pub(crate) use words::{Word, weights};
 
 use crate::embedding::Code;
+use crate::kernels::Eight;
 use dates::Named;
 use text::Wanted;
 
@@ -50,7 +51,7 @@ const NEXT: f64 = 0.15;
 /// What each gets of the best around it.
 const WINDOW: f64 = 0.4;
 /// How far around is.
-const REACH: usize = 8;
+pub(crate) const REACH: usize = 8;
 /// How many of the best around count.
 const BEST: usize = 2;
 /// What the newest gets, so that of two that are nearly as good it comes first.
@@ -61,10 +62,8 @@ const FADING: f64 = 30.0;
 const QUESTION: f64 = 0.03;
 /// How much more neighbours must be alike than any two before their order counts whole.
 const LINK: f64 = 0.045;
-/// Up to this many memories the words of all are compared; of more only those of the best by everything else, and of their neighbours.
-const SCAN_ALL: usize = 2_000;
-/// How many that are.
-const SCAN_BEST: usize = 400;
+/// Up to this many memories everything of all is compared; of more only the words of the best by everything else, and of their neighbours.
+pub(crate) const SCAN_ALL: usize = 2_000;
 
 /// A best score below this is seldom of an answer. docs/retrieval.md says how it was learnt.
 pub(crate) const WEAK: f64 = 0.65;
@@ -89,7 +88,8 @@ pub(crate) struct Item<'a> {
 /// What is known of a question.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Question {
-    words: Vec<Word>,
+    weights: Vec<f64>,
+    eights: Vec<Eight>,
     dates: Vec<Named>,
     times: Vec<relative::Span>,
     today: i32,
@@ -98,31 +98,105 @@ pub(crate) struct Question {
 
 impl Question {
     /// Reads a question that is asked on the day `today`; `words` are its content words, one a stem.
-    pub(crate) fn new(text: &str, words: Vec<Word>, today: i32) -> Self {
-        Self { words, dates: dates::named(text), times: relative::named(text, today), today, wanted: text::wanted(text) }
+    pub(crate) fn new(text: &str, words: &[Word], today: i32) -> Self {
+        Self {
+            weights: words.iter().map(|word| word.weight).collect(),
+            eights: words::side_by_side(words),
+            dates: dates::named(text),
+            times: relative::named(text, today),
+            today,
+            wanted: text::wanted(text),
+        }
     }
+
+    /// Whether it names a date.
+    pub(crate) fn names_dates(&self) -> bool {
+        !self.dates.is_empty() || !self.times.is_empty()
+    }
+
+    /// Whether it wants to hear a time or a place.
+    pub(crate) fn wants(&self) -> bool {
+        self.wanted != Wanted::default()
+    }
+
+    /// How near each of all known days is to the dates that it names.
+    pub(crate) fn nearness(&self, days: &[Option<i32>]) -> Vec<f64> {
+        dates::nearness(&self.dates, &self.times, days)
+    }
+
+    /// What each gets for being newer than others of these days. Counted from the newest of them, so that an old store is told apart as well
+    /// as a young one.
+    pub(crate) fn recency<D: Iterator<Item = Option<i32>>>(&self, days: impl Fn() -> D) -> impl Iterator<Item = f64> {
+        let newest = days().flatten().filter(|day| *day <= self.today).max().unwrap_or(self.today);
+        days().map(move |day| day.map_or(0.0, |day| RECENT / (1.0 + f64::from(newest.saturating_sub(day).max(0)) / FADING)))
+    }
+
+    /// What it adds to be near a date, to be said by the one whom the question names, and to hold what it wants to hear.
+    pub(crate) fn worth(&self, kind: Kind, near: f64, said_by_named: bool) -> f64 {
+        let person = if said_by_named { PERSON + if kind.first_person { FIRST } else { 0.0 } } else { 0.0 };
+        let expected = u8::from(self.wanted.time && kind.time_word) + u8::from(self.wanted.place && kind.inner_name);
+        DATE * near + person + EXPECT * f64::from(expected)
+    }
+
+    /// What the soft match of its own words is worth.
+    pub(crate) fn own_match(&self, codes: &[Code]) -> f64 {
+        let mut row = [0.0; 8];
+        let of_eight = |(eight, weights): (&Eight, &[f64])| {
+            words::matches(std::slice::from_ref(eight), codes, &mut row);
+            row.iter().zip(weights).map(|(own, weight)| own * weight).sum::<f64>()
+        };
+        SOFT * self.eights.iter().zip(self.weights.chunks(8)).map(of_eight).sum::<f64>()
+    }
+
+    /// Adds the soft match of the words to memories that stand one after the other; a word counts somewhat less in the memory next door.
+    pub(crate) fn add_matches(&self, scores: &mut [f64], codes: &[&[Code]], link: f64) {
+        let count = self.weights.len();
+        if count == 0 {
+            return;
+        }
+        let mut matches = vec![0.0; scores.len() * count];
+        for (codes, row) in codes.iter().zip(matches.chunks_exact_mut(count)) {
+            words::matches(&self.eights, codes, row);
+        }
+        let zeros = vec![0.0; count];
+        let row = |at: usize| matches.get(at * count..(at + 1) * count).unwrap_or(&zeros);
+        for (at, score) in scores.iter_mut().enumerate() {
+            let (before, own, after) = (at.checked_sub(1).map_or(zeros.as_slice(), row), row(at), row(at + 1));
+            let best = |word: usize| own[word].max(TERM_BESIDE * link * before[word].max(after[word]));
+            *score += SOFT * self.weights.iter().enumerate().map(|(word, weight)| weight * best(word)).sum::<f64>();
+        }
+    }
+}
+
+/// What the text as a whole and its words are worth.
+pub(crate) fn base(cosine: f64, lexical: f64) -> f64 {
+    COS * cosine.max(0.0) + LEX * lexical
+}
+
+/// The same, of what is only roughly known.
+#[expect(clippy::cast_possible_truncation, reason = "the constants have few digits")]
+pub(crate) fn roughly(cosine: f32, lexical: f32) -> f32 {
+    COS as f32 * cosine.max(0.0) + LEX as f32 * lexical.min(1.0)
 }
 
 /// The score of each memory. `items` stand in the order of `orders`, one after the other.
 pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) -> Vec<f64> {
-    let named = named_or_wanted(items, question);
-    let mut scores: Vec<f64> = items.iter().map(|item| COS * item.cosine.max(0.0) + LEX * item.lexical).collect();
-    let scanned = to_scan(&scores, &named, orders);
-    add_soft(&mut scores, items, orders, question, &scanned);
-    scores.iter_mut().zip(named).for_each(|(score, named)| *score += named);
+    let days: Vec<Option<i32>> = items.iter().map(|item| item.day).collect();
+    let worth = |(item, near): (&Item<'_>, f64)| question.worth(item.kind, near, item.said_by_named);
+    let named: Vec<f64> = items.iter().zip(question.nearness(&days)).map(worth).collect();
+    let mut scores: Vec<f64> = items.iter().map(|item| base(item.cosine, item.lexical)).collect();
+    let codes: Vec<&[Code]> = items.iter().map(|item| item.codes).collect();
     let asks: Vec<bool> = items.iter().map(|item| item.kind.question).collect();
     let mut lifted = Vec::with_capacity(scores.len());
     for (order, range) in ranges(orders) {
-        lifted.extend(order::lift(&scores[range.clone()], &asks[range], order.link));
+        let of_order = &mut scores[range.clone()];
+        question.add_matches(of_order, &codes[range.clone()], order.link);
+        of_order.iter_mut().zip(&named[range.clone()]).for_each(|(score, named)| *score += named);
+        lifted.extend(order::lift(of_order, &asks[range], order.link));
     }
-    lifted.iter_mut().zip(recency(items, question.today)).for_each(|(score, recent)| *score += recent);
+    let days = || items.iter().map(|item| item.day);
+    lifted.iter_mut().zip(question.recency(days)).for_each(|(score, recent)| *score += recent);
     lifted
-}
-
-/// What each gets for being newer than others. Counted from the newest of them, so that an old store is told apart as well as a young one.
-fn recency(items: &[Item<'_>], today: i32) -> impl Iterator<Item = f64> {
-    let newest = items.iter().filter_map(|item| item.day).filter(|day| *day <= today).max().unwrap_or(today);
-    items.iter().map(move |item| item.day.map_or(0.0, |day| RECENT / (1.0 + f64::from(newest.saturating_sub(day).max(0)) / FADING)))
 }
 
 fn ranges(orders: &[Order]) -> impl Iterator<Item = (Order, std::ops::Range<usize>)> {
@@ -131,61 +205,4 @@ fn ranges(orders: &[Order]) -> impl Iterator<Item = (Order, std::ops::Range<usiz
         *first = range.end;
         Some((*order, range))
     })
-}
-
-/// What the question names or wants: a date, a person, a time, a place.
-fn named_or_wanted(items: &[Item<'_>], question: &Question) -> Vec<f64> {
-    let days: Vec<Option<i32>> = items.iter().map(|item| item.day).collect();
-    let near = dates::nearness(&question.dates, &question.times, &days);
-    let worth = |(item, near): (&Item<'_>, f64)| {
-        let person = if item.said_by_named { PERSON + if item.kind.first_person { FIRST } else { 0.0 } } else { 0.0 };
-        let expected = u8::from(question.wanted.time && item.kind.time_word) + u8::from(question.wanted.place && item.kind.inner_name);
-        DATE * near + person + EXPECT * f64::from(expected)
-    };
-    items.iter().zip(near).map(worth).collect()
-}
-
-/// Whose words are compared: everybody's in a small store; else those of the best by everything else.
-fn to_scan(scores: &[f64], named: &[f64], orders: &[Order]) -> Vec<bool> {
-    if scores.len() <= SCAN_ALL {
-        return vec![true; scores.len()];
-    }
-    let mut best: Vec<(f64, usize)> =
-        scores.iter().zip(named).map(|(score, named)| score + named).enumerate().map(|(at, s)| (s, at)).collect();
-    best.select_nth_unstable_by(SCAN_BEST, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-    let mut scanned = vec![false; scores.len()];
-    best[..SCAN_BEST].iter().for_each(|(_, at)| scanned[*at] = true);
-    for (_, range) in ranges(orders) {
-        let of_order = &mut scanned[range];
-        let near: Vec<usize> = (0..of_order.len())
-            .filter(|at| at.checked_sub(1).is_some_and(|before| of_order[before]) || of_order.get(at + 1).is_some_and(|after| *after))
-            .collect();
-        for at in near {
-            of_order[at] = true;
-        }
-    }
-    scanned
-}
-
-/// Adds the soft match of the words; a word counts somewhat less in the memory next door.
-fn add_soft(scores: &mut [f64], items: &[Item<'_>], orders: &[Order], question: &Question, scanned: &[bool]) {
-    let count = question.words.len();
-    let mut matches = vec![0.0; items.len() * count];
-    if count == 0 {
-        return;
-    }
-    for ((item, row), _) in items.iter().zip(matches.chunks_exact_mut(count)).zip(scanned).filter(|(_, scanned)| **scanned) {
-        words::matches(&question.words, item.codes, row);
-    }
-    let row = |at: usize| &matches[at * count..(at + 1) * count];
-    let zeros = vec![0.0; count];
-    for (order, range) in ranges(orders) {
-        for at in range.clone().filter(|at| scanned[*at]) {
-            let before = if at > range.start { row(at - 1) } else { &zeros };
-            let after = if at + 1 < range.end { row(at + 1) } else { &zeros };
-            let own = row(at);
-            let best = |word: usize| own[word].max(TERM_BESIDE * order.link * before[word].max(after[word]));
-            scores[at] += SOFT * question.words.iter().enumerate().map(|(word, asked)| asked.weight * best(word)).sum::<f64>();
-        }
-    }
 }

@@ -4,7 +4,6 @@
 //! and the last lines of `scores` of the reference. Not here: which memories form one order (`recall`).
 
 use super::{ANSWER, BEST, LINK, NEXT, QUESTION, REACH, WINDOW};
-use crate::embedding::dot;
 
 /// Memories of one project in storing order, and what their order is worth, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,23 +12,41 @@ pub(crate) struct Order {
     pub link: f64,
 }
 
-/// What the order of these vectors is worth: how much more neighbours are alike than any two are, less one standard error.
-///
-/// The mean over all pairs is taken from the sum of the vectors, so this costs one pass.
-pub(crate) fn link<'a>(vectors: impl Iterator<Item = &'a [f32]>) -> f64 {
-    let (mut total, mut near, mut count, mut before): (Vec<f64>, f64, usize, Option<&[f32]>) = (Vec::new(), 0.0, 0, None);
-    for vector in vectors {
-        total.resize(vector.len(), 0.0);
-        total.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
-        near += before.map_or(0.0, |before| f64::from(dot(before, vector)));
-        (count, before) = (count + 1, Some(vector));
+/// What is summed of the vectors of an order. The mean over all pairs is taken from the sum of the vectors, so this costs one pass.
+#[derive(Debug)]
+pub(crate) struct Sums {
+    total: Vec<f64>,
+    /// The cosines of neighbours.
+    near: f64,
+    count: usize,
+}
+
+impl Sums {
+    pub(crate) fn new(dimensions: usize) -> Self {
+        Self { total: vec![0.0; dimensions], near: 0.0, count: 0 }
     }
-    if count < 2 {
-        return 0.0;
+
+    /// One more at the end, with its cosine to what was the last; 0 for the first.
+    pub(crate) fn add(&mut self, vector: &[f32], beside: f64) {
+        self.total.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
+        (self.near, self.count) = (self.near + beside, self.count + 1);
     }
-    let n = count as f64;
-    let random = (total.iter().map(|sum| sum * sum).sum::<f64>() - n) / (n * n - n);
-    ((near / (n - 1.0) - random - 0.15 / n.sqrt()) / LINK).clamp(0.0, 1.0)
+
+    /// One less at the beginning, with its cosine to what becomes the first.
+    pub(crate) fn remove(&mut self, vector: &[f32], beside: f64) {
+        self.total.iter_mut().zip(vector).for_each(|(sum, value)| *sum -= f64::from(*value));
+        (self.near, self.count) = (self.near - beside, self.count - 1);
+    }
+
+    /// What the order is worth: how much more neighbours are alike than any two are, less one standard error.
+    pub(crate) fn link(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let n = self.count as f64;
+        let random = (self.total.iter().map(|sum| sum * sum).sum::<f64>() - n) / (n * n - n);
+        ((self.near / (n - 1.0) - random - 0.15 / n.sqrt()) / LINK).clamp(0.0, 1.0)
+    }
 }
 
 /// The better of what stands just before and just after, 0 at the ends.
@@ -47,25 +64,53 @@ pub(super) fn answered(scores: &[f64], question: &[bool], at: usize) -> f64 {
 pub(crate) fn lift(scores: &[f64], question: &[bool], link: f64) -> Vec<f64> {
     let near: Vec<f64> =
         (0..scores.len()).map(|at| scores[at] + link * (ANSWER * answered(scores, question, at) + NEXT * beside(scores, at))).collect();
+    let around = best_around(&near);
     let whole = |at: usize| {
-        let around = WINDOW * (link * best_around(&near, at) + (1.0 - link) * near[at]);
+        let around = WINDOW * (link * around[at] + (1.0 - link) * near[at]);
         near[at] + around - if question[at] { QUESTION } else { 0.0 }
     };
     (0..scores.len()).map(whole).collect()
 }
 
-/// The mean of the best [`BEST`] scores of those around, itself among them; what is beyond the ends counts as 0.
-pub(super) fn best_around(scores: &[f64], at: usize) -> f64 {
-    let around = &scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)];
-    let floor = if around.len() == 2 * REACH + 1 { f64::NEG_INFINITY } else { 0.0 };
-    let mut best = [floor; BEST];
-    for score in around {
+/// For each the mean of the best [`BEST`] scores of those around, itself among them; what is beyond the ends counts as 0.
+///
+/// The best two of any 16 in a row are those of two eights, and so on: five passes without a branch.
+pub(super) fn best_around(scores: &[f64]) -> Vec<f64> {
+    let mut means: Vec<f64> = Vec::with_capacity(scores.len());
+    let end = scores.len().saturating_sub(REACH).max(REACH.min(scores.len()));
+    means.extend((0..REACH.min(scores.len())).map(|at| best_at_end(scores, at)));
+    let (mut first, mut second) = (scores.to_vec(), vec![f64::NEG_INFINITY; scores.len()]);
+    for step in [1, 2, 4, 8] {
+        let count = first.len().saturating_sub(step);
+        for at in 0..count {
+            (first[at], second[at]) = better_two((first[at], second[at]), (first[at + step], second[at + step]));
+        }
+        first.truncate(count);
+    }
+    means.extend((REACH..end).map(|at| {
+        let (best, next) = better_two((first[at - REACH], second[at - REACH]), (scores[at + REACH], f64::NEG_INFINITY));
+        (best + next) / BEST as f64
+    }));
+    means.extend((end..scores.len()).map(|at| best_at_end(scores, at)));
+    means
+}
+
+/// The best two of twice two.
+fn better_two(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    let (least, most) = if a.0 < b.0 { (a.0, b.0) } else { (b.0, a.0) };
+    let second = if a.1 < b.1 { b.1 } else { a.1 };
+    (most, if least < second { second } else { least })
+}
+
+fn best_at_end(scores: &[f64], at: usize) -> f64 {
+    let mut best = [0.0; BEST];
+    for score in &scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)] {
         if *score > best[BEST - 1] {
             best[BEST - 1] = *score;
             best.sort_by(|a, b| b.total_cmp(a));
         }
     }
-    best.iter().map(|score| if score.is_finite() { *score } else { 0.0 }).sum::<f64>() / BEST as f64
+    best.iter().sum::<f64>() / BEST as f64
 }
 
 #[cfg(test)]
@@ -81,7 +126,13 @@ mod tests {
     fn a_drifting_order_is_linked_and_a_shuffled_one_is_not() {
         let drifting: Vec<Vec<f32>> = (0..400).map(|i| unit(i as f32 * 0.02)).collect();
         let shuffled: Vec<Vec<f32>> = (0..400).map(|i| unit((i * 149 % 400) as f32 * 0.02)).collect();
-        let of = |vectors: &[Vec<f32>]| link(vectors.iter().map(Vec::as_slice));
+        let of = |vectors: &[Vec<f32>]| {
+            let mut sums = Sums::new(2);
+            for (at, vector) in vectors.iter().enumerate() {
+                sums.add(vector, at.checked_sub(1).map_or(0.0, |before| f64::from(crate::embedding::dot(&vectors[before], vector))));
+            }
+            sums.link()
+        };
         assert!((of(&drifting) - 1.0).abs() < 1e-9 && of(&shuffled) < 1e-9, "{} {}", of(&drifting), of(&shuffled));
         assert!(of(&drifting[..1]).abs() < 1e-9);
     }
@@ -94,6 +145,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_best_around_are_the_best_of_those_around(scores in prop::collection::vec(-1.0..2.0_f64, 0..60)) {
+            for (at, mean) in best_around(&scores).into_iter().enumerate() {
+                let mut around = scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)].to_vec();
+                if around.len() < 2 * REACH + 1 {
+                    around.extend([0.0; BEST]);
+                }
+                around.sort_by(|a, b| b.total_cmp(a));
+                prop_assert!((around[..BEST].iter().sum::<f64>() / BEST as f64 - mean).abs() < 1e-12, "{} {:?}", at, scores);
+            }
+        }
+
         #[test]
         fn without_link_the_order_moves_nothing(scores in prop::collection::vec(0.0..2.0_f64, 1..40), turn in 0..40_usize) {
             let lifted = lift(&scores, &vec![false; scores.len()], 0.0);

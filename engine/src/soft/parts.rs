@@ -4,10 +4,8 @@
 //! by people alone, so it may cost what it costs. Not here: how parts are told (`explain`).
 
 use super::order::{answered, beside, best_around};
-use super::{
-    ANSWER, COS, DATE, EXPECT, FIRST, Item, LEX, NEXT, Order, PERSON, QUESTION, Question, WINDOW, add_soft, dates, named_or_wanted, ranges,
-    recency, to_scan,
-};
+use super::{ANSWER, COS, DATE, EXPECT, FIRST, Item, LEX, NEXT, Order, PERSON, QUESTION, Question, WINDOW, base, ranges};
+use crate::embedding::Code;
 
 /// The steps by name, in the order of [`Parts`].
 pub(crate) const STEPS: [&str; 12] =
@@ -18,24 +16,26 @@ pub(crate) type Parts = [f64; STEPS.len()];
 
 /// The parts of each score; `items` and `orders` as for [`super::scores`].
 pub(crate) fn parts(items: &[Item<'_>], orders: &[Order], question: &Question) -> Vec<Parts> {
-    let named = named_or_wanted(items, question);
-    let legs: Vec<f64> = items.iter().map(|item| COS * item.cosine.max(0.0) + LEX * item.lexical).collect();
-    let mut scores = legs.clone();
-    let scanned = to_scan(&scores, &named, orders);
-    add_soft(&mut scores, items, orders, question, &scanned);
-    let words: Vec<f64> = scores.iter().zip(&legs).map(|(with, without)| with - without).collect();
-    scores.iter_mut().zip(named).for_each(|(score, named)| *score += named);
-    let days: Vec<Option<i32>> = items.iter().map(|item| item.day).collect();
-    let near = dates::nearness(&question.dates, &question.times, &days);
-    let asks: Vec<bool> = items.iter().map(|item| item.kind.question).collect();
-    let recent: Vec<f64> = recency(items, question.today).collect();
+    let days = || items.iter().map(|item| item.day);
+    let near = question.nearness(&days().collect::<Vec<_>>());
+    let recent: Vec<f64> = question.recency(days).collect();
     let mut all = Vec::with_capacity(items.len());
     for (order, range) in ranges(orders) {
-        let lifted = lifted(&scores[range.clone()], &asks[range.clone()], order.link);
-        for (at, [answer, next, window, asking]) in range.zip(lifted) {
-            let (item, [person, first_person, expect]) = (&items[at], said(&items[at], question));
+        let (of_order, near) = (&items[range.clone()], &near[range.clone()]);
+        let legs: Vec<f64> = of_order.iter().map(|item| base(item.cosine, item.lexical)).collect();
+        let mut scores = legs.clone();
+        let codes: Vec<&[Code]> = of_order.iter().map(|item| item.codes).collect();
+        question.add_matches(&mut scores, &codes, order.link);
+        let words: Vec<f64> = scores.iter().zip(&legs).map(|(with, without)| with - without).collect();
+        for ((score, item), near) in scores.iter_mut().zip(of_order).zip(near) {
+            *score += question.worth(item.kind, *near, item.said_by_named);
+        }
+        let asks: Vec<bool> = of_order.iter().map(|item| item.kind.question).collect();
+        for (at, [answer, next, window, asking]) in lifted(&scores, &asks, order.link).into_iter().enumerate() {
+            let (item, [person, first_person, expect]) = (&of_order[at], said(&of_order[at], question));
             let (cosine, bm25, date) = (COS * item.cosine.max(0.0), LEX * item.lexical, DATE * near[at]);
-            all.push([cosine, bm25, words[at], date, person, first_person, expect, answer, next, window, asking, recent[at]]);
+            let recent = recent[range.start + at];
+            all.push([cosine, bm25, words[at], date, person, first_person, expect, answer, next, window, asking, recent]);
         }
     }
     all
@@ -54,6 +54,7 @@ fn lifted(scores: &[f64], asks: &[bool], link: f64) -> Vec<[f64; 4]> {
     let answer = |at: usize| link * ANSWER * answered(scores, asks, at);
     let next = |at: usize| link * NEXT * beside(scores, at);
     let near: Vec<f64> = (0..scores.len()).map(|at| scores[at] + answer(at) + next(at)).collect();
-    let window = |at: usize| WINDOW * (link * best_around(&near, at) + (1.0 - link) * near[at]);
+    let around = best_around(&near);
+    let window = |at: usize| WINDOW * (link * around[at] + (1.0 - link) * near[at]);
     (0..scores.len()).map(|at| [answer(at), next(at), window(at), if asks[at] { -QUESTION } else { 0.0 }]).collect()
 }

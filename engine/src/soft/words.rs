@@ -4,6 +4,7 @@
 //! estimation techniques from rounding algorithms", 2002), so that `sin(pi/2 * (1 - 2 * distance / 384))` estimates their cosine.
 
 use crate::embedding::{Code, DIMENSIONS};
+use crate::kernels::{self, Eight};
 use std::sync::LazyLock;
 
 /// One word of a question.
@@ -19,34 +20,29 @@ static COSINES: LazyLock<[f64; DIMENSIONS + 1]> = LazyLock::new(|| {
     std::array::from_fn(|distance| (std::f64::consts::FRAC_PI_2 * (1.0 - 2.0 * distance as f64 / DIMENSIONS as f64)).sin())
 });
 
+/// The codes of some words, eight side by side as the kernel reads them.
+pub(crate) fn side_by_side(words: &[Word]) -> Vec<Eight> {
+    let eight = |words: &[Word]| {
+        let mut eight = Eight::default();
+        for (at, word) in words.iter().enumerate() {
+            eight.iter_mut().zip(word.code.lanes()).for_each(|(of_lane, lane)| of_lane[at] = *lane);
+        }
+        eight
+    };
+    words.chunks(8).map(eight).collect()
+}
+
 /// For each word of a question the best match among a memory's words, -1 to 1; 0 in a memory without words.
-pub(crate) fn matches(asked: &[Word], of_memory: &[Code], into: &mut [f64]) {
-    for (word, best) in asked.iter().zip(into) {
-        let nearest = nearest(&word.code, of_memory);
-        *best = nearest.map_or(0.0, |distance| COSINES[distance as usize]);
+pub(crate) fn matches(asked: &[Eight], of_memory: &[Code], into: &mut [f64]) {
+    if of_memory.is_empty() {
+        into.fill(0.0);
+        return;
     }
-}
-
-/// The least distance, by the fastest instructions of this machine.
-fn nearest(code: &Code, codes: &[Code]) -> Option<u32> {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("popcnt") {
-        // SAFETY: the processor has the instruction, as was just found.
-        return unsafe { nearest_by_popcnt(code, codes) };
+    for (eight, into) in asked.iter().zip(into.chunks_mut(8)) {
+        for (best, distance) in into.iter_mut().zip(kernels::nearest(eight, of_memory)) {
+            *best = usize::try_from(distance).ok().and_then(|distance| COSINES.get(distance)).copied().unwrap_or(0.0);
+        }
     }
-    nearest_portable(code, codes)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "popcnt")]
-fn nearest_by_popcnt(code: &Code, codes: &[Code]) -> Option<u32> {
-    nearest_portable(code, codes)
-}
-
-#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
-#[inline(always)]
-fn nearest_portable(code: &Code, codes: &[Code]) -> Option<u32> {
-    codes.iter().map(|other| code.distance(other)).min()
 }
 
 /// The share of each word: the square root of BM25's idf. A word on half of the memories or more has none; one that no memory has has
@@ -76,6 +72,7 @@ mod tests {
         let (one, opposite) = (Code::of(&[1.0; 384]), Code::of(&[-1.0; 384]));
         let mut found = [0.0; 2];
         let asked = [Word { code: one, weight: 0.5 }, Word { code: opposite, weight: 0.5 }];
+        let asked = side_by_side(&asked);
         matches(&asked, &[one], &mut found);
         assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] + 1.0).abs() < 1e-12);
         matches(&asked, &[], &mut found);
@@ -92,10 +89,17 @@ mod tests {
     }
 
     proptest! {
+        /// However many words a question has: the kernel takes eight at once.
         #[test]
-        fn every_kernel_gives_what_the_portable_one_gives(asked in any::<u64>(), seeds in prop::collection::vec(any::<u64>(), 0..80)) {
+        fn every_word_meets_its_nearest(asked in prop::collection::vec(any::<u64>(), 0..20), seeds in prop::collection::vec(any::<u64>(), 1..20)) {
             let codes: Vec<Code> = seeds.into_iter().map(code).collect();
-            prop_assert_eq!(nearest(&code(asked), &codes), nearest_portable(&code(asked), &codes));
+            let words: Vec<Word> = asked.into_iter().map(|seed| Word { code: code(seed), weight: 0.1 }).collect();
+            let mut found = vec![0.0; words.len()];
+            matches(&side_by_side(&words), &codes, &mut found);
+            for (word, found) in words.iter().zip(found) {
+                let distance = codes.iter().map(|other| word.code.distance(other)).min().unwrap_or(0);
+                prop_assert_eq!(found.to_bits(), COSINES[distance as usize].to_bits());
+            }
         }
     }
 }

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Finding by the size of the store, beside SQLite's own vector and keyword search, from the example `scale`.
+
+    python3 bench/scale.py                        minutes, and most of them for the 100,000
+    python3 bench/scale.py --write                the same, and puts it into docs/benchmarks.md
+    python3 bench/scale.py --sizes 1000 1000000   some other sizes
+
+Each size is a process of its own, so that its memory is told apart.
+"""
+
+import argparse
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+
+import process
+import report
+
+TEXT = """\
+`Reader::recall` of 20 results in full, without the embedding and the relay: thread CPU time, median of three rounds of 60 questions, in
+turn with the same questions put to `vec0` (50 nearest) and FTS5 (any word, 50 best) in the same file, which are asked without a filter
+throughout. Notes are made up: 20 words, 384 numbers, some 13 word codes each. "Eligible": the share of the notes that the caller can
+see. R@10 is the share of the ten best that are found: by exact cosines, and with the words of all compared, too. MiB is what opening
+the store adds to the process.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    parser.add_argument("--sizes", nargs="+", default=["1000", "10000", "100000"])
+    options = parser.parse_args()
+    build = ["cargo", "build", "--release", "--locked", "-p", "loci-tests", "--example", "scale"]
+    subprocess.run(build, cwd=REPOSITORY, check=True)
+    tables = [_lines(size) for size in options.sizes]
+    lines = tables[0][:2] + [line for table in tables for line in table[2:]]
+    command = "python3 bench/scale.py"
+    text = f"## Finding by size\n\n{TEXT}\n" + "\n".join(lines) + "\n\n" + report.source("loci", process.machine(), command, date.today().isoformat())
+    print(text)
+    if options.write:
+        report.write(REPOSITORY / "docs" / "benchmarks.md", "scale", text)
+
+
+def _lines(size):
+    command = [REPOSITORY / "target" / "release" / "examples" / "scale", size]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,286 @@
+//! Which memories a search may find: a filter, and the bits that it makes.
+//!
+//! Not here: what is known of each memory (`facts`).
+
+use super::bitmap::slots_of;
+use super::facts::{BLOCK, Facts};
+use crate::decay::{Anchor, Decay};
+use crate::time::{DAY, Timestamp};
+use loci_proto::memory::{Confidence, MemoryType, Scope};
+use std::collections::HashSet;
+
+/// Which memories a search may find.
+#[derive(Debug, Clone)]
+pub(crate) struct Filter<'a> {
+    /// Group-scoped memories of this group, beside global ones.
+    pub group: &'a str,
+    pub kind: Option<MemoryType>,
+    pub scope: Option<Scope>,
+    pub min_confidence: Confidence,
+    pub now: Timestamp,
+    pub decay: Decay,
+    /// Also memories that a summary stands for.
+    pub compacted: bool,
+}
+
+/// One bit for each slot of the index: set where the filter admits the memory.
+#[derive(Debug)]
+pub(crate) struct Mask {
+    words: Vec<u64>,
+    /// For each word, how many are admitted before it.
+    before: Vec<u32>,
+    count: usize,
+    /// The project that the filter names.
+    own: Option<u32>,
+}
+
+impl Mask {
+    fn new(words: Vec<u64>, own: Option<u32>) -> Self {
+        let mut count = 0;
+        let mut before = Vec::with_capacity(words.len());
+        for word in &words {
+            before.push(count);
+            count += word.count_ones();
+        }
+        Self { words, before, count: count as usize, own }
+    }
+
+    /// The same without some slots.
+    pub(crate) fn without(&self, slots: &HashSet<usize>) -> Self {
+        let mut words = self.words.clone();
+        for slot in slots {
+            words[slot / 64] &= !(1 << (slot % 64));
+        }
+        Self::new(words, self.own)
+    }
+
+    /// Leaves only what is also to be kept.
+    pub(crate) fn narrow(&mut self, keep: impl Fn(usize) -> bool) {
+        let mut words = std::mem::take(&mut self.words);
+        for (number, word) in words.iter_mut().enumerate() {
+            for slot in slots_of(number, *word).filter(|slot| !keep(*slot)) {
+                *word &= !(1 << (slot % 64));
+            }
+        }
+        *self = Self::new(words, self.own);
+    }
+
+    pub(crate) fn admits(&self, slot: usize) -> bool {
+        self.words.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
+    }
+
+    /// How many memories it admits.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many of them stand before an admitted one.
+    pub(crate) fn rank(&self, slot: usize) -> usize {
+        let below = self.words[slot / 64] & ((1 << (slot % 64)) - 1);
+        (self.before[slot / 64] + below.count_ones()) as usize
+    }
+
+    /// The slots of all that are admitted, in storing order.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(number, word)| slots_of(number, *word))
+    }
+
+    /// 64 slots at once.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The admitted slot before this one.
+    pub(crate) fn before(&self, slot: usize) -> Option<usize> {
+        let mut number = slot / 64;
+        let mut word = self.words.get(number).map_or(0, |word| word & ((1 << (slot % 64)) - 1));
+        while word == 0 {
+            number = number.min(self.words.len()).checked_sub(1)?;
+            word = self.words[number];
+        }
+        Some(number * 64 + 63 - word.leading_zeros() as usize)
+    }
+
+    /// The admitted slot after this one.
+    pub(crate) fn after(&self, slot: usize) -> Option<usize> {
+        let mut number = slot / 64;
+        let mut word = self.words.get(number)? & (u64::MAX << (slot % 64)) & !(1 << (slot % 64));
+        while word == 0 {
+            number += 1;
+            word = *self.words.get(number)?;
+        }
+        Some(number * 64 + word.trailing_zeros() as usize)
+    }
+
+    /// A number that other bits have not, but for a chance of one in 2^64.
+    pub(crate) fn print(&self) -> u64 {
+        self.words.iter().fold(self.count as u64, |print, word| (print.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// How many of these slots it admits.
+    pub(crate) fn count_of(&self, slots: &[u32]) -> usize {
+        slots.iter().map(|slot| (self.words.get(*slot as usize / 64).copied().unwrap_or(0) >> (slot % 64) & 1) as usize).sum()
+    }
+
+    /// A slot that is behind all.
+    pub(crate) fn end(&self) -> usize {
+        self.words.len() * 64
+    }
+
+    /// The number of the project that the filter names.
+    pub(crate) fn own(&self) -> Option<u32> {
+        self.own
+    }
+}
+
+impl Facts {
+    /// Which memories a search may find.
+    pub(super) fn mask(&self, filter: &Filter<'_>) -> Mask {
+        let mut words = vec![0_u64; self.len().div_ceil(64)];
+        for slot in self.group(filter.group).map_or(&[][..], |group| &self.members_of(group).all) {
+            words[*slot as usize / 64] |= 1 << (slot % 64);
+        }
+        let of_kind = filter.kind.map(|kind| self.of_kind(kind));
+        for (number, word) in words.iter_mut().enumerate() {
+            let global = self.global.word(number);
+            let status = self.active.word(number) | if filter.compacted { self.compacted.word(number) } else { 0 };
+            let scope = match filter.scope {
+                None => u64::MAX,
+                Some(Scope::Global) => global,
+                Some(Scope::Group) => !global,
+            };
+            *word = (*word | global) & status & scope & of_kind.map_or(u64::MAX, |bits| bits.word(number));
+            for slot in slots_of(number, *word & self.expiring.word(number)) {
+                if self.expires_at(slot) <= filter.now.0 {
+                    *word &= !(1 << (slot % 64));
+                }
+            }
+        }
+        self.leave_out_unsure(filter, &mut words);
+        Mask::new(words, self.group(filter.group))
+    }
+
+    /// Clears the bits of memories that are not sure enough. Where even the least sure and oldest of a block would be, none is looked at.
+    fn leave_out_unsure(&self, filter: &Filter<'_>, words: &mut [u64]) {
+        let least = filter.min_confidence.get();
+        if least <= 0.0 {
+            return;
+        }
+        let fastest = filter.decay.episodic_factor.min(filter.decay.semantic_factor);
+        let interval = filter.decay.interval_days * DAY as f64;
+        let mut limits = Limits::default();
+        for (block, words) in words.chunks_mut(BLOCK / 64).enumerate() {
+            let lowest = self.lowest()[block];
+            let bound = lowest.confidence * fastest.powf(filter.now.since(lowest.at) as f64 / interval);
+            // A rounding error must not decide.
+            if bound >= least * (1.0 + 1e-9) {
+                continue;
+            }
+            for (number, word) in words.iter_mut().enumerate() {
+                for slot in slots_of(block * BLOCK / 64 + number, *word) {
+                    if !limits.are_kept(filter, self.kind(slot), self.anchor(slot)) {
+                        *word &= !(1 << (slot % 64));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How old a memory may be before it is not sure enough, for the confidence that was asked for last: most memories have the same.
+#[derive(Debug, Default)]
+struct Limits([Option<(f64, f64)>; 2]);
+
+impl Limits {
+    fn are_kept(&mut self, filter: &Filter<'_>, kind: MemoryType, anchor: Anchor) -> bool {
+        let exactly = || filter.decay.at(filter.now, kind, anchor) >= filter.min_confidence;
+        if anchor.pinned {
+            return exactly();
+        }
+        let episodic = kind == MemoryType::Episodic;
+        let factor = if episodic { filter.decay.episodic_factor } else { filter.decay.semantic_factor };
+        let (age, confidence) = (filter.now.since(anchor.at) as f64, anchor.confidence.get());
+        let known = &mut self.0[usize::from(episodic)];
+        let limit = match *known {
+            Some((of, limit)) if of.to_bits() == confidence.to_bits() => limit,
+            _ => {
+                let limit = filter.decay.interval_days * DAY as f64 * (filter.min_confidence.get() / confidence).ln() / factor.ln();
+                *known = Some((confidence, limit));
+                limit
+            }
+        };
+        // Within a minute of the limit, and where there is none, the rule itself decides.
+        if (age - limit).abs() > 60_000.0 { age < limit } else { exactly() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::memories::Status;
+    use crate::index::{Entry, Index};
+    use crate::testing::T0;
+    use proptest::prelude::*;
+
+    /// The rule, for one memory.
+    fn admitted(filter: &Filter<'_>, entry: &Entry) -> bool {
+        let visible = entry.scope == Scope::Global || entry.group.as_deref() == Some(filter.group);
+        (entry.status == Status::Active || (filter.compacted && entry.status == Status::Compacted))
+            && visible
+            && filter.kind.is_none_or(|kind| kind == entry.kind)
+            && filter.scope.is_none_or(|scope| scope == entry.scope)
+            && entry.expires_at.is_none_or(|at| at > filter.now)
+            && filter.decay.at(filter.now, entry.kind, entry.anchor) >= filter.min_confidence
+    }
+
+    prop_compose! {
+        fn entry()(
+            kind in prop::sample::select(MemoryType::ALL), group in prop::sample::select(vec![Some("a"), Some("b"), None]),
+            global in any::<bool>(), status in prop::sample::select(vec![Status::Active, Status::Compacted, Status::Superseded]),
+            confidence in prop::sample::select(vec![0.0, 0.1, 0.3, 1.0]), age in 0..500_i64, pinned in any::<bool>(), left in prop::option::of(-2..3_i64),
+        ) -> Entry {
+            let anchor = Anchor { confidence: Confidence::new(confidence).expect("in bounds"), at: Timestamp(T0.0 - age * DAY), pinned };
+            let scope = if global { Scope::Global } else { Scope::Group };
+            let expires_at = left.map(|days| T0.plus(days * DAY));
+            Entry {
+                seq: 0, kind, group: group.map(str::to_owned), scope, status, anchor, expires_at, names: Vec::new(), content: String::new(),
+                event_day: None, created_day: 0, summary: None, extractive: false,
+            }
+        }
+    }
+
+    proptest! {
+        /// Bits say of every memory what the rule says, after changes and removals too.
+        #[test]
+        fn the_bits_are_the_rule(
+            entries in prop::collection::vec((0..700_i64, entry()), 1..900), removed in prop::collection::vec(0..700_i64, 0..20),
+            kind in prop::option::of(prop::sample::select(MemoryType::ALL)), scope in prop::option::of(prop::sample::select(Scope::ALL)),
+            least in prop::sample::select(vec![0.0, 0.1, 0.5]), compacted in any::<bool>(),
+        ) {
+            let mut index = Index::default();
+            let mut known: std::collections::BTreeMap<i64, Entry> = std::collections::BTreeMap::new();
+            for (seq, entry) in entries {
+                let entry = Entry { seq, ..entry };
+                index.put(entry.clone());
+                known.insert(seq, entry);
+            }
+            for seq in removed {
+                index.remove(seq);
+                known.remove(&seq);
+            }
+            let min_confidence = Confidence::new(least).expect("in bounds");
+            let filter = Filter { group: "a", kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
+            let mask = index.mask(&filter);
+            let found: std::collections::BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
+            let expected = known.values().filter(|entry| admitted(&filter, entry)).map(|entry| entry.seq).collect();
+            prop_assert_eq!(&found, &expected);
+            prop_assert_eq!(mask.count(), expected.len());
+            let slots: Vec<usize> = mask.slots().collect();
+            for (rank, slot) in slots.iter().enumerate() {
+                prop_assert_eq!(mask.rank(*slot), rank);
+                prop_assert_eq!(mask.before(*slot), rank.checked_sub(1).map(|before| slots[before]));
+                prop_assert_eq!(mask.after(*slot), slots.get(rank + 1).copied());
+            }
+        }
+    }
+}

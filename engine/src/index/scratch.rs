@@ -1,0 +1,111 @@
+//! Room for one number of every memory, kept from question to question: making it anew would cost more than what is done in it.
+//!
+//! Not here: what is put into it (`search::wide`).
+
+use super::{Index, Mask};
+use std::sync::{Mutex, PoisonError};
+
+/// How many are kept; as many questions at once find one each.
+const KEPT: usize = 2;
+
+/// One number of every memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// BM25 as a share of the ideal; it may be above 1.
+    pub lexical: Vec<f32>,
+    /// Roughly the cosines; only those of admitted memories are of this question.
+    pub estimates: Vec<f32>,
+    /// One bit for each that matches by a word or by its name.
+    pub worded: Vec<u64>,
+    /// One bit for each that matches by meaning.
+    pub near: Vec<u64>,
+    /// Roughly the cosine of the best piece but the first; empty where nothing has more than one.
+    others: Vec<f32>,
+}
+
+/// What is kept.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Mutex<Vec<Scratch>>);
+
+impl Kept {
+    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Scratch>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Index {
+    /// Does something with room for one number of every memory.
+    pub(crate) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
+        let mut scratch = self.scratch.list().pop().unwrap_or_default();
+        scratch.clear(self.len().div_ceil(64));
+        let done = work(&mut scratch);
+        let mut kept = self.scratch.list();
+        if kept.len() < KEPT {
+            kept.push(scratch);
+        }
+        done
+    }
+}
+
+impl Scratch {
+    fn clear(&mut self, words: usize) {
+        self.lexical.clear();
+        self.lexical.resize(words * 64, 0.0);
+        self.estimates.resize(words * 64, 0.0);
+        for bits in [&mut self.worded, &mut self.near] {
+            bits.clear();
+            bits.resize(words, 0);
+        }
+        self.others.clear();
+    }
+
+    /// Notes that a memory matches by a word or by its name.
+    pub(crate) fn has_word(&mut self, slot: usize) {
+        self.worded[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// Notes whether a memory matches by meaning.
+    pub(crate) fn set_near(&mut self, slot: usize, near: bool) {
+        let bit = 1 << (slot % 64);
+        self.near[slot / 64] = self.near[slot / 64] & !bit | if near { bit } else { 0 };
+    }
+
+    /// Whether a memory matches.
+    pub(crate) fn matches(&self, slot: usize) -> bool {
+        (self.worded[slot / 64] | self.near[slot / 64]) >> (slot % 64) & 1 == 1
+    }
+
+    /// How many admitted memories match.
+    pub(crate) fn matching_in(&self, mask: &Mask) -> usize {
+        let matching = self.worded.iter().zip(&self.near).map(|(worded, near)| worded | near);
+        matching.zip(mask.words()).map(|(matching, admitted)| (matching & admitted).count_ones() as usize).sum()
+    }
+
+    /// BM25 as a share of the ideal, at most 1.
+    pub(crate) fn lexical_of(&self, slot: u32) -> f64 {
+        f64::from(self.lexical[slot as usize].min(1.0))
+    }
+
+    /// Takes in what other pieces than the first are like.
+    pub(crate) fn others(&mut self, estimates: impl Iterator<Item = (usize, f32)>) {
+        for (slot, estimate) in estimates {
+            self.others.resize(self.lexical.len(), -1.0);
+            self.others[slot] = self.others[slot].max(estimate);
+        }
+    }
+
+    /// 64 estimates, each made that of the best piece, and kept.
+    pub(crate) fn with_others(&mut self, number: usize, mut estimates: [f32; 64]) -> [f32; 64] {
+        let slots = number * 64..number * 64 + 64;
+        if let Some(others) = self.others.get(slots.clone()) {
+            estimates.iter_mut().zip(others).for_each(|(estimate, other)| *estimate = estimate.max(*other));
+        }
+        self.keep(number, estimates)
+    }
+
+    /// 64 cosines, kept.
+    pub(crate) fn keep(&mut self, number: usize, cosines: [f32; 64]) -> [f32; 64] {
+        self.estimates[number * 64..number * 64 + 64].copy_from_slice(&cosines);
+        cosines
+    }
+}

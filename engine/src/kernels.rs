@@ -1,0 +1,229 @@
+//! The loops that a recall spends its time in, each compiled for what this processor can do.
+//!
+//! Every kernel is one safe function over a portable loop and forms of it that give the same numbers, bit by bit. On aarch64 the portable
+//! loop is compiled for NEON, which every such processor has.
+//! Not here: what the numbers mean (`embedding`, `soft`, `index`).
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use crate::embedding::{Code, LANES};
+
+/// Eight codes side by side: for each 64-bit lane, that of each code.
+pub(crate) type Eight = [[u64; 8]; LANES];
+
+/// Four bits of each number of a question: the planes weigh 1, 2, 4 and -8.
+pub(crate) type Planes = [[u64; LANES]; 4];
+
+/// What the processor can do, as far as it matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+fn level() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
+            return Level::Avx512;
+        }
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
+            return Level::Avx2;
+        }
+    }
+    Level::Portable
+}
+
+/// One kernel: the safe function, and one that takes the level for the tests.
+macro_rules! kernel {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path; ($($given:ident: $of:ty),*) -> $gives:ty) => {
+        $(#[$doc])*
+        $visible fn $name($($given: $of),*) -> $gives {
+            $at(level(), $($given),*)
+        }
+
+        fn $at(level: Level, $($given: $of),*) -> $gives {
+            match level {
+                Level::Portable => $portable($($given),*),
+                // SAFETY: a level is only ever one that the processor was found to have.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => unsafe { $avx2($($given),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => unsafe { $avx512($($given),*) },
+            }
+        }
+    };
+}
+
+kernel! {
+    /// The dot product, summed in 16 lanes so that the compiler can keep them in vector registers.
+    ///
+    /// Every machine adds in the same order, so all get the same number.
+    pub fn dot / dot_at = dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32
+}
+
+kernel! {
+    /// The dot products of one vector with four; each is what [`dot`] gives. Four at a time, none waits for its own last addition.
+    pub(crate) fn dots / dots_at = dots_portable, avx2::dots, avx512::dots; (query: &[f32], rows: [&[f32]; 4]) -> [f32; 4]
+}
+
+kernel! {
+    /// For each of eight codes in how many signs it differs from the nearest of `codes`; none of `codes`: `u64::MAX`.
+    pub(crate) fn nearest / nearest_at = nearest_portable, avx2::nearest, avx512::nearest; (asked: &Eight, codes: &[Code]) -> [u64; 8]
+}
+
+kernel! {
+    /// For each of some vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
+    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx512::sums; (planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) -> ()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn dot_by_avx2(a: &[f32], b: &[f32]) -> f32 {
+    dot_portable(a, b)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn dot_by_avx512(a: &[f32], b: &[f32]) -> f32 {
+    dot_portable(a, b)
+}
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0.0_f32; 16];
+    let (a, b) = (a.chunks_exact(16), b.chunks_exact(16));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a.zip(b) {
+        for lane in 0..16 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    lanes.iter().sum::<f32>() + rest
+}
+
+fn dots_portable(query: &[f32], rows: [&[f32]; 4]) -> [f32; 4] {
+    rows.map(|row| dot_portable(query, row))
+}
+
+fn nearest_portable(asked: &Eight, codes: &[Code]) -> [u64; 8] {
+    let mut best = [u64::MAX; 8];
+    for code in codes {
+        let mut far = [0; 8];
+        for (of_asked, own) in asked.iter().zip(code.lanes()) {
+            for word in 0..8 {
+                far[word] += u64::from((of_asked[word] ^ own).count_ones());
+            }
+        }
+        for word in 0..8 {
+            best[word] = best[word].min(far[word]);
+        }
+    }
+    best
+}
+
+fn sums_portable(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
+    for (signs, sums) in signs.iter().zip(into) {
+        let mut counts = [[0_i32; 8]; 4];
+        for (lane, of_lane) in signs.iter().enumerate() {
+            for plane in 0..4 {
+                for row in 0..8 {
+                    counts[plane][row] += (of_lane[row] & planes[plane][lane]).count_ones().cast_signed();
+                }
+            }
+        }
+        *sums = std::array::from_fn(|row| counts[0][row] + 2 * counts[1][row] + 4 * counts[2][row] - 8 * counts[3][row]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedding::DIMENSIONS;
+    use proptest::prelude::*;
+
+    /// What this machine can do.
+    fn levels() -> Vec<Level> {
+        let mut levels = vec![Level::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            levels.extend((level() != Level::Portable).then_some(Level::Avx2));
+            levels.extend((level() == Level::Avx512).then_some(Level::Avx512));
+        }
+        levels
+    }
+
+    fn bits(seed: u64) -> u64 {
+        let mixed = (seed ^ (seed >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+
+    fn eight(seed: u64) -> Eight {
+        std::array::from_fn(|lane| std::array::from_fn(|at| bits(seed.wrapping_add((lane * 8 + at) as u64))))
+    }
+
+    fn code(seed: u64) -> Code {
+        let bytes: Vec<u8> = (0..LANES as u64).flat_map(|lane| bits(seed.wrapping_mul(31).wrapping_add(lane)).to_le_bytes()).collect();
+        Code::from_bytes(&bytes.try_into().expect("is a code"))
+    }
+
+    #[test]
+    fn dot_counts_the_remainder() {
+        let ones = vec![1.0; 35];
+        assert!((dot(&ones, &ones) - 35.0).abs() < f32::EPSILON);
+    }
+
+    proptest! {
+        #[test]
+        fn every_kernel_multiplies_alike(length in 0..100_usize, seed in any::<u32>()) {
+            let number = |at: usize| ((bits(u64::from(seed) + at as u64) % 2000) as f32 - 1000.0) / 313.0;
+            let vector = |turn: usize| (0..length).map(|at| number(at + turn * 1000)).collect::<Vec<f32>>();
+            let (query, rows) = (vector(0), [vector(1), vector(2), vector(3), vector(4)]);
+            let rows = std::array::from_fn(|row: usize| rows[row].as_slice());
+            for level in levels() {
+                let four = dots_at(level, &query, rows);
+                for row in 0..4 {
+                    prop_assert_eq!(dot_at(level, &query, rows[row]).to_bits(), dot_portable(&query, rows[row]).to_bits());
+                    prop_assert_eq!(four[row].to_bits(), dot_portable(&query, rows[row]).to_bits());
+                }
+            }
+        }
+
+        #[test]
+        fn every_kernel_finds_the_nearest_code(seed in any::<u64>(), seeds in prop::collection::vec(any::<u64>(), 0..40)) {
+            let (asked, codes): (Eight, Vec<Code>) = (eight(seed), seeds.into_iter().map(code).collect());
+            let far = |word: usize, other: &Code| {
+                asked.iter().zip(other.lanes()).map(|(of_asked, own)| u64::from((of_asked[word] ^ own).count_ones())).sum::<u64>()
+            };
+            let expected: [u64; 8] = std::array::from_fn(|word| codes.iter().map(|other| far(word, other)).min().unwrap_or(u64::MAX));
+            for level in levels() {
+                prop_assert_eq!(nearest_at(level, &asked, &codes), expected);
+            }
+        }
+
+        #[test]
+        fn every_kernel_sums_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-8..8_i32, DIMENSIONS)) {
+            let mut planes: Planes = [[0; LANES]; 4];
+            for (at, number) in numbers.iter().enumerate() {
+                (0..4).for_each(|plane| planes[plane][at / 64] |= u64::from(number >> plane & 1 == 1) << (at % 64));
+            }
+            let signs = [eight(seed), eight(seed.wrapping_add(1000))];
+            let positive = |of: usize, at: usize, row: usize| signs[of][at / 64][row] >> (at % 64) & 1 == 1;
+            let sum = |of: usize, row: usize| numbers.iter().enumerate().filter(|(at, _)| positive(of, *at, row)).map(|(_, number)| number).sum();
+            let expected: [[i32; 8]; 2] = std::array::from_fn(|of| std::array::from_fn(|row| sum(of, row)));
+            for level in levels() {
+                let mut found = [[0; 8]; 2];
+                sums_at(level, &planes, &signs, &mut found);
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Finding among many memories: all are compared roughly, the best of them exactly, and only what can be among the answers is scored.
+//!
+//! The rules are those of the soft ranking (`soft`); what is left out is what cannot be seen in the answer: the order of memories that
+//! are far from the question. `Depth::Whole` compares everything and is what this is measured by. Not here: stores in which everything
+//! can be compared (`search`).
+
+use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, named, words, worth_giving};
+use crate::bm25::{Admitted, SHORT};
+use crate::embedding::{Asked, Code};
+use crate::index::{Index, Lines, Mask, Rough, Run, Scratch, narrow, slots_of};
+use crate::{graph, query, soft};
+use soft::Question;
+use std::collections::HashMap;
+
+/// How many have their words compared, of all.
+const COMPARED: usize = 500;
+/// Of how many of these the surroundings are looked at: at least, and for each answer that is wanted.
+const CENTRES: (usize, usize) = (60, 4);
+/// Of how many, for each centre, the whole vector is looked at.
+const CLOSELY: usize = 4;
+/// How many of those that are linked to what the question names are looked at, whatever they are worth by themselves.
+const LINKED: usize = 40;
+/// A word in this many of two memories, or more, tells nothing apart.
+const COMMON: usize = 2;
+
+/// Finds the best of many.
+pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> (Vec<(usize, f64)>, usize) {
+    index.with_scratch(|scratch| {
+        let (wide, mut lines) = (Wide::new(index, mask, sought, asked, scratch), Lines::new(index, mask));
+        let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
+        let candidates = wide.candidates(asked, sought.depth, scratch);
+        let mut centres = wide.centres(candidates, centres, asked, scratch);
+        centres.extend(wide.centres(wide.linked.clone(), LINKED, asked, scratch));
+        centres.sort_unstable();
+        centres.dedup();
+        let scored = wide.surroundings(&mut lines, centres, asked, scratch);
+        let matched = scratch.matching_in(mask);
+        (worth_giving(scored, matched), matched)
+    })
+}
+
+struct Wide<'a> {
+    index: &'a Index,
+    mask: &'a Mask,
+    question: Question,
+    /// Who is named by the question.
+    called: &'a [u32],
+    /// How near each day is to the dates that the question names, from this day on.
+    days: (i32, Vec<f64>),
+    /// The question neither names nor wants anything.
+    plain: bool,
+    /// What is linked to what the question names.
+    linked: Vec<u32>,
+}
+
+impl<'a> Wide<'a> {
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, asked: &Asked, scratch: &mut Scratch) -> Self {
+        let among = among(index, mask);
+        let mut having: HashMap<String, usize> = HashMap::new();
+        let mut count = |terms: &[String]| {
+            let of_list = || index.words().list(terms).map_or(0, |list| mask.count_of(list.slots()));
+            *having.entry(terms[0].clone()).or_insert_with(of_list)
+        };
+        let asked = asked_words(asked, among.count, &mut count);
+        let words: Vec<(Vec<String>, usize)> =
+            words(sought.text).into_iter().map(|terms| (count(&terms), terms)).map(|(count, terms)| (terms, count)).collect();
+        lexical(index, mask, &words, among, scratch);
+        let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
+        for slot in named.iter().copied() {
+            // Whoever is asked for by name is meant, whatever the text about them says.
+            scratch.lexical[slot] = 1.0;
+            scratch.has_word(slot);
+        }
+        let called = index.sayings().called(&query::tokens(sought.text).collect(), |slot| mask.admits(slot));
+        let question = Question::new(sought.text, &asked, sought.today);
+        let days = if question.names_dates() { days(index, mask, &question) } else { (0, Vec::new()) };
+        let plain = called.is_empty() && !question.wants() && days.1.is_empty();
+        Self { index, mask, question, called, days, plain, linked: graph::linked(index, mask, &named) }
+    }
+
+    /// The best by everything but their words, as far as a rough comparison tells.
+    fn candidates(&self, asked: &Asked, depth: Depth, scratch: &mut Scratch) -> Vec<u32> {
+        let rough = Rough::new(asked.vector.as_slice());
+        let mut chosen = Chosen::default();
+        scratch.others(self.index.estimates_of_others(&rough, self.mask));
+        for (number, word) in self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
+            let estimates = if depth == Depth::Exact {
+                scratch.keep(number, self.exactly(number, *word, asked))
+            } else {
+                scratch.with_others(number, self.index.estimates(&rough, number, *word))
+            };
+            let lexical = &scratch.lexical[number * 64..number * 64 + 64];
+            let mut worth = [0.0; 64];
+            for ((worth, estimate), lexical) in worth.iter_mut().zip(&estimates).zip(lexical) {
+                *worth = soft::roughly(*estimate, *lexical);
+            }
+            if !self.plain {
+                for at in (0..64).filter(|at| word >> at & 1 == 1) {
+                    #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
+                    let named = self.named(number * 64 + at) as f32;
+                    worth[at] += named;
+                }
+            }
+            scratch.near[number] |= bits_of(&estimates, |estimate| f64::from(estimate) >= MATCH_COSINE) & word;
+            let least = chosen.least;
+            slots_of(number, bits_of(&worth, |worth| worth > least) & word).for_each(|slot| chosen.add(worth[slot % 64], narrow(slot)));
+        }
+        chosen.best()
+    }
+
+    /// The cosines of those of 64 slots that are admitted.
+    fn exactly(&self, number: usize, word: u64, asked: &Asked) -> [f32; 64] {
+        let slots: Vec<u32> = slots_of(number, word).map(narrow).collect();
+        let mut cosines = [0.0; 64];
+        for (slot, cosine) in slots.iter().zip(self.index.cosines(&asked.vector, &slots)) {
+            cosines[*slot as usize % 64] = cosine;
+        }
+        cosines
+    }
+
+    /// What the question names or wants, of one memory.
+    fn named(&self, slot: usize) -> f64 {
+        if self.plain {
+            return 0.0;
+        }
+        let said = self.index.said(slot);
+        let near = said.day.and_then(|day| self.days.1.get(usize::try_from(day - self.days.0).ok()?)).copied().unwrap_or(0.0);
+        self.question.worth(said.kind, near, self.called.contains(&said.speaker))
+    }
+
+    /// The best of the candidates, once their words are compared.
+    fn centres(&self, candidates: Vec<u32>, count: usize, asked: &Asked, scratch: &Scratch) -> Vec<u32> {
+        let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
+        let worth = |slot: u32| self.own(slot, scratch) + self.question.own_match(codes(slot));
+        let mut best: Vec<(f64, u32)> = candidates.into_iter().map(|slot| (worth(slot), slot)).collect();
+        keep_best(&mut best, CLOSELY * count);
+        let slots: Vec<u32> = best.iter().map(|(_, slot)| *slot).collect();
+        for ((score, slot), cosine) in best.iter_mut().zip(self.index.cosines(&asked.vector, &slots)) {
+            *score += closer(cosine, scratch.estimates[*slot as usize]);
+        }
+        keep_best(&mut best, count);
+        best.into_iter().map(|(_, slot)| slot).collect()
+    }
+
+    /// What a memory is worth by everything but its words, roughly.
+    fn own(&self, slot: u32, scratch: &Scratch) -> f64 {
+        soft::base(f64::from(scratch.estimates[slot as usize]), scratch.lexical_of(slot)) + self.named(slot as usize)
+    }
+
+    /// The centres and all around them, with what their surroundings add.
+    fn surroundings(&self, lines: &mut Lines<'_>, centres: Vec<u32>, asked: &Asked, scratch: &mut Scratch) -> Vec<Scored> {
+        let closely = CLOSELY * centres.len();
+        // One more on each side: a neighbour is lifted by its own neighbour.
+        let runs = lines.around(centres, soft::REACH + 1);
+        let mut scores: Vec<f64> = Vec::new();
+        for run in &runs {
+            let first = scores.len();
+            scores.extend(run.slots.iter().map(|slot| self.own(*slot, scratch)));
+            let codes: Vec<&[Code]> = run.slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
+            self.question.add_matches(&mut scores[first..], &codes, run.link);
+        }
+        self.look_closely(&runs, &mut scores, (asked, closely), scratch);
+        let (mut done, mut rest) = (Vec::with_capacity(scores.len()), scores.as_slice());
+        for Run { slots, link } in runs {
+            let asks: Vec<bool> = slots.iter().map(|slot| self.index.said(*slot as usize).kind.question).collect();
+            let (own, others) = rest.split_at(slots.len());
+            done.extend(slots.iter().zip(soft::lift(own, &asks, link)).map(|(slot, score)| {
+                let slot = *slot as usize;
+                Scored { slot, score, matches: scratch.matches(slot) }
+            }));
+            rest = others;
+        }
+        let days = || done.iter().map(|of| self.index.said(of.slot).day);
+        let recent: Vec<f64> = self.question.recency(days).collect();
+        done.iter_mut().zip(recent).for_each(|(of, recent)| of.score += recent);
+        done
+    }
+
+    /// Of the best so far the exact cosine takes the place of the rough one.
+    fn look_closely(&self, runs: &[Run], scores: &mut [f64], (asked, count): (&Asked, usize), scratch: &mut Scratch) {
+        let slots: Vec<u32> = runs.iter().flat_map(|run| &run.slots).copied().collect();
+        let mut best: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
+        keep_best(&mut best, count);
+        let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
+        for ((_, at), (slot, cosine)) in best.iter().zip(chosen.iter().zip(self.index.cosines(&asked.vector, &chosen))) {
+            scores[*at as usize] += closer(cosine, scratch.estimates[*slot as usize]);
+            scratch.set_near(*slot as usize, f64::from(cosine) >= MATCH_COSINE);
+        }
+    }
+}
+
+/// What is added to a score when the exact cosine takes the place of the rough one.
+fn closer(cosine: f32, rough: f32) -> f64 {
+    soft::base(f64::from(cosine), 0.0) - soft::base(f64::from(rough), 0.0)
+}
+
+/// Keeps so many of the best, in no order; of equals the later one.
+fn keep_best(of: &mut Vec<(f64, u32)>, count: usize) {
+    if of.len() > count {
+        of.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        of.truncate(count);
+    }
+}
+
+/// One bit for each of 64 numbers.
+fn bits_of(numbers: &[f32; 64], has: impl Fn(f32) -> bool) -> u64 {
+    numbers.iter().enumerate().fold(0, |bits, (at, number)| bits | u64::from(has(*number)) << at)
+}
+
+/// BM25 of every admitted memory, as a share of the ideal.
+fn lexical(index: &Index, mask: &Mask, words: &[(Vec<String>, usize)], among: Admitted, scratch: &mut Scratch) {
+    let idf = |having: usize| if having == 0 { 0.0 } else { SHORT.idf(among.count, having) };
+    let measure = SHORT.measure(words.iter().map(|(_, having)| idf(*having)).sum());
+    for (terms, having) in words.iter().filter(|(_, having)| *having > 0) {
+        let Some(list) = index.words().list(terms) else { continue };
+        let rarity = idf(*having) / measure;
+        let common = having * COMMON >= among.count && words.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
+        for (slot, times) in list.iter().filter(|(slot, _)| mask.admits(*slot)) {
+            scratch.has_word(slot);
+            if !common {
+                #[expect(clippy::cast_possible_truncation, reason = "a share; seven digits are enough")]
+                let share = (rarity * SHORT.saturated(times, index.words().length(slot), among.mean_length)) as f32;
+                scratch.lexical[slot] += share;
+            }
+        }
+    }
+}
+
+/// How near each day is to the dates that the question names, from the first day of any admitted memory on.
+fn days(index: &Index, mask: &Mask, question: &Question) -> (i32, Vec<f64>) {
+    let known = || mask.slots().filter_map(|slot| index.said(slot).day);
+    let (Some(first), Some(last)) = (known().min(), known().max()) else { return (0, Vec::new()) };
+    let place = |day: i32| usize::try_from(day - first).unwrap_or(0);
+    let mut has = vec![false; place(last) + 1];
+    known().for_each(|day| has[place(day)] = true);
+    let days: Vec<Option<i32>> = (first..=last).map(|day| has[place(day)].then_some(day)).collect();
+    (first, question.nearness(&days))
+}
+
+/// The best of what was seen so far, a few times as many as are wanted.
+#[derive(Default)]
+struct Chosen {
+    seen: Vec<(f32, u32)>,
+    /// What is not worth more is not among the best.
+    least: f32,
+}
+
+impl Chosen {
+    fn add(&mut self, worth: f32, slot: u32) {
+        self.seen.push((worth, slot));
+        if self.seen.len() >= 4 * COMPARED {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.seen.len() > COMPARED {
+            let (_, (least, _), _) = self.seen.select_nth_unstable_by(COMPARED, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+            self.least = *least;
+            self.seen.truncate(COMPARED);
+        }
+    }
+
+    fn best(mut self) -> Vec<u32> {
+        self.cut();
+        self.seen.sort_unstable_by_key(|(_, slot)| *slot);
+        self.seen.into_iter().map(|(_, slot)| slot).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Depth;
+    use crate::db::memories::Status;
+    use crate::decay::{Anchor, Decay};
+    use crate::embedding::{Asked, Coded, DIMENSIONS, Embedding};
+    use crate::explain::Telling;
+    use crate::index::{Entry, Filter, Index};
+    use crate::rank::Fusion;
+    use crate::search::{Found, Sought, near, search};
+    use crate::testing::{T0, asked, coded};
+    use loci_proto::memory::{Confidence, MemoryType, Scope};
+
+    const STORED: usize = 6_000;
+
+    fn mixed(seed: usize) -> usize {
+        let mixed = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40).unwrap_or(0)
+    }
+
+    /// A direction near that of a topic, however often it is asked for.
+    fn vector(topic: usize, number: usize) -> Embedding {
+        let value = |seed: usize| (mixed(seed) % 2001) as f32 / 1000.0 - 1.0;
+        let near = |at: usize| value(topic * 1000 + at) + 0.9 * value((number + 1000) * 1000 + at) + 0.4;
+        Embedding::new((0..DIMENSIONS).map(near).collect()).expect("has a direction")
+    }
+
+    fn text(number: usize) -> String {
+        let speaker = ["", "Marta: ", "Olek: "][mixed(number) % 3];
+        let words = (0..8).map(|at| format!("word{}", mixed(number / 6 * 100 + number % 6 * 7 + at * at) % 900)).collect::<Vec<_>>();
+        format!("[2024-0{}-11] {speaker}{}{}", 1 + number % 9, words.join(" "), if mixed(number + 5).is_multiple_of(7) { "?" } else { "" })
+    }
+
+    /// Texts in runs of one topic, some of them of two pieces, in two projects.
+    fn index() -> Index {
+        let mut index = Index::default();
+        for number in 0..STORED {
+            let content = text(number);
+            index.put(Entry {
+                seq: i64::try_from(number).expect("is small"),
+                kind: MemoryType::Episodic,
+                group: Some(["a", "b"][usize::from(number % 40 > 30)].to_owned()),
+                scope: if number % 9 == 0 { Scope::Global } else { Scope::Group },
+                status: Status::Active,
+                anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
+                expires_at: None,
+                names: Vec::new(),
+                content: content.clone(),
+                event_day: None,
+                created_day: 0,
+                summary: None,
+                extractive: false,
+            });
+            let mut pieces = vec![vector(number / 6, number)];
+            if number % 11 == 0 {
+                pieces.push(vector(number / 6 + 1, number));
+            }
+            let words = coded(content.rsplit(": ").next().unwrap_or_default(), pieces[0].clone()).words;
+            index.set_vectors(i64::try_from(number).expect("is small"), &Coded { pieces, words });
+        }
+        index
+    }
+
+    fn filter() -> Filter<'static> {
+        let lowest = Confidence::new(0.1).expect("in bounds");
+        Filter { group: "a", kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: true }
+    }
+
+    fn found(index: &Index, text: &str, asked: &Asked, depth: Depth) -> Found {
+        let mask = index.mask(&filter());
+        search(
+            index,
+            &mask,
+            &Sought { text, asked: Some(asked), fusion: Fusion::Soft, today: 0, limit: 10, depth, telling: Telling::Scores },
+        )
+    }
+
+    /// Many of these texts are as good as one another, and which of those comes tenth is chance.
+    #[test]
+    fn the_best_of_many_are_those_of_exact_cosines_and_nearly_those_of_comparing_everything() {
+        let index = index();
+        let (exact, whole) = (same_as(&index, Depth::Exact), same_as(&index, Depth::Whole));
+        assert!(exact.0 >= 0.97 && exact.1 == 60, "exact cosines: {exact:?}");
+        assert!(whole.0 >= 0.85 && whole.1 >= 59, "all words: {whole:?}");
+    }
+
+    /// The share of the ten best at another depth that are found as usual, and how often the first is the same.
+    fn same_as(index: &Index, depth: Depth) -> (f64, usize) {
+        let (mut same, mut all, mut first) = (0_u32, 0_u32, 0);
+        for turn in 0..60 {
+            let number = mixed(turn + 77) % STORED;
+            let content = text(number);
+            let mut words =
+                content.trim_end_matches('?').rsplit(": ").next().unwrap_or_default().rsplit(' ').take(3).collect::<Vec<_>>().join(" ");
+            words.push_str([" in March 2024", " Marta", "", ""][turn % 4]);
+            let asked = asked(&words, vector(number / 6, number + STORED));
+            let (best, whole) = (found(index, &words, &asked, Depth::Best), found(index, &words, &asked, depth));
+            let slots = |found: &Found| found.ranked.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
+            let (best, whole) = (slots(&best), slots(&whole));
+            assert!(!whole.is_empty());
+            all += u32::try_from(whole.len()).expect("ten");
+            same += u32::try_from(whole.iter().filter(|slot| best.contains(slot)).count()).expect("ten");
+            first += usize::from(best.first() == whole.first());
+        }
+        (f64::from(same) / f64::from(all), first)
+    }
+
+    #[test]
+    fn whatever_is_near_enough_is_found_among_many() {
+        let index = index();
+        let mask = index.mask(&filter());
+        for number in (0..STORED).step_by(97) {
+            let vector = vector(number / 6, number);
+            let slots: Vec<u32> = mask.slots().map(super::narrow).collect();
+            let cosines = index.cosines(&vector, &slots);
+            let expected: Vec<usize> =
+                slots.iter().zip(&cosines).filter(|(_, cosine)| **cosine > 0.9).map(|(slot, _)| *slot as usize).collect();
+            assert_eq!(near(&index, &mask, &vector, 0.9).into_iter().map(|(slot, _)| slot).collect::<Vec<_>>(), expected, "{number}");
+        }
+    }
+}

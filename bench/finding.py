@@ -47,7 +47,10 @@ def fill_graph(session):
         session.tool("store_relation", subject_id=ids[subject], predicate=predicate, object_id=ids[thing])
     for note in graph["notes"]:
         session.tool("store_memory", content=note, type="semantic")
-    return [(asked["question"], asked["answer"]) for asked in graph["questions"]]
+    asked = {}
+    for question in graph["questions"]:
+        asked.setdefault(f"graph, {question['kind']}", []).append((question["question"], question["answer"]))
+    return asked
 
 
 def ready(home, session, wanted):
@@ -90,7 +93,8 @@ def measure(loci, models, missed):
             for name, questions in asked.items():
                 rows.append((name, *told(session, questions, missed)))
         with Session(home, home.project("graph")) as session:
-            rows.append(("graph", *told(session, fill_graph(session), missed)))
+            for name, questions in fill_graph(session).items():
+                rows.append((name, *told(session, questions, missed)))
     return rows
 
 

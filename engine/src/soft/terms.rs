@@ -18,21 +18,19 @@ pub(crate) struct Terms {
 
 /// What the index holds of a text.
 pub(crate) fn of_text(text: &str) -> Terms {
-    let tongues = tongue::of(text);
-    let mut of = Terms::default();
-    for word in words(text, Grams::All) {
-        let word = &text[word];
-        let lower = lower(word);
-        let plain = unmarked(&lower);
-        if word.starts_with(is_unspaced) {
+    let words: Vec<(&str, String)> = words(text, Grams::All).into_iter().map(|word| (&text[word.clone()], lower(&text[word]))).collect();
+    let tongues = tongue::of_words(words.iter().map(|(_, lower)| lower.as_str()));
+    let mut of = Terms { terms: Vec::with_capacity(words.len() * (1 + tongues.len())), length: 0 };
+    for (word, lower) in words {
+        if !word.is_ascii() && word.starts_with(is_unspaced) {
             // Characters beside their pairs are there for questions of one character, and make no text longer.
             of.length += usize::from(is_single(word));
-            of.terms.push(plain);
+            of.terms.push(unmarked(&lower));
             continue;
         }
         of.length += 1;
         of.terms.extend(tongues.iter().map(|tongue| tongue.stem(&lower)));
-        of.terms.push(stem::of_plain(plain));
+        of.terms.push(stem::of_plain(if lower.is_ascii() { lower } else { unmarked(&lower) }));
     }
     of
 }

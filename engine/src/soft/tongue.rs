@@ -57,17 +57,18 @@ impl Tongue {
 /// The languages of a text, English aside: those that most of its small words and letters speak for. None for English, for a text
 /// that has nothing to tell by, and for any other language.
 pub(crate) fn of(text: &str) -> Vec<Tongue> {
-    of_words(words(text, Grams::Singles).into_iter().map(|word| &text[word]))
+    let words: Vec<String> = words(text, Grams::Singles).into_iter().map(|word| lower(&text[word])).collect();
+    of_words(words.iter().map(String::as_str))
 }
 
-fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Tongue> {
+/// The same of the words of a text, in lower case.
+pub(crate) fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Tongue> {
     let (mut english, mut others) = (0, [0; ALL.len()]);
-    for word in words.filter(|word| !word.starts_with(is_unspaced)) {
-        let word = lower(word);
-        let kinds = kinds(&word);
+    for word in words.filter(|word| word.is_ascii() || !word.starts_with(is_unspaced)) {
+        let kinds = kinds(word);
         english += u32::from(kinds & ENGLISH != 0);
         for (tongue, count) in ALL.into_iter().zip(&mut others) {
-            let small = kinds & bit(tongue) != 0 && !looks_english(&word);
+            let small = kinds & bit(tongue) != 0 && !looks_english(word);
             let spelled = !word.is_ascii() && word.chars().any(|c| tongue.letters().contains(c));
             *count += u32::from(small) + u32::from(spelled);
         }

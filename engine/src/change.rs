@@ -219,7 +219,9 @@ impl Writer {
                     None => index.remove(seq),
                 }
             }
-            links.into_iter().for_each(|link| index.link_up(link));
+            for link in links {
+                index.link_up(link);
+            }
             for (seq, pieces) in new {
                 index.set_vectors(seq, &pieces);
             }

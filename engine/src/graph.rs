@@ -26,8 +26,8 @@ const MOST: usize = 1_000;
 /// What each gets, by slot.
 pub(crate) fn lift(index: &Index, mask: &Mask, named: &[usize], scored: &mut [(usize, f64)]) -> HashMap<usize, f64> {
     let lifts = lifts(index, mask, named, scored);
-    if !lifts.is_empty() {
-        scored.iter_mut().for_each(|(slot, score)| *score += lifts.get(slot).copied().unwrap_or(0.0));
+    for (slot, score) in scored.iter_mut() {
+        *score += lifts.get(slot).copied().unwrap_or(0.0);
     }
     lifts
 }
@@ -96,7 +96,7 @@ impl Lifts<'_> {
 fn best(scored: &[(usize, f64)]) -> Vec<(usize, f64)> {
     let mut best: Vec<(usize, f64)> = Vec::with_capacity(BEST + 1);
     for of in scored {
-        let at = best.partition_point(|known| known.1 > of.1 || (known.1 == of.1 && known.0 > of.0));
+        let at = best.partition_point(|known| known.1.total_cmp(&of.1).then(known.0.cmp(&of.0)).is_gt());
         if at < BEST {
             best.insert(at, *of);
             best.truncate(BEST);

@@ -214,7 +214,9 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
         links::renew_store(&tx, &index)?;
         tx.commit()?;
     }
-    db::graph::all(&conn)?.into_iter().for_each(|link| index.link_up(link));
+    for link in db::graph::all(&conn)? {
+        index.link_up(link);
+    }
     db::graph::watch(&conn)?;
     let aliases = RwLock::new(db::groups::signposts(&conn)?);
     let settings = RwLock::new(Arc::new(settings));

@@ -103,7 +103,8 @@ fn recalled(reader: &Reader, name: &str, asking: &Asking) -> Result<Vec<MemoryId
     let request: RecallRequest =
         serde_json::from_value(serde_json::json!({"query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000}))?;
     let degraded = Degraded::default();
-    let question = Question { request: &request, group: &group(name), asked: Some(&asking.asked), now: NOW, degraded: &degraded };
+    let question =
+        Question { request: &request, group: &group(name), asked: Some(&asking.asked), now: NOW, degraded: &degraded, fusion: None };
     Ok(reader.recall(question)?.reply.results.into_iter().map(|result| result.id).collect())
 }
 

@@ -14,6 +14,8 @@ mod parts;
 mod record;
 
 #[cfg(test)]
+mod gone_tests;
+#[cfg(test)]
 mod tests;
 
 pub use document::{is_document, unfold};

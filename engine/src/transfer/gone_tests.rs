@@ -1,0 +1,75 @@
+//! What was removed for good stays removed, whatever an import brings.
+
+use super::tests::{exported, imported, listed, small};
+use crate::embedding::Coded;
+use crate::testing::{House, leaning, parse};
+use loci_proto::memory::MemoryId;
+use serde_json::{Value, json};
+
+#[test]
+fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
+    let (mut here, mut there) = (House::new(), House::new());
+    let texts = |i: usize| format!("Episode {i} of the relay, kept apart by {i}{i}");
+    for i in 0..6 {
+        let arguments = json!({"content": texts(i), "type": "episodic", "metadata": {"event_date": "2025-12-15"}});
+        here.store("a", arguments, Some(&leaning(0, 100 + i, 0.8)));
+    }
+    let call = here.call("a", None);
+    for step in here.reader.plan(here.now).expect("is planned").steps {
+        if let crate::maintain::Step::Compact(cluster) = step {
+            let draft = here.reader.draft(&cluster).expect("is read").expect("is there");
+            here.writer.compact(&call, &cluster, &draft, &Coded::default()).expect("is done");
+        }
+    }
+    imported(&mut there, &exported(&here, false));
+    let summary = |house: &House| house.recall("a", json!({"query": "relay", "max_results": 1}), None).reply.results.remove(0);
+    let made = summary(&here);
+    assert!(made.content.as_ref().is_some_and(|text| text.contains(&texts(3))), "{made:?}");
+    let gone = here.recall("a", json!({"query": texts(3), "max_results": 20}), None).reply.results;
+    let gone = gone.into_iter().find(|result| result.content == Some(texts(3))).expect("is found").id;
+    here.forget("a", json!({"memory_id": gone, "hard_delete": true})).expect("is removed");
+    there.now = there.now.plus(crate::time::DAY);
+    let later = there.call("a", None);
+    let edit = parse(json!({"memory_id": made.id, "confidence": 0.9}));
+    there.writer.edit(&later, &edit, &Coded::default()).expect("is edited later than the removal");
+    imported(&mut here, &exported(&there, false));
+    assert!(!here.dump().contains(&texts(3)), "{}", here.dump());
+    assert!(here.dump().contains(&texts(4)));
+}
+
+#[test]
+fn memories_that_name_each_other_as_sources_can_be_removed() {
+    let mut house = House::new();
+    let metadata = json!({"summary": true, "method": "agent"});
+    let ids: Vec<MemoryId> = ["One of two", "The other"]
+        .map(|text| house.store("a", json!({"content": text, "type": "episodic", "metadata": metadata}), None).id)
+        .into();
+    let mut lines: Vec<Value> = exported(&house, false).lines().map(|line| serde_json::from_str(line).expect("is JSON")).collect();
+    let after = lines.iter().rposition(|line| line["kind"] == "memory").expect("has memories") + 1;
+    for (memory, source) in [(0, 1), (1, 0)] {
+        lines.insert(after, json!({"kind": "source", "memory": ids[memory], "source": ids[source]}));
+    }
+    let count = lines.len() - 1;
+    lines[count]["lines"] = json!(count);
+    let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
+    assert_eq!(imported(&mut house, &text).other, 2);
+    house.forget("a", json!({"memory_id": ids[0], "hard_delete": true})).expect("comes to an end");
+    assert!(!house.dump().contains("One of two"));
+}
+
+#[test]
+fn a_tombstone_of_another_store_removes_nothing_here_and_keeps_away_what_is_not_here() {
+    let mut house = small();
+    let full = exported(&house, false);
+    let mut copy = House::new();
+    imported(&mut copy, &full);
+    let anna = listed(&house)[2].1.clone();
+    house.writer.forget(&house.call("shop", None), &parse(json!({"memory_id": anna, "hard_delete": true}))).expect("is removed");
+    let without = exported(&house, false);
+    let reply = imported(&mut copy, &without);
+    assert!(reply.notes[0].contains("1 memories were removed for good where the file was made"), "{reply:?}");
+    assert_eq!(listed(&copy).len(), 3);
+    let mut fresh = House::new();
+    imported(&mut fresh, &without);
+    assert_eq!(imported(&mut fresh, &full).refused, 1);
+}

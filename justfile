@@ -46,6 +46,11 @@ conformance *scenario:
 fuzz seconds="60":
     tests/fuzz/run.sh {{seconds}}
 
+# Measures how often the answer is found in the test sets of tests/data: other languages, what is linked.
+finding *flags:
+    cargo build --release --locked
+    python3 bench/finding.py {{flags}}
+
 # Measures loci beside others of its kind.
 rivals *flags:
     cargo build --release --locked

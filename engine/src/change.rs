@@ -8,7 +8,7 @@
 use crate::db::journal::{self, Changed, How};
 use crate::db::log::{self, Operation};
 use crate::db::rows::{self, Image, Row};
-use crate::db::{connection, groups, idempotency, memories, vectors};
+use crate::db::{connection, graph, groups, idempotency, memories, vectors};
 use crate::embedding::Coded;
 use crate::error::Result;
 use crate::index::Index;
@@ -209,7 +209,7 @@ impl Writer {
         *self.shared.aliases.write().unwrap_or_else(PoisonError::into_inner) = signposts;
         let model = self.shared.settings().model.clone();
         let mut index = self.shared.index_mut();
-        for News { entries, vectors: new, emptied, stored_vectors } in self.pending.drain(..) {
+        for News { entries, vectors: new, emptied, stored_vectors, links } in self.pending.drain(..) {
             if emptied {
                 *index = Index::default();
             }
@@ -218,6 +218,9 @@ impl Writer {
                     Some(entry) => index.put(entry),
                     None => index.remove(seq),
                 }
+            }
+            for link in links {
+                index.link_up(link);
             }
             for (seq, pieces) in new {
                 index.set_vectors(seq, &pieces);
@@ -237,7 +240,8 @@ fn finish<T>(done: Result<T>, conn: &Connection, touched: &mut Touched) -> Resul
     touched.seqs.dedup();
     let entries = touched.seqs.iter().map(|seq| Ok((*seq, memories::entry(conn, *seq)?))).collect::<Result<Vec<_>>>()?;
     let stored_vectors = std::mem::take(&mut touched.stored_vectors);
-    Ok((done, News { entries, vectors: std::mem::take(&mut touched.vectors), emptied: touched.emptied, stored_vectors }))
+    let links = graph::take_changed(conn)?;
+    Ok((done, News { entries, vectors: std::mem::take(&mut touched.vectors), emptied: touched.emptied, stored_vectors, links }))
 }
 
 impl Reader {

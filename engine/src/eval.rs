@@ -9,7 +9,7 @@ use crate::db::memories::{self, Memory, Status};
 use crate::error::Result;
 use crate::index::{Entry, Index};
 use crate::maintain::sentences;
-use crate::soft::stem;
+use crate::soft::terms;
 use crate::soft::text::{content_words, parts};
 use crate::time::Timestamp;
 use crate::{Reader, Writer};
@@ -114,7 +114,7 @@ impl Reader {
 /// any text. None where no sentence has enough words.
 fn probe(index: &Index, content: &str) -> Option<String> {
     let rarity = |word: &str| {
-        let having = index.words().having(&stem::of_word(&word.to_lowercase())).count();
+        let having = index.words().list(&terms::of_word(word)).map_or(0, |list| list.slots().len());
         ((index.len() as f64 + 1.0) / (having as f64 + 0.5)).ln()
     };
     let telling = |sentence: &String| -> Option<(f64, String)> {

@@ -8,6 +8,8 @@ use crate::{soft, spoken};
 use loci_proto::explain::{Leg, Part, Why};
 use std::collections::HashMap;
 
+/// What the step is called that lifts what is linked to what the question names, or to the best answers.
+const GRAPH: &str = "graph";
 /// What the step is called that halves what a summary stands for.
 const COMPACTED: &str = "compacted";
 /// What the step is called that makes up for what was only compared roughly, in a large store.
@@ -39,9 +41,17 @@ pub(crate) struct Of<'a> {
     pub index: &'a Index,
     /// Those whose legs are compared.
     pub candidates: &'a [Candidate],
+    /// What came of them.
+    pub outcome: &'a Outcome<'a>,
+}
+
+/// What came of the candidates.
+pub(crate) struct Outcome<'a> {
     /// Their own scores.
     pub scored: &'a [(usize, f64)],
-    /// What came of them.
+    /// What of these they have by what they are linked to, by slot.
+    pub linked: &'a HashMap<usize, f64>,
+    /// What is given.
     pub ranked: &'a [(usize, f64)],
 }
 
@@ -75,11 +85,12 @@ pub(crate) fn name(fusion: Fusion, with_vectors: bool) -> &'static str {
 fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<Why> {
     let [vectors, words] = rank::LEGS.map(|leg| rank::places(of.candidates, leg));
     let at: HashMap<usize, usize> = of.candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
-    let own: HashMap<usize, f64> = of.scored.iter().copied().collect();
+    let own: HashMap<usize, f64> = of.outcome.scored.iter().copied().collect();
     let leg = |score: f64, place: Option<usize>| place.map(|rank| Leg { score: rounded(score), rank });
     let why = |(slot, score): &(usize, f64)| {
         let (at, weight) = (at.get(slot).copied(), spoken::weight(of.index, *slot));
         let mut steps = at.map(steps).unwrap_or_default();
+        steps.push((GRAPH, of.outcome.linked.get(slot).copied().unwrap_or(0.0)));
         if at.is_some() {
             let sum: f64 = steps.iter().map(|(_, adds)| adds).sum();
             steps.push((ROUGH, own.get(slot).map_or(0.0, |own| own - sum)));
@@ -94,7 +105,7 @@ fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<Why> {
             parts: told.map(|(step, adds)| Part { step: step.to_owned(), adds: rounded(adds) }).collect(),
         }
     };
-    of.ranked.iter().map(why).collect()
+    of.outcome.ranked.iter().map(why).collect()
 }
 
 fn rounded(number: f64) -> f64 {

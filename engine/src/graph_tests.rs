@@ -253,3 +253,65 @@ fn a_brief_tells_what_is_known_within_its_budget() {
     assert!(first < events && !brief.contains("secret") && !brief.contains("Event number 5 "));
     assert!(brief.starts_with("# What is known in a\n\n31 memories.\n"), "{brief}");
 }
+
+/// Where people live, in a project of some others, and who leads whom.
+fn village(house: &mut House) -> (MemoryId, MemoryId) {
+    let (anna, piotr) = (entity(house, "a", "Anna", &["Ania"]), entity(house, "a", "Piotr", &[]));
+    for (number, name) in ["Olga", "Piotr", "Jonas", "Mei"].iter().enumerate() {
+        let text = format!("{name} has moved to house {number}");
+        house.store_coded(
+            "a",
+            json!({"content": text, "type": "semantic"}),
+            &crate::testing::coded(&text, crate::testing::leaning(0, 5 + number, 0.6)),
+        );
+    }
+    house.relate("a", json!({"subject_id": anna, "predicate": "reports_to", "object_id": piotr})).expect("is made");
+    (anna, piotr)
+}
+
+/// The contents found, best first, by words and meaning alike.
+fn moved(house: &House) -> Vec<String> {
+    let query = json!({"query": "Where has Anna's boss moved to?", "max_results": 10});
+    house.found("a", query, Some(&axis(0))).into_iter().filter(|text| text.contains("moved")).collect()
+}
+
+#[test]
+fn what_is_linked_to_what_a_question_names_comes_before_what_is_as_good_without() {
+    let mut house = House::new();
+    let (_, piotr) = village(&mut house);
+    assert_eq!(moved(&house)[0], "Piotr has moved to house 1", "Anna reports to Piotr");
+    house.undo_last().expect("is taken back");
+    assert_eq!(moved(&house)[0], "Mei has moved to house 3", "of equals the newest");
+    let again = house.reopened();
+    assert_eq!(moved(&again)[0], "Mei has moved to house 3");
+    let mut house = again;
+    village(&mut house);
+    assert_eq!(moved(&house.reopened())[0], "Piotr has moved to house 1", "links are read at the start");
+    drop(piotr);
+}
+
+#[test]
+fn a_forgotten_entity_lifts_nothing_and_a_removed_one_leaves_no_link() {
+    let mut house = House::new();
+    let (_, piotr) = village(&mut house);
+    house.forget("a", json!({"memory_id": piotr})).expect("is forgotten");
+    assert_eq!(moved(&house)[0], "Mei has moved to house 3");
+    house.undo_last().expect("is taken back");
+    assert_eq!(moved(&house)[0], "Piotr has moved to house 1");
+    house.forget("a", json!({"memory_id": piotr, "hard_delete": true})).expect("is removed");
+    assert_eq!(moved(&house)[0], "Mei has moved to house 3");
+    house.dump();
+}
+
+#[test]
+fn the_lift_is_a_step_of_the_explanation() {
+    let mut house = House::new();
+    village(&mut house);
+    let query = json!({"query": "Where has Anna's boss moved to?", "explain": true, "max_results": 10});
+    let reply = house.recall("a", query, Some(&axis(0))).reply;
+    let best = reply.results.iter().find(|result| result.content.as_deref() == Some("Piotr has moved to house 1")).expect("is found");
+    let parts = &best.why.as_ref().expect("is explained").parts;
+    let sum: f64 = parts.iter().map(|part| part.adds).sum();
+    assert!(parts.iter().any(|part| part.step == "graph" && part.adds > 0.0), "{parts:?}");
+    assert!((best.score.expect("is ranked") - sum).abs() < 1e-4, "{sum}, not {:?}", best.score);
+}

@@ -29,6 +29,7 @@ pub mod error;
 pub mod eval;
 mod explain;
 mod forget;
+mod graph;
 pub mod groups;
 pub mod index;
 mod inspect;
@@ -66,6 +67,8 @@ mod search_tests;
 mod store_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tongue_tests;
 #[cfg(test)]
 mod undo_tests;
 
@@ -211,6 +214,10 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
         links::renew_store(&tx, &index)?;
         tx.commit()?;
     }
+    for link in db::graph::all(&conn)? {
+        index.link_up(link);
+    }
+    db::graph::watch(&conn)?;
     let aliases = RwLock::new(db::groups::signposts(&conn)?);
     let settings = RwLock::new(Arc::new(settings));
     let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index), aliases });
@@ -344,6 +351,7 @@ struct News {
     vectors: Vec<(i64, embedding::Coded)>,
     emptied: bool,
     stored_vectors: Vec<i64>,
+    links: Vec<db::graph::Link>,
 }
 
 impl Shared {

@@ -64,7 +64,11 @@ fn find_with(conn: &Connection, index: &Index, memory: &Memory) -> Result<()> {
         return Ok(());
     }
     for name in names::of(&memory.metadata) {
-        for (found, text) in mentions::holding(conn, &name, TEXTS)? {
+        let holding = match names::unspaced(&name) {
+            Some(characters) => mentions::holding_characters(conn, &characters, TEXTS)?,
+            None => mentions::holding(conn, &name, TEXTS)?,
+        };
+        for (found, text) in holding {
             if names::holds(&text, &name)
                 && let Some(found) = seen_together(conn, found, memory)?
             {

@@ -1,7 +1,9 @@
 //! Names of entities, and whether a text holds one. Pure.
 //!
-//! A name is a sequence of words: letters and digits, without regard to case. So `JS` is found in "ask JS." and not in "JSON".
+//! A name is a sequence of words: letters and digits, without regard to case and width. So `JS` is found in "ask JS." and not in "JSON".
+//! In scripts without blanks every character is a word, so that a name is found inside of a sentence.
 
+use crate::soft::split::{self, Grams};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -33,6 +35,12 @@ pub(crate) fn candidates(text: &str) -> HashSet<String> {
     runs.map(|(start, end)| words[start..end].join(" ")).collect()
 }
 
+/// The first part of a name that stands in a script without blanks, as a text would have it; none for other names.
+pub(crate) fn unspaced(name: &str) -> Option<String> {
+    let characters: Vec<&str> = name.split(' ').take_while(|word| word.starts_with(split::is_unspaced)).collect();
+    (!characters.is_empty()).then(|| characters.concat())
+}
+
 /// True when a text holds the words of a name one after the other.
 pub(crate) fn holds(text: &str, name: &str) -> bool {
     let (words, name): (_, Vec<&str>) = (words(text), name.split(' ').collect());
@@ -40,7 +48,7 @@ pub(crate) fn holds(text: &str, name: &str) -> bool {
 }
 
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    split::words(text, Grams::Singles).into_iter().map(|word| split::lower(&text[word])).collect()
 }
 
 #[cfg(test)]
@@ -62,6 +70,7 @@ mod tests {
     fn a_name_is_found_as_words_and_not_inside_of_words() {
         assert!(holds("Ask JS. He knows", "js") && holds("said John\nSmith", "john smith"));
         assert!(!holds("a JSON file", "js") && !holds("John and Smith", "john smith"));
+        assert!(holds("会議室で田中さんに聞く", "田 中") && holds("Ｌｏｃｉ is here", "loci"));
         assert!(candidates("met John Smith today").contains("john smith"));
     }
 }

@@ -1,5 +1,7 @@
 //! From a question in natural language to the words of a keyword search. Pure.
 
+use crate::soft::split::{self, Grams};
+use crate::soft::text::small;
 use loci_proto::limits;
 
 /// The words to look for, and whether any were left out.
@@ -11,23 +13,11 @@ pub(crate) struct Words {
     pub truncated: bool,
 }
 
-/// English words that carry no topic. The list that the figures of docs/retrieval.md were made with.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being",
-    "between", "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "each", "few", "for", "from", "had", "has", "have",
-    "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "ll", "m", "me", "more", "most", "my",
-    "no", "nor", "not", "now", "of", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "re", "s", "same", "she",
-    "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to",
-    "too", "until", "up", "us", "ve", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose",
-    "why", "will", "with", "would", "you", "your",
-];
-
-/// Splits a query as the keyword index splits texts; stop words go, unless nothing else is left.
+/// Splits a query as the index splits texts; small words go, unless nothing else is left.
 pub(crate) fn words(query: &str) -> Words {
     let (text, cut) = head(query);
     let mut all: Vec<String> = Vec::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        let word = word.to_lowercase();
+    for word in tokens(text) {
         if !all.contains(&word) {
             all.push(word);
             if all.len() > limits::QUERY_TERMS * 8 {
@@ -35,21 +25,17 @@ pub(crate) fn words(query: &str) -> Words {
             }
         }
     }
-    let topical: Vec<String> = all.iter().filter(|word| !is_stop_word(word)).cloned().collect();
+    let small = small(text);
+    let topical: Vec<String> = all.iter().filter(|word| !small(word)).cloned().collect();
     let mut words = if topical.is_empty() { all } else { topical };
     let truncated = cut || words.len() > limits::QUERY_TERMS;
     words.truncate(limits::QUERY_TERMS);
     Words { words, truncated }
 }
 
-/// The words of a text as the keyword index splits it, lower case.
+/// The words of a text, in lower case.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
-}
-
-/// True for a word, in lower case, that carries no topic.
-pub(crate) fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+    split::words(text, Grams::Pairs).into_iter().map(|word| split::lower(&text[word]))
 }
 
 /// The part of a query that is read, and whether that is not all of it.
@@ -74,14 +60,10 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_sorted_so_that_it_can_be_searched() {
-        assert!(STOP_WORDS.is_sorted());
-    }
-
-    #[test]
     fn stop_words_go_unless_nothing_else_is_left() {
         assert_eq!(of("When is the backup made?"), ["backup", "made"]);
         assert_eq!(of("Who are you?"), ["who", "are", "you"]);
+        assert_eq!(of("¿Dónde está la llave del sótano?"), ["llave", "sótano"]);
     }
 
     #[test]
@@ -103,7 +85,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_gives_words_that_need_no_escaping(query in "\\PC{0,200}") {
-            prop_assert!(of(&query).iter().all(|word| !word.is_empty() && word.chars().all(char::is_alphanumeric)));
+            prop_assert!(of(&query).iter().all(|word| word.chars().any(char::is_alphanumeric) && !word.contains('"')));
         }
     }
 }

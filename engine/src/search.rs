@@ -8,12 +8,12 @@ mod wide;
 
 use crate::bm25::{self, Admitted, Having};
 use crate::embedding::{Asked, Embedding};
-use crate::explain::{self, Account, Of, Telling};
+use crate::explain::{self, Account, Of, Outcome, Telling};
 use crate::index::{Index, Mask, Rough, narrow};
 use crate::rank::{self, Candidate, Fusion};
-use crate::soft::{self, Item, Order, Word, stem};
+use crate::soft::{self, Item, Order, Word, terms};
 use crate::spoken::{self, Above};
-use crate::{collapse, names, query};
+use crate::{collapse, graph, names, query};
 use loci_proto::limits;
 use std::collections::{HashMap, HashSet};
 
@@ -80,22 +80,23 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let mask = fewer.as_ref().unwrap_or(mask);
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
     let many = mask.count() > soft::SCAN_ALL && sought.depth != Depth::Whole;
-    let (scored, matched) = match soft {
+    let (mut scored, matched) = match soft {
         Some(asked) if many => wide::find(index, mask, sought, asked),
         Some(asked) => Legs::new(index, mask, sought).soft(sought, asked),
         None => Legs::new(index, mask, sought).plain(sought),
     };
+    let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
+    let linked = graph::lift(index, mask, &named, &mut scored);
     let telling = sought.telling == Telling::Parts;
     let own = if telling { scored.clone() } else { Vec::new() };
     let mut found = found(index, &above, scored, (matched, sought.limit));
-    found.account = telling.then(|| Legs::new(index, mask, sought).account(sought, soft, (&own, &found.ranked)));
+    found.account = telling
+        .then(|| Legs::new(index, mask, sought).account(sought, soft, &Outcome { scored: &own, linked: &linked, ranked: &found.ranked }));
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
-    found.weak = found.ranked.first().zip(floor).is_some_and(|((_, best), floor)| *best < floor);
+    let lifted = |slot: &usize| linked.get(slot).copied().unwrap_or(0.0);
+    found.weak = found.ranked.first().zip(floor).is_some_and(|((slot, best), floor)| *best - lifted(slot) < floor);
     found
 }
-
-/// Slots and what they are worth.
-type Scores<'a> = &'a [(usize, f64)];
 
 /// The two legs, and what they are taken over. What is said of memories stands in the order of `slots`.
 struct Legs<'a> {
@@ -113,13 +114,13 @@ struct Legs<'a> {
 impl<'a> Legs<'a> {
     fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>) -> Self {
         let slots: Vec<u32> = mask.slots().map(narrow).collect();
-        let stems = distinct(query::words(sought.text).words.iter().map(|word| stem::of_word(word)));
-        let having = |stem: &String| {
-            let found = index.words().having(stem).filter(|(slot, ..)| mask.admits(*slot));
-            found.map(|(slot, times, length)| (mask.rank(slot), times, length)).collect()
+        let having = |terms: &Vec<String>| {
+            let Some(list) = index.words().list(terms) else { return Vec::new() };
+            let found = list.iter().filter(|(slot, _)| mask.admits(*slot));
+            found.map(|(slot, times)| (mask.rank(slot), times, index.words().length(slot))).collect()
         };
         Self {
-            words: stems.iter().map(having).collect(),
+            words: words(sought.text).iter().map(having).collect(),
             cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&asked.vector, &slots)),
             named: named(index, sought.text).filter(|slot| mask.admits(*slot)).map(|slot| mask.rank(slot)).collect(),
             among: among(index, mask),
@@ -176,10 +177,10 @@ impl<'a> Legs<'a> {
     }
 
     /// How scores came about: the memories' own, and what came of them.
-    fn account(&self, sought: &Sought<'_>, soft: Option<&Asked>, (own, ranked): (Scores<'_>, Scores<'_>)) -> Account {
+    fn account(&self, sought: &Sought<'_>, soft: Option<&Asked>, outcome: &Outcome<'_>) -> Account {
         let Some(asked) = soft else {
             let (candidates, with_vectors) = (self.matching_candidates(), sought.asked.is_some());
-            let of = Of { candidates: &candidates, scored: own, ranked, index: self.index };
+            let of = Of { candidates: &candidates, outcome, index: self.index };
             let ranking = explain::name(sought.fusion, with_vectors);
             return Account { ranking, whys: explain::plain(sought.fusion, &of, with_vectors) };
         };
@@ -187,12 +188,12 @@ impl<'a> Legs<'a> {
         let items = self.items(sought, &places, &lexical);
         let parts = soft::parts(&items, &orders, &self.question(sought, asked));
         let candidates: Vec<Candidate> = places.iter().map(|at| self.candidate(*at, &lexical)).collect();
-        let of = Of { candidates: &candidates, scored: own, ranked, index: self.index };
+        let of = Of { candidates: &candidates, outcome, index: self.index };
         Account { ranking: "soft", whys: explain::soft(&of, &parts) }
     }
 
     fn question(&self, sought: &Sought<'_>, asked: &Asked) -> soft::Question {
-        let having = |stem: &str| self.index.words().list(stem).map_or(0, |list| self.mask.count_of(list.slots()));
+        let having = |terms: &[String]| self.index.words().list(terms).map_or(0, |list| self.mask.count_of(list.slots()));
         soft::Question::new(sought.text, &asked_words(asked, self.among.count, having), sought.today)
     }
 
@@ -280,17 +281,19 @@ fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, 
 }
 
 /// The content words of the question, one a stem, weighted by how rare they are among all admitted memories.
-fn asked_words(asked: &Asked, all: usize, mut having: impl FnMut(&str) -> usize) -> Vec<Word> {
-    let stems: Vec<String> = asked.words.iter().map(|(word, _)| stem::of_word(word)).collect();
-    let first = (0..stems.len()).filter(|at| !stems[..*at].contains(&stems[*at]));
+fn asked_words(asked: &Asked, all: usize, mut having: impl FnMut(&[String]) -> usize) -> Vec<Word> {
+    let terms: Vec<Vec<String>> = asked.words.iter().map(|(word, _)| terms::of_word(word)).collect();
+    let first = (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
     let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
-    let weights = soft::weights(&first.iter().map(|at| having(&stems[*at])).collect::<Vec<_>>(), all);
+    let weights = soft::weights(&first.iter().map(|at| having(&terms[*at])).collect::<Vec<_>>(), all);
     first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
 }
 
-fn distinct(stems: impl Iterator<Item = String>) -> Vec<String> {
+/// The words of a question by their terms; of several with the same name the first.
+fn words(question: &str) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
-    stems.filter(|stem| seen.insert(stem.clone())).collect()
+    let words = query::words(question).words;
+    words.iter().map(|word| terms::of_word(word)).filter(|terms| seen.insert(terms[0].clone())).collect()
 }
 
 /// The entities that a question names, whatever their status.

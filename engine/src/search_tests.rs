@@ -5,7 +5,7 @@ use crate::embedding::{Asked, CODE_BYTES, Code, Coded, DIMENSIONS, Embedding};
 use crate::rank::Fusion;
 use crate::search::BESIDE;
 use crate::testing::{House, asked, axis, code, coded, id, leaning};
-use crate::{Settings, db::lexical, soft::stem};
+use crate::{Settings, db::lexical, soft::terms};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -215,7 +215,8 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
     let among = |mean_length| Admitted { count: texts.len(), mean_length };
     let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>() / texts.len() as f64;
     for word in ["ship", "shipping", "naive", "Łódź", "deployed", "billing", "the", "8443", "service", "nowhere", "c"] {
-        let having: Vec<_> = index.words().having(&stem::of_word(word)).collect();
+        let list = index.words().list(&terms::of_word(word)[..1]).map(std::borrow::Cow::into_owned).unwrap_or_default();
+        let having: Vec<_> = list.iter().map(|(slot, times)| (slot, times, index.words().length(slot))).collect();
         let (ours, _) = FTS5.scores(&[having], among(mean));
         let mut theirs = vec![0.0; index.len()];
         for (seq, score) in lexical::search(&house.writer.conn, word).expect("is searched") {

@@ -88,6 +88,9 @@ impl House {
 
     /// Every row that a person could miss, as text: equal dumps are equal stores.
     pub(crate) fn dump(&self) -> String {
+        let mut graph = crate::index::Graph::default();
+        crate::db::graph::all(&self.writer.conn).expect("are read").into_iter().for_each(|link| graph.set(link));
+        assert_eq!(self.writer.shared.index().graph().sorted(), graph.sorted(), "what is kept in memory is what the store says");
         crate::db::dump::all(&self.writer.conn).expect("is read")
     }
 

@@ -23,6 +23,25 @@ fn a_paraphrase_without_a_common_word_is_found() {
     assert_eq!(agent.recall("clients unhappy about slow billing")[0], NOTES[1]);
 }
 
+#[test]
+fn a_question_in_another_language_finds_its_note_by_other_forms_of_its_words() {
+    let told = [
+        ("Die Ersatzschlüssel hängen hinter dem Kühlschrank", "Wo hängt der Ersatzschlüssel?"),
+        ("Olek pożyczył drabiny aż do wiosny", "Kto pożycza od nas drabinę?"),
+        ("El dentista limpió dos dientes y no encontró caries", "¿Quién limpia un diente?"),
+        ("Olek a emprunté les échelles jusqu'au printemps", "Qui emprunte ?"),
+        ("会議室の予備の鍵は冷蔵庫の裏にあります", "予備の鍵はどこ？"),
+    ];
+    for house in [House::new(), House::without_model()] {
+        let mut agent = house.session();
+        agent.store_all("semantic", told.iter().map(|(note, _)| *note).chain(NOTES.iter().copied()));
+        for (note, question) in told {
+            assert_eq!(agent.recall(question)[0], note, "{question}");
+        }
+        assert_eq!(agent.recall("鍵"), [told[4].0], "a single character");
+    }
+}
+
 /// Minutes that differ in one ticket's number: their meaning is the same, their words are not.
 fn minutes(ticket: &str) -> String {
     format!(

@@ -41,3 +41,11 @@ pub(crate) fn holding(conn: &Connection, words: &str, limit: usize) -> Result<Ve
         statement.query_map((format!("\"{words}\""), i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
+
+/// Memories whose text holds these characters one after the other, newest first, and their texts: the keyword index knows no words in
+/// scripts without blanks.
+pub(crate) fn holding_characters(conn: &Connection, characters: &str, limit: usize) -> Result<Vec<(i64, String)>> {
+    let mut statement = conn.prepare_cached("SELECT seq, content FROM memories WHERE instr(content, ?1) > 0 ORDER BY seq DESC LIMIT ?2")?;
+    let rows = statement.query_map((characters, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

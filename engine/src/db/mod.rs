@@ -10,6 +10,7 @@ pub(crate) mod connection;
 #[cfg(test)]
 pub(crate) mod dump;
 pub(crate) mod examine;
+pub(crate) mod graph;
 pub(crate) mod groups;
 pub(crate) mod idempotency;
 pub(crate) mod incoming;

@@ -6,6 +6,7 @@
 mod bitmap;
 mod codes;
 mod facts;
+mod graph;
 mod link;
 mod mask;
 pub(crate) mod postings;
@@ -14,6 +15,7 @@ mod said;
 mod scratch;
 mod vectors;
 
+use crate::db::graph::Link;
 use crate::db::memories::Status;
 use crate::decay::Anchor;
 use crate::embedding::{Code, Coded, DIMENSIONS, Embedding};
@@ -28,6 +30,7 @@ use std::collections::HashMap;
 use vectors::Vectors;
 
 pub(crate) use bitmap::slots_of;
+pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
 pub(crate) use runs::{Lines, Run};
 pub(crate) use said::Said;
@@ -81,6 +84,7 @@ pub(crate) struct Index {
     /// Names of each entity, by slot, and which entities bear a name.
     names_of: HashMap<u32, Vec<String>>,
     names: HashMap<String, Vec<i64>>,
+    graph: Graph,
 }
 
 impl Index {
@@ -105,12 +109,23 @@ impl Index {
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(slot) = self.slot(seq) else { return };
         self.unname(slot, seq);
+        self.graph.remove(seq);
         self.put_vectors(slot, &[]);
         self.set_codes(seq, None);
         self.words.clear(slot);
         self.sayings.clear(slot);
         self.facts.remove(slot);
         self.slots.remove(&seq);
+    }
+
+    /// What links memories.
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Makes a link between memories, or takes one away.
+    pub(crate) fn link_up(&mut self, link: Link) {
+        self.graph.set(link);
     }
 
     /// The entities that bear a name, whatever their status.

@@ -1,13 +1,14 @@
 //! Which memories have a word, how often, and how long their texts are: the keyword index, in memory.
 //!
-//! Not here: how words are split and stemmed (`soft::stem`), what they weigh (`bm25`), the durable truth (`db::lexical`).
+//! Not here: how words are split and stemmed (`soft::terms`), what they weigh (`bm25`), the durable truth (`db::lexical`).
 
 use super::narrow;
-use crate::soft::stem;
+use crate::soft::terms;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The memories that have a word, by slot, and how often each has it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     slots: Vec<u32>,
     times: Vec<u16>,
@@ -41,8 +42,9 @@ impl Postings {
     /// Reads the text of a slot in the place of the one that it had.
     pub(crate) fn put(&mut self, slot: usize, text: &str) {
         self.clear(slot);
-        let mut words: Vec<u32> = stem::of_text(text).map(|stem| self.term(stem)).collect();
-        let length = narrow(words.len());
+        let terms::Terms { terms, length } = terms::of_text(text);
+        let mut words: Vec<u32> = terms.into_iter().map(|term| self.term(term)).collect();
+        let length = narrow(length);
         words.sort_unstable();
         let first = self.of_texts.len();
         for same in words.chunk_by(|a, b| a == b) {
@@ -82,15 +84,13 @@ impl Postings {
         self.dead = 0;
     }
 
-    /// The memories that have a stem.
-    pub(crate) fn list(&self, stem: &str) -> Option<&List> {
-        self.terms.get(stem).map(|term| &self.lists[*term as usize])
-    }
-
-    /// The memories that have a stem, by slot: slot, how often, and how many words the text has.
-    pub(crate) fn having(&self, stem: &str) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
-        let list = self.list(stem).into_iter().flat_map(List::iter);
-        list.map(|(slot, times)| (slot, times, self.length(slot)))
+    /// The memories that have any of a word's terms, and how often each has the one that it has most. Mostly it is one term that anybody
+    /// has, and its own list is given.
+    pub(crate) fn list(&self, terms: &[String]) -> Option<Cow<'_, List>> {
+        let known = terms.iter().filter_map(|term| self.terms.get(term.as_str())).map(|term| &self.lists[*term as usize]);
+        let mut lists = known.filter(|list| !list.slots.is_empty());
+        let first = Cow::Borrowed(lists.next()?);
+        Some(lists.fold(first, |all, list| Cow::Owned(all.with(list))))
     }
 
     /// How many words the text of a slot has.
@@ -126,6 +126,18 @@ impl List {
         self.slots.iter().zip(&self.times).map(|(slot, times)| (*slot as usize, u32::from(*times)))
     }
 
+    /// Both lists as one; of a slot that both have the greater number.
+    fn with(&self, other: &Self) -> Self {
+        let mut both: Vec<(u32, u16)> = Vec::with_capacity(self.slots.len() + other.slots.len());
+        for list in [self, other] {
+            both.extend(list.slots.iter().copied().zip(list.times.iter().copied()));
+        }
+        both.sort_unstable_by_key(|(slot, times)| (*slot, std::cmp::Reverse(*times)));
+        both.dedup_by_key(|(slot, _)| *slot);
+        let (slots, times) = both.into_iter().unzip();
+        Self { slots, times }
+    }
+
     /// The slots alone.
     pub(crate) fn slots(&self) -> &[u32] {
         &self.slots
@@ -155,7 +167,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(postings: &Postings, stem: &str) -> Vec<(usize, u32, u32)> {
-        postings.having(stem).collect()
+        any_of(postings, &[stem])
+    }
+
+    fn any_of(postings: &Postings, stems: &[&str]) -> Vec<(usize, u32, u32)> {
+        let terms: Vec<String> = stems.iter().map(|stem| (*stem).to_owned()).collect();
+        let list = postings.list(&terms).map(Cow::into_owned).unwrap_or_default();
+        list.iter().map(|(slot, times)| (slot, times, postings.length(slot))).collect()
     }
 
     #[test]
@@ -165,6 +183,7 @@ mod tests {
         postings.put(2, "A ship");
         postings.put(1, "Shipping costs");
         assert_eq!(of(&postings, "ship"), [(0, 3, 5), (1, 1, 2), (2, 1, 2)]);
+        assert_eq!(any_of(&postings, &["cost", "ship", "gone"]), [(0, 3, 5), (1, 1, 2), (2, 1, 2)]);
         postings.put(1, "nothing of the kind");
         postings.clear(2);
         assert_eq!((of(&postings, "ship"), postings.length(2)), (vec![(0, 3, 5)], 0));
@@ -182,7 +201,7 @@ mod tests {
             for stem in ["a", "b", "ab", "cd"] {
                 let mut expected: Vec<(usize, usize)> = last.iter().map(|(slot, text)| (*slot, text.split(' ').filter(|w| *w == stem).count())).filter(|(_, n)| *n > 0).collect();
                 expected.sort_unstable();
-                let found: Vec<(usize, usize)> = postings.having(stem).map(|(slot, times, _)| (slot, times as usize)).collect();
+                let found: Vec<(usize, usize)> = of(&postings, stem).into_iter().map(|(slot, times, _)| (slot, times as usize)).collect();
                 prop_assert_eq!(found, expected, "{}", stem);
             }
         }

@@ -4,12 +4,12 @@
 //! are far from the question. `Depth::Whole` compares everything and is what this is measured by. Not here: stores in which everything
 //! can be compared (`search`).
 
-use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, distinct, named, worth_giving};
+use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, named, words, worth_giving};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Lines, Mask, Rough, Run, Scratch, narrow, slots_of};
-use crate::{query, soft};
-use soft::{Question, stem};
+use crate::{graph, query, soft};
+use soft::Question;
 use std::collections::HashMap;
 
 /// How many have their words compared, of all.
@@ -18,6 +18,8 @@ const COMPARED: usize = 500;
 const CENTRES: (usize, usize) = (60, 4);
 /// Of how many, for each centre, the whole vector is looked at.
 const CLOSELY: usize = 4;
+/// How many of those that are linked to what the question names are looked at, whatever they are worth by themselves.
+const LINKED: usize = 40;
 /// A word in this many of two memories, or more, tells nothing apart.
 const COMMON: usize = 2;
 
@@ -27,7 +29,10 @@ pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Aske
         let (wide, mut lines) = (Wide::new(index, mask, sought, asked, scratch), Lines::new(index, mask));
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, sought.depth, scratch);
-        let centres = wide.centres(candidates, centres, asked, scratch);
+        let mut centres = wide.centres(candidates, centres, asked, scratch);
+        centres.extend(wide.centres(wide.linked.clone(), LINKED, asked, scratch));
+        centres.sort_unstable();
+        centres.dedup();
         let scored = wide.surroundings(&mut lines, centres, asked, scratch);
         let matched = scratch.matching_in(mask);
         (worth_giving(scored, matched), matched)
@@ -44,30 +49,33 @@ struct Wide<'a> {
     days: (i32, Vec<f64>),
     /// The question neither names nor wants anything.
     plain: bool,
+    /// What is linked to what the question names.
+    linked: Vec<u32>,
 }
 
 impl<'a> Wide<'a> {
     fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, asked: &Asked, scratch: &mut Scratch) -> Self {
         let among = among(index, mask);
         let mut having: HashMap<String, usize> = HashMap::new();
-        let mut count = |stem: &str| {
-            let of_list = || index.words().list(stem).map_or(0, |list| mask.count_of(list.slots()));
-            *having.entry(stem.to_owned()).or_insert_with(of_list)
+        let mut count = |terms: &[String]| {
+            let of_list = || index.words().list(terms).map_or(0, |list| mask.count_of(list.slots()));
+            *having.entry(terms[0].clone()).or_insert_with(of_list)
         };
-        let words = asked_words(asked, among.count, &mut count);
-        let stems = distinct(query::words(sought.text).words.iter().map(|word| stem::of_word(word)));
-        let stems: Vec<(String, usize)> = stems.into_iter().map(|stem| (count(&stem), stem)).map(|(count, stem)| (stem, count)).collect();
-        lexical(index, mask, &stems, among, scratch);
-        for slot in named(index, sought.text).filter(|slot| mask.admits(*slot)) {
+        let asked = asked_words(asked, among.count, &mut count);
+        let words: Vec<(Vec<String>, usize)> =
+            words(sought.text).into_iter().map(|terms| (count(&terms), terms)).map(|(count, terms)| (terms, count)).collect();
+        lexical(index, mask, &words, among, scratch);
+        let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
+        for slot in named.iter().copied() {
             // Whoever is asked for by name is meant, whatever the text about them says.
             scratch.lexical[slot] = 1.0;
             scratch.has_word(slot);
         }
         let called = index.sayings().called(&query::tokens(sought.text).collect(), |slot| mask.admits(slot));
-        let question = Question::new(sought.text, &words, sought.today);
+        let question = Question::new(sought.text, &asked, sought.today);
         let days = if question.names_dates() { days(index, mask, &question) } else { (0, Vec::new()) };
         let plain = called.is_empty() && !question.wants() && days.1.is_empty();
-        Self { index, mask, question, called, days, plain }
+        Self { index, mask, question, called, days, plain, linked: graph::linked(index, mask, &named) }
     }
 
     /// The best by everything but their words, as far as a rough comparison tells.
@@ -200,13 +208,13 @@ fn bits_of(numbers: &[f32; 64], has: impl Fn(f32) -> bool) -> u64 {
 }
 
 /// BM25 of every admitted memory, as a share of the ideal.
-fn lexical(index: &Index, mask: &Mask, stems: &[(String, usize)], among: Admitted, scratch: &mut Scratch) {
+fn lexical(index: &Index, mask: &Mask, words: &[(Vec<String>, usize)], among: Admitted, scratch: &mut Scratch) {
     let idf = |having: usize| if having == 0 { 0.0 } else { SHORT.idf(among.count, having) };
-    let measure = SHORT.measure(stems.iter().map(|(_, having)| idf(*having)).sum());
-    for (stem, having) in stems.iter().filter(|(_, having)| *having > 0) {
-        let Some(list) = index.words().list(stem) else { continue };
+    let measure = SHORT.measure(words.iter().map(|(_, having)| idf(*having)).sum());
+    for (terms, having) in words.iter().filter(|(_, having)| *having > 0) {
+        let Some(list) = index.words().list(terms) else { continue };
         let rarity = idf(*having) / measure;
-        let common = having * COMMON >= among.count && stems.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
+        let common = having * COMMON >= among.count && words.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
         for (slot, times) in list.iter().filter(|(slot, _)| mask.admits(*slot)) {
             scratch.has_word(slot);
             if !common {

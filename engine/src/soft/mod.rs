@@ -10,8 +10,12 @@ mod dates;
 mod order;
 mod parts;
 mod relative;
+mod small_words;
+pub(crate) mod split;
 pub(crate) mod stem;
+pub(crate) mod terms;
 pub mod text;
+pub(crate) mod tongue;
 mod words;
 
 pub(crate) use order::{Order, Sums, lift};

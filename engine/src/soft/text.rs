@@ -2,7 +2,9 @@
 //!
 //! Source: the patterns and `content_words` of the reference. Not here: what each of them weighs.
 
-use crate::query::is_stop_word;
+use super::small_words;
+use super::split::{self, Grams};
+use super::tongue;
 use chrono::{Datelike, NaiveDate};
 use regex::Regex;
 use std::ops::Range;
@@ -15,7 +17,7 @@ macro_rules! pattern {
     };
 }
 
-pattern!(PREFIX, r"^(?:\[(\d{4}-\d\d-\d\d)[^\]]*\] )?(?:([A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}): )?");
+pattern!(PREFIX, r"^(?:\[(\d{4}-\d\d-\d\d)[^\]]*\] )?(?:(\p{Lu}[\w.'-]*(?: \p{Lu}[\w.'-]*){0,2}): )?");
 pattern!(FIRST_PERSON, r"\b(I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|me)\b");
 pattern!(
     TIME_WORD,
@@ -49,19 +51,20 @@ pub(crate) fn day(date: &str) -> Option<i32> {
     date.get(..10)?.parse::<NaiveDate>().ok().map(|date| date.num_days_from_ce())
 }
 
-/// Where the content words of a text stand: runs of letters and digits that are no stop words, or all of them if every one is.
+/// Where the content words of a text stand: those that are no small words, of English or of its own language, or all of them if every
+/// one is. In scripts without blanks each pair of neighbouring characters is a word.
 #[must_use]
 pub fn content_words(text: &str) -> Vec<Range<usize>> {
-    let mut words: Vec<Range<usize>> = Vec::new();
-    for (at, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
-        match words.last_mut() {
-            Some(word) if word.end == at => word.end += c.len_utf8(),
-            _ => words.push(at..at + c.len_utf8()),
-        }
-    }
-    let topical: Vec<Range<usize>> =
-        words.iter().filter(|word| !is_stop_word(&text[word.start..word.end].to_lowercase())).cloned().collect();
+    let words = split::words(text, Grams::Pairs);
+    let small = small(text);
+    let topical: Vec<Range<usize>> = words.iter().filter(|word| !small(&split::lower(&text[(*word).clone()]))).cloned().collect();
     if topical.is_empty() { words } else { topical }
+}
+
+/// Whether a word, in lower case, carries no topic in a text.
+pub(crate) fn small(text: &str) -> impl Fn(&str) -> bool + use<> {
+    let bits = tongue::of(text).into_iter().map(tongue::bit).fold(small_words::ENGLISH, |bits, bit| bits | bit);
+    move |word| small_words::kinds(word) & bits != 0
 }
 
 /// Of which kind a text is, as far as ranking asks.
@@ -103,7 +106,7 @@ mod tests {
     fn date_and_speaker_are_taken_off_the_body() {
         let whole = parts("[2023-05-08 13:56] Anna Kowalska: I was in Gdynia.");
         assert_eq!((whole.day, whole.speaker, whole.body), (Some(738_648), "Anna Kowalska", "I was in Gdynia."));
-        assert_eq!(parts("Decision: use tabs").speaker, "Decision");
+        assert_eq!((parts("Decision: use tabs").speaker, parts("Łukasz: tak").speaker), ("Decision", "Łukasz"));
         for plain in ["no prefix: at all", "[soon] maybe", "See https://x.example: here", ""] {
             assert_eq!(parts(plain), Parts { day: None, speaker: "", body: plain });
         }
@@ -115,6 +118,9 @@ mod tests {
         let words = |text: &'static str| content_words(text).into_iter().map(|word| &text[word]).collect::<Vec<_>>();
         assert_eq!(words("What is the user's e-mail in Łódź?"), ["user", "e", "mail", "Łódź"]);
         assert_eq!(words("Who are you?"), ["Who", "are", "you"]);
+        assert_eq!(words("Wo hängt der Schlüssel für die Küche?"), ["hängt", "Schlüssel", "Küche"]);
+        assert_eq!(words("They die in the war"), ["die", "war"], "small words in German alone");
+        assert_eq!(words("会議室は3階"), ["会議", "議室", "室は", "3", "階"]);
         assert!(words("?!").is_empty());
     }
 

@@ -1,0 +1,191 @@
+//! Where the words of a text stand, and what is left of a word without case, marks and forms of width. Pure.
+//!
+//! Most scripts put blanks between words: there a word is a run of letters, digits and marks. Those that do not (Chinese, Japanese,
+//! Korean as far as endings go, Thai) are read by pairs of neighbouring characters, which is what finds words without a dictionary.
+//! Not here: stems (`stem`, `tongue`).
+
+use std::ops::Range;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Which pieces of a script without blanks are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grams {
+    /// Each pair of neighbours; a character that stands alone by itself.
+    Pairs,
+    /// Each character by itself.
+    Singles,
+    /// Both: what an index holds, so that a single character is found too.
+    All,
+}
+
+/// Where the words of a text stand, in order.
+pub(crate) fn words(text: &str, grams: Grams) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut run: Option<Range<usize>> = None;
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        match &mut run {
+            Some(run) if is_inside(c) => run.end = end,
+            None if is_inside(c) => run = Some(at..end),
+            _ => found.extend(run.take().into_iter().flat_map(|run| pieces(text, run, grams))),
+        }
+    }
+    found.extend(run.into_iter().flat_map(|run| pieces(text, run, grams)));
+    found
+}
+
+fn is_inside(c: char) -> bool {
+    c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
+}
+
+/// A run of letters and digits, cut where the script changes between one with blanks and one without.
+fn pieces(text: &str, run: Range<usize>, grams: Grams) -> Vec<Range<usize>> {
+    if text[run.clone()].bytes().all(|byte| byte < 0xe0) {
+        // Nothing below U+0800 is written without blanks.
+        let has_letter = text[run.clone()].chars().any(char::is_alphanumeric);
+        return if has_letter { vec![run] } else { Vec::new() };
+    }
+    let mut pieces = Vec::new();
+    let mut unspaced: Vec<Range<usize>> = Vec::new();
+    let mut spaced: Option<Range<usize>> = None;
+    for (at, c) in text[run.clone()].char_indices() {
+        let (at, end) = (run.start + at, run.start + at + c.len_utf8());
+        if is_unspaced(c) {
+            pieces.extend(spaced.take());
+            unspaced.push(at..end);
+        } else if let Some(last) = unspaced.last_mut().filter(|_| joins(c)) {
+            last.end = end;
+        } else {
+            into_grams(&mut unspaced, grams, &mut pieces);
+            spaced = Some(spaced.map_or(at, |spaced| spaced.start)..end);
+        }
+    }
+    pieces.extend(spaced);
+    into_grams(&mut unspaced, grams, &mut pieces);
+    pieces.retain(|piece| text[piece.clone()].chars().any(char::is_alphanumeric));
+    pieces
+}
+
+fn into_grams(characters: &mut Vec<Range<usize>>, grams: Grams, into: &mut Vec<Range<usize>>) {
+    if grams != Grams::Pairs || characters.len() == 1 {
+        into.extend(characters.iter().cloned());
+    }
+    if grams != Grams::Singles {
+        into.extend(characters.windows(2).map(|pair| pair[0].start..pair[1].end));
+    }
+    characters.clear();
+}
+
+/// A mark that belongs to the character before it: vowel signs, voiced marks of kana in full and half width.
+fn joins(c: char) -> bool {
+    is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}')
+}
+
+/// A character of a script that puts no blanks between words, or endings right behind them.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0e01..=0x0eff // Thai, Lao
+        | 0x1000..=0x109f | 0x1780..=0x17ff // Burmese, Khmer
+        | 0x1100..=0x11ff | 0x3130..=0x318f | 0xac00..=0xd7ff // Hangul
+        | 0x3005..=0x3007 | 0x3041..=0x30ff | 0x31f0..=0x31ff | 0xff66..=0xff9f // kana, iteration marks
+        | 0x3400..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff) // Han
+        && !is_combining_mark(c)
+        && c.is_alphanumeric()
+        && !joins(c)
+}
+
+/// A word in lower case and one form of width, with its marks: what a stemmer reads.
+pub(crate) fn lower(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_ascii_lowercase();
+    }
+    let plain: String = word.nfkc().flat_map(char::to_lowercase).nfc().collect();
+    // "½" would become "1⁄2", which is no word.
+    if plain.chars().all(is_inside) { plain } else { word.nfc().flat_map(char::to_lowercase).nfc().collect() }
+}
+
+/// A word as [`lower`] gives it, without its marks: "łódź" is "lodz", "straße" is "strasse".
+pub(crate) fn unmarked(lower: &str) -> String {
+    if lower.is_ascii() {
+        return lower.to_owned();
+    }
+    let mut plain = String::with_capacity(lower.len());
+    for c in lower.nfd().filter(|c| !is_diacritic(*c)) {
+        match c {
+            'ł' => plain.push('l'),
+            'ø' => plain.push('o'),
+            'đ' | 'ð' => plain.push('d'),
+            'ħ' => plain.push('h'),
+            'ı' => plain.push('i'),
+            'ς' => plain.push('σ'),
+            'ß' => plain.push_str("ss"),
+            'æ' => plain.push_str("ae"),
+            'œ' => plain.push_str("oe"),
+            'þ' => plain.push_str("th"),
+            other => plain.push(other),
+        }
+    }
+    plain.nfc().collect()
+}
+
+/// A mark without which a word is still the same to whoever types in a hurry. Vowel signs and voiced marks are none.
+fn is_diacritic(c: char) -> bool {
+    is_combining_mark(c)
+        && matches!(u32::from(c), 0x0300..=0x036f | 0x0483..=0x0487 | 0x0591..=0x05c7 | 0x0610..=0x065f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(text: &str, grams: Grams) -> Vec<&str> {
+        words(text, grams).into_iter().map(|word| &text[word]).collect()
+    }
+
+    #[test]
+    fn scripts_without_blanks_are_given_by_pairs_and_others_by_words() {
+        assert_eq!(of("The user's 東京tower2 第3章", Grams::Pairs), ["The", "user", "s", "東京", "tower2", "第", "3", "章"]);
+        assert_eq!(of("会議室は三階", Grams::Pairs), ["会議", "議室", "室は", "は三", "三階"]);
+        assert_eq!(of("三階", Grams::All), ["三", "階", "三階"]);
+        assert_eq!(of("サーバー", Grams::Singles), ["サ", "ー", "バ", "ー"]);
+        assert_eq!(of("서울에서", Grams::Pairs), ["서울", "울에", "에서"]);
+        assert_eq!(of("ﾊﾞｽ停", Grams::Pairs), ["ﾊﾞｽ", "ｽ停"], "a voiced mark is no character of its own");
+        assert!(of("?! … —", Grams::All).is_empty());
+    }
+
+    #[test]
+    fn case_width_and_marks_go() {
+        let folded = |word: &str| unmarked(&lower(word));
+        for (word, plain) in [
+            ("ŁÓDŹ", "lodz"),
+            ("Straße", "strasse"),
+            ("Ｌｏｃｉ２", "loci2"),
+            ("ﾊﾞｽ", "バス"),
+            ("e\u{301}tude", "etude"),
+            ("ﬁle", "file"),
+            ("½", "½"),
+            ("Smørrebrød", "smorrebrod"),
+            ("ΟΔΟΣ", "οδοσ"),
+        ] {
+            assert_eq!(folded(word), plain);
+        }
+        assert_ne!(folded("ガ"), folded("カ"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_stands_in_its_text_and_holds_a_letter_or_digit(text in "\\PC{0,60}") {
+            for grams in [Grams::Pairs, Grams::Singles, Grams::All] {
+                prop_assert!(of(&text, grams).iter().all(|word| word.chars().any(char::is_alphanumeric)));
+            }
+        }
+
+        #[test]
+        fn folding_twice_is_folding_once(word in "\\w{1,12}") {
+            let once = unmarked(&lower(&word));
+            prop_assert_eq!(unmarked(&lower(&once)), once);
+        }
+    }
+}

@@ -35,7 +35,9 @@ pub(crate) fn words(query: &str) -> Words {
 
 /// The words of a text, in lower case.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = String> {
-    split::words(text, Grams::Pairs).into_iter().map(|word| split::lower(&text[word]))
+    let folded = split::words(text, Grams::Pairs).into_iter().map(|word| split::lower(&text[word]));
+    // Of a mark that stands alone nothing may be left.
+    folded.filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
 /// The part of a query that is read, and whether that is not all of it.

@@ -149,7 +149,7 @@ fn timed(texts: usize, work: impl FnOnce() -> Result<(), String>) -> Result<(f64
     let (began, spent) = (Instant::now(), cpu()?);
     work()?;
     let per_text = |time: Duration| 1000.0 * time.as_secs_f64() / texts as f64;
-    Ok((per_text(began.elapsed()), per_text(cpu()? - spent)))
+    Ok((per_text(began.elapsed()), per_text(cpu()?.saturating_sub(spent))))
 }
 
 /// CPU time of all threads of this process. Linux only.

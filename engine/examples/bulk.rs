@@ -103,7 +103,7 @@ impl std::fmt::Display for Took {
 fn timed(work: impl FnOnce() -> Result<(), Anything>) -> Result<Took, Anything> {
     let (began, spent) = (Instant::now(), cpu()?);
     work()?;
-    Ok(Took { wall: began.elapsed(), cpu: cpu()? - spent })
+    Ok(Took { wall: began.elapsed(), cpu: cpu()?.saturating_sub(spent) })
 }
 
 /// CPU time of this thread, to the nanosecond. Linux only.

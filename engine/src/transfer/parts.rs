@@ -136,11 +136,11 @@ impl Work<'_, '_> {
             Some(pieces) => {
                 let text = Coded { pieces, words };
                 vectors::insert(self.change.conn, seq, &model, &text)?;
-                let touched = &mut self.change.touched;
+                let touched = &mut *self.change.touched;
                 if touched.vectors.len() < AT_HAND {
-                    touched.vectors.push((seq, text))
+                    touched.vectors.push((seq, text));
                 } else {
-                    touched.stored_vectors.push(seq)
+                    touched.stored_vectors.push(seq);
                 }
                 self.reply.vectors += 1;
             }

@@ -8,7 +8,8 @@ use super::forms::{bases, is_irregular};
 use super::marks::{clear_owners, mark_letters};
 use super::word::{Kind, Part, Word};
 use super::words::{
-    FILLERS, Family, LANDS, NEGATIONS, NUMBERS, PARTITIVES, STRONG, UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds, relation, says,
+    ABBREVIATIONS, FILLERS, Family, LANDS, NEGATIONS, NUMBERS, PARTITIVES, STRONG, UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds,
+    relation, says,
 };
 
 /// The words of a text, in order.
@@ -261,8 +262,8 @@ impl Scan {
             over.kind = Kind::Strong;
         }
         let capital = self.capital && matches!(kind, Kind::Plain | Kind::Filler);
-        let name = capital && !self.opens;
         let (text, part) = (text.into(), Part::Any);
+        let name = capital && !self.opens && !holds(ABBREVIATIONS, &text);
         self.words.push(Word { text, kind, part, capital, name, tied: self.tied, compound: self.compound });
         (self.opens, self.capital, self.tied) = (false, false, true);
     }

@@ -219,3 +219,12 @@ fn two_other_values_are_another_event_and_one_or_none_is_not() {
     assert_eq!(other("The user prefers tabs", "Tabs are what the user likes best"), [false, false]);
     assert_eq!(other("Release 12 went out", "Release 12 went out on Monday to Lima"), [false, false], "more is not other");
 }
+
+#[test]
+fn each_synonym_stands_for_what_it_means() {
+    assert_same("A man jogs in the park", "A man runs in the park");
+    assert_same("The answer was incorrect", "The answer was wrong");
+    assert_same("We watch TV on the sofa", "We watch television on the couch");
+    assert_different("The tests are in JS", "The tests are in TS");
+    assert_different("The man jogs", "The man is wrong");
+}

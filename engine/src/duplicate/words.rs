@@ -291,9 +291,9 @@ pub(super) const SYNONYMS: &[(&str, &str)] = &[
     ("food", "food"), ("forest", "forest"), ("frequently", "often"), ("garbage", "garbage"), ("gaze", "look"),
     ("get", "get"), ("gigantic", "enormous"), ("glad", "happy"), ("grass", "grass"), ("group", "group"),
     ("guy", "man"), ("happy", "happy"), ("help", "assist"), ("hit", "hit"), ("holiday", "holiday"),
-    ("hop", "jump"), ("huge", "big"), ("human", "person"), ("ill", "ill"), ("incorrectjog:", "wrong"),
+    ("hop", "jump"), ("huge", "big"), ("human", "person"), ("ill", "ill"), ("incorrect", "wrong"),
     ("infant", "baby"), ("info", "information"), ("information", "information"), ("insert", "put"),
-    ("item", "thing"), ("javascript", "javascript"), ("jog", "wrong"), ("js", "javascript"), ("jump", "jump"),
+    ("item", "thing"), ("javascript", "javascript"), ("jog", "run"), ("js", "javascript"), ("jump", "jump"),
     ("keep", "keep"), ("kid", "child"), ("lady", "woman"), ("large", "big"), ("lawn", "grass"),
     ("leap", "jump"), ("licence", "licence"), ("license", "licence"), ("like", "like"), ("little", "small"),
     ("live", "live"), ("look", "look"), ("love", "like"), ("man", "man"), ("meal", "food"), ("mom", "mother"),
@@ -308,18 +308,21 @@ pub(super) const SYNONYMS: &[(&str, &str)] = &[
     ("rapid", "fast"), ("rapidly", "fast"), ("receive", "get"), ("relax", "rest"), ("repair", "fix"),
     ("reply", "answer"), ("repo", "repository"), ("repository", "repository"), ("require", "need"),
     ("reside", "live"), ("respond", "answer"), ("response", "answer"), ("rest", "rest"), ("retain", "keep"),
-    ("rock", "rock"), ("rubbish", "garbage"), ("sad", "sad"), ("scream", "shout"), ("sea", "sea"),
+    ("rock", "rock"), ("rubbish", "garbage"), ("run", "run"), ("sad", "sad"), ("scream", "shout"), ("sea", "sea"),
     ("select", "choose"), ("shout", "shout"), ("show", "show"), ("sick", "ill"), ("slice", "cut"),
     ("small", "small"), ("smart", "smart"), ("sofa", "couch"), ("somebody", "person"), ("someone", "person"),
     ("something", "thing"), ("sound", "noise"), ("speak", "talk"), ("stare", "look"), ("start", "begin"),
     ("stone", "rock"), ("strike", "hit"), ("stroll", "walk"), ("talk", "talk"), ("teen", "teen"),
     ("teenage", "teen"), ("teenager", "teen"), ("telephone", "phone"), ("television", "television"),
     ("thing", "thing"), ("throw", "throw"), ("tiny", "small"), ("toss", "throw"), ("trail", "path"),
-    ("trash", "garbage"), ("trot", "wrong"), ("ts", "typescript"), ("tv", "television"),
+    ("trash", "garbage"), ("trot", "run"), ("ts", "typescript"), ("tv", "television"),
     ("typescript", "typescript"), ("unhappy", "sad"), ("use", "use"), ("utilise", "use"), ("utilize", "use"),
     ("vacation", "holiday"), ("walk", "walk"), ("watch", "look"), ("wipe", "clean"), ("woman", "woman"),
     ("woods", "forest"), ("wrong", "wrong"), ("yell", "shout"),
 ];
+
+/// Short for a listed word: written in capitals, and no names.
+pub(super) const ABBREVIATIONS: &[&str] = &["db", "js", "ts", "tv"];
 
 /// Looks a word up in a sorted list of words.
 pub(super) fn holds(list: &[&str], word: &str) -> bool {

@@ -19,7 +19,7 @@ pub(super) const RUN_TOKENS: usize = 512;
 const ROUND_TOKENS: usize = 16 * RUN_TOKENS;
 
 /// Texts of one round: the more of them, the more alike are the neighbours in length. Cutting so many into tokens takes some 10 ms.
-const ROUND_TEXTS: usize = 128;
+const ROUND_TEXTS: usize = 64;
 
 /// What a run costs beside its tokens, in tokens: the weights are read once for each run.
 const RUN_COST: usize = 18;

@@ -80,18 +80,18 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let mask = fewer.as_ref().unwrap_or(mask);
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
     let many = mask.count() > soft::SCAN_ALL && sought.depth != Depth::Whole;
-    let (mut scored, matched) = match soft {
-        Some(asked) if many => wide::find(index, mask, sought, asked),
-        Some(asked) => Legs::new(index, mask, sought).soft(sought, asked),
-        None => Legs::new(index, mask, sought).plain(sought),
-    };
     let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
+    let legs = || Legs::new(index, mask, sought, &named);
+    let (mut scored, matched) = match soft {
+        Some(asked) if many => wide::find(index, mask, sought, (asked, &named)),
+        Some(asked) => legs().soft(sought, asked),
+        None => legs().plain(sought),
+    };
     let linked = graph::lift(index, mask, &named, &mut scored);
     let telling = sought.telling == Telling::Parts;
     let own = if telling { scored.clone() } else { Vec::new() };
     let mut found = found(index, &above, scored, (matched, sought.limit));
-    found.account = telling
-        .then(|| Legs::new(index, mask, sought).account(sought, soft, &Outcome { scored: &own, linked: &linked, ranked: &found.ranked }));
+    found.account = telling.then(|| legs().account(sought, soft, &Outcome { scored: &own, linked: &linked, ranked: &found.ranked }));
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
     let lifted = |slot: &usize| linked.get(slot).copied().unwrap_or(0.0);
     found.weak = found.ranked.first().zip(floor).is_some_and(|((slot, best), floor)| *best - lifted(slot) < floor);
@@ -112,7 +112,7 @@ struct Legs<'a> {
 }
 
 impl<'a> Legs<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>) -> Self {
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, named: &[usize]) -> Self {
         let slots: Vec<u32> = mask.slots().map(narrow).collect();
         let having = |terms: &Vec<String>| {
             let Some(list) = index.words().list(terms) else { return Vec::new() };
@@ -122,7 +122,7 @@ impl<'a> Legs<'a> {
         Self {
             words: words(sought.text).iter().map(having).collect(),
             cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&asked.vector, &slots)),
-            named: named(index, sought.text).filter(|slot| mask.admits(*slot)).map(|slot| mask.rank(slot)).collect(),
+            named: named.iter().map(|slot| mask.rank(*slot)).collect(),
             among: among(index, mask),
             index,
             mask,

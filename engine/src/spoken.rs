@@ -21,7 +21,8 @@ pub(crate) fn weight(index: &Index, slot: usize) -> f64 {
 /// For admitted memories the summary in use that stands for each in the end.
 #[derive(Debug, Default)]
 pub(crate) struct Above {
-    tops: HashMap<usize, usize>,
+    /// By slot, in storing order.
+    tops: Vec<(usize, usize)>,
     /// Summaries above memories that are not admitted: what those say, they alone say here.
     alone: HashSet<usize>,
 }
@@ -29,23 +30,26 @@ pub(crate) struct Above {
 impl Above {
     /// Looks up the summaries above compacted memories, where the mask admits them.
     pub(crate) fn new(index: &Index, mask: &Mask) -> Self {
-        let (mut tops, mut alone) = (HashMap::new(), HashSet::new());
+        let (mut tops, mut alone) = (Vec::new(), HashSet::new());
         // Memories of one summary stand together: one look serves them all.
-        let mut last: Option<(i64, Option<usize>)> = None;
+        let mut last: Option<(i64, Vec<usize>)> = None;
         for slot in index.compacted() {
             let Some(seq) = index.summary(slot) else { continue };
-            let top = match last {
-                Some((known, top)) if known == seq => top,
-                _ => top(index, slot).filter(|top| mask.admits(*top)),
+            let chain = match last.take() {
+                Some((known, chain)) if known == seq => chain,
+                _ => chain(index, mask, slot),
             };
-            last = Some((seq, top));
-            match top {
-                Some(top) if mask.admits(slot) => drop(tops.insert(slot, top)),
-                Some(top) => drop(alone.insert(top)),
-                None => {}
+            match chain.last() {
+                Some(top) if mask.admits(slot) => tops.push((slot, *top)),
+                _ => alone.extend(&chain),
             }
+            last = Some((seq, chain));
         }
         Self { tops, alone }
+    }
+
+    fn top(&self, slot: usize) -> Option<usize> {
+        self.tops.binary_search_by_key(&slot, |(below, _)| *below).ok().map(|at| self.tops[at].1)
     }
 
     /// What only repeats others: extractive summaries whose memories are all here, in use or below another.
@@ -57,13 +61,14 @@ impl Above {
     /// Gives each summary the score of the best memory that it stands for, unless its own is better. For each that is given one, those of
     /// the best `limit` memories that it stands for, best first.
     pub(crate) fn speak(&self, scored: &mut Vec<(usize, f64)>, limit: usize) -> HashMap<usize, Vec<usize>> {
-        let mut below: Vec<(usize, f64)> = scored.iter().copied().filter(|(slot, _)| self.tops.contains_key(slot)).collect();
-        if below.is_empty() {
+        if self.tops.is_empty() {
             return HashMap::new();
         }
+        let below = scored.iter().filter_map(|(slot, score)| Some((*slot, *score, self.top(*slot)?)));
+        let mut below: Vec<(usize, f64, usize)> = below.collect();
         let mut best: HashMap<usize, f64> = HashMap::new();
-        for (slot, score) in &below {
-            let most = best.entry(self.tops[slot]).or_insert(0.0);
+        for (_, score, top) in &below {
+            let most = best.entry(*top).or_insert(0.0);
             *most = most.max(*score);
         }
         let of_all = crate::rank::best(scored.clone(), limit);
@@ -76,19 +81,21 @@ impl Above {
             }
         }
         // A summary's own words may say it better than what it stands for.
-        below.retain(|(slot, score)| better.get(&self.tops[slot]).is_none_or(|own| score > own));
+        below.retain(|(_, score, top)| *score >= least && better.get(top).is_none_or(|own| score > own));
         scored.extend(best);
         let mut spoken: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (slot, _) in crate::rank::best(below, limit).into_iter().filter(|(_, score)| *score >= least) {
-            spoken.entry(self.tops[&slot]).or_default().push(slot);
+        let tops: HashMap<usize, usize> = below.iter().map(|(slot, _, top)| (*slot, *top)).collect();
+        for (slot, _) in crate::rank::best(below.iter().map(|(slot, score, _)| (*slot, *score)).collect(), limit) {
+            spoken.entry(tops[&slot]).or_default().push(slot);
         }
         spoken
     }
 }
 
-/// The last summary above a memory, if it is in use.
-fn top(index: &Index, slot: usize) -> Option<usize> {
+/// The summaries above a memory up to the one in use; none where that one is not admitted.
+fn chain(index: &Index, mask: &Mask, slot: usize) -> Vec<usize> {
     let next = |slot: &usize| index.summary(*slot).and_then(|seq| index.slot(seq));
-    let top = std::iter::successors(next(&slot), next).take(DEEPEST).last()?;
-    index.is_active(top).then_some(top)
+    let chain: Vec<usize> = std::iter::successors(next(&slot), next).take(DEEPEST).collect();
+    let in_use = chain.last().is_some_and(|top| index.is_active(*top) && mask.admits(*top));
+    if in_use { chain } else { Vec::new() }
 }

@@ -28,14 +28,20 @@ enum Gone<'a> {
 /// Takes a memory's lines out of the extractive summaries above it; the memories that may still say what it said.
 pub(crate) fn unquote(change: &mut Change<'_>, memory: &Memory) -> Result<Vec<MemoryId>> {
     let mut left = Vec::new();
-    above(change, memory, &Gone::Memory, &mut left, &mut HashSet::from([memory.seq]))?;
+    above(change, memory, &Gone::Memory, &mut left, &mut HashSet::new())?;
     Ok(left)
 }
 
-fn above(change: &mut Change<'_>, memory: &Memory, gone: &Gone<'_>, left: &mut Vec<MemoryId>, seen: &mut HashSet<i64>) -> Result<()> {
+fn above(
+    change: &mut Change<'_>,
+    memory: &Memory,
+    gone: &Gone<'_>,
+    left: &mut Vec<MemoryId>,
+    seen: &mut HashSet<(i64, i64)>,
+) -> Result<()> {
     for summary in clusters::made_from(change.conn, memory.seq)? {
-        // An import may bring circles.
-        if !seen.insert(summary.seq) {
+        // An import may bring circles, and two ways may lead to one summary.
+        if !seen.insert((memory.seq, summary.seq)) {
             continue;
         }
         // What it said before is in the images of edits.
@@ -46,7 +52,9 @@ fn above(change: &mut Change<'_>, memory: &Memory, gone: &Gone<'_>, left: &mut V
                 above(change, &summary, &Gone::Lines(&lines), left, seen)?;
             }
         } else {
-            left.push(summary.id.clone());
+            if !left.contains(&summary.id) {
+                left.push(summary.id.clone());
+            }
             if matches!(gone, Gone::Memory) {
                 forget_id(change, &summary, &memory.id)?;
             }
@@ -110,7 +118,7 @@ pub(super) fn without(change: &mut Change<'_>, summary: &Memory, lines: &[usize]
     }
     let columns: Image = [
         ("content", json!(content)),
-        ("content_hash", json!({"hex": hex_of(hash(&content))})),
+        ("content_hash", rows::blob(&hash(&content))),
         ("metadata", json!(Value::Object(metadata).to_string())),
         ("updated_at", json!(change.call.now.0)),
     ]
@@ -122,8 +130,4 @@ pub(super) fn without(change: &mut Change<'_>, summary: &Memory, lines: &[usize]
     change.touched.vectors.push((summary.seq, Coded::default()));
     change.touch(summary.seq);
     links::renew(change, summary.seq)
-}
-
-fn hex_of(hash: [u8; 16]) -> String {
-    format!("{:032x}", u128::from_be_bytes(hash))
 }

@@ -4,7 +4,7 @@
 //! are far from the question. `Depth::Whole` compares everything and is what this is measured by. Not here: stores in which everything
 //! can be compared (`search`).
 
-use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, named, words, worth_giving};
+use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, words, worth_giving};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Lines, Mask, Rough, Run, Scratch, narrow, slots_of};
@@ -24,9 +24,9 @@ const LINKED: usize = 40;
 const COMMON: usize = 2;
 
 /// Finds the best of many.
-pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> (Vec<(usize, f64)>, usize) {
+pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, named): (&Asked, &[usize])) -> (Vec<(usize, f64)>, usize) {
     index.with_scratch(|scratch| {
-        let (wide, mut lines) = (Wide::new(index, mask, sought, asked, scratch), Lines::new(index, mask));
+        let (wide, mut lines) = (Wide::new(index, mask, sought, (asked, named), scratch), Lines::new(index, mask));
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, sought.depth, scratch);
         let mut centres = wide.centres(candidates, centres, asked, scratch);
@@ -54,7 +54,7 @@ struct Wide<'a> {
 }
 
 impl<'a> Wide<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, asked: &Asked, scratch: &mut Scratch) -> Self {
+    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, (asked, named): (&Asked, &[usize]), scratch: &mut Scratch) -> Self {
         let among = among(index, mask);
         let mut having: HashMap<String, usize> = HashMap::new();
         let mut count = |terms: &[String]| {
@@ -65,7 +65,6 @@ impl<'a> Wide<'a> {
         let words: Vec<(Vec<String>, usize)> =
             words(sought.text).into_iter().map(|terms| (count(&terms), terms)).map(|(count, terms)| (terms, count)).collect();
         lexical(index, mask, &words, among, scratch);
-        let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
         for slot in named.iter().copied() {
             // Whoever is asked for by name is meant, whatever the text about them says.
             scratch.lexical[slot] = 1.0;
@@ -75,7 +74,7 @@ impl<'a> Wide<'a> {
         let question = Question::new(sought.text, &asked, sought.today);
         let days = if question.names_dates() { days(index, mask, &question) } else { (0, Vec::new()) };
         let plain = called.is_empty() && !question.wants() && days.1.is_empty();
-        Self { index, mask, question, called, days, plain, linked: graph::linked(index, mask, &named) }
+        Self { index, mask, question, called, days, plain, linked: graph::linked(index, mask, named) }
     }
 
     /// The best by everything but their words, as far as a rough comparison tells.

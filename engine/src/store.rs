@@ -7,10 +7,11 @@ use crate::change::{Call, Change};
 use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{groups, memories};
+use crate::duplicate::{self, Alike};
 use crate::embedding::Coded;
 use crate::error::{Error, Result, not_found};
 use crate::time::Timestamp;
-use crate::{Writer, content, duplicate, links, search, time};
+use crate::{Writer, content, links, search, time};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
@@ -23,6 +24,8 @@ use serde_json::json;
 const REINFORCEMENT: f64 = 0.1;
 /// How many near memories an answer names.
 const SIMILAR: usize = 5;
+/// Most memories below the threshold that are compared word for word.
+const REWORDED: usize = 16;
 
 /// A request whose content and metadata have been checked.
 #[derive(Debug, Clone)]
@@ -168,23 +171,27 @@ impl Work<'_, '_> {
             return Ok(Near { same: exact, similar: Vec::new() });
         }
         let mut near = Near::default();
-        for seq in self.close_by(group) {
+        let threshold = self.change.shared.settings().dedup_threshold;
+        for (seq, cosine) in self.close_by(group, threshold) {
+            let is_near = f64::from(cosine) > threshold;
             let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else { continue };
             let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
-            if same_thing && duplicate::same_fact(&memory.content, &self.request.content) {
+            let alike = duplicate::alike(&memory.content, &self.request.content).filter(|_| same_thing);
+            if alike.is_some_and(|alike| is_near || alike == Alike::InWords) {
                 near.same = Some(memory);
                 near.similar.clear();
                 break;
             }
-            if near.similar.len() < SIMILAR {
+            if is_near && near.similar.len() < SIMILAR {
                 near.similar.push(memory.id);
             }
         }
         Ok(near)
     }
 
-    /// Memories of one piece above the threshold, nearest first. Longer texts merge on equal wording alone.
-    fn close_by(&self, group: &Group) -> Vec<i64> {
+    /// Memories of one piece and their cosines, nearest first: all above the threshold, and a few down to twice its distance from 1,
+    /// which may say the same in the same words. Longer texts merge on equal wording alone.
+    fn close_by(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
         let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
         let filter = crate::index::Filter {
@@ -192,19 +199,21 @@ impl Work<'_, '_> {
             scope: Some(self.scope),
             ..self.change.shared.filter(&group.id, self.change.call.now)
         };
-        let threshold = self.change.shared.settings().dedup_threshold;
-        let near = search::near(&index, &index.mask(&filter), vector, threshold).into_iter();
+        let least = 1.0 - 2.0 * (1.0 - threshold);
+        let near = search::near(&index, &index.mask(&filter), vector, least).into_iter();
         let mut close: Vec<(i64, f32)> =
             near.filter(|(slot, _)| index.pieces(*slot) == 1).map(|(slot, cosine)| (index.seq(slot), cosine)).collect();
         // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.
         for (seq, text) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
             if let [piece] = text.pieces.as_slice() {
                 let cosine = crate::embedding::dot(vector.as_slice(), piece.as_slice());
-                close.extend((f64::from(cosine) > threshold).then_some((*seq, cosine)));
+                close.extend((f64::from(cosine) > least).then_some((*seq, cosine)));
             }
         }
         close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        close.into_iter().map(|(seq, _)| seq).collect()
+        let above = close.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
+        close.truncate(above + REWORDED);
+        close
     }
 
     /// When the memory's time is over: as the call says, else as its type's setting says.

@@ -33,6 +33,22 @@ fn a_near_text_that_says_something_else_is_stored_beside_and_named() {
 }
 
 #[test]
+fn the_same_words_are_merged_from_farther_off_and_other_words_are_not() {
+    let mut house = House::new();
+    let first = house.store("a", fact("Anna reviews the migrations"), Some(&axis(0)));
+    let passive = "The migrations are reviewed by Anna";
+    let far = house.store("a", fact(passive), Some(&leaning(0, 1, 0.83)));
+    assert!(!far.deduplicated && far.similar.is_empty(), "below twice the distance");
+    let again = house.store("a", fact("Migrations are being reviewed by Anna"), Some(&leaning(0, 2, 0.85)));
+    assert!(again.deduplicated && again.id == first.id);
+    let turned = house.store("a", fact("Anna is reviewed by the migrations"), Some(&leaning(0, 3, 0.85)));
+    assert!(!turned.deduplicated && turned.similar.is_empty(), "the roles exchanged");
+    house.store("a", fact("A man slices bread"), Some(&axis(4)));
+    assert!(!house.store("a", fact("A man cuts bread"), Some(&leaning(4, 5, 0.91))).deduplicated, "a synonym");
+    assert!(house.store("a", fact("A man cuts the bread"), Some(&leaning(4, 6, 0.93))).deduplicated);
+}
+
+#[test]
 fn a_negation_is_never_merged() {
     let mut house = House::new();
     house.store("a", fact("Anna likes peanuts"), Some(&axis(0)));

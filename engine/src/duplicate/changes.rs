@@ -6,7 +6,7 @@
 use super::forms::{bases, is_irregular};
 use super::pairing::Side;
 use super::word::{Kind, Word};
-use super::words::Family;
+use super::words::{Family, UNCHANGED, holds};
 
 /// Asks a rule of one direction both ways.
 fn either(a: &Side, b: &Side, rule: fn(&Side, &Side) -> bool) -> bool {
@@ -73,7 +73,7 @@ pub(super) fn in_its_place(a: &Side, b: &Side) -> bool {
     })
 }
 
-/// Two words have exchanged their prepositions: `for Mia on Friday`, `for Friday on Mia`.
+/// Two words have exchanged what stands before them: `for Mia on Friday`, `for Friday on Mia`; `must call, may write`.
 pub(super) fn prepositions_exchanged(a: &Side, b: &Side) -> bool {
     let changes: Vec<(&str, &str)> = (0..a.words.len())
         .filter_map(|i| Some((a.governor(i)?, b.governor(a.answers[i]?)?)))
@@ -87,7 +87,7 @@ pub(super) fn binds_otherwise(a: &Side, b: &Side) -> bool {
     a.words.iter().zip(&a.answers).enumerate().any(|(here, (word, answer))| {
         let binds = word.kind == Kind::Negation || word.text == "only";
         let Some(there) = answer.filter(|_| binds) else { return false };
-        match (a.next(here), b.next(there)) {
+        match (a.next_bound(here), b.next_bound(there)) {
             (Some(bound), Some(other)) => a.answers[bound] != Some(other) && b.answers[other] != Some(bound),
             (bound, other) => bound != other,
         }
@@ -111,7 +111,7 @@ pub(super) fn other_time(a: &Side, b: &Side) -> bool {
     }
     either(a, b, |past, now| {
         (0..past.words.len()).any(|i| match past.answers[i] {
-            Some(j) if past.words[i].kind == Kind::Plain => is_over(past, i, now, j),
+            Some(j) if past.words[i].may_be_a_verb() => is_over(past, i, now, j) || is_under_way(now, j, past, i),
             _ => false,
         })
     })
@@ -119,15 +119,21 @@ pub(super) fn other_time(a: &Side, b: &Side) -> bool {
 
 /// `lived` against `lives`, `was blocked` against `is blocking`, `we used` against `we use`.
 fn is_over(past: &Side, i: usize, now: &Side, j: usize) -> bool {
-    let (was, is) = (past.words[i].text.as_str(), now.words[j].text.as_str());
-    let looks_past = was != is && (was.ends_with("ed") || is_irregular(was) && !was.ends_with('s'));
-    if !looks_past || !bases(is).iter().any(|base| bases(was)[1..].contains(base)) {
+    let (was, is) = (past.words[i].written.as_str(), now.words[j].written.as_str());
+    let looks_past = was != is && (was.ends_with("ed") || is_irregular(was) && !was.ends_with('s') || holds(UNCHANGED, was));
+    if !looks_past || !bases(is).iter().any(|base| bases(was)[1..].contains(base) || holds(UNCHANGED, base) && base == was) {
         return false;
     }
     let by_pronoun = i > 0 && past.words[i - 1].kind == Kind::Little(Family::Pronoun);
     if is.ends_with("ing") {
-        past.helped(i) == now.helped(j)
+        now.helped(j) || !past.helped(i)
     } else {
         !past.helped(i) && (is.ends_with('s') || by_pronoun && !is.ends_with("ed"))
     }
+}
+
+/// `is being built` against `is built` or `has been built`.
+fn is_under_way(now: &Side, j: usize, past: &Side, i: usize) -> bool {
+    let being = |side: &Side, at: usize| side.words[at.saturating_sub(3)..at].iter().any(|word| word.text == "being");
+    being(now, j) && !being(past, i) && past.is_done(i) && past.words[i].written == now.words[j].written
 }

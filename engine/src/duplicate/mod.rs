@@ -74,7 +74,23 @@ pub fn normalised(text: &str) -> String {
 /// Meant for pairs above the store's threshold: below it, far paraphrases of different facts may pass.
 #[must_use]
 pub fn same_fact(a: &str, b: &str) -> bool {
-    difference(a, b).is_none()
+    alike(a, b).is_some()
+}
+
+/// How two texts state the same fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alike {
+    /// In the same words or forms of them, nothing more on either side: `Anna reads the book`, `the book is read by Anna`. What
+    /// another order lowers the cosine by says nothing then.
+    InWords,
+    /// In other words, or with something that one of them leaves out. Only a high cosine says that they mean the same.
+    InMeaning,
+}
+
+/// How two texts state the same fact, if they do.
+#[must_use]
+pub fn alike(a: &str, b: &str) -> Option<Alike> {
+    judge(a, b).ok()
 }
 
 /// The values of a text: numbers, names, calendar words; read once, to be compared with many.
@@ -115,20 +131,24 @@ impl Values {
     }
 }
 
-/// What makes two texts two facts, in words for people who look after the guard.
-pub(crate) fn difference(a: &str, b: &str) -> Option<&'static str> {
+/// How two texts state the same fact; else what makes them two, in words for people who look after the guard.
+fn judge(a: &str, b: &str) -> Result<Alike, &'static str> {
     if normalised(a) == normalised(b) {
-        return None;
+        return Ok(Alike::InWords);
     }
     if a.trim_end().ends_with('?') != b.trim_end().ends_with('?') {
-        return Some("a question");
+        return Err("a question");
     }
     // In an order of our own, so that the answer does not hang on which was stored first.
     let (a, b) = (scan::words(a.min(b)), scan::words(a.max(b)));
     let no_fact = |words: &[Word]| words.iter().all(|word| word.kind == Kind::Filler);
     if no_fact(&a) || no_fact(&b) || a.len().max(b.len()) > MOST_WORDS {
-        return Some("too little or too much to compare");
+        return Err("too little or too much to compare");
     }
     let (a, b) = pairing::pair(a, b);
-    RULES.iter().find(|(_, holds)| holds(&a, &b)).map(|(why, _)| *why)
+    match RULES.iter().find(|(_, holds)| holds(&a, &b)) {
+        Some((why, _)) => Err(why),
+        None if pairing::of_the_same_words(&a, &b) => Ok(Alike::InWords),
+        None => Ok(Alike::InMeaning),
+    }
 }

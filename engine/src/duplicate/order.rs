@@ -46,17 +46,24 @@ fn is_flipped(a: &Side, b: &Side, at: usize) -> bool {
     a.answers.iter().enumerate().all(crosses) && !(kind(a, at) && kind(b, there))
 }
 
-/// Two neighbours have changed places round `of` or an owner's `'s`, or after `who`: `who Ann hired`, `who hired Ann`.
+/// Two neighbours have changed places round `of` or an owner's `'s`, or round or after `who`: `who Ann hired`, `who hired Ann`.
 pub(super) fn neighbours_exchanged(a: &Side, b: &Side) -> bool {
-    let text = |side: &Side, at: usize| side.words[at].text.clone();
     let joined = |side: &Side, x: usize, y: usize| {
         side.words[x].part == Part::Owner || (x + 1..y).any(|i| matches!(side.words[i].text.as_str(), "of" | "at" | "as"))
     };
-    let opened = |side: &Side, x: usize| x > 0 && matches!(text(side, x - 1).as_str(), "who" | "whom" | "which" | "that");
+    let opens = |side: &Side, at: usize| matches!(side.words[at].text.as_str(), "who" | "whom" | "which" | "that");
+    let opened = |side: &Side, x: usize| x > 0 && opens(side, x - 1);
+    let article = |side: &Side, at: usize| matches!(side.words[at].text.as_str(), "a" | "an" | "the");
+    let tells = |side: &Side, x: usize, y: usize| {
+        (x + 1..y).any(|i| opens(side, i)) || x > 0 && y == x + 2 && article(side, x - 1) && article(side, x + 1) && side.words[y].tied
+    };
     (0..a.words.len()).filter(|&x| a.words[x].has_place()).any(|x| {
         let Some((y, there)) = a.next_placed(x).and_then(|y| Some((y, a.answers[y]?))) else { return false };
         let exchanged = b.next_placed(there).is_some_and(|next| a.answers[x] == Some(next));
-        exchanged && (joined(a, x, y) && joined(b, there, b.next_placed(there).unwrap_or(there)) || opened(a, x) && opened(b, there))
+        let other = b.next_placed(there).unwrap_or(there);
+        let rules =
+            [joined(a, x, y) && joined(b, there, other), opened(a, x) && opened(b, there), tells(a, x, y) && tells(b, there, other)];
+        exchanged && rules.contains(&true)
     })
 }
 

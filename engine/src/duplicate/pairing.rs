@@ -2,7 +2,7 @@
 //!
 //! Deliberately not here: what a word without an answer means for the fact (`changes`), and what the order means (`order`).
 
-use super::forms::Forms;
+use super::forms::{Forms, bases};
 use super::word::{Kind, Part, Word};
 use super::words::Family;
 use std::cmp::Ordering;
@@ -45,10 +45,16 @@ impl Side {
         (0..from).rev().find(|&i| !self.words[i].is_little())
     }
 
-    /// The preposition right before a word of weight.
+    /// The next word that is no little one, or says how many.
+    pub(super) fn next_bound(&self, from: usize) -> Option<usize> {
+        (from + 1..self.words.len()).find(|&i| !self.words[i].is_little() || self.words[i].kind == Kind::Little(Family::Quantifier))
+    }
+
+    /// The preposition, `may`, `must`, `is` or `was` right before a word of weight.
     pub(super) fn governor(&self, at: usize) -> Option<&str> {
         let before = self.words[..at].iter().rev().find(|word| word.kind != Kind::Filler)?;
-        (before.kind == Kind::Little(Family::Preposition) && !self.words[at].is_little()).then_some(before.text.as_str())
+        (matches!(before.kind, Kind::Little(Family::Preposition | Family::Modal | Family::Tense)) && !self.words[at].is_little())
+            .then_some(before.text.as_str())
     }
 
     /// A form of `be`, `have` or `do` stands shortly before.
@@ -91,6 +97,19 @@ pub(super) fn pair(a: Vec<Word>, b: Vec<Word>) -> (Side, Side) {
         join(&mut b, &mut a);
     }
     (a, b)
+}
+
+/// Every word has an answer that is equal or a form of it, but for what a passive brings along. Synonyms do not count.
+pub(super) fn of_the_same_words(a: &Side, b: &Side) -> bool {
+    let is_left = |word: &Word| match word.kind {
+        Kind::Little(Family::Tense) => false,
+        Kind::Little(Family::Preposition) => word.text != "by",
+        _ => true,
+    };
+    let is_form = |x: &str, y: &str| x == y || bases(x).iter().any(|base| bases(y).contains(base));
+    let none_left = |side: &Side| !side.alone().any(|at| is_left(&side.words[at]));
+    let by_forms = || a.words.iter().zip(&a.answers).all(|(x, answer)| answer.is_none_or(|j| is_form(&x.text, &b.words[j].text)));
+    none_left(a) && none_left(b) && by_forms()
 }
 
 /// The plain words of a side that have no answer.

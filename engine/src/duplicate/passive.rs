@@ -10,8 +10,8 @@ use super::words::Family;
 pub(super) fn agent(side: &Side, other: &Side) -> Option<usize> {
     let is_verb = |i: usize, active: bool| {
         let word = &side.words[i];
-        let may_be = word.kind == Kind::Plain && !word.text.ends_with("ing");
-        side.answers[i].filter(|_| may_be).is_some_and(|j| match (active, other.words[j].text == word.text) {
+        let may_be = word.may_be_a_verb() && !word.written.ends_with("ing");
+        side.answers[i].filter(|_| may_be).is_some_and(|j| match (active, other.words[j].written == word.written) {
             (true, true) => side.is_done(i) && !other.is_done(j),
             (false, false) => side.helped(i),
             _ => false,
@@ -32,7 +32,7 @@ pub(super) fn done_or_does(a: &Side, b: &Side) -> bool {
         side.alone().filter(|&by| side.words[by].text == "by").any(|by| {
             let acts = |word: &Word| matches!(word.kind, Kind::Plain | Kind::Little(Family::Pronoun));
             let agent = side.next_placed(by).filter(|&i| acts(&side.words[i])).and_then(|i| side.answers[i]);
-            let verb = side.previous(by).filter(|&i| side.words[i].kind == Kind::Plain).and_then(|i| side.answers[i]);
+            let verb = side.previous(by).filter(|&i| side.words[i].may_be_a_verb()).and_then(|i| side.answers[i]);
             agent.is_some() && verb.is_some_and(|verb| other.next_placed(verb) == agent)
         })
     };

@@ -14,7 +14,7 @@ use super::words::{
 
 /// The words of a text, in order.
 pub(super) fn words(text: &str) -> Vec<Word> {
-    let mut scan = Scan { words: Vec::new(), opens: true, capital: false, tied: false, compound: None };
+    let mut scan = Scan { words: Vec::new(), opens: true, capital: false, tied: false, compound: None, written: None };
     for (at, chunk) in text.split_whitespace().enumerate() {
         scan.chunk(at, chunk);
     }
@@ -31,6 +31,8 @@ struct Scan {
     capital: bool,
     tied: bool,
     compound: Option<usize>,
+    /// As it is written, where it is kept under another name.
+    written: Option<String>,
 }
 
 impl Scan {
@@ -203,6 +205,7 @@ impl Scan {
         } else if word.contains(char::is_numeric) {
             self.push(word, Kind::Number);
         } else if let Some(strong) = strong(word).or_else(|| (word == "new" && self.is_name()).then_some("new")) {
+            self.written = Some(word.to_owned());
             self.push(strong, Kind::Strong);
         } else {
             let land = says(LANDS, word).filter(|_| self.capital);
@@ -264,7 +267,8 @@ impl Scan {
         let capital = self.capital && matches!(kind, Kind::Plain | Kind::Filler);
         let (text, part) = (text.into(), Part::Any);
         let name = capital && !self.opens && !holds(ABBREVIATIONS, &text);
-        self.words.push(Word { text, kind, part, capital, name, tied: self.tied, compound: self.compound });
+        let written = self.written.take().unwrap_or_else(|| text.clone());
+        self.words.push(Word { text, written, kind, part, capital, name, tied: self.tied, compound: self.compound });
         (self.opens, self.capital, self.tied) = (false, false, true);
     }
 }

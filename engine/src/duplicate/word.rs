@@ -43,6 +43,8 @@ pub(super) enum Part {
 pub(super) struct Word {
     /// In lower case, except in paths and identifiers; listed words under the name of all their spellings.
     pub text: String,
+    /// As it is written, in lower case: `removed` where the text is `delete`.
+    pub written: String,
     /// What it is.
     pub kind: Kind,
     /// What it does in its sentence.
@@ -78,6 +80,11 @@ impl Word {
             Kind::Sign => self.text.as_str() < "\u{2000}",
             Kind::Filler | Kind::One | Kind::Little(_) | Kind::Plain => false,
         }
+    }
+
+    /// Something that is done: no value, and no little word.
+    pub(super) fn may_be_a_verb(&self) -> bool {
+        matches!(self.kind, Kind::Plain | Kind::Strong)
     }
 
     /// A form of `be`, `have` or `do`.

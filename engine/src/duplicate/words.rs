@@ -262,6 +262,10 @@ pub(super) const IRREGULAR: &[(&str, &str)] = &[
     ("wrote", "write"),
 ];
 
+/// Verbs whose past is the verb itself.
+pub(super) const UNCHANGED: &[&str] =
+    &["cast", "cost", "cut", "hit", "hurt", "let", "put", "quit", "read", "set", "shut", "split", "spread"];
+
 /// Words, and the more general one that names the same being.
 #[rustfmt::skip]
 pub(super) const KINDS: &[(&str, &str)] = &[
@@ -346,7 +350,7 @@ mod tests {
 
     #[test]
     fn every_list_is_sorted_and_says_nothing_twice() {
-        for list in [FILLERS, NEGATIONS, PARTITIVES] {
+        for list in [FILLERS, NEGATIONS, PARTITIVES, UNCHANGED] {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
         }
         for list in [NUMBERS, UNITS, UNITS_IF_CAPITAL, UNITS_AFTER_NUMBER, STRONG, IRREGULAR, KINDS, LANDS, SYNONYMS] {

@@ -51,6 +51,10 @@ finding *flags:
     cargo build --release --locked
     python3 bench/finding.py {{flags}}
 
+# Measures what each part of the ranking is worth on the public test sets, where they lie beside the repository.
+ablation *flags:
+    python3 bench/ablation.py {{flags}}
+
 # Measures loci beside others of its kind.
 rivals *flags:
     cargo build --release --locked

@@ -1,7 +1,7 @@
 //! Times that a question names as seen from its own day: "yesterday", "last week", "three months ago". English alone. Pure.
 //!
-//! Not here: dates by the calendar (`dates`), what a time weighs. No parser of dates from the registry serves: those that are kept read a
-//! whole string that is a date, and this looks for a time within a question.
+//! Not here: dates by the calendar (`dates`), what a time weighs. docs/retrieval.md says which parsers of dates there are, and why none
+//! of them is here.
 
 use chrono::{Datelike, Days, Months, NaiveDate, TimeDelta, Weekday};
 use regex::{Captures, Regex};

@@ -86,10 +86,11 @@ impl Change<'_> {
         let mut changed = Vec::new();
         self.kept.clear();
         for (row, before) in std::mem::take(&mut self.before) {
-            let after = rows::image(self.conn, &row)?;
-            if let Some(how) = difference(before, after) {
-                changed.push(Changed { row, how });
-            }
+            let how = match before {
+                None => rows::told(self.conn, &row, is_of_use)?.map(|told| How::Made(print(&told))),
+                Some(before) => difference(before, rows::image(self.conn, &row)?),
+            };
+            changed.extend(how.map(|how| Changed { row, how }));
         }
         if changed.is_empty() {
             return Ok(None);
@@ -103,12 +104,10 @@ impl Change<'_> {
     }
 }
 
-fn difference(before: Option<Image>, after: Option<Image>) -> Option<How> {
-    match (before, after) {
-        (None, None) => None,
-        (None, Some(after)) => Some(How::Made(fingerprint(&after))),
-        (Some(before), None) => Some(How::Gone(before)),
-        (Some(before), Some(after)) => {
+fn difference(before: Image, after: Option<Image>) -> Option<How> {
+    match after {
+        None => Some(How::Gone(before)),
+        Some(after) => {
             let differs = |(name, value): &(String, Value)| before.get(name) != Some(value);
             let after: Image = after.into_iter().filter(differs).collect();
             let before: Image = before.into_iter().filter(|(name, _)| after.contains_key(name)).collect();
@@ -120,7 +119,11 @@ fn difference(before: Option<Image>, after: Option<Image>) -> Option<How> {
 /// What a row says, but for what use alone changes.
 pub(crate) fn fingerprint(image: &Image) -> String {
     let lasting: Vec<(&String, &Value)> = image.iter().filter(|(name, _)| !is_of_use(name)).collect();
-    blake3::hash(serde_json::to_string(&lasting).unwrap_or_default().as_bytes()).to_hex()[..32].to_owned()
+    print(&serde_json::to_vec(&lasting).unwrap_or_default())
+}
+
+fn print(told: &[u8]) -> String {
+    blake3::hash(told).to_hex()[..32].to_owned()
 }
 
 /// True for a column that use alone changes.

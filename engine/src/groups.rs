@@ -78,7 +78,7 @@ impl Writer {
                 relocate(change, *seq, &into.id)?;
             }
             lead_on(change, &from, &into)?;
-            links::renew_all(change, &members)?;
+            links::renew_all(change, &members, |_| false)?;
             changed(change, &into.id, members.len(), "groups merge")
         })
     }

@@ -20,9 +20,10 @@ pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
     find(change, seq)
 }
 
-/// The same for many that came at once and may name one another: the warm index knows none of them yet.
-pub(crate) fn renew_all(change: &Change<'_>, seqs: &[i64]) -> Result<()> {
-    seqs.iter().try_for_each(|seq| mentions::clear(change.conn, *seq))?;
+/// The same for many that came at once and may name one another: the warm index knows none of them yet. Nothing is cleared of those that
+/// this change has made.
+pub(crate) fn renew_all(change: &Change<'_>, seqs: &[i64], is_new: impl Fn(i64) -> bool) -> Result<()> {
+    seqs.iter().filter(|seq| !is_new(**seq)).try_for_each(|seq| mentions::clear(change.conn, *seq))?;
     seqs.iter().try_for_each(|seq| find(change, *seq))
 }
 

@@ -74,6 +74,34 @@ pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
     Ok(statement.query_row(params_from_iter(key), read).optional()?)
 }
 
+/// What [`image`] gives, as the JSON text of its pairs of name and value, without the columns that are to be left out. Many rows that were
+/// just made are told of like this, so no tree is built.
+pub(crate) fn told(conn: &Connection, row: &Row, leave_out: fn(&str) -> bool) -> Result<Option<Vec<u8>>> {
+    let (condition, key) = row.key();
+    let mut statement = conn.prepare_cached(&format!("SELECT * FROM {} WHERE {condition}", row.table()))?;
+    let names = statement.column_names();
+    let mut columns: Vec<(String, usize)> =
+        names.enumerate().filter(|(_, name)| !leave_out(name)).map(|(at, name)| (format!("{name:?}"), at)).collect();
+    columns.sort_unstable();
+    let read = |found: &rusqlite::Row<'_>| {
+        let mut told = vec![b'['];
+        for (name, at) in &columns {
+            told.extend_from_slice(if told.len() > 1 { b",[" } else { b"[" });
+            told.extend_from_slice(name.as_bytes());
+            told.push(b',');
+            // Writing into memory cannot fail.
+            let _ = match found.get_ref(*at)? {
+                ValueRef::Text(text) => serde_json::to_writer(&mut told, &String::from_utf8_lossy(text)),
+                other => serde_json::to_writer(&mut told, &to_json(other)),
+            };
+            told.push(b']');
+        }
+        told.push(b']');
+        Ok(told)
+    };
+    Ok(statement.query_row(params_from_iter(key), read).optional()?)
+}
+
 /// Puts a whole row back.
 pub(crate) fn insert(conn: &Connection, row: &Row, image: &Image) -> Result<()> {
     let names: Vec<&str> = image.keys().map(String::as_str).collect();

@@ -89,7 +89,7 @@ pub(super) fn look(conn: &Connection, file: impl BufRead, skip_bad: bool) -> Res
     };
     while let Some((number, line)) = lines.next()? {
         look.last = number;
-        if let Err(failure) = line.and_then(|line| look.line(number, &line)) {
+        if let Err(failure) = line.and_then(|mut line| look.line(number, &mut line)) {
             look.plan.bad.insert(number, failure);
         }
         look.count += 1;
@@ -145,7 +145,7 @@ struct Look {
 }
 
 impl Look {
-    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), Failure> {
+    fn line(&mut self, number: usize, line: &mut [u8]) -> Result<(), Failure> {
         if self.ended {
             return Err(Failure::new(Code::Invalid, "stands after the end line"));
         }
@@ -259,7 +259,7 @@ fn is_known(conn: &Connection, id: u128) -> Result<bool> {
 }
 
 /// Reads one line.
-pub(super) fn parse(line: &[u8]) -> Result<Record, Failure> {
+pub(super) fn parse(line: &mut [u8]) -> Result<Record, Failure> {
     read(line).map_err(|error| {
         let what = if error.is_eof() { "ends too early" } else { "cannot be read" };
         // The place inside the line is kept, the line's own number would be 1.
@@ -268,19 +268,27 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, Failure> {
     })
 }
 
-/// Most lines are of three kinds, and their kind stands first: reading those at once as what they are takes a third of the time.
-fn read(line: &[u8]) -> serde_json::Result<Record> {
-    let after = |kind: &str| line.strip_prefix(b"{\"kind\":\"")?.strip_prefix(kind.as_bytes())?.strip_prefix(b"\",");
-    let object = |fields: &[u8]| [b"{", fields].concat();
-    if let Some(fields) = after("vector") {
-        serde_json::from_slice(&object(fields)).map(Record::Vector)
-    } else if let Some(fields) = after("memory") {
-        serde_json::from_slice(&object(fields)).map(|memory| Record::Memory(Box::new(memory)))
-    } else if let Some(fields) = after("log") {
-        serde_json::from_slice(&object(fields)).map(Record::Log)
+/// Most lines are of three kinds, and their kind stands first: reading those at once as what they are takes a third of the time. The
+/// rest is made an object of its own by writing over the comma.
+fn read(line: &mut [u8]) -> serde_json::Result<Record> {
+    if let Some(object) = object(line, br#"{"kind":"vector","#) {
+        serde_json::from_slice(object).map(Record::Vector)
+    } else if let Some(object) = object(line, br#"{"kind":"memory","#) {
+        serde_json::from_slice(object).map(|memory| Record::Memory(Box::new(memory)))
+    } else if let Some(object) = object(line, br#"{"kind":"log","#) {
+        serde_json::from_slice(object).map(Record::Log)
     } else {
         serde_json::from_slice(line)
     }
+}
+
+fn object<'a>(line: &'a mut [u8], begin: &[u8]) -> Option<&'a [u8]> {
+    if !line.starts_with(begin) {
+        return None;
+    }
+    let object = &mut line[begin.len() - 1..];
+    object[0] = b'{';
+    Some(object)
 }
 
 fn fields(memory: &MemoryLine) -> Result<(), Failure> {

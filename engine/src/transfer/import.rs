@@ -13,7 +13,7 @@ use crate::embedding::{Code, Embedding};
 use crate::error::{Error, Result};
 use crate::{links, maintain};
 use loci_proto::error::Failure;
-use loci_proto::memory::MemoryId;
+use loci_proto::memory::{MemoryId, MemoryType};
 use loci_proto::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
@@ -48,6 +48,12 @@ pub(super) struct Work<'a, 'b> {
     pub touched: Vec<i64>,
     /// How often a line of the log has come, by its hash.
     pub logged: HashMap<[u8; 16], u32>,
+    /// Where the memories of the file are, as far as it has come, by the numbers of their ids.
+    pub met: HashMap<u128, (i64, MemoryType)>,
+    /// The first that was added: rows from here on have nothing beside them yet.
+    pub first_added: Option<i64>,
+    /// What the ids of groups mean here.
+    pub groups: HashMap<String, String>,
     /// Those among them whose place another took.
     pub replaced: Vec<i64>,
     /// Memories whose text here is another than the file's: its vectors are not theirs.
@@ -80,6 +86,9 @@ impl<'a, 'b> Work<'a, 'b> {
             reply: ImportReply::default(),
             touched: Vec::new(),
             logged: HashMap::new(),
+            met: HashMap::new(),
+            first_added: None,
+            groups: HashMap::new(),
             replaced: Vec::new(),
             reworded: HashSet::new(),
             arriving: None,
@@ -96,7 +105,7 @@ impl<'a, 'b> Work<'a, 'b> {
             if self.bad.contains_key(&number) {
                 continue;
             }
-            let record = line.and_then(|line| check::parse(&line)).map_err(|failure| at_line(number, failure))?;
+            let record = line.and_then(|mut line| check::parse(&mut line)).map_err(|failure| at_line(number, failure))?;
             match self.record(record) {
                 Ok(()) => {}
                 Err(Error::Refused(failure)) if self.skip_bad => drop(self.bad.insert(number, failure)),
@@ -128,6 +137,11 @@ impl<'a, 'b> Work<'a, 'b> {
         }
     }
 
+    /// True for a row that this import has made.
+    pub fn is_added(&self, seq: i64) -> bool {
+        self.first_added.is_some_and(|first| seq >= first)
+    }
+
     /// Leaves a memory out that was removed for good.
     pub fn refuse(&mut self, id: MemoryId) {
         self.reply.refused += 1;
@@ -139,7 +153,7 @@ impl<'a, 'b> Work<'a, 'b> {
         self.no_circles()?;
         // Only now are all there whose names the texts may hold.
         maintain::hold_to_sources(self.change, &self.touched)?;
-        links::renew_all(self.change, &self.touched)?;
+        links::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();
         refused.sort();

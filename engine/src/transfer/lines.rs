@@ -12,22 +12,25 @@ pub(super) type Line = (usize, Result<Vec<u8>, Failure>);
 pub(super) struct Lines<R> {
     reader: R,
     number: usize,
+    /// Bytes of the last line: the next is likely to be as long.
+    last: usize,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, number: 0 }
+        Self { reader, number: 0, last: 0 }
     }
 
     /// The next line that is not blank.
     pub(super) fn next(&mut self) -> Result<Option<Line>> {
         loop {
             self.number += 1;
-            let mut line = Vec::new();
+            let mut line = Vec::with_capacity(self.last);
             let read = (&mut self.reader).take(LINE_BYTES as u64 + 1).read_until(b'\n', &mut line).map_err(unread)?;
             if read == 0 {
                 return Ok(None);
             }
+            self.last = read.min(LINE_BYTES);
             if read > LINE_BYTES {
                 if line.last() != Some(&b'\n') {
                     self.skip_the_rest()?;

@@ -44,16 +44,28 @@ impl Work<'_, '_> {
             return Ok(());
         }
         if let Some(group) = &line.group {
-            let known = incoming::group(self.change.conn, group)?;
-            line.group = Some(known.ok_or_else(|| Failure::invalid("group", format!("names no group of an earlier line: {group}")))?);
+            line.group = Some(self.meant_by(group)?);
         }
         if let Some((seq, _)) = incoming::find(self.change.conn, &line.id)? {
             return self.known(seq, &line);
         }
         let seq = incoming::insert(self.change.conn, &line, &hash(&line.content))?;
+        self.met.insert(number(&line.id), (seq, line.kind));
+        self.first_added.get_or_insert(seq);
         self.change.made(Row::Memory(seq));
         self.reply.added += 1;
         self.has_come(seq, &line, "added")
+    }
+
+    /// The group that an id of the file means here; one line of it may have named it, or the store.
+    fn meant_by(&mut self, group: &str) -> Result<String> {
+        if let Some(known) = self.groups.get(group) {
+            return Ok(known.clone());
+        }
+        let known = incoming::group(self.change.conn, group)?;
+        let known = known.ok_or_else(|| Failure::invalid("group", format!("names no group of an earlier line: {group}")))?;
+        self.groups.insert(group.to_owned(), known.clone());
+        Ok(known)
     }
 
     fn known(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
@@ -129,7 +141,7 @@ impl Work<'_, '_> {
     pub(super) fn keep_pieces(&mut self) -> Result<()> {
         let Some(Arriving { seq, pieces, words }) = self.arriving.take() else { return Ok(()) };
         let model = self.change.shared.settings().model.clone();
-        if vectors::has(self.change.conn, seq, &model)? {
+        if !self.is_added(seq) && vectors::has(self.change.conn, seq, &model)? {
             return Ok(());
         }
         match pieces.into_iter().collect::<Option<Vec<Embedding>>>() {
@@ -229,6 +241,9 @@ impl Work<'_, '_> {
 
     /// A memory that a line refers to; none where it was left out because it was removed for good.
     fn find(&self, field: &str, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
+        if let Some(met) = self.met.get(&number(id)) {
+            return Ok(Some(*met));
+        }
         match incoming::find(self.change.conn, id)? {
             Some(found) => Ok(Some(found)),
             None if self.is_gone(id)? => Ok(None),

@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!(index, index_of(&other));
         let call = house.call("project 0", None);
         let seqs: Vec<i64> = listed(&house).into_iter().map(|(seq, ..)| seq).collect();
-        house.writer.once(&call, |change| crate::links::renew_all(change, &seqs)).expect("are found");
+        house.writer.once(&call, |change| crate::links::renew_all(change, &seqs, |_| false)).expect("are found");
         prop_assert_eq!(mentions, mentions_of(&house));
     }
 

@@ -155,7 +155,7 @@ fn only_when_two_projects_agree_is_a_fact_for_all() {
 fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
     let mut house = house(Rules::default());
     for (group, pin) in [("a", 4711), ("b", 9023)] {
-        for (i, told) in ["told me", "told me again", "has told me"].into_iter().enumerate() {
+        for (i, told) in ["told me", "told me again", "reminded me"].into_iter().enumerate() {
             let text = format!("The user {told} that the PIN of the safe is {pin}");
             episode(&mut house, group, &text, "2026-01-31", Some(&leaning(7, 200 + pin / 100 + i, 0.945)));
         }

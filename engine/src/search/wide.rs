@@ -8,12 +8,12 @@ use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, words, wort
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Lines, Mask, Rough, Run, Scratch, narrow, slots_of};
-use crate::{graph, query, soft};
+use crate::{graph, kernels, query, soft};
 use soft::Question;
 use std::collections::HashMap;
 
 /// How many have their words compared, of all.
-const COMPARED: usize = 500;
+const COMPARED: usize = 400;
 /// Of how many of these the surroundings are looked at: at least, and for each answer that is wanted.
 const CENTRES: (usize, usize) = (60, 4);
 /// Of how many, for each centre, the whole vector is looked at.
@@ -29,8 +29,8 @@ pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, name
         let (wide, mut lines) = (Wide::new(index, mask, sought, (asked, named), scratch), Lines::new(index, mask));
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, sought.depth, scratch);
-        let mut centres = wide.centres(candidates, centres, asked, scratch);
-        centres.extend(wide.centres(wide.linked.clone(), LINKED, asked, scratch));
+        let mut centres = wide.centres(&candidates, centres, asked, scratch);
+        centres.extend(wide.centres(&wide.linked, LINKED, asked, scratch));
         centres.sort_unstable();
         centres.dedup();
         let scored = wide.surroundings(&mut lines, centres, asked, scratch);
@@ -128,14 +128,18 @@ impl<'a> Wide<'a> {
     }
 
     /// The best of the candidates, once their words are compared.
-    fn centres(&self, candidates: Vec<u32>, count: usize, asked: &Asked, scratch: &Scratch) -> Vec<u32> {
+    fn centres(&self, candidates: &[u32], count: usize, asked: &Asked, scratch: &mut Scratch) -> Vec<u32> {
         let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
-        let worth = |slot: u32| self.own(slot, scratch) + self.question.own_match(codes(slot));
-        let mut best: Vec<(f64, u32)> = candidates.into_iter().map(|slot| (worth(slot), slot)).collect();
+        let worth = |(at, slot): (usize, &u32)| {
+            candidates.get(at + soft::AHEAD).into_iter().for_each(|slot| kernels::bring(codes(*slot)));
+            (self.own(*slot, scratch) + self.question.own_match(codes(*slot)), *slot)
+        };
+        let mut best: Vec<(f64, u32)> = candidates.iter().enumerate().map(worth).collect();
         keep_best(&mut best, CLOSELY * count);
         let slots: Vec<u32> = best.iter().map(|(_, slot)| *slot).collect();
         for ((score, slot), cosine) in best.iter_mut().zip(self.index.cosines(&asked.vector, &slots)) {
             *score += closer(cosine, scratch.estimates[*slot as usize]);
+            scratch.set_exactly(*slot as usize, cosine, MATCH_COSINE);
         }
         keep_best(&mut best, count);
         best.into_iter().map(|(_, slot)| slot).collect()
@@ -175,15 +179,16 @@ impl<'a> Wide<'a> {
         done
     }
 
-    /// Of the best so far the exact cosine takes the place of the rough one.
+    /// Of the best so far the exact cosine takes the place of the rough one, unless it did so before.
     fn look_closely(&self, runs: &[Run], scores: &mut [f64], (asked, count): (&Asked, usize), scratch: &mut Scratch) {
         let slots: Vec<u32> = runs.iter().flat_map(|run| &run.slots).copied().collect();
         let mut best: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
         keep_best(&mut best, count);
+        best.retain(|(_, at)| !scratch.is_exact(slots[*at as usize] as usize));
         let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
         for ((_, at), (slot, cosine)) in best.iter().zip(chosen.iter().zip(self.index.cosines(&asked.vector, &chosen))) {
             scores[*at as usize] += closer(cosine, scratch.estimates[*slot as usize]);
-            scratch.set_near(*slot as usize, f64::from(cosine) >= MATCH_COSINE);
+            scratch.set_exactly(*slot as usize, cosine, MATCH_COSINE);
         }
     }
 }

@@ -19,7 +19,7 @@ const TURNS: usize = 5;
 /// Texts of one length are cut or repeated to it.
 const LENGTHS: [usize; 5] = [10, 20, 30, 60, 120];
 /// Tokens of a run in the daemon, padding included.
-const RUN_TOKENS: usize = 512;
+const RUN_TOKENS: usize = 384;
 
 fn main() -> Result<(), Anything> {
     locid::embedding::onnx::switch_off_telemetry();

@@ -13,13 +13,13 @@ use std::collections::VecDeque;
 
 /// Tokens of one run, padding included; bounds how long a query waits and how much memory a run takes. Larger runs were measured to
 /// cost as much for each token, so they would only make others wait.
-pub(super) const RUN_TOKENS: usize = 512;
+pub(super) const RUN_TOKENS: usize = 384;
 
 /// Tokens of one round; bounds how long tokenizing takes before the first run.
-const ROUND_TOKENS: usize = 16 * RUN_TOKENS;
+const ROUND_TOKENS: usize = 8192;
 
-/// Texts of one round: the more of them, the more alike are the neighbours in length. Cutting so many into tokens takes some 10 ms.
-const ROUND_TEXTS: usize = 64;
+/// Texts of one round: the more of them, the more alike are the neighbours in length. Cutting so many into tokens takes some 20 ms.
+const ROUND_TEXTS: usize = 128;
 
 /// What a run costs beside its tokens, in tokens: the weights are read once for each run.
 const RUN_COST: usize = 18;

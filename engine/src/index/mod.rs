@@ -10,6 +10,7 @@ mod graph;
 mod link;
 mod mask;
 pub(crate) mod postings;
+pub(crate) mod record;
 mod runs;
 mod said;
 mod scratch;
@@ -105,7 +106,7 @@ impl Index {
         self.name(slot, entry);
     }
 
-    /// Takes a memory out for good; its slot stays, empty.
+    /// Takes a memory out for good; its slot stays, empty, until many are.
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(slot) = self.slot(seq) else { return };
         self.unname(slot, seq);
@@ -116,6 +117,7 @@ impl Index {
         self.sayings.clear(slot);
         self.facts.remove(slot);
         self.slots.remove(&seq);
+        self.renew_when_worth();
     }
 
     /// What links memories.

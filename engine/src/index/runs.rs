@@ -149,7 +149,7 @@ impl<'a> Lines<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::db::memories::Status;
     use crate::decay::{Anchor, Decay};
@@ -158,6 +158,11 @@ mod tests {
     use loci_proto::memory::{Confidence, MemoryType, Scope};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    /// A memory that is like any other.
+    pub(in crate::index) fn plain(seq: i64) -> Entry {
+        entry(seq, 0, Scope::Group, Status::Active)
+    }
 
     fn entry(seq: i64, group: usize, scope: Scope, status: Status) -> Entry {
         Entry {

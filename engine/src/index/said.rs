@@ -78,6 +78,23 @@ impl Sayings {
         self.said[slot] = Said::default();
     }
 
+    /// Notes what is known of the text of a slot that was empty, its speaker by name.
+    pub(super) fn take_in(&mut self, slot: usize, said: Said, speaker: &str) {
+        if self.said.len() <= slot {
+            self.said.resize_with(slot + 1, Said::default);
+        }
+        let speaker = self.speaker(speaker);
+        self.speaks(speaker, slot);
+        self.said[slot] = Said { speaker, ..said };
+    }
+
+    /// The names of all speakers, by number; the first is nobody's.
+    pub(super) fn by_number(&self) -> Vec<&str> {
+        let mut names = vec![""; self.spoken.len().max(1)];
+        self.speakers.iter().for_each(|(name, number)| names[*number as usize] = name);
+        names
+    }
+
     /// What a text says of itself.
     pub(crate) fn of(&self, slot: usize) -> Said {
         self.said[slot]

@@ -14,8 +14,9 @@ impl Reader {
     /// Looks at pages, references and the warm index. Takes a second for some 150 MB.
     ///
     /// # Errors
-    /// `Database`.
+    /// `Database`; `busy` while the index is being loaded.
     pub fn examine(&self) -> Result<Vec<Finding>> {
+        self.shared.stands()?;
         let path = self.shared.path.display();
         let (schema, size) = (examine::schema(&self.conn)?, examine::size(&self.conn)? / 1024);
         let mut findings = vec![Finding::ok("database", format!("{path} has schema {schema} and {size} KiB"))];
@@ -56,19 +57,21 @@ impl Reader {
             if known.as_ref() != Some(&entry) && fault.is_none() {
                 fault = Some(format!("memory {} is not as the database has it", entry.seq));
             }
+            Ok(())
         })?;
         let mut pieces: HashMap<i64, usize> = HashMap::new();
         let mut digest = blake3::Hasher::new();
         vectors::load(&snapshot, &self.shared.settings().model, |seq, vector| {
             let piece = pieces.entry(seq).or_default();
             let known = index.slot(seq).and_then(|slot| index.vector(slot, *piece));
-            if known != Some(vector.as_slice()) && fault.is_none() {
+            if known != Some(vector) && fault.is_none() {
                 fault = Some(format!("vector {piece} of memory {seq} is not as the database has it"));
             }
-            for number in &vector {
+            for number in vector {
                 digest.update(&number.to_le_bytes());
             }
             *piece += 1;
+            Ok(())
         })?;
         let (held, vectors) = (index.held(), pieces.values().sum::<usize>());
         if held != (entries, vectors) && fault.is_none() {

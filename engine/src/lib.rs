@@ -23,6 +23,7 @@ mod db;
 pub mod decay;
 mod doctor;
 pub mod duplicate;
+mod early;
 mod edit;
 pub mod embedding;
 pub mod error;
@@ -36,6 +37,7 @@ mod inspect;
 mod kernels;
 mod links;
 mod list;
+mod load;
 pub mod maintain;
 mod names;
 mod query;
@@ -56,6 +58,8 @@ mod visible;
 #[cfg(test)]
 mod collapse_tests;
 #[cfg(test)]
+mod early_tests;
+#[cfg(test)]
 mod explain_tests;
 #[cfg(test)]
 mod graph_tests;
@@ -72,17 +76,19 @@ mod tongue_tests;
 #[cfg(test)]
 mod undo_tests;
 
-use db::{codes, connection, memories, migrate, upkeep, vectors};
+use db::{connection, upkeep};
 use decay::Decay;
 use error::Result;
 use index::{Filter, Index};
+pub use load::{Loading, open, open_cold};
+use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use rank::Fusion;
 use rusqlite::Connection;
 pub use search::Depth;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use time::Timestamp;
 
@@ -174,6 +180,8 @@ pub struct Writer {
     pending: Vec<News>,
     /// Something that was deleted for good may still stand in the write-ahead log.
     traces: bool,
+    /// The store is older than mentions are.
+    wants_mentions: bool,
 }
 
 /// A connection that can only read, beside the warm index.
@@ -190,38 +198,7 @@ struct Shared {
     index: RwLock<Index>,
     /// Where groups lead that were merged into others.
     aliases: RwLock<HashMap<String, Group>>,
-}
-
-/// The first schema that keeps which memories name an entity.
-const SCHEMA_WITH_MENTIONS: i64 = 2;
-
-/// Opens the database, makes or migrates it, checks it where the last daemon did not close it, and builds the warm index.
-///
-/// # Errors
-/// `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is then as it was.
-pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
-    let mut conn = connection::writer(path)?;
-    migrate::check(&conn, path)?;
-    connection::make_durable(&conn)?;
-    let schema = migrate::run(&mut conn, now)?;
-    let check = upkeep::begin(&conn, path)?;
-    let mut index = Index::default();
-    memories::entries(&conn, |entry| index.put(entry))?;
-    vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
-    codes::load(&conn, &settings.model, |seq, words| index.set_codes(seq, Some(&words)))?;
-    if schema < SCHEMA_WITH_MENTIONS {
-        let tx = conn.transaction()?;
-        links::renew_store(&tx, &index)?;
-        tx.commit()?;
-    }
-    for link in db::graph::all(&conn)? {
-        index.link_up(link);
-    }
-    db::graph::watch(&conn)?;
-    let aliases = RwLock::new(db::groups::signposts(&conn)?);
-    let settings = RwLock::new(Arc::new(settings));
-    let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index), aliases });
-    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false })
+    loading: Arc<Loading>,
 }
 
 impl Reader {
@@ -355,6 +332,19 @@ struct News {
 }
 
 impl Shared {
+    /// The warm index, where it stands.
+    fn warm(&self) -> Option<RwLockReadGuard<'_, Index>> {
+        self.loading.standing().is_none().then(|| self.index())
+    }
+
+    /// Refuses what needs the whole index while it is being loaded.
+    fn stands(&self) -> Result<()> {
+        match self.loading.standing() {
+            Some(_) => Err(Failure::new(Code::Busy, "the index is still being loaded").hint("Call again in a moment").into()),
+            None => Ok(()),
+        }
+    }
+
     fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -89,6 +89,21 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// An index in which only the slots of memories are known, to take in what a model has read in them.
+    pub(crate) fn of_slots(seqs: &[i64]) -> Self {
+        let slots = seqs.iter().enumerate().map(|(slot, seq)| (*seq, narrow(slot))).collect();
+        Self { slots, ..Self::default() }
+    }
+
+    /// Takes over what a model has read in the same memories.
+    pub(crate) fn understand(&mut self, read: Self) {
+        let Self { firsts, others, owners, pieces, codes, .. } = read;
+        for slot in 0..self.len() {
+            self.unread.set(slot, codes.of(slot).is_none());
+        }
+        *self = Self { firsts, others, owners, pieces, codes, ..std::mem::take(self) };
+    }
+
     /// Adds a memory, or brings what is known of it up to date; its vectors and codes stay.
     pub(crate) fn put(&mut self, mut entry: Entry) {
         self.version += 1;

@@ -52,7 +52,9 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
             () = draining.cancelled() => break,
         }
         let now = service.now();
-        if let Err(failure) = step(&service, &pools, &mut done_at, now).await {
+        if let Err(failure) = step(&service, &pools, &mut done_at, now).await
+            && !draining.is_cancelled()
+        {
             tracing::warn!(%failure, "a step of maintenance failed");
         }
         if idle_limit.is_some_and(|limit| service.sessions.empty_since().is_some_and(|since| since.elapsed() >= limit)) {

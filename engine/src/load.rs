@@ -30,8 +30,13 @@ impl Loading {
     /// How many memories were read of how many; none once the index stands.
     #[must_use]
     pub fn standing(&self) -> Option<(usize, usize)> {
-        let told = (self.read.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
-        (!self.stands.load(Ordering::Acquire)).then_some(told)
+        (!self.stands.load(Ordering::Acquire)).then(|| self.counts())
+    }
+
+    /// How many memories were read of how many, standing or not.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        (self.read.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
     }
 
     /// The daemon ends: a load that is under way gives up.
@@ -113,6 +118,7 @@ impl Writer {
 /// Everything but what links memories.
 fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
     let (loading, model) = (&shared.loading, shared.settings().model.clone());
+    loading.goes_on()?;
     loading.read.store(0, Ordering::Relaxed);
     let mut understood = Index::of_slots(&memories::seqs(conn)?);
     std::thread::scope(|scope| {

@@ -1,0 +1,83 @@
+//! A large store: it is served while its index is being loaded, and says so.
+
+use crate::house::House;
+use crate::wire::{signal, until};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+const MEMORIES: usize = 6_000;
+/// Words of each text: reading all of them takes a second.
+const WORDS: usize = 700;
+
+/// A house whose store was closed, with many long texts and one short one.
+fn house() -> House {
+    let house = House::without_model();
+    let added = house.loci(&["add", "The zebra crossing is closed until Friday", "--type", "semantic"]);
+    assert!(added.status.success() && house.loci(&["ctl", "stop"]).status.success());
+    let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
+    conn.execute_batch("PRAGMA synchronous = OFF; BEGIN").expect("begins");
+    {
+        let mut row = conn
+            .prepare(
+                "INSERT INTO memories(id, type, content, scope, confidence_at, created_at, updated_at, content_hash, status_at)
+                 VALUES (?1, 'semantic', ?2, 'global', ?3, ?3, ?3, ?4, ?3)",
+            )
+            .expect("is SQL");
+        for number in 1..MEMORIES {
+            let words: Vec<String> = (0..WORDS).map(|at| format!("w{}", (number * 31 + at * at * 17) % 9_973)).collect();
+            let id = format!("00000000-0000-7000-8000-{number:012x}");
+            row.execute((id, words.join(" "), 1_769_904_000_000_i64, number.to_le_bytes())).expect("is stored");
+        }
+    }
+    conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)").expect("is stored");
+    house
+}
+
+fn index(house: &House) -> Value {
+    house.status()["index"].clone()
+}
+
+#[test]
+fn a_large_store_is_served_while_its_index_is_being_loaded() {
+    let house = house();
+    let mut agent = house.session();
+    let question = json!({"query": "Where is the zebra?"});
+    let early = agent.call("recall_memory", question.clone()).expect("is answered");
+    assert_eq!(early["results"][0]["content"], "The zebra crossing is closed until Friday", "{early}");
+    assert_eq!(early["degraded"], json!(["embedding", "index"]), "{early}");
+    let status = house.status();
+    assert_eq!((&status["index"]["state"], &status["index"]["of"]), (&json!("loading"), &json!(MEMORIES)), "{status}");
+    let screen = String::from_utf8_lossy(&house.loci(&["ctl", "status"]).stdout).into_owned();
+    assert!(screen.contains("  index     loading (") && screen.contains(" of 6,000)"), "{screen}");
+    let stats = agent.call("memory_stats", json!({})).expect("counts");
+    assert_eq!((&stats["total_memories"], &index(&house)["state"]), (&json!(MEMORIES), &json!("loading")));
+    // A store waits, so that what was said before is known.
+    let again = agent.store_with(json!({"content": "The zebra crossing is closed until Friday", "type": "semantic"}));
+    assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &early["results"][0]["id"]));
+    assert_eq!(index(&house), json!({"state": "ready", "read": MEMORIES, "of": MEMORIES}));
+    let late = agent.call("recall_memory", question).expect("is answered");
+    assert_eq!(late["degraded"], json!(["embedding"]), "{late}");
+}
+
+#[test]
+fn a_daemon_that_is_stopped_or_killed_while_it_loads_ends_well() {
+    let house = house();
+    for way in ["stop", "kill"] {
+        assert!(house.loci(&["ctl", "start"]).status.success());
+        let status = house.status();
+        assert_eq!(status["index"]["state"], "loading", "{way}: {status}");
+        if way == "stop" {
+            assert!(house.loci(&["ctl", "stop"]).status.success());
+            let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
+            let open: i64 = conn.query_row("SELECT count(*) FROM meta WHERE key = 'open'", [], |row| row.get(0)).expect("reads");
+            assert_eq!(open, 0, "it was closed in good order");
+            let log = house.log();
+            assert!(log.matches("the index is loaded").count() == 1 && !log.contains("ERROR"), "only the first daemon's: {log}");
+        } else {
+            let pid = status["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("has a process");
+            signal("-KILL", [pid]);
+            until("it is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
+        }
+    }
+    assert_eq!(house.session().recall("zebra"), ["The zebra crossing is closed until Friday"]);
+}

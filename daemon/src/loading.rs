@@ -17,7 +17,9 @@ pub async fn load(service: Arc<Service>, draining: CancellationToken) {
     let begun = Instant::now();
     let loaded = pools.writer.run(Writer::load).await.and_then(|loaded| loaded.map_err(Failure::from));
     match loaded {
-        Ok(()) => tracing::info!(memories = pools.loading.counts().1, took = ?begun.elapsed(), "the index is loaded"),
+        Ok(()) => {
+            tracing::info!(memories = pools.loading.counts().1, from = pools.loading.origin(), took = ?begun.elapsed(), "the index is loaded")
+        }
         Err(_) if draining.is_cancelled() => {}
         Err(failure) => {
             tracing::error!(%failure, "the index cannot be loaded");
@@ -55,7 +57,8 @@ impl Service {
 /// How far it has come, for `loci ctl status`.
 pub fn told(loading: &Loading) -> Index {
     let (read, of) = loading.counts();
-    Index { state: if loading.standing().is_some() { "loading" } else { "ready" }.to_owned(), read, of }
+    let state = if loading.standing().is_some() { "loading" } else { "ready" };
+    Index { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ pub mod recall;
 mod relate;
 mod restore;
 mod search;
+mod sidecar;
 pub mod soft;
 mod spoken;
 pub mod stats;
@@ -67,6 +68,8 @@ mod graph_tests;
 mod recall_tests;
 #[cfg(test)]
 mod search_tests;
+#[cfg(test)]
+mod sidecar_tests;
 #[cfg(test)]
 mod store_tests;
 #[cfg(test)]
@@ -115,6 +118,8 @@ pub struct Settings {
     pub rules: maintain::Rules,
     /// How much of a large store a recall compares; nobody sets it but who measures.
     pub depth: Depth,
+    /// From how many memories on the index is kept in a file between a stop and a start; nobody sets it but tests.
+    pub kept_from: usize,
 }
 
 /// How long memories of each type hold, in seconds; none means for ever.
@@ -156,6 +161,7 @@ impl Settings {
             ttl: Ttl::default(),
             rules: maintain::Rules::default(),
             depth: Depth::default(),
+            kept_from: sidecar::KEPT_FROM,
         }
     }
 }
@@ -182,6 +188,8 @@ pub struct Writer {
     traces: bool,
     /// The store is older than mentions are.
     wants_mentions: bool,
+    /// The state in which the last daemon left the store, where it left its index too.
+    kept: Option<sidecar::State>,
 }
 
 /// A connection that can only read, beside the warm index.
@@ -278,9 +286,10 @@ impl Writer {
         upkeep::checkpoint(&self.conn)
     }
 
-    /// What was deleted for good still stands in the write-ahead log: empties it, now or, where a reader is in the way (an export may read
+    /// What was deleted for good still stands in the write-ahead log: empties it, and removes any file of an index. It is emptied now or, where a reader is in the way (an export may read
     /// for minutes), with the next checkpoint that can.
     fn leave_no_trace(&mut self) -> Result<()> {
+        sidecar::remove(&self.shared.path)?;
         self.traces = !upkeep::empty_log(&self.conn)?;
         Ok(())
     }
@@ -299,12 +308,22 @@ impl Writer {
         *self.shared.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Settings { model, ..settings });
     }
 
-    /// Closes the store: the write-ahead log is emptied into the database.
+    /// Closes the store: the write-ahead log is emptied into the database. The index of a large one is left in a file for the next start.
     ///
     /// # Errors
-    /// `Database`; nothing is lost then, the next start reads the log.
+    /// `Database`, `File`; nothing is lost then, the next start reads the log.
     pub fn close(self) -> Result<()> {
-        upkeep::end(&self.conn)
+        let Self { conn, shared, pending, .. } = self;
+        let large = |index: &Index| index.held().0 >= shared.settings().kept_from;
+        let keeps = pending.is_empty() && shared.warm().is_some_and(|index| large(&index));
+        let word = keeps.then(|| uuid::Uuid::now_v7().simple().to_string());
+        upkeep::end(&conn, word.as_deref())?;
+        // Only then does the file lie as the next start finds it.
+        conn.close().map_err(|(_, fault)| fault)?;
+        match word.zip(sidecar::Lies::of(&shared.path)) {
+            Some((word, lies)) => sidecar::write(&shared.path, &shared.index(), &sidecar::State { word, lies }, &shared.settings().model),
+            None => sidecar::remove(&shared.path),
+        }
     }
 }
 

@@ -6,13 +6,14 @@
 use crate::db::{codes, connection, graph, groups, memories, migrate, upkeep, vectors};
 use crate::error::{Error, Result};
 use crate::index::Index;
+use crate::sidecar::{self, State, Unfit};
 use crate::time::Timestamp;
 use crate::{Settings, Shared, Writer, links};
 use loci_proto::error::{Code, Failure};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 /// The first schema that keeps which memories name an entity.
 const SCHEMA_WITH_MENTIONS: i64 = 2;
@@ -24,6 +25,16 @@ pub struct Loading {
     all: AtomicUsize,
     stands: AtomicBool,
     stopped: AtomicBool,
+    origin: OnceLock<Origin>,
+}
+
+/// What the index was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Database,
+    File,
+    /// There was a file, and it could not be used.
+    Instead(Unfit),
 }
 
 impl Loading {
@@ -44,7 +55,24 @@ impl Loading {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    fn goes_on(&self) -> Result<()> {
+    /// Where the index came from, for a sentence that begins with it; none until it stands.
+    #[must_use]
+    pub fn origin(&self) -> Option<&'static str> {
+        Some(match self.origin.get()? {
+            Origin::File => "read from the file beside the database",
+            Origin::Database | Origin::Instead(Unfit::Absent) => "built from the database",
+            Origin::Instead(Unfit::Unreadable) => "built from the database: the file beside it cannot be read",
+            Origin::Instead(Unfit::Damaged) => "built from the database: the file beside it was damaged",
+            Origin::Instead(Unfit::Another) => "built from the database: the file beside it was of another state, model or build",
+        })
+    }
+
+    /// One more memory was read.
+    pub(crate) fn count(&self) {
+        self.read.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn goes_on(&self) -> Result<()> {
         if self.stopped.load(Ordering::Relaxed) {
             return Err(Failure::new(Code::Busy, "the daemon is ending").hint("Call again").into());
         }
@@ -67,11 +95,14 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
 /// # Errors
 /// As [`open`].
 pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
+    // Before it is opened: that may already change how it lies.
+    let lies = sidecar::Lies::of(path);
     let mut conn = connection::writer(path)?;
     migrate::check(&conn, path)?;
     connection::make_durable(&conn)?;
     let schema = migrate::run(&mut conn, now)?;
-    let check = upkeep::begin(&conn, path)?;
+    let upkeep::Begun { check, word } = upkeep::begin(&conn, path)?;
+    let kept = word.zip(lies).filter(|_| schema == migrate::SCHEMA).map(|(word, lies)| State { word, lies });
     let loading = Loading::default();
     loading.all.store(memories::count(&conn)?, Ordering::Relaxed);
     let shared = Arc::new(Shared {
@@ -81,7 +112,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         index: RwLock::default(),
         loading: Arc::new(loading),
     });
-    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false, wants_mentions: schema < SCHEMA_WITH_MENTIONS })
+    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false, wants_mentions: schema < SCHEMA_WITH_MENTIONS, kept })
 }
 
 impl Writer {
@@ -99,7 +130,7 @@ impl Writer {
         if self.shared.loading.standing().is_none() {
             return Ok(());
         }
-        let mut index = from_database(&self.conn, &self.shared)?;
+        let (mut index, origin) = self.made()?;
         if self.wants_mentions {
             let tx = self.conn.transaction()?;
             links::renew_store(&tx, &index)?;
@@ -110,15 +141,38 @@ impl Writer {
         }
         graph::watch(&self.conn)?;
         *self.shared.index_mut() = index;
+        let _ = self.shared.loading.origin.set(origin);
         self.shared.loading.stands.store(true, Ordering::Release);
         Ok(())
+    }
+}
+
+impl Writer {
+    /// The index but for what links memories: from the file where that is fit, else from the database. The file goes either way.
+    fn made(&mut self) -> Result<(Index, Origin)> {
+        let Shared { path, loading, .. } = &*self.shared;
+        loading.goes_on()?;
+        let unfit = match self.kept.take() {
+            None if sidecar::path(path).exists() => Unfit::Another,
+            None => Unfit::Absent,
+            Some(state) => match sidecar::read(path, &state, &self.shared.settings().model, loading)? {
+                Ok(index) if index.held().0 == memories::count(&self.conn)? => {
+                    sidecar::remove(path)?;
+                    return Ok((index, Origin::File));
+                }
+                Ok(_) => Unfit::Another,
+                Err(unfit) => unfit,
+            },
+        };
+        sidecar::remove(path)?;
+        let index = from_database(&self.conn, &self.shared)?;
+        Ok((index, if unfit == Unfit::Absent { Origin::Database } else { Origin::Instead(unfit) }))
     }
 }
 
 /// Everything but what links memories.
 fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
     let (loading, model) = (&shared.loading, shared.settings().model.clone());
-    loading.goes_on()?;
     loading.read.store(0, Ordering::Relaxed);
     let mut understood = Index::of_slots(&memories::seqs(conn)?);
     std::thread::scope(|scope| {
@@ -137,7 +191,7 @@ fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
         let mut index = Index::default();
         let texts = memories::entries(conn, |entry| {
             index.put(entry);
-            loading.read.fetch_add(1, Ordering::Relaxed);
+            loading.count();
             loading.goes_on()
         });
         let understood = reading.join().unwrap_or_else(|_| Err(Failure::new(Code::Internal, "a fault of loci ended the load").into()));

@@ -50,6 +50,9 @@ pub struct Index {
     pub read: usize,
     /// Memories that there were at the start.
     pub of: usize,
+    /// Where it came from; none while it is being loaded.
+    #[serde(default)]
+    pub from: Option<String>,
 }
 
 /// One connected agent.

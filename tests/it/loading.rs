@@ -54,7 +54,7 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
     // A store waits, so that what was said before is known.
     let again = agent.store_with(json!({"content": "The zebra crossing is closed until Friday", "type": "semantic"}));
     assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &early["results"][0]["id"]));
-    assert_eq!(index(&house), json!({"state": "ready", "read": MEMORIES, "of": MEMORIES}));
+    assert_eq!(index(&house), json!({"state": "ready", "read": MEMORIES, "of": MEMORIES, "from": "built from the database"}));
     let late = agent.call("recall_memory", question).expect("is answered");
     assert_eq!(late["degraded"], json!(["embedding"]), "{late}");
 }

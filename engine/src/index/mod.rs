@@ -24,7 +24,7 @@ use crate::time::Timestamp;
 use codes::Codes;
 use facts::Facts;
 use link::Links;
-use loci_proto::memory::{MemoryType, Scope};
+use loci_proto::memory::{Confidence, MemoryType, Scope};
 use postings::Postings;
 use said::Sayings;
 use std::collections::HashMap;
@@ -33,6 +33,7 @@ use vectors::Vectors;
 pub(crate) use bitmap::slots_of;
 pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
+pub(crate) use record::{Book, Record};
 pub(crate) use runs::{Lines, Run};
 pub(crate) use said::Said;
 pub(crate) use scratch::Scratch;
@@ -60,6 +61,27 @@ pub struct Entry {
     pub(crate) summary: Option<i64>,
     /// It is a summary made of sentences of others.
     pub(crate) extractive: bool,
+}
+
+impl Entry {
+    /// A memory that is like any other, without a text.
+    pub(crate) fn bare(seq: i64) -> Self {
+        Self {
+            seq,
+            kind: MemoryType::Episodic,
+            group: None,
+            scope: Scope::Group,
+            status: Status::Active,
+            anchor: Anchor { confidence: Confidence::FULL, at: Timestamp(0), pinned: false },
+            expires_at: None,
+            names: Vec::new(),
+            content: String::new(),
+            event_day: None,
+            created_day: 0,
+            summary: None,
+            extractive: false,
+        }
+    }
 }
 
 /// Every memory's entry and vectors; a slot is a memory's place, in storing order.

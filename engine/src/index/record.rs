@@ -25,20 +25,48 @@ pub(crate) struct Record<'a> {
     pub codes: Option<&'a [Code]>,
 }
 
+/// An index, with its terms and speakers by their numbers.
+#[derive(Debug)]
+pub(crate) struct Book<'a> {
+    index: &'a Index,
+    terms: Vec<&'a str>,
+    speakers: Vec<&'a str>,
+}
+
+impl<'a> Book<'a> {
+    /// What is held of the memory of a slot.
+    pub(crate) fn record(&self, slot: usize) -> Record<'a> {
+        let index = self.index;
+        Record {
+            entry: index.entry(slot),
+            said: index.said(slot),
+            speaker: self.speakers[index.said(slot).speaker as usize],
+            terms: index.words.of(slot).map(|(term, times)| (self.terms[term as usize], times)).collect(),
+            length: index.words.length(slot),
+            pieces: (0..index.pieces(slot)).filter_map(|piece| index.vector(slot, piece)).collect(),
+            codes: index.codes(slot),
+        }
+    }
+}
+
 impl Index {
     /// Everything that is held, memory by memory in storing order. What no memory has any more is in none of them.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        let (terms, speakers) = (self.words.by_number(), self.sayings.by_number());
-        let held = (0..self.len()).filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&narrow(*slot)));
-        held.map(move |slot| Record {
-            entry: self.entry(slot),
-            said: self.said(slot),
-            speaker: speakers[self.said(slot).speaker as usize],
-            terms: self.words.of(slot).map(|(term, times)| (terms[term as usize], times)).collect(),
-            length: self.words.length(slot),
-            pieces: (0..self.pieces(slot)).filter_map(|piece| self.vector(slot, piece)).collect(),
-            codes: self.codes(slot),
-        })
+        let book = self.book();
+        (0..self.len()).filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&narrow(*slot))).map(move |slot| book.record(slot))
+    }
+
+    /// The same in the order of the database, in which a memory that was brought back stands where it stood.
+    pub(crate) fn records_as_stored(&self) -> impl Iterator<Item = Record<'_>> {
+        let book = self.book();
+        let mut slots: Vec<(i64, u32)> = self.slots.iter().map(|(seq, slot)| (*seq, *slot)).collect();
+        slots.sort_unstable();
+        slots.into_iter().map(move |(_, slot)| book.record(slot as usize))
+    }
+
+    /// What records are looked up with.
+    pub(crate) fn book(&self) -> Book<'_> {
+        Book { index: self, terms: self.words.by_number(), speakers: self.sayings.by_number() }
     }
 
     /// Takes in a memory that is not there yet.
@@ -179,7 +207,7 @@ pub(crate) mod tests {
     }
 
     /// Numbers of speakers and the order of terms are nobody's business.
-    fn sorted(mut record: Record<'_>) -> Record<'_> {
+    pub(crate) fn sorted(mut record: Record<'_>) -> Record<'_> {
         record.terms.sort_unstable();
         record.said.speaker = 0;
         record
@@ -216,7 +244,7 @@ pub(crate) mod tests {
     #[test]
     fn slots_are_given_anew_when_a_quarter_is_dead() {
         let mut index = Index::default();
-        let entry = |seq| Entry { seq, content: format!("number{seq}"), ..crate::index::runs::tests::plain(seq) };
+        let entry = |seq| Entry { seq, content: format!("number{seq}"), ..Entry::bare(seq) };
         (0..4_400).for_each(|seq| index.put(entry(seq)));
         index.set_vectors(4_399, &vec![Embedding::clone(&leaning(1, 2, 0.5))].into());
         (0..1_099).for_each(|seq| index.remove(seq * 2));

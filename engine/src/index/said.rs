@@ -18,7 +18,8 @@ pub(crate) struct Said {
     pub day: Option<i32>,
     /// Who says it: a number of [`Sayings::called`]; 0 is nobody.
     pub speaker: u32,
-    print: u64,
+    /// Equal for equal texts.
+    pub print: u64,
 }
 
 impl Said {

@@ -107,7 +107,7 @@ mod tests {
             database: "/home/anna/.loci/memory.db".to_owned(),
             model: Model { id: "all-MiniLM-L6-v2".to_owned(), sha256: "53aa51172d142c89".repeat(4), state: "ready".to_owned() },
             memories: 132,
-            index: Some(Index { state: "loading".to_owned(), read: 950, of: 1_000_000 }),
+            index: Some(Index { state: "loading".to_owned(), read: 950, of: 1_000_000, from: None }),
             sessions: vec![session(Some("Claude Code"), "shop", 17), session(None, "notes\x1b[2J", 0)],
             queues: Queues { writer: 0, readers: 1, embedding: 0 },
             degraded: vec!["embedding".to_owned()],

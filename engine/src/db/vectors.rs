@@ -61,16 +61,16 @@ pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?.exists((memory, model))?)
 }
 
-/// Memories that recall may find and that have no vector or no codes of this model, oldest first: sequence number and text.
-pub(crate) fn without(conn: &Connection, model: &str, limit: usize) -> Result<Vec<(i64, String)>> {
+/// Memories behind one that recall may find and that have no vector or no codes of this model, oldest first: sequence number and text.
+pub(crate) fn without(conn: &Connection, model: &str, after: i64, limit: usize) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.content FROM memories m
-         WHERE m.status IN ('active', 'compacted')
+         WHERE m.seq > ?2 AND m.status IN ('active', 'compacted')
            AND NOT (EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
                     AND EXISTS (SELECT 1 FROM word_codes c WHERE c.memory = m.seq AND c.model = ?1))
-         ORDER BY m.seq LIMIT ?2",
+         ORDER BY m.seq LIMIT ?3",
     )?;
-    let rows = statement.query_map((model, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = statement.query_map((model, after, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -17,6 +17,10 @@ pub(crate) type Eight = [[u64; 8]; LANES];
 /// Four bits of each number of a question: the planes weigh 1, 2, 4 and -8.
 pub(crate) type Planes = [[u64; LANES]; 4];
 
+/// Bytes that come from memory at once.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
+
 /// What the processor can do, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -82,6 +86,17 @@ kernel! {
 kernel! {
     /// For each of some vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
     pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx512::sums; (planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) -> ()
+}
+
+/// Has the processor bring what is asked for soon from memory, while it works on something else.
+pub(crate) fn bring<T>(soon: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in soon.chunks(LINE.div_ceil(size_of::<T>().max(1))) {
+        // SAFETY: nothing is read; and every x86-64 processor has this.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
 }
 
 #[cfg(target_arch = "x86_64")]

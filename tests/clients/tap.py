@@ -3,9 +3,11 @@
     python3 tap.py DATABASE RECORD LOCI mcp
 
 For each call of store_memory: the line is passed on, and the daemon is let run in slices (SIGSTOP, SIGCONT); between two of them the
-database is looked at, read-only, until the new row is visible, which is the commit. Had the answer left the daemon in that slice, it
+header of the WAL index is read, until it tells of a commit that shows the new row. Had the answer left the daemon in that slice, it
 comes through the relay within a moment; then it was too late, and the daemon goes on. Else it is ended with SIGKILL: the effect was
 committed, and no answer of that daemon can come any more. RECORD gets a line for each store: `killed PID` or `late PID`.
+
+SQLite itself is asked only after a commit: a daemon that was stopped while it took a lock would have the question wait for seconds.
 """
 
 import json
@@ -20,8 +22,12 @@ from contextlib import closing
 
 COMMIT_WITHIN_S = 20
 """Longer than a store takes, also one for which the model is still being read."""
+COPY_OF_HEADER = 48
+"""Bytes of the WAL index's header, which stands twice at the start of the `-shm` file; every commit writes both copies anew."""
 SLICE_S = 0.00003
 """How long the daemon runs between two looks; commit and answer lie a few times as far apart."""
+STANDS_WITHIN_S = 0.0001
+"""How long it takes until every thread of the daemon has been stopped; one let go before that has not stood at all."""
 LATE_WITHIN_S = 0.5
 """In this time an answer that had left the daemon has passed the relay."""
 
@@ -65,12 +71,16 @@ class Tap:
         daemon = json.loads(status.stdout)["pid"]
         with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, isolation_level=None, timeout=0)) as database:
             before, deadline = _rows(database), time.monotonic() + COMMIT_WITHIN_S
-            self._pass(line)
-            while _rows(database) == before:
-                os.kill(daemon, signal.SIGCONT)
-                assert time.monotonic() < deadline, "nothing was stored"
-                _pass_time(SLICE_S)
-                os.kill(daemon, signal.SIGSTOP)
+            with open(f"{self.database}-shm", "rb", buffering=0) as shared:
+                seen = _commit(shared)
+                self._pass(line)
+                while (now := _commit(shared)) in (None, seen) or _rows(database) == before:
+                    seen = now or seen
+                    os.kill(daemon, signal.SIGCONT)
+                    assert time.monotonic() < deadline, "nothing was stored"
+                    _pass_time(SLICE_S)
+                    os.kill(daemon, signal.SIGSTOP)
+                    _pass_time(STANDS_WITHIN_S)
         with self.news:
             late = self.news.wait_for(lambda: message["id"] in self.answered, LATE_WITHIN_S)
         os.kill(daemon, signal.SIGCONT if late else signal.SIGKILL)
@@ -83,6 +93,12 @@ def _pass_time(seconds):
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         pass
+
+
+def _commit(shared):
+    """The state of the WAL that readers are shown; none while the daemon is within writing it down."""
+    first, second = (os.pread(shared.fileno(), COPY_OF_HEADER, start) for start in (0, COPY_OF_HEADER))
+    return first if first == second else None
 
 
 def _rows(database):

@@ -8,7 +8,7 @@ use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, words, wort
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Lines, Mask, Rough, Run, Scratch, narrow, slots_of};
-use crate::{graph, query, soft};
+use crate::{graph, kernels, query, soft};
 use soft::Question;
 use std::collections::HashMap;
 
@@ -29,8 +29,8 @@ pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, name
         let (wide, mut lines) = (Wide::new(index, mask, sought, (asked, named), scratch), Lines::new(index, mask));
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, sought.depth, scratch);
-        let mut centres = wide.centres(candidates, centres, asked, scratch);
-        centres.extend(wide.centres(wide.linked.clone(), LINKED, asked, scratch));
+        let mut centres = wide.centres(&candidates, centres, asked, scratch);
+        centres.extend(wide.centres(&wide.linked, LINKED, asked, scratch));
         centres.sort_unstable();
         centres.dedup();
         let scored = wide.surroundings(&mut lines, centres, asked, scratch);
@@ -128,10 +128,13 @@ impl<'a> Wide<'a> {
     }
 
     /// The best of the candidates, once their words are compared.
-    fn centres(&self, candidates: Vec<u32>, count: usize, asked: &Asked, scratch: &Scratch) -> Vec<u32> {
+    fn centres(&self, candidates: &[u32], count: usize, asked: &Asked, scratch: &Scratch) -> Vec<u32> {
         let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
-        let worth = |slot: u32| self.own(slot, scratch) + self.question.own_match(codes(slot));
-        let mut best: Vec<(f64, u32)> = candidates.into_iter().map(|slot| (worth(slot), slot)).collect();
+        let worth = |(at, slot): (usize, &u32)| {
+            candidates.get(at + soft::AHEAD).into_iter().for_each(|slot| kernels::bring(codes(*slot)));
+            (self.own(*slot, scratch) + self.question.own_match(codes(*slot)), *slot)
+        };
+        let mut best: Vec<(f64, u32)> = candidates.iter().enumerate().map(worth).collect();
         keep_best(&mut best, CLOSELY * count);
         let slots: Vec<u32> = best.iter().map(|(_, slot)| *slot).collect();
         for ((score, slot), cosine) in best.iter_mut().zip(self.index.cosines(&asked.vector, &slots)) {

@@ -24,7 +24,7 @@ pub(crate) use text::Kind;
 pub(crate) use words::{Word, weights};
 
 use crate::embedding::Code;
-use crate::kernels::Eight;
+use crate::kernels::{self, Eight};
 use dates::Named;
 use text::Wanted;
 
@@ -64,6 +64,9 @@ const QUESTION: f64 = 0.03;
 const LINK: f64 = 0.045;
 /// Up to this many memories everything of all is compared; of more only the words of the best by everything else, and of their neighbours.
 pub(crate) const SCAN_ALL: usize = 2_000;
+
+/// While the words of one memory are compared, those of the one so many further on are brought from memory.
+pub(crate) const AHEAD: usize = 4;
 
 /// A best score below this is seldom of an answer. docs/retrieval.md says how it was learnt.
 pub(crate) const WEAK: f64 = 0.65;
@@ -155,8 +158,9 @@ impl Question {
             return;
         }
         let mut matches = vec![0.0; scores.len() * count];
-        for (codes, row) in codes.iter().zip(matches.chunks_exact_mut(count)) {
-            words::matches(&self.eights, codes, row);
+        for (at, row) in matches.chunks_exact_mut(count).enumerate() {
+            codes.get(at + AHEAD).copied().into_iter().for_each(kernels::bring);
+            words::matches(&self.eights, codes[at], row);
         }
         let zeros = vec![0.0; count];
         let row = |at: usize| matches.get(at * count..(at + 1) * count).unwrap_or(&zeros);

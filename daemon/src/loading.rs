@@ -18,7 +18,8 @@ pub async fn load(service: Arc<Service>, draining: CancellationToken) {
     let loaded = pools.writer.run(Writer::load).await.and_then(|loaded| loaded.map_err(Failure::from));
     match loaded {
         Ok(()) => {
-            tracing::info!(memories = pools.loading.counts().1, from = pools.loading.origin(), took = ?begun.elapsed(), "the index is loaded")
+            let (memories, from, took) = (pools.loading.counts().1, pools.loading.origin(), begun.elapsed());
+            tracing::info!(memories, from, ?took, "the index is loaded");
         }
         Err(_) if draining.is_cancelled() => {}
         Err(failure) => {

@@ -37,7 +37,9 @@ pub(crate) fn index(conn: &Connection, filter: &Filter<'_>, days: Days, text: &s
         }
     }
     let mut index = Index::default();
-    found.into_values().for_each(|entry| index.put(entry));
+    for entry in found.into_values() {
+        index.put(entry);
+    }
     Ok(index)
 }
 

@@ -52,8 +52,8 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
     assert_eq!((&status["index"]["state"], &status["index"]["of"]), (&json!("loading"), &json!(MEMORIES)), "{status}");
     let screen = String::from_utf8_lossy(&house.loci(&["ctl", "status"]).stdout).into_owned();
     assert!(screen.contains("  index     loading (") && screen.contains(" of 6,000)"), "{screen}");
-    let stats = agent.call("memory_stats", json!({})).expect("counts");
-    assert_eq!((&stats["total_memories"], &index(&house)["state"]), (&json!(MEMORIES), &json!("loading")));
+    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    assert_eq!((&counted["total_memories"], &index(&house)["state"]), (&json!(MEMORIES), &json!("loading")));
     // A store waits, so that what was said before is known.
     let again = agent.store_with(json!({"content": "The zebra crossing is closed until Friday", "type": "semantic"}));
     assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &early["results"][0]["id"]));

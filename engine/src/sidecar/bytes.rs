@@ -41,9 +41,13 @@ pub(super) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
         out.extend(times.to_le_bytes());
     }
     count(out, pieces.len());
-    pieces.iter().for_each(|piece| out.extend(piece.iter().flat_map(|number| number.to_le_bytes())));
+    for value in pieces.iter().flat_map(|piece| piece.iter()) {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
     count(out, codes.map_or(0, |codes| codes.len() + 1));
-    codes.iter().for_each(|codes| out.extend(codes.iter().flat_map(Code::bytes)));
+    for code in codes.iter().flat_map(|codes| codes.iter()) {
+        out.extend_from_slice(&code.bytes());
+    }
 }
 
 fn number(out: &mut Vec<u8>, number: i64) {
@@ -189,7 +193,9 @@ mod tests {
         #[test]
         fn what_is_written_is_read_and_what_is_cut_or_longer_is_nothing(acts in acts(40), cut in any::<prop::sample::Index>()) {
             let mut index = Index::default();
-            acts.iter().for_each(|one| act(&mut index, one));
+            for one in &acts {
+                act(&mut index, one);
+            }
             for record in index.records() {
                 let (mut bytes, mut room) = (Vec::new(), Room::default());
                 put(&record, &mut bytes);

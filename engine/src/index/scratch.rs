@@ -19,6 +19,8 @@ pub(crate) struct Scratch {
     pub worded: Vec<u64>,
     /// One bit for each that matches by meaning.
     pub near: Vec<u64>,
+    /// One bit for each whose cosine is known exactly.
+    exact: Vec<u64>,
     /// Roughly the cosine of the best piece but the first; empty where nothing has more than one.
     others: Vec<f32>,
 }
@@ -52,7 +54,7 @@ impl Scratch {
         self.lexical.clear();
         self.lexical.resize(words * 64, 0.0);
         self.estimates.resize(words * 64, 0.0);
-        for bits in [&mut self.worded, &mut self.near] {
+        for bits in [&mut self.worded, &mut self.near, &mut self.exact] {
             bits.clear();
             bits.resize(words, 0);
         }
@@ -64,10 +66,17 @@ impl Scratch {
         self.worded[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Notes whether a memory matches by meaning.
-    pub(crate) fn set_near(&mut self, slot: usize, near: bool) {
-        let bit = 1 << (slot % 64);
-        self.near[slot / 64] = self.near[slot / 64] & !bit | if near { bit } else { 0 };
+    /// Takes in the exact cosine of a memory; one that reaches `least` matches by meaning.
+    pub(crate) fn set_exactly(&mut self, slot: usize, cosine: f32, least: f64) {
+        let (word, bit) = (slot / 64, 1 << (slot % 64));
+        self.estimates[slot] = cosine;
+        self.exact[word] |= bit;
+        self.near[word] = self.near[word] & !bit | if f64::from(cosine) >= least { bit } else { 0 };
+    }
+
+    /// Whether the exact cosine of a memory was taken in.
+    pub(crate) fn is_exact(&self, slot: usize) -> bool {
+        self.exact[slot / 64] >> (slot % 64) & 1 == 1
     }
 
     /// Whether a memory matches.

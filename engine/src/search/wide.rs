@@ -13,7 +13,7 @@ use soft::Question;
 use std::collections::HashMap;
 
 /// How many have their words compared, of all.
-const COMPARED: usize = 500;
+const COMPARED: usize = 400;
 /// Of how many of these the surroundings are looked at: at least, and for each answer that is wanted.
 const CENTRES: (usize, usize) = (60, 4);
 /// Of how many, for each centre, the whole vector is looked at.
@@ -128,7 +128,7 @@ impl<'a> Wide<'a> {
     }
 
     /// The best of the candidates, once their words are compared.
-    fn centres(&self, candidates: &[u32], count: usize, asked: &Asked, scratch: &Scratch) -> Vec<u32> {
+    fn centres(&self, candidates: &[u32], count: usize, asked: &Asked, scratch: &mut Scratch) -> Vec<u32> {
         let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
         let worth = |(at, slot): (usize, &u32)| {
             candidates.get(at + soft::AHEAD).into_iter().for_each(|slot| kernels::bring(codes(*slot)));
@@ -139,6 +139,7 @@ impl<'a> Wide<'a> {
         let slots: Vec<u32> = best.iter().map(|(_, slot)| *slot).collect();
         for ((score, slot), cosine) in best.iter_mut().zip(self.index.cosines(&asked.vector, &slots)) {
             *score += closer(cosine, scratch.estimates[*slot as usize]);
+            scratch.set_exactly(*slot as usize, cosine, MATCH_COSINE);
         }
         keep_best(&mut best, count);
         best.into_iter().map(|(_, slot)| slot).collect()
@@ -178,15 +179,16 @@ impl<'a> Wide<'a> {
         done
     }
 
-    /// Of the best so far the exact cosine takes the place of the rough one.
+    /// Of the best so far the exact cosine takes the place of the rough one, unless it did so before.
     fn look_closely(&self, runs: &[Run], scores: &mut [f64], (asked, count): (&Asked, usize), scratch: &mut Scratch) {
         let slots: Vec<u32> = runs.iter().flat_map(|run| &run.slots).copied().collect();
         let mut best: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
         keep_best(&mut best, count);
+        best.retain(|(_, at)| !scratch.is_exact(slots[*at as usize] as usize));
         let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
         for ((_, at), (slot, cosine)) in best.iter().zip(chosen.iter().zip(self.index.cosines(&asked.vector, &chosen))) {
             scores[*at as usize] += closer(cosine, scratch.estimates[*slot as usize]);
-            scratch.set_near(*slot as usize, f64::from(cosine) >= MATCH_COSINE);
+            scratch.set_exactly(*slot as usize, cosine, MATCH_COSINE);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::index::{Entry, Index};
 use crate::load::Loading;
 use blake3::{Hash, Hasher, OUT_LEN};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -119,22 +119,25 @@ pub(crate) fn write(database: &Path, index: &Index, state: &State, model: &str) 
 
 fn draft_of(database: &Path, index: &Index, state: &State, model: &str) -> io::Result<()> {
     let draft = draft(database);
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    let (mut out, mut hasher) = (BufWriter::with_capacity(AT_ONCE, file), Hasher::new());
-    let mut both = |bytes: &[u8]| {
-        hasher.update(bytes);
-        out.write_all(bytes)
-    };
-    both(&head(state, model))?;
-    let mut bytes = Vec::new();
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    // The checksum is quickest over much at once.
+    let (mut part, mut hasher) = (head(state, model), Hasher::new());
     for record in index.records_as_stored() {
-        bytes.clear();
-        bytes::put(&record, &mut bytes);
-        both(&u32::try_from(bytes.len()).map_err(io::Error::other)?.to_le_bytes())?;
-        both(&bytes)?;
+        let first = part.len();
+        part.extend([0; 4]);
+        bytes::put(&record, &mut part);
+        let length = u32::try_from(part.len() - first - 4).map_err(io::Error::other)?;
+        part[first..first + 4].copy_from_slice(&length.to_le_bytes());
+        if part.len() >= AT_ONCE {
+            hasher.update(&part);
+            file.write_all(&part)?;
+            part.clear();
+        }
     }
-    out.write_all(hasher.finalize().as_bytes())?;
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    hasher.update(&part);
+    part.extend(hasher.finalize().as_bytes());
+    file.write_all(&part)?;
+    file.sync_all()?;
     std::fs::rename(&draft, path(database))?;
     let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()

@@ -3,7 +3,7 @@
 //! A backup is never rewritten. Not here: when backups are made by themselves.
 
 use crate::change::Call;
-use crate::db::{backup, memories, tombstones};
+use crate::db::{backup, connection, memories, tombstones};
 use crate::error::{Error, Result};
 use crate::time::Timestamp;
 use crate::{Reader, Writer};
@@ -58,6 +58,7 @@ impl Writer {
         let copy = self.back_up(folder, call.now)?;
         self.change(|conn, _, touched| {
             touched.emptied = true;
+            connection::in_any_order(conn)?;
             backup::empty(conn)
         })?;
         backup::shrink(&self.conn)?;

@@ -159,8 +159,6 @@ impl Writer {
             finish(work(&part, &self.shared, &mut touched), &part, &mut touched).and_then(|done| Ok(part.commit().map(|()| done)?))
         } else {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // Rows that belong together are put back one after the other; what counts is how they stand at the end.
-            tx.pragma_update(None, "defer_foreign_keys", true)?;
             finish(work(&tx, &self.shared, &mut touched), &tx, &mut touched).and_then(|done| Ok(tx.commit().map(|()| done)?))
         };
         self.pending = std::mem::take(&mut touched.earlier);

@@ -6,7 +6,7 @@ use crate::change::{Call, Change, fingerprint, is_of_use};
 use crate::db::journal::{self, Changed, Entry, How};
 use crate::db::log::Operation;
 use crate::db::rows::{self, Image, Row};
-use crate::db::{memories, relations, vectors};
+use crate::db::{connection, memories, relations, vectors};
 use crate::embedding::Coded;
 use crate::error::{Error, Result};
 use crate::{Reader, Writer};
@@ -24,6 +24,7 @@ impl Writer {
     /// `not_found` when there is no such act, `conflict` when it was taken back before or something later stands on it, `Database`.
     pub fn undo(&mut self, call: &Call, request: &UndoRequest) -> Result<UndoReply> {
         self.once(call, |change| {
+            connection::in_any_order(change.conn)?;
             let mut undone = Vec::new();
             for id in wanted(change, request)? {
                 let entry = journal::by_id(change.conn, id)?.ok_or_else(|| nothing(id))?;

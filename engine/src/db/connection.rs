@@ -52,9 +52,16 @@ pub(crate) fn reader(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-/// Begins a transaction that several changes share. Rows that belong together may come one after the other.
+/// Begins a transaction that several changes share.
 pub(crate) fn begin(conn: &Connection) -> Result<()> {
-    Ok(conn.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON;")?)
+    Ok(conn.execute_batch("BEGIN IMMEDIATE")?)
+}
+
+/// Until the transaction ends, a row may come before the one that it refers to; what counts is how they stand at the end.
+///
+/// Every statement has to be read anew after this, so that only acts that need it should ask for it.
+pub(crate) fn in_any_order(conn: &Connection) -> Result<()> {
+    Ok(conn.execute_batch("PRAGMA defer_foreign_keys = ON")?)
 }
 
 /// Commits it.

@@ -25,6 +25,7 @@ impl Writer {
     /// `invalid`, naming the line; nothing is imported then. `Database`.
     pub fn import(&mut self, call: &Call, request: &ImportRequest, file: &mut (impl Read + Seek)) -> Result<ImportReply> {
         let work = |change: &mut Change<'_>| {
+            connection::in_any_order(change.conn)?;
             let plan = check::look(change.conn, BufReader::new(&mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
             let _by_hand = incoming::ByHand::begin(change.conn)?;

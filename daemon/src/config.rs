@@ -299,7 +299,6 @@ impl Config {
         };
         let count = |n: i64| usize::try_from(n).unwrap_or(0);
         Settings {
-            model: self.embedding.model.clone(),
             fusion,
             dedup_threshold: r.dedup_threshold,
             default_max_results: count(r.default_max_results),
@@ -324,7 +323,7 @@ impl Config {
                 episodic_factor: self.maintenance.episodic_decay_factor,
                 semantic_factor: self.maintenance.semantic_decay_factor,
             },
-            depth: loci_engine::Depth::default(),
+            ..Settings::for_model(&self.embedding.model)
         }
     }
 }

@@ -32,6 +32,7 @@ pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, F
     if !request.set.is_empty() {
         fusions.push(with(config, &request.set)?.settings().fusion);
     }
+    service.warm_pools().await?;
     service.flush_accesses().await?;
     let (seed, now) = (request.seed, service.now());
     let Exam { known, probes } = read(service, move |reader| reader.exam(probes, seed, now)).await?;

@@ -17,6 +17,7 @@ pub mod eval;
 pub mod http;
 pub mod lifecycle;
 pub mod listen;
+mod loading;
 pub mod maintenance;
 pub mod mcp;
 pub mod options;

@@ -27,10 +27,12 @@ const ANSWERS_KEPT: i64 = DAY;
 const PURGE_EVERY: i64 = HOUR / 60;
 const PURGED_AT_ONCE: usize = 8;
 
-/// When the steps that are not done at every tick were done last.
+/// When the steps that are not done at every tick were done last, and how far one of them has come.
 struct DoneAt {
     answers: Timestamp,
     purge: Timestamp,
+    /// The memory up to which vectors were filled in; 0 before the oldest.
+    filled: i64,
 }
 
 /// Works until the daemon drains, then once more for what is left.
@@ -45,14 +47,16 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
     });
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut done_at = DoneAt { answers: Timestamp(0), purge: Timestamp(0) };
+    let mut done_at = DoneAt { answers: Timestamp(0), purge: Timestamp(0), filled: 0 };
     while !draining.is_cancelled() {
         tokio::select! {
             _ = tick.tick() => {}
             () = draining.cancelled() => break,
         }
         let now = service.now();
-        if let Err(failure) = step(&service, &pools, &mut done_at, now).await {
+        if let Err(failure) = step(&service, &pools, &mut done_at, now).await
+            && !draining.is_cancelled()
+        {
             tracing::warn!(%failure, "a step of maintenance failed");
         }
         if idle_limit.is_some_and(|limit| service.sessions.empty_since().is_some_and(|since| since.elapsed() >= limit)) {
@@ -83,7 +87,7 @@ async fn check(service: Arc<Service>, pools: Arc<Pools>, draining: CancellationT
 async fn step(service: &Service, pools: &Arc<Pools>, done_at: &mut DoneAt, now: Timestamp) -> Result<(), Failure> {
     service.flush_accesses().await?;
     if service.wants_vectors() {
-        fill_vectors(service, pools).await?;
+        fill_vectors(service, pools, &mut done_at.filled).await?;
     }
     checkpoint(service, pools).await?;
     if now.since(done_at.purge) >= PURGE_EVERY && service.clock.read().believed {
@@ -124,11 +128,11 @@ async fn checkpoint(service: &Service, pools: &Pools) -> Result<(), Failure> {
 }
 
 /// Gives vectors to memories that have none: in company one batch a tick, by itself batch after batch up to the next tick.
-async fn fill_vectors(service: &Service, pools: &Arc<Pools>) -> Result<(), Failure> {
+async fn fill_vectors(service: &Service, pools: &Arc<Pools>, filled: &mut i64) -> Result<(), Failure> {
     let begun = Instant::now();
     while begun.elapsed() < TICK {
         let batch = if service.runs.has_company() { BATCH_IN_COMPANY } else { BATCH };
-        if !fill_batch(service, pools, batch).await? || batch == BATCH_IN_COMPANY {
+        if !fill_batch(service, pools, (filled, batch)).await? || batch == BATCH_IN_COMPANY {
             break;
         }
     }
@@ -136,12 +140,18 @@ async fn fill_vectors(service: &Service, pools: &Arc<Pools>) -> Result<(), Failu
 }
 
 /// One batch, read in runs of similar length and written with one wait for the disk; false when nothing is left that can be done now.
-async fn fill_batch(service: &Service, pools: &Arc<Pools>, batch: usize) -> Result<bool, Failure> {
-    let waiting = pools.readers.run(move |reader| reader.without_vector(batch)).await??;
-    if waiting.is_empty() {
+async fn fill_batch(service: &Service, pools: &Arc<Pools>, (filled, batch): (&mut i64, usize)) -> Result<bool, Failure> {
+    let after = *filled;
+    let waiting = pools.readers.run(move |reader| reader.without_vector_after(after, batch)).await??;
+    let Some(last) = waiting.last().map(|(seq, _)| *seq) else {
+        // Some may have lost theirs behind us.
+        *filled = 0;
+        if after > 0 {
+            return Ok(true);
+        }
         service.vectors_are_complete();
         return Ok(false);
-    }
+    };
     let made = waiting.into_iter().map(|(seq, text)| {
         let embedder = service.embedder.clone();
         tokio::spawn(async move { (seq, embedder.document(text, Lane::Bulk).await) })
@@ -163,10 +173,13 @@ async fn fill_batch(service: &Service, pools: &Arc<Pools>, batch: usize) -> Resu
             }
         }
     }
-    for filled in filling {
-        let Ok(filled) = filled.await else { continue };
-        filled??;
+    for written in filling {
+        let Ok(written) = written.await else { continue };
+        written??;
         service.wants_checkpoint();
+    }
+    if more {
+        *filled = last;
     }
     Ok(more)
 }

@@ -96,7 +96,8 @@ impl Runs {
 /// # Errors
 /// `conflict` for a run while maintenance is paused or the clock is not to be believed; `busy`, `storage_failed`.
 pub async fn maintenance(service: &Service, request: MaintenanceRequest) -> Result<MaintenanceReply, Failure> {
-    let pools = service.pools().await?;
+    let whole = matches!(request.action, Action::Plan | Action::Run);
+    let pools = if whole { service.warm_pools().await? } else { service.pools().await? };
     match request.action {
         Action::Status => standing(service, &pools).await,
         Action::Plan => {
@@ -241,7 +242,7 @@ pub async fn by_itself(service: &Service, draining: CancellationToken) {
 async fn is_due(service: &Service, pools: &Pools) -> bool {
     let Some(schedule) = service.runs.schedule() else { return false };
     let able = service.runs.is_quiet() && service.clock.read().believed && matches!(service.embedder.state(), State::Ready { .. });
-    if !able {
+    if !able || pools.loading.standing().is_some() {
         return false;
     }
     let Ok(Ok(standing)) = pools.readers.run(|reader| reader.standing()).await else { return false };
@@ -276,7 +277,7 @@ pub async fn compact_as_told(
     request: CompactRequest,
     key: Option<String>,
 ) -> Result<CompactReply, Failure> {
-    let pools = service.pools().await?;
+    let pools = service.warm_pools().await?;
     let now = sure_of_the_time(service)?;
     let Some(text) = maintain::text_of(&request)? else {
         let group = session.group.clone();
@@ -320,9 +321,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let writer = loci_engine::open(&folder.path().join("memory.db"), Settings::for_model("m"), Timestamp(0)).expect("opens");
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
-        let signposts = writer.signposts();
+        let (signposts, loading) = (writer.signposts(), writer.loading());
         let (writer, _) = Pool::start("writer", vec![writer]);
-        let (store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers, signposts, wants_check: false })));
+        let pools = Pools { writer, readers, signposts, loading, wants_check: false };
+        let (store, opened) = watch::channel(Store::Open(Arc::new(pools)));
         let embedder = Embedder::of_words();
         let variables = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
         let settled = Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");

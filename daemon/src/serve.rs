@@ -4,6 +4,7 @@ use crate::embedding::Embedder;
 use crate::embedding::first_use::FirstUse;
 use crate::lifecycle::{self, End, Lock};
 use crate::listen::Host;
+use crate::loading;
 use crate::options::{self, Options};
 use crate::service::{Pools, Service, Store};
 use crate::settled::Settled;
@@ -11,7 +12,7 @@ use crate::sockets::{self, Sockets};
 use crate::workers::Pool;
 use crate::{activation, maintenance, telemetry};
 use loci_engine::error::Error;
-use loci_engine::{Reader, Settings, Writer, open};
+use loci_engine::{Reader, Settings, Writer, open_cold};
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::paths::{self, Paths};
 use std::os::unix::net::UnixListener;
@@ -26,6 +27,8 @@ use tokio_util::task::TaskTracker;
 
 /// Threads that answer recalls; the machine's cores are shared with the model.
 const READERS: usize = 2;
+/// A store of this many memories is loaded before it is served: some 50 ms.
+const LOADED_AT_ONCE: usize = 5_000;
 /// How long sessions may take to end what they have in flight.
 const DRAIN: Duration = Duration::from_secs(3);
 
@@ -89,6 +92,7 @@ async fn serve(options: &Options, paths: &Paths, settled: Settled, inherited: Op
     tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
 
     let (threads, end) = settle(opening, &store).await;
+    let load = tokio::spawn(loading::load(Arc::clone(&service), draining.clone()));
     let upkeep = tokio::spawn(maintenance::run(Arc::clone(&service), options.idle_limit(), draining.clone()));
     let reloads = tokio::spawn(reload_when_told(Arc::clone(&service)));
     if end.is_ok() {
@@ -104,9 +108,13 @@ async fn serve(options: &Options, paths: &Paths, settled: Settled, inherited: Op
     activation::stopping();
     sockets.remove();
     draining.cancel();
+    if let Store::Open(pools) = &*store.borrow() {
+        pools.loading.stop();
+    }
     tasks.close();
     let _ = tokio::time::timeout(DRAIN, tasks.wait()).await;
     let _ = tokio::time::timeout(DRAIN, upkeep).await;
+    let _ = tokio::time::timeout(DRAIN, load).await;
     let _ = tokio::time::timeout(Duration::from_millis(500), sockets.served()).await;
     embedder.stop();
     let end = service.damage().map_or(end, |failure| Err(End::new(Exit::Storage, failure)));
@@ -127,13 +135,16 @@ async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), End> {
 }
 
 fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools, Threads), Error> {
-    let writer = open(db, settings, service.now())?;
+    let mut writer = open_cold(db, settings, service.now())?;
+    if writer.loading().counts().1 <= LOADED_AT_ONCE {
+        writer.load()?;
+    }
     service.clock.has_seen(writer.last_seen()?, writer.suspected()?);
-    let (wants_check, signposts) = (writer.wants_check(), writer.signposts());
+    let (wants_check, signposts, loading) = (writer.wants_check(), writer.signposts(), writer.loading());
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);
-    Ok((Pools { writer, readers, signposts, wants_check }, Threads { writer: writer_threads, readers: reader_threads }))
+    Ok((Pools { writer, readers, signposts, loading, wants_check }, Threads { writer: writer_threads, readers: reader_threads }))
 }
 
 /// Waits for the store and tells everybody how it is.

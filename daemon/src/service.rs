@@ -7,6 +7,7 @@ use crate::brake::Brake;
 use crate::clock::Clock;
 use crate::embedding::first_use::FirstUse;
 use crate::embedding::{EmbedError, Embedder, Lane, State};
+use crate::loading;
 use crate::options;
 use crate::runs::Runs;
 use crate::session::{Session, Sessions};
@@ -20,7 +21,7 @@ use loci_engine::groups::Signposts;
 use loci_engine::recall::{Answer, Question, text_to_embed};
 use loci_engine::store::Draft;
 use loci_engine::time::Timestamp;
-use loci_engine::{Reader, Writer};
+use loci_engine::{Loading, Reader, Writer};
 use loci_proto::admin::{Model, Queues, Status};
 use loci_proto::config::ReloadReply;
 use loci_proto::error::{Code, Failure};
@@ -59,6 +60,8 @@ pub struct Pools {
     pub readers: Pool<Reader>,
     /// Where groups lead that were merged into others.
     pub signposts: Signposts,
+    /// How far the warm index has come.
+    pub loading: Arc<Loading>,
     /// The last daemon did not close the store, and it has not been checked yet.
     pub wants_check: bool,
 }
@@ -220,6 +223,7 @@ impl Service {
             database: self.database.clone(),
             model: Model { id: crate::embedding::MODEL_ID.to_owned(), sha256: sha256(&state), state: state.as_str().to_owned() },
             memories: 0,
+            index: None,
             sessions,
             queues: Queues { writer: 0, readers: 0, embedding: self.embedder.waiting() },
             degraded: self.degraded().parts,
@@ -230,6 +234,8 @@ impl Service {
             Store::Opening => status.degraded.push("store".to_owned()),
             Store::Failed(failure) => status.warnings.push(failure.to_string()),
             Store::Open(pools) => {
+                status.degraded.extend(pools.loading.standing().map(|_| "index".to_owned()));
+                status.index = Some(loading::told(&pools.loading));
                 status.queues.writer = pools.writer.waiting();
                 status.queues.readers = pools.readers.waiting();
                 if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {
@@ -446,10 +452,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let writer =
             loci_engine::open(&folder.path().join("memory.db"), loci_engine::Settings::for_model("m"), Timestamp(0)).expect("opens");
-        let signposts = writer.signposts();
+        let (signposts, loading) = (writer.signposts(), writer.loading());
         let (readers, _r) = Pool::start("reader", vec![writer.reader().expect("opens")]);
         let (writer, _w) = Pool::start("writer", vec![writer]);
-        let (_store, opened) = watch::channel(Store::Open(Arc::new(Pools { writer, readers, signposts, wants_check: false })));
+        let pools = Pools { writer, readers, signposts, loading, wants_check: false };
+        let (_store, opened) = watch::channel(Store::Open(Arc::new(pools)));
         let paths = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
         let settled = Settled::read(&Paths::resolve(&paths).expect("resolves")).expect("has no file");
         let service = Service::new(Embedder::of_nan(), FirstUse::new(false), opened, settled, String::new());

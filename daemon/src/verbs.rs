@@ -65,7 +65,7 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
         }
         "memory_inspect" => {
             let request: InspectRequest = parse(given)?;
-            service.flush_accesses().await?;
+            service.flush_accesses_at_once().await?;
             let (own, now) = (session.group.clone(), service.now());
             answer(read(service, move |reader| reader.inspect(&request, &own, now)).await?)
         }

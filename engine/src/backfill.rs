@@ -11,7 +11,15 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn without_vector(&self, limit: usize) -> Result<Vec<(i64, String)>> {
-        vectors::without(&self.conn, &self.shared.settings().model, limit)
+        self.without_vector_after(0, limit)
+    }
+
+    /// The same among those behind a memory, so that whoever goes through a large store does not begin at the oldest each time.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn without_vector_after(&self, seq: i64, limit: usize) -> Result<Vec<(i64, String)>> {
+        vectors::without(&self.conn, &self.shared.settings().model, seq, limit)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A backup is never rewritten. Not here: when backups are made by themselves.
 
 use crate::change::Call;
-use crate::db::{backup, connection, tombstones};
+use crate::db::{backup, connection, memories, tombstones};
 use crate::error::{Error, Result};
 use crate::time::Timestamp;
 use crate::{Reader, Writer};
@@ -34,7 +34,7 @@ impl Writer {
         // For its owner alone before a byte is in it.
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft).map_err(|e| failed(draft, &e))?;
         backup::copy(&self.conn, draft)?;
-        let (copied, held) = (backup::check(draft)?, backup::count(&self.conn)?);
+        let (copied, held) = (backup::check(draft)?, memories::count(&self.conn)?);
         if copied != held {
             let what = format!("the copy has {copied} memories, the store {held}");
             return Err(Error::Damaged { path: draft.to_path_buf(), what });
@@ -51,7 +51,7 @@ impl Writer {
     /// # Errors
     /// As [`Writer::back_up`]; nothing is removed then.
     pub fn reset(&mut self, call: &Call, request: &ResetRequest, folder: &Path) -> Result<ResetReply> {
-        let memories = backup::count(&self.conn)?;
+        let memories = memories::count(&self.conn)?;
         if request.dry_run {
             return Ok(ResetReply { memories, backup: None });
         }

@@ -154,6 +154,7 @@ impl Writer {
 
     /// Runs one change: in a transaction of its own, or as a part of the group that is open ([`Writer::begin_group`]).
     pub(crate) fn change<T>(&mut self, work: impl FnOnce(&Connection, &Shared, &mut Touched) -> Result<T>) -> Result<T> {
+        self.load()?;
         let grouped = !self.conn.is_autocommit();
         let mut touched = Touched { earlier: std::mem::take(&mut self.pending), ..Touched::default() };
         let done = if grouped {
@@ -178,6 +179,7 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn begin_group(&mut self) -> Result<()> {
+        self.load()?;
         connection::begin(&self.conn)
     }
 

@@ -30,6 +30,11 @@ impl Days {
         }
     }
 
+    /// Whether a memory of this day may be found; where no days are asked for, one without a day, too.
+    pub(crate) fn admit(self, day: Option<i32>) -> bool {
+        self == Self::default() || self.hold(day)
+    }
+
     /// Whether a memory of this day is among those asked for.
     pub(crate) fn hold(self, day: Option<i32>) -> bool {
         day.is_some_and(|day| self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day <= to))

@@ -1,9 +1,11 @@
 //! `doctor`: whether the store is whole, and the warm index says what the store says.
 
-use crate::db::{examine, memories, transfer, vectors};
+use crate::db::{codes, examine, graph, memories, transfer, vectors};
 use crate::error::Result;
+use crate::index::{Book, Graph, Index, Record};
 use crate::{Reader, Writer};
 use loci_proto::doctor::Finding;
+use rusqlite::Connection;
 use std::collections::HashMap;
 
 /// How often the index may be caught a moment behind the store before that counts as a fault.
@@ -14,8 +16,9 @@ impl Reader {
     /// Looks at pages, references and the warm index. Takes a second for some 150 MB.
     ///
     /// # Errors
-    /// `Database`.
+    /// `Database`; `busy` while the index is being loaded.
     pub fn examine(&self) -> Result<Vec<Finding>> {
+        self.shared.stands()?;
         let path = self.shared.path.display();
         let (schema, size) = (examine::schema(&self.conn)?, examine::size(&self.conn)? / 1024);
         let mut findings = vec![Finding::ok("database", format!("{path} has schema {schema} and {size} KiB"))];
@@ -46,37 +49,91 @@ impl Reader {
     /// What the index knows as the store has it, or the first thing that differs. Digests tell the two states of one moment apart.
     fn difference(&self) -> Result<Result<String, String>> {
         let snapshot = transfer::snapshot(&self.conn)?;
-        let index = self.shared.index();
-        let (mut entries, mut fault) = (0, None);
-        memories::entries(&snapshot, |mut entry| {
+        let (index, model) = (self.shared.index(), self.shared.settings().model.clone());
+        let mut look = Look { index: &index, book: index.book(), fault: None };
+        let entries = look.at_texts(&snapshot)?;
+        let (vectors, digest) = look.at_vectors(&snapshot, &model)?;
+        look.at_codes(&snapshot, &model)?;
+        let mut links = Graph::default();
+        graph::all(&snapshot)?.into_iter().for_each(|link| links.set(link));
+        look.sees(links.sorted() == index.graph().sorted(), || "what links memories is not as the database has it".to_owned());
+        let (memories, held) = index.held();
+        look.sees((memories, held) == (entries, vectors), || {
+            format!("it holds {memories} memories and {held} vectors, the database {entries} and {vectors}")
+        });
+        let origin = self.shared.loading.origin().unwrap_or_default();
+        let sound = || format!("{entries} memories and {vectors} vectors, as the database has them ({digest}); {origin}");
+        Ok(look.fault.map_or_else(|| Ok(sound()), Err))
+    }
+}
+
+/// The index beside the database: the first thing that differs is kept.
+struct Look<'a> {
+    index: &'a Index,
+    book: Book<'a>,
+    fault: Option<String>,
+}
+
+impl Look<'_> {
+    fn sees(&mut self, same: bool, otherwise: impl FnOnce() -> String) {
+        if !same && self.fault.is_none() {
+            self.fault = Some(otherwise());
+        }
+    }
+
+    /// What is known of each memory, and what is read in its text; how many memories there are.
+    fn at_texts(&mut self, conn: &Connection) -> Result<usize> {
+        let mut entries = 0;
+        memories::entries(conn, |entry| {
             entries += 1;
-            // The index has read the text and keeps none.
-            entry.content.clear();
-            let known = index.slot(entry.seq).map(|slot| index.entry(slot));
-            if known.as_ref() != Some(&entry) && fault.is_none() {
-                fault = Some(format!("memory {} is not as the database has it", entry.seq));
-            }
+            let (seq, mut anew) = (entry.seq, Index::default());
+            anew.put(entry);
+            let known = self.index.slot(seq).map(|slot| self.book.record(slot));
+            let read = anew.records().next();
+            let entry = |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
+            self.sees(entry(&known) == entry(&read), || format!("memory {seq} is not as the database has it"));
+            self.sees(known.map(words) == read.map(words), || format!("the words of memory {seq} are not as the database has them"));
+            Ok(())
         })?;
-        let mut pieces: HashMap<i64, usize> = HashMap::new();
-        let mut digest = blake3::Hasher::new();
-        vectors::load(&snapshot, &self.shared.settings().model, |seq, vector| {
+        Ok(entries)
+    }
+
+    /// How many vectors there are, and a digest of them.
+    fn at_vectors(&mut self, conn: &Connection, model: &str) -> Result<(usize, String)> {
+        let (mut pieces, mut digest) = (HashMap::<i64, usize>::new(), blake3::Hasher::new());
+        vectors::load(conn, model, |seq, vector| {
             let piece = pieces.entry(seq).or_default();
-            let known = index.slot(seq).and_then(|slot| index.vector(slot, *piece));
-            if known != Some(vector.as_slice()) && fault.is_none() {
-                fault = Some(format!("vector {piece} of memory {seq} is not as the database has it"));
-            }
-            for number in &vector {
+            let known = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *piece));
+            self.sees(known == Some(vector), || format!("vector {piece} of memory {seq} is not as the database has it"));
+            for number in vector {
                 digest.update(&number.to_le_bytes());
             }
             *piece += 1;
+            Ok(())
         })?;
-        let (held, vectors) = (index.held(), pieces.values().sum::<usize>());
-        if held != (entries, vectors) && fault.is_none() {
-            fault = Some(format!("it holds {} memories and {} vectors, the database {entries} and {vectors}", held.0, held.1));
-        }
-        let digest = &digest.finalize().to_hex()[..12];
-        Ok(fault.map_or_else(|| Ok(format!("{entries} memories and {vectors} vectors, as the database has them ({digest})")), Err))
+        Ok((pieces.values().sum(), digest.finalize().to_hex()[..12].to_owned()))
     }
+
+    fn at_codes(&mut self, conn: &Connection, model: &str) -> Result<()> {
+        let mut read = 0;
+        codes::load(conn, model, |seq, codes| {
+            read += 1;
+            let known = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
+            self.sees(known == Some(&codes), || format!("the codes of memory {seq} are not as the database has them"));
+            Ok(())
+        })?;
+        let held = (0..self.index.len()).filter(|slot| self.index.codes(*slot).is_some()).count();
+        self.sees(held == read, || format!("it holds the codes of {held} memories, the database of {read}"));
+        Ok(())
+    }
+}
+
+/// What was read in a text; the numbers of speakers and the order of terms are the index's own.
+fn words(record: Record<'_>) -> impl PartialEq {
+    let Record { said, speaker, mut terms, length, .. } = record;
+    terms.sort_unstable();
+    let terms: Vec<(String, u16)> = terms.into_iter().map(|(term, times)| (term.to_owned(), times)).collect();
+    (said.kind, said.day, said.print, speaker.to_owned(), terms, length)
 }
 
 impl Writer {
@@ -92,7 +149,9 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{House, axis};
+    use crate::db::graph::{Kind, Link};
+    use crate::embedding::Coded;
+    use crate::testing::{House, axis, code, coded};
     use loci_proto::doctor::Verdict;
     use serde_json::json;
 
@@ -115,6 +174,32 @@ mod tests {
         assert_eq!(sick(&house), Vec::<String>::new());
         crate::db::examine::spoil_words(&house.writer.conn).expect("is spoilt");
         assert!(sick(&house)[0].contains("keyword index differs"), "{:?}", sick(&house));
+    }
+
+    #[test]
+    fn whatever_the_index_holds_is_compared() {
+        let text = |house: &House| coded("The kettle is hot", house.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)));
+        let house = || {
+            let mut house = House::new();
+            house.store_coded("a", json!({"content": "The kettle is hot", "type": "semantic"}), &coded("The kettle is hot", axis(1)));
+            house.store("a", json!({"content": "Kettle", "type": "entity", "metadata": {"name": "Kettle"}}), None);
+            assert_eq!(sick(&house), Vec::<String>::new());
+            house
+        };
+        let sound = house();
+        let of_words = Coded { words: Some(vec![code("other")]), ..text(&sound) };
+        sound.writer.shared.index_mut().set_vectors(1, &of_words);
+        assert_eq!(sick(&sound), ["the codes of memory 1 are not as the database has them"]);
+        let sound = house();
+        sound.writer.shared.index_mut().set_codes(2, Some(&[]));
+        assert_eq!(sick(&sound), ["it holds the codes of 2 memories, the database of 1"]);
+        let sound = house();
+        sound.writer.shared.index_mut().link_up(Link { entity: 2, other: 1, kind: Kind::Mention, stands: false });
+        assert_eq!(sick(&sound), ["what links memories is not as the database has it"]);
+        let sound = house();
+        let entry = crate::db::memories::entry(&sound.writer.conn, 1).expect("reads").expect("is there");
+        sound.writer.shared.index_mut().put(crate::index::Entry { content: "The pot is hot".to_owned(), ..entry });
+        assert_eq!(sick(&sound), ["the words of memory 1 are not as the database has them"]);
     }
 
     #[test]

@@ -77,6 +77,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn exam(&self, probes: usize, seed: u64, now: Timestamp) -> Result<Exam> {
+        self.shared.stands()?;
         let there =
             |memory: &Memory| matches!(memory.status, Status::Active | Status::Compacted) && memory.expires_at.is_none_or(|at| at > now);
         let mut exam = Exam::default();

@@ -23,6 +23,7 @@ mod db;
 pub mod decay;
 mod doctor;
 pub mod duplicate;
+mod early;
 mod edit;
 pub mod embedding;
 pub mod error;
@@ -36,6 +37,7 @@ mod inspect;
 mod kernels;
 mod links;
 mod list;
+mod load;
 pub mod maintain;
 mod names;
 mod query;
@@ -44,6 +46,7 @@ pub mod recall;
 mod relate;
 mod restore;
 mod search;
+mod sidecar;
 pub mod soft;
 mod spoken;
 pub mod stats;
@@ -56,6 +59,8 @@ mod visible;
 #[cfg(test)]
 mod collapse_tests;
 #[cfg(test)]
+mod early_tests;
+#[cfg(test)]
 mod explain_tests;
 #[cfg(test)]
 mod graph_tests;
@@ -63,6 +68,8 @@ mod graph_tests;
 mod recall_tests;
 #[cfg(test)]
 mod search_tests;
+#[cfg(test)]
+mod sidecar_tests;
 #[cfg(test)]
 mod store_tests;
 #[cfg(test)]
@@ -72,17 +79,19 @@ mod tongue_tests;
 #[cfg(test)]
 mod undo_tests;
 
-use db::{codes, connection, memories, migrate, upkeep, vectors};
+use db::{connection, upkeep};
 use decay::Decay;
 use error::Result;
 use index::{Filter, Index};
+pub use load::{Loading, open, open_cold};
+use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use rank::Fusion;
 use rusqlite::Connection;
 pub use search::Depth;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use time::Timestamp;
 
@@ -109,6 +118,8 @@ pub struct Settings {
     pub rules: maintain::Rules,
     /// How much of a large store a recall compares; nobody sets it but who measures.
     pub depth: Depth,
+    /// From how many memories on the index is kept in a file between a stop and a start; nobody sets it but tests.
+    pub kept_from: usize,
 }
 
 /// How long memories of each type hold, in seconds; none means for ever.
@@ -150,6 +161,7 @@ impl Settings {
             ttl: Ttl::default(),
             rules: maintain::Rules::default(),
             depth: Depth::default(),
+            kept_from: sidecar::KEPT_FROM,
         }
     }
 }
@@ -174,6 +186,10 @@ pub struct Writer {
     pending: Vec<News>,
     /// Something that was deleted for good may still stand in the write-ahead log.
     traces: bool,
+    /// The store is older than mentions are.
+    wants_mentions: bool,
+    /// The state in which the last daemon left the store, where it left its index too.
+    kept: Option<sidecar::State>,
 }
 
 /// A connection that can only read, beside the warm index.
@@ -190,38 +206,7 @@ struct Shared {
     index: RwLock<Index>,
     /// Where groups lead that were merged into others.
     aliases: RwLock<HashMap<String, Group>>,
-}
-
-/// The first schema that keeps which memories name an entity.
-const SCHEMA_WITH_MENTIONS: i64 = 2;
-
-/// Opens the database, makes or migrates it, checks it where the last daemon did not close it, and builds the warm index.
-///
-/// # Errors
-/// `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is then as it was.
-pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
-    let mut conn = connection::writer(path)?;
-    migrate::check(&conn, path)?;
-    connection::make_durable(&conn)?;
-    let schema = migrate::run(&mut conn, now)?;
-    let check = upkeep::begin(&conn, path)?;
-    let mut index = Index::default();
-    memories::entries(&conn, |entry| index.put(entry))?;
-    vectors::load(&conn, &settings.model, |seq, vector| index.push_vector(seq, &vector))?;
-    codes::load(&conn, &settings.model, |seq, words| index.set_codes(seq, Some(&words)))?;
-    if schema < SCHEMA_WITH_MENTIONS {
-        let tx = conn.transaction()?;
-        links::renew_store(&tx, &index)?;
-        tx.commit()?;
-    }
-    for link in db::graph::all(&conn)? {
-        index.link_up(link);
-    }
-    db::graph::watch(&conn)?;
-    let aliases = RwLock::new(db::groups::signposts(&conn)?);
-    let settings = RwLock::new(Arc::new(settings));
-    let shared = Arc::new(Shared { path: path.to_path_buf(), settings, index: RwLock::new(index), aliases });
-    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false })
+    loading: Arc<Loading>,
 }
 
 impl Reader {
@@ -301,9 +286,10 @@ impl Writer {
         upkeep::checkpoint(&self.conn)
     }
 
-    /// What was deleted for good still stands in the write-ahead log: empties it, now or, where a reader is in the way (an export may read
+    /// What was deleted for good still stands in the write-ahead log: empties it, and removes any file of an index. It is emptied now or, where a reader is in the way (an export may read
     /// for minutes), with the next checkpoint that can.
     fn leave_no_trace(&mut self) -> Result<()> {
+        sidecar::remove(&self.shared.path)?;
         self.traces = !upkeep::empty_log(&self.conn)?;
         Ok(())
     }
@@ -322,12 +308,22 @@ impl Writer {
         *self.shared.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Settings { model, ..settings });
     }
 
-    /// Closes the store: the write-ahead log is emptied into the database.
+    /// Closes the store: the write-ahead log is emptied into the database. The index of a large one is left in a file for the next start.
     ///
     /// # Errors
-    /// `Database`; nothing is lost then, the next start reads the log.
+    /// `Database`, `File`; nothing is lost then, the next start reads the log.
     pub fn close(self) -> Result<()> {
-        upkeep::end(&self.conn)
+        let Self { conn, shared, pending, .. } = self;
+        let large = |index: &Index| index.held().0 >= shared.settings().kept_from;
+        let keeps = pending.is_empty() && shared.warm().is_some_and(|index| large(&index));
+        let word = keeps.then(|| uuid::Uuid::now_v7().simple().to_string());
+        upkeep::end(&conn, word.as_deref())?;
+        // Only then does the file lie as the next start finds it.
+        conn.close().map_err(|(_, fault)| fault)?;
+        match word.zip(sidecar::Lies::of(&shared.path)) {
+            Some((word, lies)) => sidecar::write(&shared.path, &shared.index(), &sidecar::State { word, lies }, &shared.settings().model),
+            None => sidecar::remove(&shared.path),
+        }
     }
 }
 
@@ -355,6 +351,19 @@ struct News {
 }
 
 impl Shared {
+    /// The warm index, where it stands.
+    fn warm(&self) -> Option<RwLockReadGuard<'_, Index>> {
+        self.loading.standing().is_none().then(|| self.index())
+    }
+
+    /// Refuses what needs the whole index while it is being loaded.
+    fn stands(&self) -> Result<()> {
+        match self.loading.standing() {
+            Some(_) => Err(Failure::new(Code::Busy, "the index is still being loaded").hint("Call again in a moment").into()),
+            None => Ok(()),
+        }
+    }
+
     fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -12,7 +12,7 @@ use crate::rank::Fusion;
 use crate::search::{Sought, search};
 use crate::time::Timestamp;
 use crate::visible::Sight;
-use crate::{Reader, budget, collapse, query};
+use crate::{Reader, budget, collapse, early, query};
 use loci_proto::error::{Code, Failure};
 use loci_proto::explain::{Explained, Why};
 use loci_proto::group::Group;
@@ -72,7 +72,10 @@ impl Hit {
 }
 
 /// What the index has found, before rows are fetched.
+#[derive(Default)]
 struct Candidates {
+    /// The warm index does not stand yet, and only words were searched.
+    early: bool,
     ranked: Vec<Candidate>,
     matched: usize,
     weak: bool,
@@ -144,6 +147,8 @@ impl Reader {
     fn search(&self, question: Question<'_>, group: &Group, text: &str) -> Result<Answer> {
         let request = question.request;
         let (found, explain) = self.candidates(question, group, text)?;
+        let degraded = found.early.then(|| early::degraded(question.degraded));
+        let question = Question { degraded: degraded.as_ref().unwrap_or(question.degraded), ..question };
         let limit = self.limit(request);
         let reply = RecallReply {
             total_matched: found.matched,
@@ -197,31 +202,35 @@ impl Reader {
     fn candidates(&self, question: Question<'_>, group: &Group, text: &str) -> Result<(Candidates, Option<Explained>)> {
         let request = question.request;
         let (days, settings) = (Days::of(request)?, self.shared.settings());
-        let index = self.shared.index();
-        let mut mask = index.mask(&self.filter(question, group));
+        let filter = self.filter(question, group);
+        let warm = self.shared.warm();
+        let early = warm.is_none().then(|| early::index(&self.conn, &filter, days, query::head(text).0)).transpose()?;
+        let Some(index) = warm.as_deref().or(early.as_ref()) else { return Ok((Candidates::default(), None)) };
+        let mut mask = index.mask(&filter);
         if days != Days::default() {
             mask.narrow(|slot| days.hold(index.said(slot).day));
         }
         let sought = Sought {
             text: query::head(text).0,
-            asked: question.asked,
+            asked: question.asked.filter(|_| early.is_none()),
             fusion: question.fusion.unwrap_or(settings.fusion),
             today: question.now.day(),
             limit: self.limit(request),
             depth: settings.depth,
             telling: if request.explain { Telling::Parts } else { Telling::Scores },
         };
-        let found = search(&index, &mask, &sought);
+        let found = search(index, &mask, &sought);
+        let in_store = if early.is_some() { memories::count(&self.conn)? } else { index.held().0 };
         let explain = found.account.as_ref().map(|account| Explained {
             ranking: account.ranking.to_owned(),
-            in_store: index.held().0,
+            in_store,
             visible: index.mask(&self.all_visible(question, group)).count(),
             admitted: mask.count(),
             matched: found.matched,
             ranked: found.all,
             ..Explained::default()
         });
-        let near = collapse::near(&index, &found.ranked);
+        let near = collapse::near(index, &found.ranked);
         let below = |slot: &usize| found.spoken.get(slot).into_iter().flatten().map(|slot| index.seq(*slot)).collect();
         let mut whys = found.account.map(|account| account.whys.into_iter());
         let candidate = |((slot, score), near): ((usize, f64), Vec<usize>)| {
@@ -229,7 +238,7 @@ impl Reader {
             Candidate { seq: index.seq(slot), score, near, below: below(&slot), why }
         };
         let ranked = found.ranked.into_iter().zip(near).map(candidate).collect();
-        Ok((Candidates { ranked, matched: found.matched, weak: found.weak }, explain))
+        Ok((Candidates { early: early.is_some(), ranked, matched: found.matched, weak: found.weak }, explain))
     }
 
     /// What the project sees, whatever else the call asks for.

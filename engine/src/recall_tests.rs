@@ -134,6 +134,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
     house.store("a", note("kept without a vector"), None);
     assert_eq!(house.reader.stats(&crate::testing::parse(json!({})), &crate::testing::named("a"), T0).expect("counts").without_vector, 1);
     let waiting = house.reader.without_vector(10).expect("lists");
+    assert!(house.reader.without_vector_after(waiting[0].0, 10).expect("lists").is_empty(), "none is behind it");
     house.writer.fill(waiting[0].0, &Coded { pieces: vec![axis(4)], words: Some(Vec::new()) }).expect("is filled");
     assert!(house.reader.without_vector(10).expect("lists").is_empty());
     assert_eq!(house.found("a", json!({"query": "zzz"}), Some(&axis(4))), ["kept without a vector"]);

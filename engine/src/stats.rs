@@ -1,7 +1,7 @@
 //! `stats`: the store in numbers.
 
 use crate::Reader;
-use crate::db::memories::Status;
+use crate::db::memories::{self, Status};
 use crate::db::{groups, numbers};
 use crate::error::Result;
 use crate::index::Entry;
@@ -24,8 +24,16 @@ impl Reader {
         let counted = numbers::count(&self.conn, group.as_deref(), &settings.model, now)?;
         let faded = |entry: &Entry| entry.status == Status::Active && settings.decay.at(now, entry.kind, entry.anchor).get() < FLAGGED;
         let of_group = |entry: &Entry| group.is_none() || entry.group == group;
-        let flagged = self.shared.index().entries().filter(|entry| of_group(entry) && faded(entry)).count();
-        Ok(StatsReply { flagged: u64::try_from(flagged).unwrap_or(u64::MAX), ..counted })
+        let mut flagged = 0;
+        let mut count = |entry: &Entry| flagged += u64::from(of_group(entry) && faded(entry));
+        match self.shared.warm() {
+            Some(index) => index.entries().for_each(|entry| count(&entry)),
+            None => memories::entries(&self.conn, |entry| {
+                count(&entry);
+                Ok(())
+            })?,
+        }
+        Ok(StatsReply { flagged, ..counted })
     }
 
     /// The number of active memories.

@@ -17,6 +17,9 @@ pub struct Status {
     pub model: Model,
     /// Active memories.
     pub memories: u64,
+    /// What recalls search in; none while the store is being opened.
+    #[serde(default)]
+    pub index: Option<Index>,
     /// Connected agents.
     pub sessions: Vec<SessionStatus>,
     /// Jobs waiting now.
@@ -36,6 +39,20 @@ pub struct Model {
     pub sha256: String,
     /// `loading`, `ready`, `missing` or `failed`.
     pub state: String,
+}
+
+/// The index that recalls search in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    /// `loading` or `ready`; while it is being loaded, recalls find by words alone.
+    pub state: String,
+    /// Memories that were read so far.
+    pub read: usize,
+    /// Memories that there were at the start.
+    pub of: usize,
+    /// Where it came from; none while it is being loaded.
+    #[serde(default)]
+    pub from: Option<String>,
 }
 
 /// One connected agent.

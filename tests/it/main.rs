@@ -18,6 +18,7 @@ mod groups_cli;
 mod handshake;
 mod house;
 mod lifecycle;
+mod loading;
 mod maintenance;
 mod many;
 mod pressure;

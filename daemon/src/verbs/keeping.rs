@@ -94,8 +94,8 @@ fn backups(service: &Service) -> PathBuf {
 
 async fn doctor(service: &Service) -> Result<DoctorReply, Failure> {
     let mut findings = vec![config(service.config_file()), model(service).await];
+    let pools = service.warm_pools().await?;
     findings.extend(read(service, Reader::examine).await?);
-    let pools = service.pools().await?;
     let words = pools.writer.run(|writer| Ok::<_, Error>(writer.examine_words())).await??;
     findings.push(words);
     Ok(DoctorReply { findings })

@@ -1,6 +1,6 @@
 //! Copies of the whole database in files of their own, and a store that is emptied.
 
-use super::{connection, upkeep};
+use super::{connection, memories, upkeep};
 use crate::error::Result;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
@@ -35,13 +35,7 @@ pub(crate) fn copy(conn: &Connection, into: &Path) -> Result<()> {
 pub(crate) fn check(path: &Path) -> Result<usize> {
     let conn = connection::reader(path)?;
     upkeep::check(&conn, path)?;
-    count(&conn)
-}
-
-/// How many memories there are, whatever their status.
-pub(crate) fn count(conn: &Connection) -> Result<usize> {
-    let count: i64 = conn.query_row("SELECT count(*) FROM memories", [], |row| row.get(0))?;
-    Ok(usize::try_from(count).unwrap_or_default())
+    memories::count(&conn)
 }
 
 /// Whether a copy holds a memory.

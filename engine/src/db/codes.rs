@@ -29,11 +29,11 @@ pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<V
 }
 
 /// Every memory whose words this model has read, with their codes, in storing order.
-pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec<Code>)) -> Result<()> {
+pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec<Code>) -> Result<()>) -> Result<()> {
     let mut statement = conn.prepare("SELECT memory, codes FROM word_codes WHERE model = ?1 ORDER BY memory")?;
     let mut rows = statement.query([model])?;
     while let Some(row) = rows.next()? {
-        each(row.get(0)?, unpacked(row.get_ref(1)?.as_blob().unwrap_or_default()));
+        each(row.get(0)?, unpacked(row.get_ref(1)?.as_blob().unwrap_or_default()))?;
     }
     Ok(())
 }

@@ -1,11 +1,35 @@
 //! The keyword index of the file, SQLite's FTS5: the durable truth that the warm index has to agree with.
 //!
-//! Recall reads the warm index (`index`); tests and checks compare it with this one.
+//! Recall reads the warm index (`index`) once it stands; tests and checks compare it with this one.
 
+use super::memories::{ENTRY, read_entry};
 use crate::error::Result;
+use crate::index::Entry;
 use rusqlite::Connection;
 
+/// Memories that a project sees, in use or below a summary, that have one of these words: what the index needs of each, the best by their
+/// words first, for as long as more are wanted.
+pub(crate) fn matching(conn: &Connection, words: &[String], group: &str, mut more: impl FnMut(Entry) -> bool) -> Result<()> {
+    if words.is_empty() {
+        return Ok(());
+    }
+    let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {ENTRY} FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
+         WHERE memories_fts MATCH ?1 AND (m.scope = 'global' OR m.source_group = ?2) AND m.status IN ('active', 'compacted')
+         ORDER BY memories_fts.rank"
+    ))?;
+    let mut rows = statement.query((any.join(" OR "), group))?;
+    while let Some(row) = rows.next()? {
+        if !more(read_entry(row)?) {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Every memory that has one word, whatever its status: sequence number and `-bm25()` of FTS5 (k1 1.2, b .75).
+#[cfg(test)]
 pub(crate) fn search(conn: &Connection, word: &str) -> Result<Vec<(i64, f64)>> {
     let mut statement =
         conn.prepare_cached("SELECT rowid, -bm25(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?1 ORDER BY rowid")?;
@@ -14,6 +38,7 @@ pub(crate) fn search(conn: &Connection, word: &str) -> Result<Vec<(i64, f64)>> {
 }
 
 /// What FTS5 makes of a text, in order.
+#[cfg(test)]
 pub(crate) fn terms(conn: &Connection, text: &str) -> Result<Vec<String>> {
     conn.execute_batch(
         "CREATE VIRTUAL TABLE temp.texts USING fts5(content, tokenize = 'porter unicode61 remove_diacritics 2');

@@ -117,31 +117,40 @@ pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The sequence number of every memory, in storing order.
+pub(crate) fn seqs(conn: &Connection) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare("SELECT seq FROM memories ORDER BY seq")?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// How many memories there are, whatever their status.
+pub(crate) fn count(conn: &Connection) -> Result<usize> {
+    let count: i64 = conn.query_row("SELECT count(*) FROM memories", [], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
 /// What the index needs of every memory, in storing order.
-pub(crate) fn entries(conn: &Connection, mut each: impl FnMut(Entry)) -> Result<()> {
-    let mut statement = conn.prepare(ENTRY_ALL)?;
+pub(crate) fn entries(conn: &Connection, mut each: impl FnMut(Entry) -> Result<()>) -> Result<()> {
+    let mut statement = conn.prepare(&format!("SELECT {ENTRY} FROM memories m ORDER BY m.seq"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        each(read_entry(row)?);
+        each(read_entry(row)?)?;
     }
     Ok(())
 }
 
 /// What the index needs of one memory.
 pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
-    Ok(conn.prepare_cached(ENTRY_ONE)?.query_row([seq], read_entry).optional()?)
+    Ok(conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq = ?1"))?.query_row([seq], read_entry).optional()?)
 }
 
-const ENTRY_ALL: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
-     CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date'),
-     CASE WHEN status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
-     coalesce(json_extract(metadata, '$.summary') = 1 AND json_extract(metadata, '$.method') = 'extractive'
-       AND json_extract(metadata, '$.cluster') IS NOT NULL, 0) FROM memories m ORDER BY seq";
-const ENTRY_ONE: &str = "SELECT seq, type, source_group, scope, status, confidence, confidence_at, pinned, expires_at,
-     CASE WHEN type = 'entity' THEN metadata END, content, created_at, json_extract(metadata, '$.event_date'),
-     CASE WHEN status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
-     coalesce(json_extract(metadata, '$.summary') = 1 AND json_extract(metadata, '$.method') = 'extractive'
-       AND json_extract(metadata, '$.cluster') IS NOT NULL, 0) FROM memories m WHERE seq = ?1";
+/// What the index needs of a memory; the table is called `m`.
+pub(super) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at,
+     CASE WHEN m.type = 'entity' THEN m.metadata END, m.content, m.created_at, json_extract(m.metadata, '$.event_date'),
+     CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
+     coalesce(json_extract(m.metadata, '$.summary') = 1 AND json_extract(m.metadata, '$.method') = 'extractive'
+       AND json_extract(m.metadata, '$.cluster') IS NOT NULL, 0)";
 
 /// Reinforces a memory that was said again: new confidence from now on, one more access, metadata as given.
 pub(crate) fn reinforce(conn: &Connection, memory: &Memory, confidence: Confidence, now: Timestamp) -> Result<()> {
@@ -280,7 +289,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
     })
 }
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
         seq: row.get(0)?,
         kind: word(row, 1)?,

@@ -16,7 +16,6 @@ pub(crate) mod idempotency;
 pub(crate) mod incoming;
 pub(crate) mod journal;
 pub(crate) mod known;
-#[cfg(test)]
 pub(crate) mod lexical;
 pub(crate) mod listing;
 pub(crate) mod log;

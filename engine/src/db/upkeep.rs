@@ -27,11 +27,19 @@ pub(crate) enum Check {
     Due,
 }
 
+/// What is known of a store when it is opened.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub check: Check,
+    /// What [`end`] has left in it; whoever opens it takes it away.
+    pub word: Option<String>,
+}
+
 /// Marks the store as open and checks it if the last daemon did not close it.
 ///
 /// # Errors
 /// `Damaged` when the check finds fault; nothing was changed then.
-pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Check> {
+pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Begun> {
     let unclean = meta(conn, "open")?.is_some();
     let suspect = meta(conn, "damaged")?.is_some();
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
@@ -46,8 +54,12 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Check> {
     if suspect {
         conn.execute("DELETE FROM meta WHERE key = 'damaged'", [])?;
     }
-    set_meta(conn, "open", "1")?;
-    Ok(if unclean && !wait { Check::Due } else { Check::Done })
+    let tx = conn.unchecked_transaction()?;
+    let word = meta(&tx, "index")?;
+    tx.execute("DELETE FROM meta WHERE key = 'index'", [])?;
+    set_meta(&tx, "open", "1")?;
+    tx.commit()?;
+    Ok(Begun { check: if unclean && !wait { Check::Due } else { Check::Done }, word })
 }
 
 /// Notes that a check found fault, so that the next start looks before it serves.
@@ -61,9 +73,14 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Empties the write-ahead log into the database and marks the store as closed.
-pub(crate) fn end(conn: &Connection) -> Result<()> {
-    conn.execute("DELETE FROM meta WHERE key = 'open'", [])?;
+/// Empties the write-ahead log into the database and marks the store as closed, with a word by which this state of it is known again.
+pub(crate) fn end(conn: &Connection, word: Option<&str>) -> Result<()> {
+    let tx = conn.unchecked_transaction()?;
+    tx.execute("DELETE FROM meta WHERE key = 'open'", [])?;
+    if let Some(word) = word {
+        set_meta(&tx, "index", word)?;
+    }
+    tx.commit()?;
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(())
 }

@@ -27,13 +27,16 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
 }
 
 /// Every vector of a model with the memory it belongs to, in the order of memories and pieces.
-pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec<f32>)) -> Result<()> {
+pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, &[f32]) -> Result<()>) -> Result<()> {
     let mut statement = conn.prepare(
         "SELECT p.memory, v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.model = ?1 ORDER BY p.memory, p.piece",
     )?;
     let mut rows = statement.query([model])?;
+    let mut vector = Vec::with_capacity(DIMENSIONS);
     while let Some(row) = rows.next()? {
-        each(row.get(0)?, numbers(row.get_ref(1)?.as_blob().unwrap_or_default()));
+        vector.clear();
+        vector.extend(numbers(row.get_ref(1)?.as_blob().unwrap_or_default()));
+        each(row.get(0)?, &vector)?;
     }
     Ok(())
 }
@@ -43,7 +46,7 @@ fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
     let mut statement = conn.prepare_cached(
         "SELECT v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.memory = ?1 AND p.model = ?2 ORDER BY p.piece",
     )?;
-    let rows = statement.query_map((memory, model), |row| Ok(numbers(row.get_ref(0)?.as_blob().unwrap_or_default())))?;
+    let rows = statement.query_map((memory, model), |row| Ok(numbers(row.get_ref(0)?.as_blob().unwrap_or_default()).collect()))?;
     let rows: Vec<Vec<f32>> = rows.collect::<Result<_, _>>()?;
     Ok(rows.into_iter().map(Embedding::kept).collect::<Result<_, _>>().unwrap_or_default())
 }
@@ -58,16 +61,16 @@ pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?.exists((memory, model))?)
 }
 
-/// Memories that recall may find and that have no vector or no codes of this model, oldest first: sequence number and text.
-pub(crate) fn without(conn: &Connection, model: &str, limit: usize) -> Result<Vec<(i64, String)>> {
+/// Memories behind one that recall may find and that have no vector or no codes of this model, oldest first: sequence number and text.
+pub(crate) fn without(conn: &Connection, model: &str, after: i64, limit: usize) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.content FROM memories m
-         WHERE m.status IN ('active', 'compacted')
+         WHERE m.seq > ?2 AND m.status IN ('active', 'compacted')
            AND NOT (EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?1)
                     AND EXISTS (SELECT 1 FROM word_codes c WHERE c.memory = m.seq AND c.model = ?1))
-         ORDER BY m.seq LIMIT ?2",
+         ORDER BY m.seq LIMIT ?3",
     )?;
-    let rows = statement.query_map((model, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = statement.query_map((model, after, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -75,7 +78,7 @@ fn bytes(embedding: &Embedding) -> Vec<u8> {
     embedding.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect()
 }
 
-fn numbers(bytes: &[u8]) -> Vec<f32> {
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
     debug_assert_eq!(bytes.len(), DIMENSIONS * 4);
-    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }

@@ -43,7 +43,6 @@ impl Graph {
     }
 
     /// The same in one order, to compare.
-    #[cfg(test)]
     pub(crate) fn sorted(&self) -> Vec<(i64, i64, &'static str)> {
         let all = [(&self.naming, "is named by"), (&self.named, "names"), (&self.related, "is related to")];
         let each = |(links, kind): (&HashMap<i64, Vec<i64>>, _)| {

@@ -2,8 +2,10 @@
 //!
 //! Not here: what is known of each memory (`facts`).
 
+use super::Entry;
 use super::bitmap::slots_of;
 use super::facts::{BLOCK, Facts};
+use crate::db::memories::Status;
 use crate::decay::{Anchor, Decay};
 use crate::time::{DAY, Timestamp};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -21,6 +23,19 @@ pub(crate) struct Filter<'a> {
     pub decay: Decay,
     /// Also memories that a summary stands for.
     pub compacted: bool,
+}
+
+impl Filter<'_> {
+    /// The rule, for one memory.
+    pub(crate) fn admits(&self, entry: &Entry) -> bool {
+        let visible = entry.scope == Scope::Global || entry.group.as_deref() == Some(self.group);
+        (entry.status == Status::Active || (self.compacted && entry.status == Status::Compacted))
+            && visible
+            && self.kind.is_none_or(|kind| kind == entry.kind)
+            && self.scope.is_none_or(|scope| scope == entry.scope)
+            && entry.expires_at.is_none_or(|at| at > self.now)
+            && self.decay.at(self.now, entry.kind, entry.anchor) >= self.min_confidence
+    }
 }
 
 /// One bit for each slot of the index: set where the filter admits the memory.
@@ -217,21 +232,9 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::memories::Status;
-    use crate::index::{Entry, Index};
+    use crate::index::Index;
     use crate::testing::T0;
     use proptest::prelude::*;
-
-    /// The rule, for one memory.
-    fn admitted(filter: &Filter<'_>, entry: &Entry) -> bool {
-        let visible = entry.scope == Scope::Global || entry.group.as_deref() == Some(filter.group);
-        (entry.status == Status::Active || (filter.compacted && entry.status == Status::Compacted))
-            && visible
-            && filter.kind.is_none_or(|kind| kind == entry.kind)
-            && filter.scope.is_none_or(|scope| scope == entry.scope)
-            && entry.expires_at.is_none_or(|at| at > filter.now)
-            && filter.decay.at(filter.now, entry.kind, entry.anchor) >= filter.min_confidence
-    }
 
     prop_compose! {
         fn entry()(
@@ -272,7 +275,7 @@ mod tests {
             let filter = Filter { group: "a", kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
             let mask = index.mask(&filter);
             let found: std::collections::BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
-            let expected = known.values().filter(|entry| admitted(&filter, entry)).map(|entry| entry.seq).collect();
+            let expected = known.values().filter(|entry| filter.admits(entry)).map(|entry| entry.seq).collect();
             prop_assert_eq!(&found, &expected);
             prop_assert_eq!(mask.count(), expected.len());
             let slots: Vec<usize> = mask.slots().collect();

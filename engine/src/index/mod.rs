@@ -10,6 +10,7 @@ mod graph;
 mod link;
 mod mask;
 pub(crate) mod postings;
+pub(crate) mod record;
 mod runs;
 mod said;
 mod scratch;
@@ -23,7 +24,7 @@ use crate::time::Timestamp;
 use codes::Codes;
 use facts::Facts;
 use link::Links;
-use loci_proto::memory::{MemoryType, Scope};
+use loci_proto::memory::{Confidence, MemoryType, Scope};
 use postings::Postings;
 use said::Sayings;
 use std::collections::HashMap;
@@ -32,6 +33,7 @@ use vectors::Vectors;
 pub(crate) use bitmap::slots_of;
 pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
+pub(crate) use record::{Book, Record};
 pub(crate) use runs::{Lines, Run};
 pub(crate) use said::Said;
 pub(crate) use scratch::Scratch;
@@ -61,6 +63,27 @@ pub struct Entry {
     pub(crate) extractive: bool,
 }
 
+impl Entry {
+    /// A memory that is like any other, without a text.
+    pub(crate) fn bare(seq: i64) -> Self {
+        Self {
+            seq,
+            kind: MemoryType::Episodic,
+            group: None,
+            scope: Scope::Group,
+            status: Status::Active,
+            anchor: Anchor { confidence: Confidence::FULL, at: Timestamp(0), pinned: false },
+            expires_at: None,
+            names: Vec::new(),
+            content: String::new(),
+            event_day: None,
+            created_day: 0,
+            summary: None,
+            extractive: false,
+        }
+    }
+}
+
 /// Every memory's entry and vectors; a slot is a memory's place, in storing order.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
@@ -88,6 +111,21 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// An index in which only the slots of memories are known, to take in what a model has read in them.
+    pub(crate) fn of_slots(seqs: &[i64]) -> Self {
+        let slots = seqs.iter().enumerate().map(|(slot, seq)| (*seq, narrow(slot))).collect();
+        Self { slots, ..Self::default() }
+    }
+
+    /// Takes over what a model has read in the same memories.
+    pub(crate) fn understand(&mut self, read: Self) {
+        let Self { firsts, others, owners, pieces, codes, .. } = read;
+        for slot in 0..self.len() {
+            self.unread.set(slot, codes.of(slot).is_none());
+        }
+        *self = Self { firsts, others, owners, pieces, codes, ..std::mem::take(self) };
+    }
+
     /// Adds a memory, or brings what is known of it up to date; its vectors and codes stay.
     pub(crate) fn put(&mut self, mut entry: Entry) {
         self.version += 1;
@@ -105,7 +143,7 @@ impl Index {
         self.name(slot, entry);
     }
 
-    /// Takes a memory out for good; its slot stays, empty.
+    /// Takes a memory out for good; its slot stays, empty, until many are.
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(slot) = self.slot(seq) else { return };
         self.unname(slot, seq);
@@ -116,6 +154,7 @@ impl Index {
         self.sayings.clear(slot);
         self.facts.remove(slot);
         self.slots.remove(&seq);
+        self.renew_when_worth();
     }
 
     /// What links memories.

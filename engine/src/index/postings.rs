@@ -43,13 +43,23 @@ impl Postings {
     pub(crate) fn put(&mut self, slot: usize, text: &str) {
         self.clear(slot);
         let terms::Terms { terms, length } = terms::of_text(text);
-        let mut words: Vec<u32> = terms.into_iter().map(|term| self.term(term)).collect();
-        let length = narrow(length);
+        let mut words: Vec<u32> = terms.into_iter().map(|term| self.number(&term)).collect();
         words.sort_unstable();
+        let times = |same: &[u32]| (same[0], u16::try_from(same.len()).unwrap_or(u16::MAX));
+        self.hold(slot, words.chunk_by(|a, b| a == b).map(times), narrow(length));
+    }
+
+    /// Holds for a slot without a text what was read in it elsewhere.
+    pub(super) fn take_in(&mut self, slot: usize, terms: &[(&str, u16)], length: u32) {
+        let terms: Vec<(u32, u16)> = terms.iter().map(|(term, times)| (self.number(term), *times)).collect();
+        self.hold(slot, terms.into_iter(), length);
+    }
+
+    fn hold(&mut self, slot: usize, terms: impl Iterator<Item = (u32, u16)>, length: u32) {
         let first = self.of_texts.len();
-        for same in words.chunk_by(|a, b| a == b) {
-            self.lists[same[0] as usize].add(narrow(slot), u16::try_from(same.len()).unwrap_or(u16::MAX));
-            self.of_texts.push(same[0]);
+        for (term, times) in terms {
+            self.lists[term as usize].add(narrow(slot), times);
+            self.of_texts.push(term);
         }
         if self.texts.len() <= slot {
             self.texts.resize(slot + 1, Text::default());
@@ -57,6 +67,22 @@ impl Postings {
         }
         self.texts[slot] = Text { first, distinct: narrow(self.of_texts.len() - first), length };
         self.lengths[slot / 64] += u64::from(length);
+    }
+
+    /// The terms of the text of a slot by number, and how often it has each.
+    pub(super) fn of(&self, slot: usize) -> impl Iterator<Item = (u32, u16)> + '_ {
+        let text = self.texts.get(slot).copied().unwrap_or_default();
+        self.of_texts[text.first..text.first + text.distinct as usize].iter().map(move |term| {
+            let list = &self.lists[*term as usize];
+            (*term, list.slots.binary_search(&narrow(slot)).map_or(0, |at| list.times[at]))
+        })
+    }
+
+    /// All terms, by number; texts that had some of them may be gone.
+    pub(super) fn by_number(&self) -> Vec<&str> {
+        let mut terms = vec![""; self.lists.len()];
+        self.terms.iter().for_each(|(term, number)| terms[*number as usize] = term);
+        terms
     }
 
     /// Forgets the text of a slot.
@@ -110,13 +136,15 @@ impl Postings {
         slots.iter().enumerate().map(of_word).sum()
     }
 
-    fn term(&mut self, stem: String) -> u32 {
-        let next = narrow(self.lists.len());
-        let number = *self.terms.entry(stem.into_boxed_str()).or_insert(next);
-        if number == next {
-            self.lists.push(List::default());
+    /// The number of a term; a new one where it is new.
+    fn number(&mut self, term: &str) -> u32 {
+        if let Some(known) = self.terms.get(term) {
+            return *known;
         }
-        number
+        let next = narrow(self.lists.len());
+        self.terms.insert(term.into(), next);
+        self.lists.push(List::default());
+        next
     }
 }
 

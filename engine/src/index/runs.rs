@@ -152,29 +152,15 @@ impl<'a> Lines<'a> {
 mod tests {
     use super::*;
     use crate::db::memories::Status;
-    use crate::decay::{Anchor, Decay};
+    use crate::decay::Decay;
     use crate::index::{Entry, Filter};
     use crate::testing::T0;
-    use loci_proto::memory::{Confidence, MemoryType, Scope};
+    use loci_proto::memory::{Confidence, Scope};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn entry(seq: i64, group: usize, scope: Scope, status: Status) -> Entry {
-        Entry {
-            seq,
-            kind: MemoryType::Episodic,
-            group: Some(["a", "b", "c"][group].to_owned()),
-            scope,
-            status,
-            anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
-            expires_at: None,
-            names: Vec::new(),
-            content: String::new(),
-            event_day: None,
-            created_day: 0,
-            summary: None,
-            extractive: false,
-        }
+        Entry { group: Some(["a", "b", "c"][group].to_owned()), scope, status, ..Entry::bare(seq) }
     }
 
     proptest! {

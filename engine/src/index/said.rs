@@ -18,7 +18,8 @@ pub(crate) struct Said {
     pub day: Option<i32>,
     /// Who says it: a number of [`Sayings::called`]; 0 is nobody.
     pub speaker: u32,
-    print: u64,
+    /// Equal for equal texts.
+    pub print: u64,
 }
 
 impl Said {
@@ -76,6 +77,23 @@ impl Sayings {
     pub(super) fn clear(&mut self, slot: usize) {
         self.silence(slot);
         self.said[slot] = Said::default();
+    }
+
+    /// Notes what is known of the text of a slot that was empty, its speaker by name.
+    pub(super) fn take_in(&mut self, slot: usize, said: Said, speaker: &str) {
+        if self.said.len() <= slot {
+            self.said.resize_with(slot + 1, Said::default);
+        }
+        let speaker = self.speaker(speaker);
+        self.speaks(speaker, slot);
+        self.said[slot] = Said { speaker, ..said };
+    }
+
+    /// The names of all speakers, by number; the first is nobody's.
+    pub(super) fn by_number(&self) -> Vec<&str> {
+        let mut names = vec![""; self.spoken.len().max(1)];
+        self.speakers.iter().for_each(|(name, number)| names[*number as usize] = name);
+        names
     }
 
     /// What a text says of itself.

@@ -58,8 +58,9 @@ impl Reader {
     /// The cluster of a project that is due for the longest; else one that has only an extractive summary.
     ///
     /// # Errors
-    /// `Database`.
+    /// `Database`; `busy` while the index is being loaded.
     pub fn compactable(&self, group: &Group, now: Timestamp) -> Result<CompactReply> {
+        self.shared.stands()?;
         let mut found = open(&self.conn, &self.shared, &group.id, now)?;
         if found.is_empty() {
             found = summed_up(&self.conn, &group.id)?;

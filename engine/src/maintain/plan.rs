@@ -130,6 +130,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn plan(&self, now: Timestamp) -> Result<Plan> {
+        self.shared.stands()?;
         let episodes = clusters::episodes(&self.conn)?;
         let mut steps: Vec<Step> = due(&self.conn, &self.shared, &episodes, now)?.into_iter().map(Step::Compact).collect();
         steps.extend(promote::promotions(&self.conn, &self.shared, &episodes, now)?.into_iter().map(Step::Promote));

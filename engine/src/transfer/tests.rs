@@ -217,7 +217,11 @@ fn sorted(export: &str) -> Vec<String> {
 
 pub(super) fn listed(house: &House) -> Vec<(i64, MemoryId, String)> {
     let mut found = Vec::new();
-    memories::entries(&house.reader.conn, |entry| found.push(entry.seq)).expect("reads");
+    memories::entries(&house.reader.conn, |entry| {
+        found.push(entry.seq);
+        Ok(())
+    })
+    .expect("reads");
     found
         .into_iter()
         .filter_map(|seq| memories::by_seq(&house.reader.conn, seq).expect("reads"))

@@ -39,6 +39,9 @@ fn table(status: &Status) -> String {
     let mut row = |name: &str, value: String| text.extend([&format!("  {name:<10}"), value.as_str(), "\n"]);
     row("database", plain(database));
     row("memories", memories.to_string());
+    if let Some(index) = status.index.as_ref().filter(|index| index.state != "ready") {
+        row("index", format!("{} ({} of {})", plain(&index.state), thousands(index.read), thousands(index.of)));
+    }
     row("model", format!("{}, {}{sha}", model.id, model.state));
     row("waiting", format!("{} to write, {} to read, {} to embed", queues.writer, queues.readers, queues.embedding));
     row("sessions", status.sessions.len().to_string());
@@ -65,6 +68,13 @@ fn sessions(sessions: &[SessionStatus]) -> String {
     format!("\n{}", table_of(&rows))
 }
 
+/// `12,345`
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
+    parts.join(",")
+}
+
 /// Two units at the most: `3 d 4 h`, `5 min 6 s`.
 pub(super) fn duration(seconds: u64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -79,7 +89,7 @@ pub(super) fn duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::admin::{Model, Queues};
+    use loci_proto::admin::{Index, Model, Queues};
 
     fn status() -> Status {
         let session = |client: Option<&str>, group: &str, calls| SessionStatus {
@@ -97,6 +107,7 @@ mod tests {
             database: "/home/anna/.loci/memory.db".to_owned(),
             model: Model { id: "all-MiniLM-L6-v2".to_owned(), sha256: "53aa51172d142c89".repeat(4), state: "ready".to_owned() },
             memories: 132,
+            index: Some(Index { state: "loading".to_owned(), read: 950, of: 1_000_000, from: None }),
             sessions: vec![session(Some("Claude Code"), "shop", 17), session(None, "notes\x1b[2J", 0)],
             queues: Queues { writer: 0, readers: 1, embedding: 0 },
             degraded: vec!["embedding".to_owned()],
@@ -111,6 +122,7 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
 
   database  /home/anna/.loci/memory.db
   memories  132
+  index     loading (950 of 1,000,000)
   model     all-MiniLM-L6-v2, ready, SHA-256 53aa51172d14…
   waiting   0 to write, 1 to read, 0 to embed
   sessions  2

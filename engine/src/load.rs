@@ -1,0 +1,202 @@
+//! Opening a store: the database at once, and the warm index from it while readers answer already.
+//!
+//! Texts and vectors are read side by side, on two connections: until the index stands nothing is written, so both see the same. Not
+//! here: what a recall answers meanwhile (`early`).
+
+use crate::db::{codes, connection, graph, groups, memories, migrate, upkeep, vectors};
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::sidecar::{self, State, Unfit};
+use crate::time::Timestamp;
+use crate::{Settings, Shared, Writer, links};
+use loci_proto::error::{Code, Failure};
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, RwLock};
+
+/// The first schema that keeps which memories name an entity.
+const SCHEMA_WITH_MENTIONS: i64 = 2;
+
+/// How far the warm index has come.
+#[derive(Debug, Default)]
+pub struct Loading {
+    read: AtomicUsize,
+    all: AtomicUsize,
+    stands: AtomicBool,
+    stopped: AtomicBool,
+    origin: OnceLock<Origin>,
+}
+
+/// What the index was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Database,
+    File,
+    /// There was a file, and it could not be used.
+    Instead(Unfit),
+}
+
+impl Loading {
+    /// How many memories were read of how many; none once the index stands.
+    #[must_use]
+    pub fn standing(&self) -> Option<(usize, usize)> {
+        (!self.stands.load(Ordering::Acquire)).then(|| self.counts())
+    }
+
+    /// How many memories were read of how many, standing or not.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        (self.read.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
+    }
+
+    /// The daemon ends: a load that is under way gives up.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Where the index came from, for a sentence that begins with it; none until it stands.
+    #[must_use]
+    pub fn origin(&self) -> Option<&'static str> {
+        Some(match self.origin.get()? {
+            Origin::File => "read from the file beside the database",
+            Origin::Database | Origin::Instead(Unfit::Absent) => "built from the database",
+            Origin::Instead(Unfit::Unreadable) => "built from the database: the file beside it cannot be read",
+            Origin::Instead(Unfit::Damaged) => "built from the database: the file beside it was damaged",
+            Origin::Instead(Unfit::Another) => "built from the database: the file beside it was of another state, model or build",
+        })
+    }
+
+    /// One more memory was read.
+    pub(crate) fn count(&self) {
+        self.read.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn goes_on(&self) -> Result<()> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(Failure::new(Code::Busy, "the daemon is ending").hint("Call again").into());
+        }
+        Ok(())
+    }
+}
+
+/// Opens the database, makes or migrates it, checks it where the last daemon did not close it, and builds the warm index.
+///
+/// # Errors
+/// `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is then as it was.
+pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
+    let mut writer = open_cold(path, settings, now)?;
+    writer.load()?;
+    Ok(writer)
+}
+
+/// The same without the index: readers answer by what the database alone can tell, and [`Writer::load`] is due.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
+    // Before it is opened: that may already change how it lies.
+    let lies = sidecar::Lies::of(path);
+    let mut conn = connection::writer(path)?;
+    migrate::check(&conn, path)?;
+    connection::make_durable(&conn)?;
+    let schema = migrate::run(&mut conn, now)?;
+    let upkeep::Begun { check, word } = upkeep::begin(&conn, path)?;
+    let kept = word.zip(lies).filter(|_| schema == migrate::SCHEMA).map(|(word, lies)| State { word, lies });
+    let loading = Loading::default();
+    loading.all.store(memories::count(&conn)?, Ordering::Relaxed);
+    let shared = Arc::new(Shared {
+        path: path.to_path_buf(),
+        aliases: RwLock::new(groups::signposts(&conn)?),
+        settings: RwLock::new(Arc::new(settings)),
+        index: RwLock::default(),
+        loading: Arc::new(loading),
+    });
+    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false, wants_mentions: schema < SCHEMA_WITH_MENTIONS, kept })
+}
+
+impl Writer {
+    /// How far the warm index has come.
+    #[must_use]
+    pub fn loading(&self) -> Arc<Loading> {
+        Arc::clone(&self.shared.loading)
+    }
+
+    /// Builds the warm index, where it does not stand yet. What is written before does this by itself.
+    ///
+    /// # Errors
+    /// `Database`; `busy` when it was stopped. Nothing was changed then.
+    pub fn load(&mut self) -> Result<()> {
+        if self.shared.loading.standing().is_none() {
+            return Ok(());
+        }
+        let (mut index, origin) = self.made()?;
+        if self.wants_mentions {
+            let tx = self.conn.transaction()?;
+            links::renew_store(&tx, &index)?;
+            tx.commit()?;
+        }
+        for link in graph::all(&self.conn)? {
+            index.link_up(link);
+        }
+        graph::watch(&self.conn)?;
+        *self.shared.index_mut() = index;
+        let _ = self.shared.loading.origin.set(origin);
+        self.shared.loading.stands.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// The index but for what links memories: from the file where that is fit, else from the database. The file goes either way.
+    fn made(&mut self) -> Result<(Index, Origin)> {
+        let Shared { path, loading, .. } = &*self.shared;
+        loading.goes_on()?;
+        let unfit = match self.kept.take() {
+            None if sidecar::path(path).exists() => Unfit::Another,
+            None => Unfit::Absent,
+            Some(state) => match sidecar::read(path, &state, &self.shared.settings().model, loading)? {
+                Ok(index) if index.held().0 == memories::count(&self.conn)? => {
+                    sidecar::remove(path)?;
+                    return Ok((index, Origin::File));
+                }
+                Ok(_) => Unfit::Another,
+                Err(unfit) => unfit,
+            },
+        };
+        sidecar::remove(path)?;
+        let index = from_database(&self.conn, &self.shared)?;
+        Ok((index, if unfit == Unfit::Absent { Origin::Database } else { Origin::Instead(unfit) }))
+    }
+}
+
+/// Everything but what links memories.
+fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
+    let (loading, model) = (&shared.loading, shared.settings().model.clone());
+    loading.read.store(0, Ordering::Relaxed);
+    let mut understood = Index::of_slots(&memories::seqs(conn)?);
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let conn = connection::reader(&shared.path)?;
+            vectors::load(&conn, &model, |seq, vector| {
+                understood.push_vector(seq, vector);
+                loading.goes_on()
+            })?;
+            codes::load(&conn, &model, |seq, words| {
+                understood.set_codes(seq, Some(&words));
+                loading.goes_on()
+            })?;
+            Ok::<_, Error>(understood)
+        });
+        let mut index = Index::default();
+        let texts = memories::entries(conn, |entry| {
+            index.put(entry);
+            loading.count();
+            loading.goes_on()
+        });
+        let understood = reading.join().unwrap_or_else(|_| Err(Failure::new(Code::Internal, "a fault of loci ended the load").into()));
+        texts?;
+        index.understand(understood?);
+        Ok(index)
+    })
+}

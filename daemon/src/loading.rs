@@ -6,7 +6,7 @@
 use crate::service::{Pools, Service};
 use loci_engine::{Loading, Writer};
 use loci_proto::admin::Index;
-use loci_proto::error::Failure;
+use loci_proto::error::{Code, Failure};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,8 @@ pub async fn load(service: Arc<Service>, draining: CancellationToken) {
             tracing::info!(memories, from, ?took, "the index is loaded");
         }
         Err(_) if draining.is_cancelled() => {}
+        // The queue is full of calls that came before it: the first of them to write has it loaded.
+        Err(failure) if failure.code == Code::Busy => tracing::info!("the index is loaded by the first call that writes"),
         Err(failure) => {
             tracing::error!(%failure, "the index cannot be loaded");
             service.is_damaged(failure);

@@ -211,6 +211,9 @@ impl Writer {
         let signposts = groups::signposts(&self.conn)?;
         *self.shared.aliases.write().unwrap_or_else(PoisonError::into_inner) = signposts;
         let model = self.shared.settings().model.clone();
+        let trusted = !self.shared.is_suspect();
+        // Should this end half way, by a fault or a panic, the index is not left to the next start.
+        self.shared.suspect();
         let mut index = self.shared.index_mut();
         for News { entries, vectors: new, emptied, stored_vectors, links } in self.pending.drain(..) {
             if emptied {
@@ -231,6 +234,9 @@ impl Writer {
             for seq in stored_vectors {
                 index.set_vectors(seq, &vectors::coded(&self.conn, seq, &model)?);
             }
+        }
+        if trusted {
+            self.shared.trust();
         }
         Ok(())
     }

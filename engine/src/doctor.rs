@@ -43,6 +43,9 @@ impl Reader {
             said = self.difference()?;
         }
         let next = "Run loci ctl restart: the index is built anew from the database";
+        if said.is_err() {
+            self.shared.suspect();
+        }
         Ok(said.map_or_else(|found| Finding::fail("index", found, next), |found| Finding::ok("index", found)))
     }
 

@@ -92,6 +92,7 @@ use rusqlite::Connection;
 pub use search::Depth;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use time::Timestamp;
 
@@ -207,6 +208,8 @@ struct Shared {
     /// Where groups lead that were merged into others.
     aliases: RwLock<HashMap<String, Group>>,
     loading: Arc<Loading>,
+    /// The index may have missed something: it was being told, and that did not end well, or a check has found a fault.
+    suspect: AtomicBool,
 }
 
 impl Reader {
@@ -286,11 +289,14 @@ impl Writer {
         upkeep::checkpoint(&self.conn)
     }
 
-    /// What was deleted for good still stands in the write-ahead log: empties it, and removes any file of an index. It is emptied now or, where a reader is in the way (an export may read
-    /// for minutes), with the next checkpoint that can.
+    /// What was deleted for good may stand in a file of the index, which goes, and in the write-ahead log, which is emptied: now or, where
+    /// a reader is in the way (an export may read for minutes), with the next checkpoint that can.
     fn leave_no_trace(&mut self) -> Result<()> {
+        // Until both are done, the next checkpoint tries again.
+        self.traces = true;
+        let emptied = upkeep::empty_log(&self.conn)?;
         sidecar::remove(&self.shared.path)?;
-        self.traces = !upkeep::empty_log(&self.conn)?;
+        self.traces = !emptied;
         Ok(())
     }
 
@@ -314,8 +320,9 @@ impl Writer {
     /// `Database`, `File`; nothing is lost then, the next start reads the log.
     pub fn close(self) -> Result<()> {
         let Self { conn, shared, pending, .. } = self;
-        let large = |index: &Index| index.held().0 >= shared.settings().kept_from;
-        let keeps = pending.is_empty() && shared.warm().is_some_and(|index| large(&index));
+        let worth_it = |index: &Index| (shared.settings().kept_from..sidecar::KEPT_BELOW).contains(&index.held().0);
+        let sound = pending.is_empty() && !shared.is_suspect();
+        let keeps = sound && shared.warm().is_some_and(|index| worth_it(&index));
         let word = keeps.then(|| uuid::Uuid::now_v7().simple().to_string());
         upkeep::end(&conn, word.as_deref())?;
         // Only then does the file lie as the next start finds it.
@@ -354,6 +361,20 @@ impl Shared {
     /// The warm index, where it stands.
     fn warm(&self) -> Option<RwLockReadGuard<'_, Index>> {
         self.loading.standing().is_none().then(|| self.index())
+    }
+
+    /// The index may have missed something; it is not to be kept for the next start.
+    fn suspect(&self) {
+        self.suspect.store(true, Ordering::Relaxed);
+    }
+
+    /// It has missed nothing after all.
+    fn trust(&self) {
+        self.suspect.store(false, Ordering::Relaxed);
+    }
+
+    fn is_suspect(&self) -> bool {
+        self.suspect.load(Ordering::Relaxed)
     }
 
     /// Refuses what needs the whole index while it is being loaded.

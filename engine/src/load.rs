@@ -96,23 +96,30 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
 /// As [`open`].
 pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
     // Before it is opened: that may already change how it lies.
-    let lies = sidecar::Lies::of(path);
+    let lies = path.canonicalize().ok().and_then(|path| sidecar::Lies::of(&path));
     let mut conn = connection::writer(path)?;
+    // What stands beside the database stands beside the file itself, whichever link leads to it.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     migrate::check(&conn, path)?;
     connection::make_durable(&conn)?;
     let schema = migrate::run(&mut conn, now)?;
+    if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
+        upkeep::owe_mentions(&conn)?;
+    }
+    let wants_mentions = upkeep::owes_mentions(&conn)?;
     let upkeep::Begun { check, word } = upkeep::begin(&conn, path)?;
     let kept = word.zip(lies).filter(|_| schema == migrate::SCHEMA).map(|(word, lies)| State { word, lies });
     let loading = Loading::default();
     loading.all.store(memories::count(&conn)?, Ordering::Relaxed);
     let shared = Arc::new(Shared {
-        path: path.to_path_buf(),
+        path: path.clone(),
         aliases: RwLock::new(groups::signposts(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         index: RwLock::default(),
         loading: Arc::new(loading),
+        suspect: AtomicBool::new(false),
     });
-    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false, wants_mentions: schema < SCHEMA_WITH_MENTIONS, kept })
+    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false, wants_mentions, kept })
 }
 
 impl Writer {
@@ -134,7 +141,9 @@ impl Writer {
         if self.wants_mentions {
             let tx = self.conn.transaction()?;
             links::renew_store(&tx, &index)?;
+            upkeep::mentions_are_made(&tx)?;
             tx.commit()?;
+            self.wants_mentions = false;
         }
         for link in graph::all(&self.conn)? {
             index.link_up(link);
@@ -148,7 +157,8 @@ impl Writer {
 }
 
 impl Writer {
-    /// The index but for what links memories: from the file where that is fit, else from the database. The file goes either way.
+    /// The index but for what links memories: from the file where that is fit, else from the database. The file goes either way; one that
+    /// cannot be removed is of no state to come, since the word that it belongs to is gone from the database.
     fn made(&mut self) -> Result<(Index, Origin)> {
         let Shared { path, loading, .. } = &*self.shared;
         loading.goes_on()?;
@@ -157,14 +167,14 @@ impl Writer {
             None => Unfit::Absent,
             Some(state) => match sidecar::read(path, &state, &self.shared.settings().model, loading)? {
                 Ok(index) if index.held().0 == memories::count(&self.conn)? => {
-                    sidecar::remove(path)?;
+                    let _ = sidecar::remove(path);
                     return Ok((index, Origin::File));
                 }
                 Ok(_) => Unfit::Another,
                 Err(unfit) => unfit,
             },
         };
-        sidecar::remove(path)?;
+        let _ = sidecar::remove(path);
         let index = from_database(&self.conn, &self.shared)?;
         Ok((index, if unfit == Unfit::Absent { Origin::Database } else { Origin::Instead(unfit) }))
     }

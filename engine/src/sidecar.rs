@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// From this many memories on an index is kept: below, building it anew takes no longer than a wink.
 pub(crate) const KEPT_FROM: usize = 50_000;
+/// From this many on it is not: a stop would take longer than it may.
+pub(crate) const KEPT_BELOW: usize = 400_000;
 /// What the file begins with; the number is that of its form.
 const MAGIC: &[u8; 16] = b"loci index 00001";
 /// Bytes that are read and written at once.
@@ -60,15 +62,17 @@ fn beside(database: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes the file, and what is left of one that was not finished.
+/// Removes the file, and what is left of one that was not finished. What is no file of ours (a folder) is left where it is: it is never
+/// read either.
 pub(crate) fn remove(database: &Path) -> Result<()> {
-    for path in [path(database), draft(database)] {
-        match std::fs::remove_file(&path) {
-            Err(source) if source.kind() != ErrorKind::NotFound => return Err(Error::File { path, source }),
-            _ => {}
-        }
-    }
-    Ok(())
+    let removed = [path(database), draft(database)].map(|path| match std::fs::symlink_metadata(&path) {
+        Ok(found) if !found.is_dir() => match std::fs::remove_file(&path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => Err(Error::File { path, source }),
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    });
+    removed.into_iter().collect()
 }
 
 fn draft(database: &Path) -> PathBuf {

@@ -143,6 +143,50 @@ fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_f
 }
 
 #[test]
+fn a_folder_in_its_place_keeps_nobody_from_starting_and_nothing_in_the_log() {
+    let folder = closed(house());
+    fs::remove_file(file(&folder)).expect("is there");
+    fs::create_dir(file(&folder)).expect("is made");
+    let mut house = opened(folder);
+    assert_eq!(origin(&house), "built from the database: the file beside it cannot be read");
+    let secret = "The passphrase is quagmire";
+    let id = house.store("a", json!({"content": secret, "type": "semantic"}), None).id;
+    house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+    assert!(!contains(&house.folder.path().join("memory.db-wal"), b"quagmire"));
+}
+
+#[test]
+fn an_index_that_a_check_has_found_wrong_is_not_kept() {
+    let house = house();
+    house.writer.shared.index_mut().set_codes(1, None);
+    let findings = house.reader.examine().expect("looks");
+    assert!(findings.iter().any(|finding| finding.verdict == loci_proto::doctor::Verdict::Fail));
+    let house = opened(closed(house));
+    assert_eq!(origin(&house), "built from the database");
+    assert!(house.reader.examine().expect("looks").iter().all(|finding| finding.verdict == loci_proto::doctor::Verdict::Ok));
+}
+
+#[test]
+fn an_index_that_may_have_missed_a_change_is_not_kept() {
+    let mut house = house();
+    house.writer.shared.suspect();
+    house.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
+    assert_eq!(origin(&opened(closed(house))), "built from the database", "a change that went well says nothing of the one before it");
+}
+
+#[test]
+fn a_link_to_the_database_leads_to_the_file_beside_the_database_itself() {
+    let folder = closed(house());
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let link = elsewhere.path().join("memory.db");
+    std::os::unix::fs::symlink(folder.path().join("memory.db"), &link).expect("is linked");
+    let writer = open(&link, settings(), T0).expect("opens");
+    assert_eq!(writer.loading().origin(), Some(READ));
+    writer.close().expect("closes");
+    assert!(file(&folder).exists() && fs::read_dir(elsewhere.path()).expect("is readable").count() == 1);
+}
+
+#[test]
 fn what_was_removed_for_good_is_in_no_file() {
     let mut house = house();
     let secret = "The passphrase is quagmire";

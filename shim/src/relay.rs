@@ -11,6 +11,7 @@
 
 pub mod agent;
 pub mod answers;
+mod code;
 pub mod doubt;
 pub mod flight;
 pub mod handshake;
@@ -54,6 +55,8 @@ pub struct Relay<I, O> {
     greeted: bool,
     /// What the person was last told on standard error.
     told: Option<String>,
+    /// An answer has come: what the beginning of a session takes is done.
+    begun: bool,
     /// Daemons that were lost since the last answer.
     lost: u32,
     endurance: Endurance,
@@ -87,7 +90,19 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     /// A session whose idempotency keys are `keys`.
     pub fn new(agent: Agent<I, O>, reach: Rc<Reach>, keys: Keys, endurance: Endurance) -> Self {
         let (flight, handshake) = (Flight::default(), Handshake::default());
-        Self { agent, link: Link::new(reach), flight, handshake, keys, tools: None, greeted: false, told: None, lost: 0, endurance }
+        Self {
+            agent,
+            link: Link::new(reach),
+            flight,
+            handshake,
+            keys,
+            tools: None,
+            greeted: false,
+            begun: false,
+            told: None,
+            lost: 0,
+            endurance,
+        }
     }
 
     /// Serves the agent until it ends (end of input, closed output, or `stop`).
@@ -256,6 +271,9 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         if passes {
             self.lost = 0;
             self.agent.tell(&with_newline(line));
+            if !std::mem::replace(&mut self.begun, true) {
+                code::give_back();
+            }
         }
     }
 

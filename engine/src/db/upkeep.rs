@@ -62,6 +62,22 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Begun> {
     Ok(Begun { check: if unclean && !wait { Check::Due } else { Check::Done }, word })
 }
 
+/// Notes that it is still to be found which memories name an entity: the store is older than that is kept, and a start may be broken off.
+pub(crate) fn owe_mentions(conn: &Connection) -> Result<()> {
+    set_meta(conn, "mentions", "due")
+}
+
+/// Whether that is still to be found.
+pub(crate) fn owes_mentions(conn: &Connection) -> Result<bool> {
+    Ok(meta(conn, "mentions")?.is_some())
+}
+
+/// Notes that it has been found.
+pub(crate) fn mentions_are_made(conn: &Connection) -> Result<()> {
+    conn.execute("DELETE FROM meta WHERE key = 'mentions'", [])?;
+    Ok(())
+}
+
 /// Notes that a check found fault, so that the next start looks before it serves.
 pub(crate) fn set_damaged(conn: &Connection, what: &str) -> Result<()> {
     set_meta(conn, "damaged", what)

@@ -59,6 +59,8 @@ pub(super) struct Work<'a, 'b> {
     pub replaced: Vec<i64>,
     /// Memories whose text here is another than the file's: its vectors are not theirs.
     pub reworded: HashSet<i64>,
+    /// Memories that were given their vectors by this file.
+    pub understood: HashSet<i64>,
     /// What the model has read in the memory whose lines come at the moment.
     pub arriving: Option<Arriving>,
     pub flawed: usize,
@@ -92,6 +94,7 @@ impl<'a, 'b> Work<'a, 'b> {
             groups: HashMap::new(),
             replaced: Vec::new(),
             reworded: HashSet::new(),
+            understood: HashSet::new(),
             arriving: None,
             flawed: 0,
             spared: 0,

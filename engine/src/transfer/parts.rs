@@ -141,13 +141,16 @@ impl Work<'_, '_> {
     pub(super) fn keep_pieces(&mut self) -> Result<()> {
         let Some(Arriving { seq, pieces, words }) = self.arriving.take() else { return Ok(()) };
         let model = self.change.shared.settings().model.clone();
-        if !self.is_added(seq) && vectors::has(self.change.conn, seq, &model)? {
+        // What this file has added has vectors only if they came before.
+        let has = if self.is_added(seq) { self.understood.contains(&seq) } else { vectors::has(self.change.conn, seq, &model)? };
+        if has {
             return Ok(());
         }
         match pieces.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(pieces) => {
                 let text = Coded { pieces, words };
                 vectors::insert(self.change.conn, seq, &model, &text)?;
+                self.understood.insert(seq);
                 let touched = &mut *self.change.touched;
                 if touched.vectors.len() < AT_HAND {
                     touched.vectors.push((seq, text));

@@ -402,6 +402,19 @@ fn vectors_of_another_model_are_left_out_and_said_so() {
 }
 
 #[test]
+fn vectors_that_come_once_more_after_another_memorys_are_passed_over() {
+    let text = exported(&small(), true);
+    let vectors: Vec<&str> = text.lines().filter(|line| line.contains("\"kind\":\"vector\"")).collect();
+    assert!(vectors.len() >= 2, "of two memories");
+    let (before, after) = (text.lines().count() - 1, text.lines().count());
+    let twice = text.replace(vectors[1], &format!("{}\n{}", vectors[1], vectors[0]));
+    let twice = twice.replace(&format!("\"lines\":{before}"), &format!("\"lines\":{after}"));
+    assert_eq!(twice.lines().count(), after + 1);
+    let reply = imported(&mut House::new(), &twice);
+    assert_eq!(reply.vectors, imported(&mut House::new(), &text).vectors, "{reply:?}");
+}
+
+#[test]
 fn a_document_holds_the_same_and_may_be_laid_out_anew() {
     let house = small();
     let mut document = Vec::new();

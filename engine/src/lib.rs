@@ -1,10 +1,10 @@
 //! How memory works: what is stored, what counts as the same fact, what is found and in which order, how memories age.
 //!
-//! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of
-//! that name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind), [`eval`],
-//! [`backfill`] (vectors that were missing) and [`maintain`] (how episodes become summaries and facts, and what is cleaned up).
-//! What they decide is pure and has its own room: [`soft`], [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db`
-//! (the only SQL) and [`index`] (the warm copy that searches).
+//! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of that
+//! name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind), [`eval`], [`backfill`] (vectors that were missing)
+//! and [`maintain`] (how episodes become summaries and facts, and what is cleaned up). What they decide is pure and has its own room:
+//! [`soft`], [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db` (the only SQL) and
+//! [`index`] (the warm copy that searches).
 //!
 //! Everything is synchronous and is handed what it needs: the moment, the request, the vectors. Not here: clocks, threads, sockets,
 //! the model, the environment.

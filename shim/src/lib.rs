@@ -3,8 +3,8 @@
 //! **Where to begin.** [`relay`] is the heart: an agent's lines go to the daemon and the answers come back, whatever happens to the
 //! daemon. It reaches it through [`client`], which looks who answers, says hello, and has [`spawn`] start a daemon where there is none.
 //! [`group`] finds out which project the session works in; [`mcp`] puts these together. People's commands are [`verbs`] (one file a
-//! command about memories), [`ctl`], [`config`], [`lifecycle`], [`transfer`], [`groups`], [`reset`], [`doctor`], [`eval`], [`model`] and [`demo`]; [`cli`] defines them all, [`pages`] prints what is made of the
-//! definitions, and [`output`] speaks to the terminal.
+//! command about memories), [`ctl`], [`config`], [`lifecycle`], [`transfer`], [`groups`], [`reset`], [`doctor`], [`eval`], [`model`] and
+//! [`demo`]; [`cli`] defines them all, [`pages`] prints what is made of the definitions, and [`output`] speaks to the terminal.
 //!
 //! Not here, and never to be: a database, a model, and what a message of MCP means. The shim is small because an agent keeps one
 //! for every session.

@@ -139,6 +139,18 @@ fn an_auto_started_daemon_goes_home_when_nobody_is_there() {
     assert_eq!(status.code(), Some(0));
 }
 
+/// The socket of a process that is about to vanish still takes connections, about one time in five.
+#[test]
+fn a_command_right_after_the_daemon_was_killed_is_done_by_the_next() {
+    let house = House::without_model();
+    for _ in 0..20 {
+        assert!(house.loci(&["stats"]).status.success());
+        kill(&house);
+        let done = house.loci(&["stats"]);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
 /// Ends the daemon of this home as a crash does.
 fn kill(house: &House) {
     let pid = house.status()["pid"].to_string();

@@ -103,7 +103,12 @@ impl Door {
         let mut pauses = Pauses::default();
         loop {
             match super::connect(&self.paths.admin_socket).await {
-                Ok(_) => return Ok(()),
+                Ok(_) => match admin::get(&self.paths, "/status").await {
+                    // One that was killed a moment ago may still take connections, and answers none.
+                    Err(NotDone::Unreachable(Unreachable::Broken(_) | Unreachable::Absent)) => {}
+                    Err(NotDone::Unreachable(other)) => return Err(other.into()),
+                    Ok(_) | Err(NotDone::Refused(_)) => return Ok(()),
+                },
                 Err(Unreachable::Absent) => {}
                 Err(other) => return Err(other.into()),
             }

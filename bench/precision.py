@@ -6,7 +6,7 @@
     V/bin/python bench/precision.py --write      the same, and puts it into docs/benchmarks.md
 
 Takes the graph that the daemon runs and its weights. The sets and the reference of the ranking, in numpy, lie beside the repository;
-memories are read in runs as the daemon puts them together, of a long text the first 256 tokens. Not here: how the variants are made
+memories are read in runs of similar length, of a long text the first 256 tokens. Not here: how the variants are made
 (variants.py).
 """
 
@@ -69,7 +69,7 @@ def tokenizer(models):
 
 
 def runs(encoded):
-    """Shortest first, in runs of similar length: what the daemon does."""
+    """Shortest first, in runs of similar length; the daemon cuts them somewhat otherwise."""
     made = []
     for at in sorted(range(len(encoded)), key=lambda at: len(encoded[at].ids)):
         size = len(encoded[at].ids)

@@ -87,16 +87,8 @@ fn compare(what: &str, threads: usize, model: &mut Model, runs: &[Vec<&Piece>]) 
         single.push(timed(texts, || runs.iter().flatten().try_for_each(|piece| model.run(&[piece]).map(drop)))?);
         together.push(timed(texts, || runs.iter().try_for_each(|run| model.run(run).map(drop)))?);
     }
-    let (single, together) = (middle(single), middle(together));
-    println!(
-        "| {what} | {threads} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} |",
-        single.0,
-        single.1,
-        together.0,
-        together.1,
-        single.0 / together.0,
-        single.1 / together.1
-    );
+    let [a, b, c, d, wall, spent] = beside(single, together);
+    println!("| {what} | {threads} | {a:.2} | {b:.2} | {c:.2} | {d:.2} | {wall:.2} | {spent:.2} |");
     Ok(())
 }
 
@@ -129,16 +121,9 @@ fn through_the_lane(config: ModelConfig, texts: &[String]) -> Result<(), Anythin
             })
         })?);
     }
-    let (single, together) = (middle(single), middle(together));
+    let ([a, b, c, d, wall, spent], count) = (beside(single, together), texts.len());
     println!(
-        "through the lane, {} texts: {:.2} ms ({:.2} of CPU) one by one, {:.2} ms ({:.2}) at once: {:.2} times, {:.2} in CPU time",
-        texts.len(),
-        single.0,
-        single.1,
-        together.0,
-        together.1,
-        single.0 / together.0,
-        single.1 / together.1
+        "through the lane, {count} texts: {a:.2} ms ({b:.2} of CPU) one by one, {c:.2} ms ({d:.2}) at once: {wall:.2} times, {spent:.2} in CPU time"
     );
     embedder.stop();
     Ok(())
@@ -160,6 +145,12 @@ fn cpu() -> Result<Duration, Anything> {
         nanos += told.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
     }
     Ok(Duration::from_nanos(nanos))
+}
+
+/// Medians: wall and CPU time one by one, wall and CPU time together, and how many times less each is.
+fn beside(single: Vec<(f64, f64)>, together: Vec<(f64, f64)>) -> [f64; 6] {
+    let (single, together) = (middle(single), middle(together));
+    [single.0, single.1, together.0, together.1, single.0 / together.0, single.1 / together.1]
 }
 
 /// The medians of both.

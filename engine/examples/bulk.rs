@@ -20,11 +20,11 @@ use std::time::{Duration, Instant};
 type Anything = Box<dyn std::error::Error>;
 
 const NOW: Timestamp = Timestamp(1_769_904_000_000);
-/// Memories that are stored singly between two imports of a part.
-const SINGLY: usize = 10_000;
+/// How many, where the command does not say.
+const MEMORIES: usize = 10_000;
 
 fn main() -> Result<(), Anything> {
-    let memories = std::env::args().nth(1).map_or(Ok(SINGLY), |count| count.parse())?;
+    let memories = std::env::args().nth(1).map_or(Ok(MEMORIES), |count| count.parse())?;
     let folder = tempfile::tempdir()?;
     let mut dice = Dice(7);
     let texts: Vec<(String, Coded)> =
@@ -76,7 +76,6 @@ fn store(writer: &mut Writer, text: &str, coded: &Coded) -> Result<(), Anything>
     // The shim stamps every call with a key of its own.
     let call = Call { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
     writer.store(&call, &draft, coded)?;
-    // The daemon empties the log at every tick; what an import has written is emptied once.
     Ok(())
 }
 

@@ -13,7 +13,7 @@ const TRIES: usize = 5;
 const REPORT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
 
 impl Reader {
-    /// Looks at pages, references and the warm index. Takes a second for some 150 MB.
+    /// Looks at pages, references and the warm index, for which every text is read anew: stores wait meanwhile.
     ///
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.

@@ -55,11 +55,21 @@ pub struct Relay<I, O> {
     greeted: bool,
     /// What the person was last told on standard error.
     told: Option<String>,
-    /// An answer has come: what the beginning of a session takes is done.
-    begun: bool,
+    beginning: Beginning,
     /// Daemons that were lost since the last answer.
     lost: u32,
     endurance: Endurance,
+}
+
+/// How far a session has come in what only its beginning takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beginning {
+    /// No answer of the daemon has come.
+    Under,
+    /// One has come, and the agent may still have to take it.
+    Answered,
+    /// The agent has it.
+    Over,
 }
 
 /// How long the relay holds out for its agent.
@@ -98,7 +108,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             keys,
             tools: None,
             greeted: false,
-            begun: false,
+            beginning: Beginning::Under,
             told: None,
             lost: 0,
             endurance,
@@ -174,9 +184,18 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             AgentEvent::Line(Line::Whole(line)) => self.on_line(&line),
             AgentEvent::Line(Line::TooLong(excerpt)) => self.refuse(&too_long(&excerpt)),
             AgentEvent::Gone => return Presence::Gone,
-            AgentEvent::Silent | AgentEvent::Took => {}
+            AgentEvent::Took => self.after_an_answer(),
+            AgentEvent::Silent => {}
         }
         Presence::There
+    }
+
+    /// The agent has its first answer: nobody waits while the code of the beginning goes.
+    fn after_an_answer(&mut self) {
+        if self.beginning == Beginning::Answered && self.agent.took_all() {
+            self.beginning = Beginning::Over;
+            code::give_back();
+        }
     }
 
     fn on_line(&mut self, line: &[u8]) {
@@ -271,8 +290,8 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         if passes {
             self.lost = 0;
             self.agent.tell(&with_newline(line));
-            if !std::mem::replace(&mut self.begun, true) {
-                code::give_back();
+            if self.beginning == Beginning::Under {
+                self.beginning = Beginning::Answered;
             }
         }
     }

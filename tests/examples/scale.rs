@@ -1,12 +1,15 @@
 //! What finding costs by the size of the store: `Reader::recall` beside the same questions put to SQLite's own `vec0` and FTS5.
 //!
 //!     cargo run --release -p loci-tests --example scale -- 1000 10000 100000
+//!     cargo run --release -p loci-tests --example scale -- load 1000 10000 100000
 //!
-//! Notes are made up: clustered vectors, words by Zipf's law, in runs of one topic. Both are asked in turn, in rounds, in one thread, and what counts
-//! is that thread's processor time. An answer is compared with what the engine gives with exact cosines (`Depth::Exact`) and with all
-//! words compared, too (`Depth::Whole`).
+//! Notes are made up: clustered vectors, words by Zipf's law, in runs of one topic. Both are asked in turn, in rounds, in one thread, and
+//! what counts is that thread's processor time. An answer is compared with what the engine gives with exact cosines (`Depth::Exact`) and
+//! with all words compared, too (`Depth::Whole`). `load` measures how long the index of such a store takes to load instead (`loading`).
 //! Not here: the model, the daemon, the relay (`bench/` measures those).
 
+#[path = "scale/loading.rs"]
+mod loading;
 #[path = "scale/made_up.rs"]
 mod made_up;
 #[path = "scale/tables.rs"]
@@ -36,7 +39,12 @@ const RESULTS: usize = 20;
 const SHARES: [(&str, usize); 3] = [("all", 100), ("tenth", 10), ("hundredth", 1)];
 
 fn main() -> Result<(), Anything> {
-    let sizes: Vec<usize> = std::env::args().skip(1).map(|size| size.parse()).collect::<Result<_, _>>()?;
+    let mut given = std::env::args().skip(1).peekable();
+    let loads = given.next_if_eq("load").is_some();
+    let sizes: Vec<usize> = given.map(|size| size.parse()).collect::<Result<_, _>>()?;
+    if loads {
+        return loading::run(&sizes);
+    }
     println!(
         "| notes | eligible % | ours p50 ms | ours p99 ms | vec0 + FTS5 p50 ms | times faster | recall@10, exact cosines | recall@10, all words too | index MiB |"
     );

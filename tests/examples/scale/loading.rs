@@ -1,37 +1,20 @@
-//! How long the index of a store takes to load, by its size: from SQLite, and from the file that a clean stop leaves beside a large one.
+//! How long the index of a store takes to load: from SQLite, and from the file that a clean stop leaves beside a large one.
 //!
-//!     cargo run --release -p loci-tests --example load -- 1000 10000 100000
-//!
-//! Notes are made up, those of `scale`. Both ways take turns, and what counts is the median. Not here: the daemon around it.
+//! Both ways take turns, and what counts is the median. Not here: the daemon around it.
 
-#[path = "scale/made_up.rs"]
-mod made_up;
-#[path = "scale/tables.rs"]
-mod tables;
-
-use loci_engine::time::Timestamp;
+use crate::made_up::{MODEL, Notes};
+use crate::{Anything, NOW, group, tables};
 use loci_engine::{Settings, Writer, open};
-use loci_proto::group::{Group, GroupName};
-use made_up::Notes;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-type Anything = Box<dyn std::error::Error>;
-
-/// 2026-02-01T00:00:00Z.
-const NOW: Timestamp = Timestamp(1_769_904_000_000);
 const ROUNDS: usize = 7;
-const RESULTS: usize = 20;
 
-fn main() -> Result<(), Anything> {
-    let sizes: Vec<usize> = std::env::args().skip(1).map(|size| size.parse()).collect::<Result<_, _>>()?;
-    println!(
-        "| memories | from SQLite ms | from the file ms | times faster | a stop that writes it ms | file MiB |\n|--:|--:|--:|--:|--:|--:|"
-    );
-    for size in sizes {
-        measure(size)?;
-    }
-    Ok(())
+/// Prints a row for each size.
+pub fn run(sizes: &[usize]) -> Result<(), Anything> {
+    println!("| memories | from SQLite ms | from the file ms | times faster | a stop that writes it ms | file MiB |");
+    println!("|--:|--:|--:|--:|--:|--:|");
+    sizes.iter().try_for_each(|size| measure(*size))
 }
 
 fn measure(size: usize) -> Result<(), Anything> {
@@ -40,7 +23,7 @@ fn measure(size: usize) -> Result<(), Anything> {
     let notes = Notes::new(size);
     opened(&path)?.close()?;
     tables::fill(&path, &notes)?;
-    tables::divide(&path, &Group::named(&"all".parse::<GroupName>()?), 100)?;
+    tables::divide(&path, &group("all"), 100)?;
     let (mut database, mut file, mut stop, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let kept = path.with_file_name("memory.db-index");
     for _ in 0..ROUNDS {
@@ -55,15 +38,13 @@ fn measure(size: usize) -> Result<(), Anything> {
         stop.push(timed(|| Ok(writer.close()?))?.1);
         bytes = kept.metadata()?.len();
     }
-    // How an example asks the tables is the other example's business.
-    let _ = (tables::ask, Notes::questions);
     let [database, file, stop] = [database, file, stop].map(median);
     println!("| {size} | {database:.0} | {file:.0} | {:.1} | {stop:.0} | {} |", database / file, bytes >> 20);
     Ok(())
 }
 
 fn opened(path: &Path) -> Result<Writer, Anything> {
-    Ok(open(path, Settings { kept_from: 1, ..Settings::for_model(made_up::MODEL) }, NOW)?)
+    Ok(open(path, Settings { kept_from: 1, ..Settings::for_model(MODEL) }, NOW)?)
 }
 
 fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<(T, Duration), Anything> {

@@ -5,8 +5,7 @@
 use crate::content::same_thing;
 use crate::db::memories::Memory;
 use crate::duplicate::same_fact;
-use crate::embedding::dot;
-use crate::index::Index;
+use crate::index::{Index, NEARLY, narrow};
 use loci_proto::memory::MemoryType;
 
 /// From this cosine on two texts may say the same.
@@ -16,15 +15,21 @@ pub(crate) const SPARE: usize = 10;
 
 /// For each place of a ranking the earlier places whose memories may say the same.
 pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
-    let alike = |a: usize, b: usize| index.said(a).reads_as(index.said(b)) || cosine(index, a, b).is_some_and(|cosine| cosine >= ALIKE);
-    let earlier = |place: usize| (0..place).filter(|before| alike(ranked[*before].0, ranked[place].0)).collect();
+    let slots: Vec<u32> = ranked.iter().map(|(slot, _)| narrow(*slot)).collect();
+    let earlier = |place: usize| {
+        let alike = alike(index, slots[place], &slots[..place]);
+        let reads_as = |before: usize| index.said(ranked[before].0).reads_as(index.said(ranked[place].0));
+        (0..place).filter(|before| alike[*before] || reads_as(*before)).collect()
+    };
     (0..ranked.len()).map(earlier).collect()
 }
 
-/// Of two texts of one piece; a part of a longer one says nothing about the rest.
-fn cosine(index: &Index, a: usize, b: usize) -> Option<f32> {
-    let whole = |slot: usize| index.vector(slot, 0).filter(|_| index.pieces(slot) == 1);
-    Some(dot(whole(a)?, whole(b)?))
+/// Which of some texts of one piece are near another such; a part of a longer one says nothing about the rest.
+fn alike(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
+    let whole = |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
+    let Some(asked) = whole(one).map(|row| row.asked()) else { return vec![false; others.len()] };
+    let is_alike = |slot: u32| index.cosines(&asked, &[slot])[0] >= ALIKE && whole(slot).is_some();
+    index.nearly(&asked, others).into_iter().zip(others).map(|(nearly, slot)| nearly >= ALIKE - NEARLY && is_alike(*slot)).collect()
 }
 
 /// Whether one of two memories that are near may be given for both: the same fact of the same day, and not an entity beside what is none.

@@ -107,7 +107,9 @@ impl Look<'_> {
         vectors::load(conn, model, |seq, vector| {
             let piece = pieces.entry(seq).or_default();
             let known = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *piece));
-            self.sees(known == Some(vector), || format!("vector {piece} of memory {seq} is not as the database has it"));
+            self.sees(known.is_some_and(|row| row.is_of(vector)), || {
+                format!("vector {piece} of memory {seq} is not as the database has it")
+            });
             for number in vector {
                 digest.update(&number.to_le_bytes());
             }

@@ -115,7 +115,7 @@ impl Reader {
 /// any text. None where no sentence has enough words.
 fn probe(index: &Index, content: &str) -> Option<String> {
     let rarity = |word: &str| {
-        let having = index.words().list(&terms::of_word(word)).map_or(0, |list| list.slots().len());
+        let having = index.words().list(&terms::of_word(word)).map_or(0, |list| list.len());
         ((index.len() as f64 + 1.0) / (having as f64 + 0.5)).ln()
     };
     let telling = |sentence: &String| -> Option<(f64, String)> {

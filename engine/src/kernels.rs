@@ -9,13 +9,20 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-use crate::embedding::{Code, LANES};
+use crate::embedding::{Code, DIMENSIONS, LANES};
+use std::sync::LazyLock;
 
 /// Eight codes side by side: for each 64-bit lane, that of each code.
 pub(crate) type Eight = [[u64; 8]; LANES];
 
 /// Four bits of each number of a question: the planes weigh 1, 2, 4 and -8.
 pub(crate) type Planes = [[u64; LANES]; 4];
+
+/// One byte of each number of a vector.
+pub(crate) type Bytes = [i8; DIMENSIONS];
+
+/// The same in the room of two, as they are multiplied.
+pub(crate) type Shorts = [i16; DIMENSIONS];
 
 /// Bytes that come from memory at once.
 #[cfg(target_arch = "x86_64")]
@@ -31,10 +38,13 @@ enum Level {
     Avx512,
 }
 
+static LEVEL: LazyLock<Level> = LazyLock::new(level);
+
 fn level() -> Level {
     #[cfg(target_arch = "x86_64")]
     {
-        if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
+        let (foundation, bytes) = (std::arch::is_x86_feature_detected!("avx512f"), std::arch::is_x86_feature_detected!("avx512bw"));
+        if foundation && bytes && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
             return Level::Avx512;
         }
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
@@ -46,10 +56,11 @@ fn level() -> Level {
 
 /// One kernel: the safe function, and one that takes the level for the tests.
 macro_rules! kernel {
-    ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path; ($($given:ident: $of:ty),*) -> $gives:ty) => {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path;
+        ($($given:ident: $of:ty),*) -> $gives:ty) => {
         $(#[$doc])*
         $visible fn $name($($given: $of),*) -> $gives {
-            $at(level(), $($given),*)
+            $at(*LEVEL, $($given),*)
         }
 
         fn $at(level: Level, $($given: $of),*) -> $gives {
@@ -74,8 +85,15 @@ kernel! {
 }
 
 kernel! {
-    /// The dot products of one vector with four; each is what [`dot`] gives. Four at a time, none waits for its own last addition.
-    pub(crate) fn dots / dots_at = dots_portable, avx2::dots, avx512::dots; (query: &[f32], rows: [&[f32]; 4]) -> [f32; 4]
+    /// The products of a row of numbers with four rows of bytes, each summed. The numbers are bytes too: a sum of theirs fits.
+    pub(crate) fn products / products_at = products_portable, avx2::products, avx512::products; (asked: &Shorts, rows: [&Bytes; 4]) -> [i32; 4]
+}
+
+kernel! {
+    /// The products of two rows of numbers with four rows whose numbers have a first and a second byte, each summed. The numbers that are
+    /// asked with are bytes, and those of the rows at most 2^15 - 128: a sum of theirs fits.
+    pub(crate) fn whole_products / whole_products_at = whole_products_portable, avx2::whole_products, avx512::whole_products;
+        (asked: [&Shorts; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2]
 }
 
 kernel! {
@@ -88,6 +106,24 @@ kernel! {
     pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx512::sums; (planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) -> ()
 }
 
+kernel! {
+    /// Of 64 sums the estimates that they stand for: each is multiplied with its factor and with `step`, once `zero` is taken from twice
+    /// the sum.
+    pub(crate) fn scaled / scaled_at = scaled_portable, scaled_by_avx2, scaled_by_avx512;
+        (sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i32) -> [f32; 64]
+}
+
+kernel! {
+    /// What 64 pairs of numbers are worth: the first as far as it is above 0, the second up to 1, each by its weight.
+    pub(crate) fn weighed / weighed_at = weighed_portable, weighed_by_avx2, weighed_by_avx512;
+        (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2], into: &mut [f32; 64]) -> ()
+}
+
+kernel! {
+    /// Clears the bits of the numbers that are not above another; 64 numbers belong to each word of bits.
+    pub(crate) fn above / above_at = above_portable, avx2::above, avx512::above; (numbers: &[f32], least: f32, bits: &mut [u64]) -> ()
+}
+
 /// Has the processor bring what is asked for soon from memory, while it works on something else.
 pub(crate) fn bring<T>(soon: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -97,18 +133,6 @@ pub(crate) fn bring<T>(soon: &[T]) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = soon;
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn dot_by_avx2(a: &[f32], b: &[f32]) -> f32 {
-    dot_portable(a, b)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn dot_by_avx512(a: &[f32], b: &[f32]) -> f32 {
-    dot_portable(a, b)
 }
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
@@ -125,8 +149,61 @@ fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-fn dots_portable(query: &[f32], rows: [&[f32]; 4]) -> [f32; 4] {
-    rows.map(|row| dot_portable(query, row))
+/// A portable loop, compiled for two more kinds of processors.
+macro_rules! compiled {
+    ($portable:ident, $avx2:ident, $avx512:ident; ($($given:ident: $of:ty),*) -> $gives:ty) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn $avx2($($given: $of),*) -> $gives {
+            $portable($($given),*)
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f")]
+        fn $avx512($($given: $of),*) -> $gives {
+            $portable($($given),*)
+        }
+    };
+}
+
+compiled!(dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32);
+compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512; (sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i32) -> [f32; 64]);
+compiled!(weighed_portable, weighed_by_avx2, weighed_by_avx512;
+    (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2], into: &mut [f32; 64]) -> ());
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn scaled_portable(sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i32) -> [f32; 64] {
+    let mut scaled = [0.0; 64];
+    for ((scaled, factor), sum) in scaled.iter_mut().zip(factors).zip(sums.as_flattened()) {
+        *scaled = factor * step * (2 * sum - zero) as f32;
+    }
+    scaled
+}
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn weighed_portable(first: &[f32; 64], second: &[f32; 64], weights: [f32; 2], into: &mut [f32; 64]) {
+    for ((into, first), second) in into.iter_mut().zip(first).zip(second) {
+        *into = weights[0] * first.max(0.0) + weights[1] * second.min(1.0);
+    }
+}
+
+fn above_portable(numbers: &[f32], least: f32, bits: &mut [u64]) {
+    for (bits, numbers) in bits.iter_mut().zip(numbers.as_chunks::<64>().0) {
+        *bits &= numbers.iter().enumerate().fold(0, |bits, (at, number)| bits | u64::from(*number > least) << at);
+    }
+}
+
+fn products_portable(asked: &Shorts, rows: [&Bytes; 4]) -> [i32; 4] {
+    rows.map(|row| asked.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum())
+}
+
+fn whole_products_portable(asked: [&Shorts; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
+    let whole = |(first, second): (&i8, &i8)| i32::from(*first) * 256 + i32::from(*second);
+    asked.map(|asked| {
+        rows.map(|(first, second)| first.iter().zip(second).map(whole).zip(asked).map(|(number, asked)| number * i32::from(*asked)).sum())
+    })
 }
 
 fn nearest_portable(asked: &Eight, codes: &[Code]) -> [u64; 8] {
@@ -201,14 +278,53 @@ mod tests {
         fn every_kernel_multiplies_alike(length in 0..100_usize, seed in any::<u32>()) {
             let number = |at: usize| ((bits(u64::from(seed) + at as u64) % 2000) as f32 - 1000.0) / 313.0;
             let vector = |turn: usize| (0..length).map(|at| number(at + turn * 1000)).collect::<Vec<f32>>();
-            let (query, rows) = (vector(0), [vector(1), vector(2), vector(3), vector(4)]);
-            let rows = std::array::from_fn(|row: usize| rows[row].as_slice());
+            let (query, row) = (vector(0), vector(1));
             for level in levels() {
-                let four = dots_at(level, &query, rows);
-                for row in 0..4 {
-                    prop_assert_eq!(dot_at(level, &query, rows[row]).to_bits(), dot_portable(&query, rows[row]).to_bits());
-                    prop_assert_eq!(four[row].to_bits(), dot_portable(&query, rows[row]).to_bits());
+                prop_assert_eq!(dot_at(level, &query, &row).to_bits(), dot_portable(&query, &row).to_bits());
+            }
+        }
+
+        #[test]
+        fn every_kernel_multiplies_bytes_alike(seed in any::<u32>(), extreme in any::<bool>()) {
+            let byte = |row: usize, at: usize| match bits(u64::from(seed) + (row * 1000 + at) as u64).to_le_bytes()[0].cast_signed() {
+                byte if extreme => if byte < 0 { -127 } else { i8::MAX },
+                byte => byte.max(-127),
+            };
+            let rows: [Bytes; 6] = std::array::from_fn(|row| std::array::from_fn(|at| byte(row, at)));
+            let asked = [4, 5].map(|row: usize| rows[row].map(i16::from));
+            let sum = |asked: &Shorts, row: usize| asked.iter().zip(rows[row]).map(|(a, b)| i64::from(*a) * i64::from(b)).sum::<i64>();
+            let whole = |asked: &Shorts, row: usize| sum(asked, row) * 256 + sum(asked, (row + 1) % 4);
+            for level in levels() {
+                let found = products_at(level, &asked[0], std::array::from_fn(|row| &rows[row]));
+                prop_assert_eq!(found.map(i64::from), std::array::from_fn(|row| sum(&asked[0], row)));
+                let found = whole_products_at(level, [&asked[0], &asked[1]], std::array::from_fn(|row| (&rows[row], &rows[(row + 1) % 4])));
+                for (found, asked) in found.iter().zip(&asked) {
+                    prop_assert_eq!(found.map(i64::from), std::array::from_fn(|row| whole(asked, row)));
                 }
+            }
+        }
+
+        #[test]
+        fn every_kernel_weighs_and_compares_alike(seed in any::<u64>(), least in -1.0..1.0_f32) {
+            let number = |at: u64| (bits(seed.wrapping_add(at)) % 4000) as f32 / 1000.0 - 2.0;
+            let numbers = |from: u64| std::array::from_fn(|at| number(from + at as u64));
+            let (first, second): ([f32; 64], [f32; 64]) = (numbers(0), numbers(1000));
+            let sum = |at: usize| i32::from(bits(seed.wrapping_sub(at as u64)).to_le_bytes()[3]) * 7 - 800;
+            let sums: [[i32; 8]; 8] = std::array::from_fn(|a| std::array::from_fn(|b| sum(a * 8 + b)));
+            let (mut plain, mut kept) = ([0.0; 64], [u64::MAX, bits(seed)]);
+            weighed_portable(&first, &second, [0.4, 0.2], &mut plain);
+            prop_assert!((plain[7] - 0.4 * first[7].max(0.0) - 0.2 * second[7].min(1.0)).abs() < 1e-6);
+            above_portable(&[first, second].concat(), least, &mut kept);
+            prop_assert_eq!(kept[0] >> 9 & 1 == 1, first[9] > least);
+            for level in levels() {
+                let mut found = [0.0; 64];
+                weighed_at(level, &first, &second, [0.4, 0.2], &mut found);
+                prop_assert_eq!(found.map(f32::to_bits), plain.map(f32::to_bits));
+                let mut found = [u64::MAX, bits(seed)];
+                above_at(level, &[first, second].concat(), least, &mut found);
+                prop_assert_eq!(found, kept);
+                let found = scaled_at(level, &sums, &first, 0.1, 7);
+                prop_assert_eq!(found.map(f32::to_bits), scaled_portable(&sums, &first, 0.1, 7).map(f32::to_bits));
             }
         }
 

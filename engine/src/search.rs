@@ -4,12 +4,13 @@
 //! admitted memories, so that a small project beside a large one is never starved and no foreign text moves a score. Not here: rows
 //! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
 
+mod choose;
 mod wide;
 
 use crate::bm25::{self, Admitted, Having};
 use crate::embedding::{Asked, Embedding};
 use crate::explain::{self, Account, Of, Outcome, Telling};
-use crate::index::{Index, Mask, Rough, narrow};
+use crate::index::{Index, Mask, Rough, Stepped, narrow};
 use crate::rank::{self, Candidate, Fusion};
 use crate::soft::{self, Item, Order, Word, terms};
 use crate::spoken::{self, Above};
@@ -18,7 +19,7 @@ use loci_proto::limits;
 use std::collections::{HashMap, HashSet};
 
 /// Least cosine that counts as a match of meaning.
-const MATCH_COSINE: f64 = 0.25;
+const MATCH_COSINE: f32 = 0.25;
 /// How far an estimate of a cosine may be off; it is a tenth of that, usually.
 const OFF: f64 = 0.3;
 /// Share of the best score that a memory must reach which matches neither by a word nor by meaning, but stands beside what does.
@@ -121,7 +122,7 @@ impl<'a> Legs<'a> {
         };
         Self {
             words: words(sought.text).iter().map(having).collect(),
-            cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&asked.vector, &slots)),
+            cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&Stepped::from(&asked.vector), &slots)),
             named: named.iter().map(|slot| mask.rank(*slot)).collect(),
             among: among(index, mask),
             index,
@@ -147,7 +148,7 @@ impl<'a> Legs<'a> {
 
     /// For each memory whether it matches by a word, by its name, or by meaning.
     fn matching(&self) -> Vec<bool> {
-        let mut matching: Vec<bool> = (0..self.slots.len()).map(|at| self.cosine(at) >= MATCH_COSINE).collect();
+        let mut matching: Vec<bool> = (0..self.slots.len()).map(|at| self.cosines[at] >= MATCH_COSINE).collect();
         self.words.iter().flatten().for_each(|(at, ..)| matching[*at] = true);
         self.named.iter().for_each(|at| matching[*at] = true);
         matching
@@ -193,7 +194,7 @@ impl<'a> Legs<'a> {
     }
 
     fn question(&self, sought: &Sought<'_>, asked: &Asked) -> soft::Question {
-        let having = |terms: &[String]| self.index.words().list(terms).map_or(0, |list| self.mask.count_of(list.slots()));
+        let having = |terms: &[String]| self.index.words().list(terms).map_or(0, |list| list.count_in(self.mask));
         soft::Question::new(sought.text, &asked_words(asked, self.among.count, having), sought.today)
     }
 
@@ -243,7 +244,7 @@ pub(crate) fn near(index: &Index, mask: &Mask, vector: &Embedding, threshold: f6
         slots.sort_unstable();
         slots.dedup();
     }
-    let cosines = index.cosines(vector, &slots);
+    let cosines = index.cosines(&Stepped::from(vector), &slots);
     slots.into_iter().map(|slot| slot as usize).zip(cosines).filter(|(_, cosine)| f64::from(*cosine) > threshold).collect()
 }
 

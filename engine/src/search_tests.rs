@@ -80,7 +80,8 @@ fn every_score_is_that_of_the_reference() {
             house.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
         let link = house.writer.shared.index().link((0, 0), (0..case.slots.len()).rev());
-        assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
+        // The index keeps vectors in steps, and `link` takes a cosine times twenty.
+        assert!((link - case.link).abs() < 1e-4, "{link}, not {}", case.link);
         for asking in &case.questions {
             let words = asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
             let found = as_of_reference(&house, &asking.text, &Asked { vector: filled_up(&asking.vector), words });

@@ -21,7 +21,7 @@ pub(crate) const KEPT_FROM: usize = 50_000;
 /// From this many on it is not: a stop would take longer than it may.
 pub(crate) const KEPT_BELOW: usize = 400_000;
 /// What the file begins with; the number is that of its form.
-const MAGIC: &[u8; 16] = b"loci index 00001";
+const MAGIC: &[u8; 16] = b"loci index 00002";
 /// Bytes that are read and written at once.
 const AT_ONCE: usize = 1 << 20;
 

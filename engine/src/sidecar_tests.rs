@@ -1,5 +1,6 @@
 //! The index from a stop to the next start: used when nothing has changed, and never otherwise.
 
+use crate::index::Stepped;
 use crate::index::record::tests::answers;
 use crate::testing::{House, T0, asked, coded, leaning};
 use crate::{Settings, open, sidecar};
@@ -192,7 +193,7 @@ fn what_was_removed_for_good_is_in_no_file() {
     let secret = "The passphrase is quagmire";
     let vector = leaning(40, 41, 0.3);
     let id = house.store_coded("a", json!({"content": secret, "type": "semantic"}), &coded(secret, vector.clone())).id;
-    let bytes: Vec<u8> = vector.as_slice()[38..44].iter().flat_map(|number| number.to_le_bytes()).collect();
+    let bytes: Vec<u8> = Stepped::from(&vector).packed().first[38..44].iter().map(|byte| byte.cast_unsigned()).collect();
     let code = crate::testing::code("quagmire").bytes();
     let folder = closed(house);
     let traces = |file: &Path| [contains(file, b"quagmir"), contains(file, &bytes), contains(file, &code)];

@@ -31,12 +31,7 @@ struct Summed {
 impl Links {
     /// What the order of some slots of a project is worth, 0 to 1; all of them have a vector. Nothing is looked at where the key is that
     /// of the last question.
-    pub(super) fn of<'a>(
-        &self,
-        (group, key): (u32, (u64, u64)),
-        slots: impl FnOnce() -> Vec<u32>,
-        vector: impl Fn(u32) -> &'a [f32],
-    ) -> f64 {
+    pub(super) fn of(&self, (group, key): (u32, (u64, u64)), slots: impl FnOnce() -> Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) -> f64 {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.get(&group).filter(|known| known.key == key) {
             return known.sums.link();
@@ -60,23 +55,23 @@ impl Links {
 }
 
 impl Summed {
-    fn follow<'a>(&mut self, slots: Vec<u32>, vector: impl Fn(u32) -> &'a [f32]) {
-        let beside = |of: &[u32]| f64::from(dot(vector(of[0]), vector(of[1])));
+    fn follow(&mut self, slots: Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) {
+        let beside = |of: &[u32]| f64::from(dot(&vector(of[0]), &vector(of[1])));
         // What is the same at both is the end of the old and the beginning of the new.
         let dropped = slots.first().and_then(|first| self.slots.binary_search(first).ok()).unwrap_or(self.slots.len());
         let shared = self.slots.len() - dropped;
         let follows = shared > 0 && shared <= slots.len() && self.slots[dropped..] == slots[..shared];
         if follows && dropped + slots.len() - shared <= CHANGES {
             for at in 0..dropped {
-                self.sums.remove(vector(self.slots[at]), beside(&self.slots[at..at + 2]));
+                self.sums.remove(&vector(self.slots[at]), beside(&self.slots[at..at + 2]));
             }
             for at in shared..slots.len() {
-                self.sums.add(vector(slots[at]), beside(&slots[at - 1..=at]));
+                self.sums.add(&vector(slots[at]), beside(&slots[at - 1..=at]));
             }
         } else {
             self.sums = soft::Sums::new(DIMENSIONS);
             for at in 0..slots.len() {
-                self.sums.add(vector(slots[at]), if at > 0 { beside(&slots[at - 1..=at]) } else { 0.0 });
+                self.sums.add(&vector(slots[at]), if at > 0 { beside(&slots[at - 1..=at]) } else { 0.0 });
             }
         }
         self.slots = slots;
@@ -94,7 +89,7 @@ mod tests {
         #[test]
         fn what_is_kept_is_what_would_be_summed_anew(changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60)) {
             let vectors: Vec<_> = (0..2000).map(|number| leaning(number % 7, 100 + number % 50, 0.7)).collect();
-            let vector = |slot: u32| vectors[slot as usize].as_slice();
+            let vector = |slot: u32| vectors[slot as usize].as_slice().to_vec();
             let (kept, mut slots, mut next) = (Links::default(), Vec::<u32>::new(), 0);
             for (turn, (kind, count)) in (0..).zip(changes) {
                 match kind {

@@ -132,11 +132,6 @@ impl Mask {
         self.words.iter().fold(self.count as u64, |print, word| (print.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// How many of these slots it admits.
-    pub(crate) fn count_of(&self, slots: &[u32]) -> usize {
-        slots.iter().map(|slot| (self.words.get(*slot as usize / 64).copied().unwrap_or(0) >> (slot % 64) & 1) as usize).sum()
-    }
-
     /// A slot that is behind all.
     pub(crate) fn end(&self) -> usize {
         self.words.len() * 64

@@ -14,6 +14,7 @@ pub(crate) mod record;
 mod runs;
 mod said;
 mod scratch;
+mod steps;
 mod vectors;
 
 use crate::db::graph::Link;
@@ -36,7 +37,8 @@ pub(crate) use mask::{Filter, Mask};
 pub(crate) use record::{Book, Record};
 pub(crate) use runs::{Lines, Run};
 pub(crate) use said::Said;
-pub(crate) use scratch::Scratch;
+pub(crate) use scratch::{Known, Scratch};
+pub(crate) use steps::{NEARLY, Packed, Row, Stepped};
 pub(crate) use vectors::Rough;
 
 /// What the index needs of a memory.
@@ -201,11 +203,11 @@ impl Index {
     pub(crate) fn set_vectors(&mut self, seq: i64, text: &Coded) {
         self.set_codes(seq, text.words.as_deref());
         let Some(slot) = self.slot(seq) else { return };
-        let pieces: Vec<&[f32]> = text.pieces.iter().map(Embedding::as_slice).collect();
-        self.put_vectors(slot, &pieces);
+        let pieces: Vec<Packed> = text.pieces.iter().map(|piece| Stepped::from(piece).packed()).collect();
+        self.put_vectors(slot, &pieces.iter().map(Packed::row).collect::<Vec<_>>());
     }
 
-    fn put_vectors(&mut self, slot: usize, pieces: &[&[f32]]) {
+    fn put_vectors(&mut self, slot: usize, pieces: &[Row<'_>]) {
         self.version += 1;
         if self.firsts.get(slot).is_some() {
             self.links.forget(narrow(slot));
@@ -218,14 +220,14 @@ impl Index {
         }
         self.firsts.set(slot, pieces.first().copied());
         for piece in pieces.iter().skip(1) {
-            self.push_piece(slot, piece);
+            self.push_piece(slot, *piece);
         }
         if self.owners.len() > LEAST_ROWS && self.others.given() * 4 < self.owners.len() * 3 {
             self.renew_pieces();
         }
     }
 
-    fn push_piece(&mut self, slot: usize, piece: &[f32]) {
+    fn push_piece(&mut self, slot: usize, piece: Row<'_>) {
         let row = self.owners.len();
         self.others.set(row, Some(piece));
         self.owners.push(Some(narrow(slot)));
@@ -289,17 +291,19 @@ impl Index {
             slots.reverse();
             slots
         };
-        self.links.of((group, (self.version, print)), slots, |slot| self.firsts.get(slot as usize).unwrap_or_default())
+        let vector = |slot: u32| self.firsts.get(slot as usize).map(|row| row.numbers()).unwrap_or_default();
+        self.links.of((group, (self.version, print)), slots, vector)
     }
 
     /// Appends one more vector to a memory, as loading does.
     pub(crate) fn push_vector(&mut self, seq: i64, vector: &[f32]) {
         let Some(slot) = self.slot(seq) else { return };
+        let packed = Stepped::of(vector).packed();
         if self.firsts.get(slot).is_some() {
-            self.push_piece(slot, vector);
+            self.push_piece(slot, packed.row());
         } else {
             self.version += 1;
-            self.firsts.set(slot, Some(vector));
+            self.firsts.set(slot, Some(packed.row()));
         }
     }
 
@@ -354,15 +358,9 @@ impl Index {
         let slot = self.slot(seq)?;
         let mut sum = vec![0.0; DIMENSIONS];
         for piece in 0..self.pieces(slot) {
-            sum.iter_mut().zip(self.vector(slot, piece)?).for_each(|(s, v)| *s += v);
+            sum.iter_mut().zip(self.vector(slot, piece)?.numbers()).for_each(|(s, v)| *s += v);
         }
         Embedding::new(sum).ok()
-    }
-
-    /// What the model has read in a memory of one piece.
-    pub(crate) fn coded(&self, seq: i64) -> Coded {
-        let words = self.slot(seq).and_then(|slot| self.codes(slot)).map(<[Code]>::to_vec);
-        Coded { pieces: self.direction(seq).into_iter().collect(), words }
     }
 
     /// How many slots there are.
@@ -377,7 +375,7 @@ impl Index {
     }
 
     /// One vector of a memory, by the number of its piece.
-    pub(crate) fn vector(&self, slot: usize, piece: usize) -> Option<&[f32]> {
+    pub(crate) fn vector(&self, slot: usize, piece: usize) -> Option<Row<'_>> {
         let Some(other) = piece.checked_sub(1) else { return self.firsts.get(slot) };
         let (first, count) = self.pieces.get(&narrow(slot))?;
         (other < *count as usize).then(|| self.others.get(*first as usize + other))?
@@ -393,16 +391,26 @@ impl Index {
         self.facts.mask(filter)
     }
 
-    /// The cosine of the best piece of each of these memories, exactly; 0 for one without a vector.
-    pub(crate) fn cosines(&self, query: &Embedding, slots: &[u32]) -> Vec<f32> {
-        let mut cosines = self.firsts.cosines(query.as_slice(), slots);
-        if !self.pieces.is_empty() {
-            for (slot, cosine) in slots.iter().zip(&mut cosines) {
-                let Some((first, count)) = self.pieces.get(slot) else { continue };
-                let rows: Vec<u32> = (*first..first + count).collect();
-                let others = self.others.cosines(query.as_slice(), &rows);
-                *cosine = others.into_iter().fold(*cosine, |best, other| if other.total_cmp(&best).is_gt() { other } else { best });
-            }
+    /// The cosine of the best piece of each of these memories, to a few millionths; 0 for one without a vector.
+    pub(crate) fn cosines(&self, asked: &Stepped, slots: &[u32]) -> Vec<f32> {
+        let firsts = self.firsts.cosines(asked, slots);
+        self.best_pieces(slots, firsts, |rows| self.others.cosines(asked, rows))
+    }
+
+    /// The same to a thousandth, for half the memory that is read.
+    pub(crate) fn nearly(&self, asked: &Stepped, slots: &[u32]) -> Vec<f32> {
+        let firsts = self.firsts.nearly(asked, slots);
+        self.best_pieces(slots, firsts, |rows| self.others.nearly(asked, rows))
+    }
+
+    fn best_pieces(&self, slots: &[u32], mut cosines: Vec<f32>, of_others: impl Fn(&[u32]) -> Vec<f32>) -> Vec<f32> {
+        if self.pieces.is_empty() {
+            return cosines;
+        }
+        for (slot, cosine) in slots.iter().zip(&mut cosines) {
+            let Some((first, count)) = self.pieces.get(slot) else { continue };
+            let rows: Vec<u32> = (*first..first + count).collect();
+            *cosine = of_others(&rows).into_iter().fold(*cosine, |best, other| if other.total_cmp(&best).is_gt() { other } else { best });
         }
         cosines
     }

@@ -2,7 +2,8 @@
 //!
 //! Not here: how words are split and stemmed (`soft::terms`), what they weigh (`bm25`), the durable truth (`db::lexical`).
 
-use super::narrow;
+use super::bitmap::{Bitmap, slots_of};
+use super::{Mask, narrow};
 use crate::soft::terms;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,14 +13,26 @@ use std::collections::HashMap;
 pub(crate) struct List {
     slots: Vec<u32>,
     times: Vec<u16>,
+    /// One bit for each slot, where so many have the word that bits take less than numbers.
+    bits: Option<Bitmap>,
 }
 
-/// The words of one text: where they stand in `of_texts`, and how many it has, repetitions and all.
+/// A word on one of so many slots, or more, has bits: a number takes as much as so many of them.
+const SPARSE: usize = 32;
+/// From this many memories on it is looked whether bits are worth it.
+const LEAST_DENSE: usize = 256;
+
+/// The words of one text: where they stand in `of_texts`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Text {
-    first: usize,
+    first: u32,
     distinct: u32,
-    length: u32,
+}
+
+impl Text {
+    fn words(self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.distinct) as usize
+    }
 }
 
 /// From this many words that nobody has any more on, it is looked whether they are a quarter of all.
@@ -31,11 +44,11 @@ pub(crate) struct Postings {
     terms: HashMap<Box<str>, u32>,
     lists: Vec<List>,
     texts: Vec<Text>,
+    /// How many words each text has, repetitions and all.
+    lengths: Vec<u32>,
     /// The words of each text, so that it can be taken out.
     of_texts: Vec<u32>,
     dead: usize,
-    /// How many words 64 slots have together.
-    lengths: Vec<u64>,
 }
 
 impl Postings {
@@ -63,16 +76,16 @@ impl Postings {
         }
         if self.texts.len() <= slot {
             self.texts.resize(slot + 1, Text::default());
-            self.lengths.resize(slot / 64 + 1, 0);
+            self.lengths.resize(slot + 1, 0);
         }
-        self.texts[slot] = Text { first, distinct: narrow(self.of_texts.len() - first), length };
-        self.lengths[slot / 64] += u64::from(length);
+        self.texts[slot] = Text { first: narrow(first), distinct: narrow(self.of_texts.len() - first) };
+        self.lengths[slot] = length;
     }
 
     /// The terms of the text of a slot by number, and how often it has each.
     pub(super) fn of(&self, slot: usize) -> impl Iterator<Item = (u32, u16)> + '_ {
         let text = self.texts.get(slot).copied().unwrap_or_default();
-        self.of_texts[text.first..text.first + text.distinct as usize].iter().map(move |term| {
+        self.of_texts[text.words()].iter().map(move |term| {
             let list = &self.lists[*term as usize];
             (*term, list.slots.binary_search(&narrow(slot)).map_or(0, |at| list.times[at]))
         })
@@ -88,12 +101,11 @@ impl Postings {
     /// Forgets the text of a slot.
     pub(crate) fn clear(&mut self, slot: usize) {
         let Some(text) = self.texts.get_mut(slot).map(std::mem::take) else { return };
-        let words = text.first..text.first + text.distinct as usize;
-        for at in words.clone() {
+        for at in text.words() {
             self.lists[self.of_texts[at] as usize].remove(narrow(slot));
         }
-        self.lengths[slot / 64] -= u64::from(text.length);
-        self.dead += words.len();
+        self.lengths[slot] = 0;
+        self.dead += text.words().len();
         if self.dead > LEAST_DEAD && self.dead * 4 > self.of_texts.len() {
             self.renew();
         }
@@ -103,8 +115,8 @@ impl Postings {
     fn renew(&mut self) {
         let old = std::mem::take(&mut self.of_texts);
         for text in &mut self.texts {
-            let words = &old[text.first..text.first + text.distinct as usize];
-            text.first = self.of_texts.len();
+            let words = &old[text.words()];
+            text.first = narrow(self.of_texts.len());
             self.of_texts.extend_from_slice(words);
         }
         self.dead = 0;
@@ -121,19 +133,16 @@ impl Postings {
 
     /// How many words the text of a slot has.
     pub(crate) fn length(&self, slot: usize) -> u32 {
-        self.texts.get(slot).map_or(0, |text| text.length)
+        self.lengths.get(slot).copied().unwrap_or(0)
     }
 
     /// How many words the texts of these slots have together; 64 slots are given by each number.
     pub(crate) fn total(&self, slots: &[u64]) -> u64 {
-        let of_some =
-            |number: usize, word: u64| super::bitmap::slots_of(number, word).map(|slot| u64::from(self.length(slot))).sum::<u64>();
-        let of_word = |(number, word): (usize, &u64)| match *word {
-            0 => 0,
-            u64::MAX => self.lengths.get(number).copied().unwrap_or(0),
-            word => of_some(number, word),
+        let of_word = |(word, lengths): (&u64, &[u32])| match *word {
+            u64::MAX => lengths.iter().map(|length| u64::from(*length)).sum::<u64>(),
+            word => slots_of(0, word).filter_map(|at| lengths.get(at)).map(|length| u64::from(*length)).sum(),
         };
-        slots.iter().enumerate().map(of_word).sum()
+        slots.iter().zip(self.lengths.chunks(64)).map(of_word).sum()
     }
 
     /// The number of a term; a new one where it is new.
@@ -163,12 +172,37 @@ impl List {
         both.sort_unstable_by_key(|(slot, times)| (*slot, std::cmp::Reverse(*times)));
         both.dedup_by_key(|(slot, _)| *slot);
         let (slots, times) = both.into_iter().unzip();
-        Self { slots, times }
+        Self { slots, times, bits: None }
     }
 
-    /// The slots alone.
-    pub(crate) fn slots(&self) -> &[u32] {
-        &self.slots
+    /// How many have the word.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// How many of those that a mask admits have the word.
+    pub(crate) fn count_in(&self, mask: &Mask) -> usize {
+        match &self.bits {
+            Some(bits) => mask.words().iter().enumerate().map(|(number, word)| (bits.word(number) & word).count_ones() as usize).sum(),
+            None => self.slots.iter().filter(|slot| mask.admits(**slot as usize)).count(),
+        }
+    }
+
+    /// Sets the bit of each of those that a mask admits and that have the word.
+    pub(crate) fn mark_in(&self, mask: &Mask, marks: &mut [u64]) {
+        match &self.bits {
+            Some(bits) => {
+                for (number, (marks, word)) in marks.iter_mut().zip(mask.words()).enumerate() {
+                    *marks |= bits.word(number) & word;
+                }
+            }
+            None => self
+                .slots
+                .iter()
+                .map(|slot| *slot as usize)
+                .filter(|slot| mask.admits(*slot))
+                .for_each(|slot| marks[slot / 64] |= 1 << (slot % 64)),
+        }
     }
 
     fn add(&mut self, slot: u32, times: u16) {
@@ -178,6 +212,15 @@ impl List {
         } else if let Err(at) = self.slots.binary_search(&slot) {
             self.slots.insert(at, slot);
             self.times.insert(at, times);
+        } else {
+            return;
+        }
+        if let Some(bits) = &mut self.bits {
+            bits.set(slot as usize, true);
+        } else if self.slots.len() >= LEAST_DENSE && self.is_dense(1) {
+            let mut bits = Bitmap::default();
+            self.slots.iter().for_each(|slot| bits.set(*slot as usize, true));
+            self.bits = Some(bits);
         }
     }
 
@@ -185,7 +228,17 @@ impl List {
         if let Ok(at) = self.slots.binary_search(&slot) {
             self.slots.remove(at);
             self.times.remove(at);
+            // Somewhat fewer keep their bits, so that none are made again and again.
+            self.bits = self.bits.take().filter(|_| self.is_dense(2));
+            if let Some(bits) = &mut self.bits {
+                bits.set(slot as usize, false);
+            }
         }
+    }
+
+    /// Whether one of so many times [`SPARSE`] slots has the word, as far as its last one.
+    fn is_dense(&self, times: usize) -> bool {
+        self.slots.len() * SPARSE * times > self.slots.last().map_or(0, |last| *last as usize)
     }
 }
 

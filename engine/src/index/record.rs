@@ -2,7 +2,7 @@
 //!
 //! Not here: the file that keeps these (`crate::sidecar`).
 
-use super::{Entry, Index, Said, narrow};
+use super::{Entry, Index, Row, Said, narrow};
 use crate::embedding::Code;
 
 /// Slots that nobody has any more, from which on it is looked whether they are a quarter of all.
@@ -20,7 +20,7 @@ pub(crate) struct Record<'a> {
     pub terms: Vec<(&'a str, u16)>,
     /// How many words its text has.
     pub length: u32,
-    pub pieces: Vec<&'a [f32]>,
+    pub pieces: Vec<Row<'a>>,
     /// None where its words have not been read.
     pub codes: Option<&'a [Code]>,
 }
@@ -105,7 +105,7 @@ pub(crate) mod tests {
     use crate::db::memories::Status;
     use crate::decay::{Anchor, Decay};
     use crate::embedding::{Coded, Embedding};
-    use crate::index::Filter;
+    use crate::index::{Filter, Stepped};
     use crate::rank::Fusion;
     use crate::search::{Depth, Sought, search};
     use crate::testing::{T0, asked, code, leaning};
@@ -187,7 +187,7 @@ pub(crate) mod tests {
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(narrow).collect();
             let seqs: Vec<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
-            told.push(format!("{seqs:?} {:?}", index.cosines(&query, &slots)));
+            told.push(format!("{seqs:?} {:?}", index.cosines(&Stepped::from(&query), &slots)));
             for asked in [None, Some(asked("Where is the kettle of Anna", query.clone()))] {
                 let sought = Sought {
                     text: "Where is the kettle of Anna",
@@ -253,6 +253,6 @@ pub(crate) mod tests {
         assert_eq!((index.len(), index.held()), (3_300, (3_300, 1)));
         assert!(index.words().list(&["number2198".to_owned()]).is_none() && index.words().by_number().len() == 3_300);
         assert_eq!(index.seq(index.slot(4_399).expect("is there")), 4_399);
-        assert_eq!(index.vector(3_299, 0), Some(leaning(1, 2, 0.5).as_slice()));
+        assert!(index.vector(3_299, 0).is_some_and(|row| row.is_of(leaning(1, 2, 0.5).as_slice())));
     }
 }

@@ -3,10 +3,20 @@
 //! Not here: what is put into it (`search::wide`).
 
 use super::{Index, Mask};
+use crate::kernels;
 use std::sync::{Mutex, PoisonError};
 
 /// How many are kept; as many questions at once find one each.
 const KEPT: usize = 2;
+
+/// How well a cosine is known, beyond an estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// To a thousandth.
+    Nearly,
+    /// To a few millionths.
+    Exactly,
+}
 
 /// One number of every memory.
 #[derive(Debug, Default)]
@@ -15,12 +25,14 @@ pub(crate) struct Scratch {
     pub lexical: Vec<f32>,
     /// Roughly the cosines; only those of admitted memories are of this question.
     pub estimates: Vec<f32>,
+    /// What they are worth by that and by their texts; only those of admitted memories are of this question.
+    pub worth: Vec<f32>,
     /// One bit for each that matches by a word or by its name.
     pub worded: Vec<u64>,
     /// One bit for each that matches by meaning.
     pub near: Vec<u64>,
-    /// One bit for each whose cosine is known exactly.
-    exact: Vec<u64>,
+    /// One bit for each whose cosine is known nearly, and one for each of which it is known exactly.
+    known: [Vec<u64>; 2],
     /// Roughly the cosine of the best piece but the first; empty where nothing has more than one.
     others: Vec<f32>,
 }
@@ -54,7 +66,9 @@ impl Scratch {
         self.lexical.clear();
         self.lexical.resize(words * 64, 0.0);
         self.estimates.resize(words * 64, 0.0);
-        for bits in [&mut self.worded, &mut self.near, &mut self.exact] {
+        self.worth.resize(words * 64, 0.0);
+        let [nearly, exactly] = &mut self.known;
+        for bits in [&mut self.worded, &mut self.near, nearly, exactly] {
             bits.clear();
             bits.resize(words, 0);
         }
@@ -66,17 +80,17 @@ impl Scratch {
         self.worded[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Takes in the exact cosine of a memory; one that reaches `least` matches by meaning.
-    pub(crate) fn set_exactly(&mut self, slot: usize, cosine: f32, least: f64) {
+    /// Takes in a better cosine of a memory; one that reaches `least` matches by meaning.
+    pub(crate) fn set(&mut self, slot: usize, cosine: f32, known: Known, least: f32) {
         let (word, bit) = (slot / 64, 1 << (slot % 64));
         self.estimates[slot] = cosine;
-        self.exact[word] |= bit;
-        self.near[word] = self.near[word] & !bit | if f64::from(cosine) >= least { bit } else { 0 };
+        self.known.iter_mut().take(known as usize + 1).for_each(|bits| bits[word] |= bit);
+        self.near[word] = self.near[word] & !bit | if cosine >= least { bit } else { 0 };
     }
 
-    /// Whether the exact cosine of a memory was taken in.
-    pub(crate) fn is_exact(&self, slot: usize) -> bool {
-        self.exact[slot / 64] >> (slot % 64) & 1 == 1
+    /// Whether the cosine of a memory is known so well.
+    pub(crate) fn knows(&self, slot: usize, known: Known) -> bool {
+        self.known[known as usize][slot / 64] >> (slot % 64) & 1 == 1
     }
 
     /// Whether a memory matches.
@@ -110,6 +124,14 @@ impl Scratch {
             estimates.iter_mut().zip(others).for_each(|(estimate, other)| *estimate = estimate.max(*other));
         }
         self.keep(number, estimates)
+    }
+
+    /// Weighs 64 cosines together with the texts.
+    pub(crate) fn weigh(&mut self, number: usize, cosines: &[f32; 64], weights: [f32; 2]) {
+        let (lexical, worth) = (&self.lexical[number * 64..], &mut self.worth[number * 64..]);
+        if let (Some(lexical), Some(worth)) = (lexical.first_chunk(), worth.first_chunk_mut()) {
+            kernels::weighed(cosines, lexical, weights, worth);
+        }
     }
 
     /// 64 cosines, kept.

@@ -1,13 +1,18 @@
-//! Vectors in rows, whole and as signs: the signs tell roughly how near all of them are, the whole ones exactly.
+//! Vectors in rows, in whole steps and as signs: the signs tell roughly how near all of them are, the first bytes nearly, all bytes exactly.
 //!
 //! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of `RaBitQ` (Gao and Long, 2024) without
 //! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
 
+use super::steps::{Row, Stepped};
 use crate::embedding::{DIMENSIONS, LANES};
-use crate::kernels::{self, Eight, Planes};
+use crate::kernels::{self, Bytes, Eight, Planes};
 
-/// Rows of one chunk: 1.5 MB of whole vectors.
+/// Rows of one chunk: 0.8 MB of vectors.
 const CHUNK: usize = 1024;
+/// While some rows are multiplied, those of so many further on are brought from memory.
+const AHEAD: usize = 8;
+/// A row without a vector.
+const EMPTY: Row<'_> = Row { first: &[0; DIMENSIONS], second: &[0; DIMENSIONS], step: 0.0 };
 
 /// Many vectors.
 #[derive(Debug, Default)]
@@ -18,7 +23,11 @@ pub(super) struct Vectors {
 
 #[derive(Debug)]
 struct Chunk {
-    rows: Box<[f32]>,
+    /// The first byte of each number, and the second.
+    first: Box<[Bytes]>,
+    second: Box<[Bytes]>,
+    /// How much one step is; 0 for an empty row.
+    steps: Box<[f32]>,
     signs: Box<[Eight]>,
     /// What the sum of signed numbers is multiplied with; 0 for an empty row.
     factors: Box<[f32]>,
@@ -52,38 +61,41 @@ impl Rough {
 
 impl Vectors {
     /// Puts a vector into a row; none empties it. The row may be the next one, or one further on.
-    pub(super) fn set(&mut self, row: usize, vector: Option<&[f32]>) {
+    pub(super) fn set(&mut self, row: usize, vector: Option<Row<'_>>) {
         while self.chunks.len() * CHUNK <= row {
             self.chunks.push(Chunk {
-                rows: vec![0.0; CHUNK * DIMENSIONS].into(),
+                first: vec![*EMPTY.first; CHUNK].into(),
+                second: vec![*EMPTY.first; CHUNK].into(),
+                steps: vec![0.0; CHUNK].into(),
                 signs: vec![Eight::default(); CHUNK / 8].into(),
                 factors: vec![0.0; CHUNK].into(),
             });
         }
         self.given = self.given - usize::from(self.get(row).is_some()) + usize::from(vector.is_some());
         let (chunk, row) = (&mut self.chunks[row / CHUNK], row % CHUNK);
-        let place = &mut chunk.rows[row * DIMENSIONS..(row + 1) * DIMENSIONS];
-        match vector {
-            Some(vector) => place.copy_from_slice(vector),
-            None => place.fill(0.0),
+        let vector = vector.unwrap_or(EMPTY);
+        (chunk.first[row], chunk.second[row], chunk.steps[row]) = (*vector.first, *vector.second, vector.step);
+        let (mut squares, mut sizes, mut signs) = (0_i64, 0_i64, [0_u64; LANES]);
+        for (at, steps) in vector.steps().map(i64::from).enumerate() {
+            signs[at / 64] |= u64::from(steps > 0) << (at % 64);
+            (squares, sizes) = (squares + steps * steps, sizes + steps.abs());
         }
-        let (mut squares, mut sizes) = (0.0, 0.0);
-        for (lane, numbers) in place.chunks_exact(64).enumerate() {
-            let mut signs = 0;
-            for (bit, number) in numbers.iter().enumerate() {
-                signs |= u64::from(*number > 0.0) << bit;
-                squares += number * number;
-                sizes += number.abs();
-            }
-            chunk.signs[row / 8][lane][row % 8] = signs;
-        }
-        chunk.factors[row] = if sizes > 0.0 { squares / sizes } else { 0.0 };
+        chunk.signs[row / 8].iter_mut().zip(signs).for_each(|(lane, signs)| lane[row % 8] = signs);
+        #[expect(clippy::cast_possible_truncation, reason = "an estimate has few digits")]
+        let factor = (squares as f64 / sizes.max(1) as f64) as f32 * vector.step;
+        chunk.factors[row] = factor;
     }
 
     /// The vector of a row.
-    pub(super) fn get(&self, row: usize) -> Option<&[f32]> {
-        let chunk = self.chunks.get(row / CHUNK)?;
-        (chunk.factors[row % CHUNK] > 0.0).then(|| &chunk.rows[row % CHUNK * DIMENSIONS..(row % CHUNK + 1) * DIMENSIONS])
+    pub(super) fn get(&self, row: usize) -> Option<Row<'_>> {
+        Some(self.row(row)).filter(|row| row.step > 0.0)
+    }
+
+    fn row(&self, row: usize) -> Row<'_> {
+        match self.chunks.get(row / CHUNK) {
+            Some(chunk) => Row { first: &chunk.first[row % CHUNK], second: &chunk.second[row % CHUNK], step: chunk.steps[row % CHUNK] },
+            None => EMPTY,
+        }
     }
 
     /// How many rows hold a vector.
@@ -94,8 +106,7 @@ impl Vectors {
     /// Roughly the cosines of 64 rows, the first of which is 64 times `number`, as far as a bit of `wanted` is set for one of eight in a
     /// row; 0 for empty rows.
     pub(super) fn estimates(&self, rough: &Rough, number: usize, wanted: u64) -> [f32; 64] {
-        let mut estimates = [0.0; 64];
-        let Some(chunk) = self.chunks.get(number * 64 / CHUNK) else { return estimates };
+        let Some(chunk) = self.chunks.get(number * 64 / CHUNK) else { return [0.0; 64] };
         let first = number * 64 % CHUNK;
         let (signs, factors) = (&chunk.signs[first / 8..first / 8 + 8], &chunk.factors[first..first + 64]);
         let mut sums = [[0; 8]; 8];
@@ -107,19 +118,26 @@ impl Vectors {
                 kernels::sums(&rough.planes, &signs[part..=part], &mut sums[part..=part]);
             }
         }
-        for ((estimate, factor), sum) in estimates.iter_mut().zip(factors).zip(sums.as_flattened()) {
-            *estimate = factor * rough.step * (2 * sum - rough.sum) as f32;
-        }
-        estimates
+        factors.as_array().map_or([0.0; 64], |factors| kernels::scaled(&sums, factors, rough.step, rough.sum))
     }
 
     /// The cosines of rows; 0 for empty ones.
-    pub(super) fn cosines(&self, query: &[f32], rows: &[u32]) -> Vec<f32> {
-        const NOTHING: [f32; DIMENSIONS] = [0.0; DIMENSIONS];
+    pub(super) fn cosines(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
+        let bring = |row: Row<'_>| [row.first, row.second].into_iter().for_each(|bytes| kernels::bring(bytes));
+        self.by_four(rows, bring, |four| asked.cosines(four))
+    }
+
+    /// The cosines of rows as far as the first bytes tell; 0 for empty ones.
+    pub(super) fn nearly(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
+        self.by_four(rows, |row| kernels::bring(row.first), |four| asked.nearly(four))
+    }
+
+    fn by_four(&self, rows: &[u32], bring: impl Fn(Row<'_>), multiply: impl Fn([Row<'_>; 4]) -> [f32; 4]) -> Vec<f32> {
         let mut cosines = Vec::with_capacity(rows.len() + 3);
-        for four in rows.chunks(4) {
-            let row = |at: usize| four.get(at).and_then(|row| self.get(*row as usize)).unwrap_or(&NOTHING);
-            cosines.extend(kernels::dots(query, [row(0), row(1), row(2), row(3)]));
+        for (number, four) in rows.chunks(4).enumerate() {
+            rows.iter().skip(number * 4 + AHEAD).take(4).for_each(|row| bring(self.row(*row as usize)));
+            let row = |place: usize| four.get(place).map_or(EMPTY, |row| self.row(*row as usize));
+            cosines.extend(multiply([row(0), row(1), row(2), row(3)]));
         }
         cosines.truncate(rows.len());
         cosines
@@ -141,18 +159,22 @@ mod tests {
     fn cosines_are_exact_and_estimates_are_near() {
         let mut vectors = Vectors::default();
         let count = CHUNK + 30;
-        (0..count).for_each(|row| vectors.set(row, Some(vector(row).as_slice())));
+        for row in 0..count {
+            vectors.set(row, Some(Stepped::from(&vector(row)).packed().row()));
+        }
         vectors.set(5, None);
         let query = vector(3);
-        let rough = Rough::new(query.as_slice());
-        let rows: Vec<u32> = (0..count).map(crate::index::narrow).collect();
-        let cosines = vectors.cosines(query.as_slice(), &rows);
-        for (row, cosine) in cosines.iter().enumerate() {
-            let exact = vectors.get(row).map_or(0.0, |vector| dot(query.as_slice(), vector));
-            assert_eq!(cosine.to_bits(), exact.to_bits(), "{row}");
+        let (rough, asked) = (Rough::new(query.as_slice()), Stepped::from(&query));
+        let rows: Vec<u32> = (0..count + 2).map(crate::index::narrow).collect();
+        let (cosines, nearly) = (vectors.cosines(&asked, &rows), vectors.nearly(&asked, &rows));
+        for row in 0..count {
+            let exact = if row == 5 { 0.0 } else { dot(query.as_slice(), vector(row).as_slice()) };
+            assert!((cosines[row] - exact).abs() < 1e-5, "{row}: {}, not {exact}", cosines[row]);
+            assert!((nearly[row] - exact).abs() < 0.01, "{row}: {}, not {exact}", nearly[row]);
             let estimate = vectors.estimates(&rough, row / 64, 1 << (row % 64))[row % 64];
             assert!((estimate - exact).abs() < 0.2, "{row}: {estimate}, not {exact}");
         }
+        assert!(cosines[count..] == [0.0; 2] && nearly[5] == 0.0, "what is not there is like nothing");
         assert!(vectors.given() == count - 1 && vectors.get(5).is_none() && vectors.get(3).is_some());
     }
 }

@@ -1,11 +1,13 @@
 //! Kernels in AVX2, which counts bits by looking half bytes up (Mula, 2008). What they compute is said by their portable forms.
 
-use super::{Eight, Planes};
+use super::{Bytes, Eight, Planes, Shorts};
 use crate::embedding::Code;
 use std::arch::x86_64::{
-    __m256, __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_add_ps, _mm256_and_si256, _mm256_loadu_ps, _mm256_loadu_si256,
-    _mm256_mul_ps, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_ps, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi16, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
+    __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi16, _mm256_add_epi32,
+    _mm256_add_epi64, _mm256_and_si256, _mm256_castsi256_si128, _mm256_cmp_ps, _mm256_cvtepi8_epi16, _mm256_extracti128_si256,
+    _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps, _mm256_sad_epu8, _mm256_set1_epi8,
+    _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_slli_epi64,
+    _mm256_srli_epi16, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
 };
 
 #[target_feature(enable = "avx2")]
@@ -40,35 +42,56 @@ fn bits(of: __m256i) -> __m256i {
     _mm256_add_epi8(low, high)
 }
 
+/// Sixteen numbers.
 #[target_feature(enable = "avx2")]
-fn load_floats(floats: &[f32; 16]) -> [__m256; 2] {
-    // SAFETY: the sixteen numbers are there to be read, wherever they stand.
-    unsafe { [_mm256_loadu_ps(floats.as_ptr()), _mm256_loadu_ps(floats[8..].as_ptr())] }
+fn shorts(numbers: &[i16; 16]) -> __m256i {
+    // SAFETY: the numbers are there to be read, wherever they stand.
+    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
 }
 
-/// Multiplied and then added, not at once: that would round otherwise than the portable form.
+/// Sixteen bytes, in the room of two each.
 #[target_feature(enable = "avx2")]
-pub(super) fn dots(query: &[f32], rows: [&[f32]; 4]) -> [f32; 4] {
-    let (asked, rest) = query.as_chunks::<16>();
-    let chunks = rows.map(|row| row.as_chunks::<16>());
-    let mut lanes = [[_mm256_setzero_ps(); 2]; 4];
-    for (at, asked) in asked.iter().enumerate() {
-        let asked = load_floats(asked);
-        for (lanes, (chunk, _)) in lanes.iter_mut().zip(&chunks) {
-            let own = load_floats(&chunk[at]);
-            for half in 0..2 {
-                lanes[half] = _mm256_add_ps(lanes[half], _mm256_mul_ps(own[half], asked[half]));
-            }
+fn bytes(bytes: &[i8; 16]) -> __m256i {
+    // SAFETY: the bytes are there to be read, wherever they stand.
+    _mm256_cvtepi8_epi16(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}
+
+/// What each of four vectors of eight numbers sums up to.
+#[target_feature(enable = "avx2")]
+pub(super) fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
+    let sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
+    let mut totals = [0; 4];
+    let both = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+    // SAFETY: there is room for four numbers.
+    unsafe { _mm_storeu_si128(totals.as_mut_ptr().cast(), both) };
+    totals
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn products(asked: &Shorts, rows: [&Bytes; 4]) -> [i32; 4] {
+    let [a, b, c, d] = rows.map(|row| row.as_chunks().0);
+    let mut sums = [_mm256_setzero_si256(); 4];
+    for ((((asked, a), b), c), d) in asked.as_chunks().0.iter().zip(a).zip(b).zip(c).zip(d) {
+        let asked = shorts(asked);
+        for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
+            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(asked, bytes(row)));
         }
     }
-    std::array::from_fn(|row| {
-        let mut sums = [0.0_f32; 16];
-        for (eight, lanes) in sums.chunks_exact_mut(8).zip(lanes[row]) {
-            // SAFETY: there is room for eight numbers.
-            unsafe { _mm256_storeu_ps(eight.as_mut_ptr(), lanes) };
+    totals(sums)
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn whole_products(asked: [&Shorts; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
+    let [first, second] = asked.map(|asked| asked.as_chunks().0);
+    let mut sums = [[_mm256_setzero_si256(); 4]; 2];
+    for (row, (high, low)) in rows.iter().enumerate() {
+        for (((first, second), high), low) in first.iter().zip(second).zip(high.as_chunks().0).zip(low.as_chunks().0) {
+            let whole = _mm256_add_epi16(_mm256_slli_epi16::<8>(bytes(high)), bytes(low));
+            sums[0][row] = _mm256_add_epi32(sums[0][row], _mm256_madd_epi16(shorts(first), whole));
+            sums[1][row] = _mm256_add_epi32(sums[1][row], _mm256_madd_epi16(shorts(second), whole));
         }
-        sums.iter().sum::<f32>() + chunks[row].1.iter().zip(rest).map(|(x, y)| x * y).sum::<f32>()
-    })
+    }
+    sums.map(|sums| totals(sums))
 }
 
 #[target_feature(enable = "avx2")]
@@ -114,4 +137,19 @@ fn half_of_sums(planes: &Planes, signs: &Eight, half: usize) -> __m256i {
     let counts = counts.map(|count| _mm256_sad_epu8(count, zero));
     let low = _mm256_add_epi64(counts[0], _mm256_slli_epi64::<1>(counts[1]));
     _mm256_add_epi64(low, _mm256_sub_epi64(_mm256_slli_epi64::<2>(counts[2]), _mm256_slli_epi64::<3>(counts[3])))
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn above(numbers: &[f32], least: f32, bits: &mut [u64]) {
+    let least = _mm256_set1_ps(least);
+    for (bits, numbers) in bits.iter_mut().zip(numbers.as_chunks::<64>().0) {
+        let mut above = 0;
+        for (part, numbers) in numbers.as_chunks::<8>().0.iter().enumerate() {
+            // SAFETY: the eight numbers are there to be read, wherever they stand.
+            let numbers = unsafe { _mm256_loadu_ps(numbers.as_ptr()) };
+            let eight = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(numbers, least));
+            above |= u64::from(eight.cast_unsigned()) << (8 * part);
+        }
+        *bits &= above;
+    }
 }

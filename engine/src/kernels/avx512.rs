@@ -1,11 +1,12 @@
 //! Kernels in AVX-512, whose `vpopcntq` counts the bits of eight words at once. What they compute is said by their portable forms.
 
-use super::{Eight, Planes};
+use super::{Bytes, Eight, Planes, Shorts, avx2};
 use crate::embedding::{Code, LANES};
 use std::arch::x86_64::{
-    __m512, __m512i, _mm256_storeu_si256, _mm512_add_epi64, _mm512_add_ps, _mm512_and_si512, _mm512_cvtepi64_epi32, _mm512_loadu_ps,
-    _mm512_loadu_si512, _mm512_min_epu64, _mm512_mul_ps, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_setzero_ps, _mm512_setzero_si512,
-    _mm512_slli_epi64, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
+    __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm256_loadu_si256, _mm256_storeu_si256, _mm512_add_epi16, _mm512_add_epi32, _mm512_add_epi64,
+    _mm512_and_si512, _mm512_castsi512_si256, _mm512_cmp_ps_mask, _mm512_cvtepi8_epi16, _mm512_cvtepi64_epi32, _mm512_extracti64x4_epi64,
+    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_min_epu64, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_set1_ps,
+    _mm512_setzero_si512, _mm512_slli_epi16, _mm512_slli_epi64, _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
 };
 
 #[target_feature(enable = "avx512f")]
@@ -27,30 +28,52 @@ fn everywhere(word: u64) -> __m512i {
     _mm512_set1_epi64(word.cast_signed())
 }
 
+/// Thirty-two numbers.
 #[target_feature(enable = "avx512f")]
-fn load_floats(floats: &[f32; 16]) -> __m512 {
-    // SAFETY: the sixteen numbers are there to be read, wherever they stand.
-    unsafe { _mm512_loadu_ps(floats.as_ptr()) }
+fn shorts(numbers: &[i16; 32]) -> __m512i {
+    // SAFETY: the numbers are there to be read, wherever they stand.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
 
-/// Multiplied and then added, not at once: that would round otherwise than the portable form.
-#[target_feature(enable = "avx512f")]
-pub(super) fn dots(query: &[f32], rows: [&[f32]; 4]) -> [f32; 4] {
-    let (asked, rest) = query.as_chunks::<16>();
-    let chunks = rows.map(|row| row.as_chunks::<16>());
-    let mut lanes = [_mm512_setzero_ps(); 4];
-    for (at, asked) in asked.iter().enumerate() {
-        let asked = load_floats(asked);
-        for (lanes, (chunk, _)) in lanes.iter_mut().zip(&chunks) {
-            *lanes = _mm512_add_ps(*lanes, _mm512_mul_ps(load_floats(&chunk[at]), asked));
+/// Thirty-two bytes, in the room of two each.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn bytes(bytes: &[i8; 32]) -> __m512i {
+    // SAFETY: the bytes are there to be read, wherever they stand.
+    _mm512_cvtepi8_epi16(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
+}
+
+/// What each of four vectors sums up to.
+#[target_feature(enable = "avx512f,avx2")]
+fn totals(of: [__m512i; 4]) -> [i32; 4] {
+    let [a, b, c, d] = of.map(|one| _mm256_add_epi32(_mm512_castsi512_si256(one), _mm512_extracti64x4_epi64::<1>(one)));
+    avx2::totals([a, b, c, d])
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn products(asked: &Shorts, rows: [&Bytes; 4]) -> [i32; 4] {
+    let [a, b, c, d] = rows.map(|row| row.as_chunks().0);
+    let mut sums = [_mm512_setzero_si512(); 4];
+    for ((((asked, a), b), c), d) in asked.as_chunks().0.iter().zip(a).zip(b).zip(c).zip(d) {
+        let asked = shorts(asked);
+        for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
+            *sum = _mm512_add_epi32(*sum, _mm512_madd_epi16(asked, bytes(row)));
         }
     }
-    std::array::from_fn(|row| {
-        let mut sums = [0.0_f32; 16];
-        // SAFETY: there is room for sixteen numbers.
-        unsafe { _mm512_storeu_ps(sums.as_mut_ptr(), lanes[row]) };
-        sums.iter().sum::<f32>() + chunks[row].1.iter().zip(rest).map(|(x, y)| x * y).sum::<f32>()
-    })
+    totals(sums)
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn whole_products(asked: [&Shorts; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
+    let [first, second] = asked.map(|asked| asked.as_chunks().0);
+    let mut sums = [[_mm512_setzero_si512(); 4]; 2];
+    for (row, (high, low)) in rows.iter().enumerate() {
+        for (((first, second), high), low) in first.iter().zip(second).zip(high.as_chunks().0).zip(low.as_chunks().0) {
+            let whole = _mm512_add_epi16(_mm512_slli_epi16::<8>(bytes(high)), bytes(low));
+            sums[0][row] = _mm512_add_epi32(sums[0][row], _mm512_madd_epi16(shorts(first), whole));
+            sums[1][row] = _mm512_add_epi32(sums[1][row], _mm512_madd_epi16(shorts(second), whole));
+        }
+    }
+    sums.map(|sums| totals(sums))
 }
 
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
@@ -83,5 +106,19 @@ pub(super) fn sums(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
         let high = _mm512_sub_epi64(_mm512_slli_epi64::<2>(counts[2]), _mm512_slli_epi64::<3>(counts[3]));
         // SAFETY: there is room for eight numbers of 32 bits.
         unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(_mm512_add_epi64(low, high))) };
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+pub(super) fn above(numbers: &[f32], least: f32, bits: &mut [u64]) {
+    let least = _mm512_set1_ps(least);
+    for (bits, numbers) in bits.iter_mut().zip(numbers.as_chunks::<64>().0) {
+        let mut above = 0;
+        for (part, numbers) in numbers.as_chunks::<16>().0.iter().enumerate() {
+            // SAFETY: the sixteen numbers are there to be read, wherever they stand.
+            let numbers = unsafe { _mm512_loadu_ps(numbers.as_ptr()) };
+            above |= u64::from(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(numbers, least)) << (16 * part);
+        }
+        *bits &= above;
     }
 }

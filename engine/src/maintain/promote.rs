@@ -10,6 +10,7 @@ use crate::change::{Call, Change};
 use crate::db::clusters::{self, Episode, Kind};
 use crate::db::log::Operation;
 use crate::db::memories::{self, Memory, New, Status};
+use crate::db::vectors;
 use crate::duplicate::{self, Values};
 use crate::embedding::Embedding;
 use crate::error::Result;
@@ -313,7 +314,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
     let central = &promotion.members[promotion.central];
     let content = memories::by_seq(change.conn, central.seq)?.map(|memory| memory.content).unwrap_or_default();
     let seqs: Vec<i64> = promotion.members.iter().map(|member| member.seq).collect();
-    let coded = change.shared.index().coded(central.seq);
+    let coded = vectors::coded(change.conn, central.seq, &change.shared.settings().model)?;
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let ids: Vec<&str> = promotion.members.iter().take(NAMED).map(|member| member.id.as_str()).collect();
     let fields = json!({"promoted": true, "promoted_from": central.id, "source_ids": ids, "sources": seqs.len()});

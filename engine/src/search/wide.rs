@@ -1,22 +1,27 @@
-//! Finding among many memories: all are compared roughly, the best of them exactly, and only what can be among the answers is scored.
+//! Finding among many memories: all are compared roughly, some nearly, the best of them exactly, and only what can be among the answers is
+//! scored.
 //!
 //! The rules are those of the soft ranking (`soft`); what is left out is what cannot be seen in the answer: the order of memories that
 //! are far from the question. `Depth::Whole` compares everything and is what this is measured by. Not here: stores in which everything
 //! can be compared (`search`).
 
-use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, words, worth_giving};
+use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, choose, words, worth_giving};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
-use crate::index::{Index, Lines, Mask, Rough, Run, Scratch, narrow, slots_of};
+use crate::index::{Index, Known, Lines, Mask, Rough, Run, Scratch, Stepped, narrow, slots_of};
 use crate::{graph, kernels, query, soft};
 use soft::Question;
 use std::collections::HashMap;
 
-/// How many have their words compared, of all.
+/// Of how many the cosine is looked at more closely, of all.
+const CLOSER: usize = 3_000;
+/// Of how many of these exactly: some more than are compared, since what is nearly known may stand on the wrong side.
+const EXACT: usize = 520;
+/// How many of these have their words compared.
 const COMPARED: usize = 400;
 /// Of how many of these the surroundings are looked at: at least, and for each answer that is wanted.
 const CENTRES: (usize, usize) = (60, 4);
-/// Of how many, for each centre, the whole vector is looked at.
+/// Of how many, for each centre, the cosine is looked at more closely.
 const CLOSELY: usize = 4;
 /// How many of those that are linked to what the question names are looked at, whatever they are worth by themselves.
 const LINKED: usize = 40;
@@ -29,11 +34,12 @@ pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, name
         let (wide, mut lines) = (Wide::new(index, mask, sought, (asked, named), scratch), Lines::new(index, mask));
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, sought.depth, scratch);
-        let mut centres = wide.centres(&candidates, centres, asked, scratch);
-        centres.extend(wide.centres(&wide.linked, LINKED, asked, scratch));
+        let compared = wide.compared(candidates, scratch);
+        let mut centres = wide.centres(&compared, centres, scratch);
+        centres.extend(wide.centres(&wide.linked, LINKED, scratch));
         centres.sort_unstable();
         centres.dedup();
-        let scored = wide.surroundings(&mut lines, centres, asked, scratch);
+        let scored = wide.surroundings(&mut lines, centres, scratch);
         let matched = scratch.matching_in(mask);
         (worth_giving(scored, matched), matched)
     })
@@ -42,6 +48,7 @@ pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, name
 struct Wide<'a> {
     index: &'a Index,
     mask: &'a Mask,
+    asked: Stepped,
     question: Question,
     /// Who is named by the question.
     called: &'a [u32],
@@ -58,9 +65,10 @@ impl<'a> Wide<'a> {
         let among = among(index, mask);
         let mut having: HashMap<String, usize> = HashMap::new();
         let mut count = |terms: &[String]| {
-            let of_list = || index.words().list(terms).map_or(0, |list| mask.count_of(list.slots()));
+            let of_list = || index.words().list(terms).map_or(0, |list| list.count_in(mask));
             *having.entry(terms[0].clone()).or_insert_with(of_list)
         };
+        let vector = &asked.vector;
         let asked = asked_words(asked, among.count, &mut count);
         let words: Vec<(Vec<String>, usize)> =
             words(sought.text).into_iter().map(|terms| (count(&terms), terms)).map(|(count, terms)| (terms, count)).collect();
@@ -74,47 +82,70 @@ impl<'a> Wide<'a> {
         let question = Question::new(sought.text, &asked, sought.today);
         let days = if question.names_dates() { days(index, mask, &question) } else { (0, Vec::new()) };
         let plain = called.is_empty() && !question.wants() && days.1.is_empty();
-        Self { index, mask, question, called, days, plain, linked: graph::linked(index, mask, named) }
+        Self { index, mask, asked: Stepped::from(vector), question, called, days, plain, linked: graph::linked(index, mask, named) }
     }
 
     /// The best by everything but their words, as far as a rough comparison tells.
     fn candidates(&self, asked: &Asked, depth: Depth, scratch: &mut Scratch) -> Vec<u32> {
         let rough = Rough::new(asked.vector.as_slice());
-        let mut chosen = Chosen::default();
         scratch.others(self.index.estimates_of_others(&rough, self.mask));
         for (number, word) in self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
             let estimates = if depth == Depth::Exact {
-                scratch.keep(number, self.exactly(number, *word, asked))
+                self.exactly(number, *word, scratch)
             } else {
                 scratch.with_others(number, self.index.estimates(&rough, number, *word))
             };
-            let lexical = &scratch.lexical[number * 64..number * 64 + 64];
-            let mut worth = [0.0; 64];
-            for ((worth, estimate), lexical) in worth.iter_mut().zip(&estimates).zip(lexical) {
-                *worth = soft::roughly(*estimate, *lexical);
-            }
+            let mut near = [*word];
+            kernels::above(&estimates, MATCH_COSINE, &mut near);
+            scratch.near[number] |= near[0];
+            scratch.weigh(number, &estimates, soft::ROUGHLY);
             if !self.plain {
-                for at in (0..64).filter(|at| word >> at & 1 == 1) {
-                    #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
-                    let named = self.named(number * 64 + at) as f32;
-                    worth[at] += named;
-                }
+                #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
+                slots_of(number, *word).for_each(|slot| scratch.worth[slot] += self.named(slot) as f32);
             }
-            scratch.near[number] |= bits_of(&estimates, |estimate| f64::from(estimate) >= MATCH_COSINE) & word;
-            let least = chosen.least;
-            slots_of(number, bits_of(&worth, |worth| worth > least) & word).for_each(|slot| chosen.add(worth[slot % 64], narrow(slot)));
         }
-        chosen.best()
+        slots(&choose::best(&scratch.worth, self.mask.words(), (CLOSER, CLOSER + CLOSER / 8)))
     }
 
     /// The cosines of those of 64 slots that are admitted.
-    fn exactly(&self, number: usize, word: u64, asked: &Asked) -> [f32; 64] {
+    fn exactly(&self, number: usize, word: u64, scratch: &mut Scratch) -> [f32; 64] {
         let slots: Vec<u32> = slots_of(number, word).map(narrow).collect();
         let mut cosines = [0.0; 64];
-        for (slot, cosine) in slots.iter().zip(self.index.cosines(&asked.vector, &slots)) {
+        for (slot, cosine) in slots.iter().zip(self.index.cosines(&self.asked, &slots)) {
             cosines[*slot as usize % 64] = cosine;
+            scratch.set(*slot as usize, cosine, Known::Exactly, MATCH_COSINE);
         }
-        cosines
+        scratch.keep(number, cosines)
+    }
+
+    /// The best of the candidates, once their cosines are looked at more closely.
+    fn compared(&self, mut candidates: Vec<u32>, scratch: &mut Scratch) -> Vec<u32> {
+        if candidates.len() > EXACT {
+            self.look_closer(&candidates, Known::Nearly, scratch);
+            candidates = self.best(&candidates, EXACT, scratch);
+        }
+        self.look_closer(&candidates, Known::Exactly, scratch);
+        self.best(&candidates, COMPARED, scratch)
+    }
+
+    /// So many of the best by everything but their words, in their order.
+    fn best(&self, of: &[u32], count: usize, scratch: &Scratch) -> Vec<u32> {
+        #[expect(clippy::cast_possible_truncation, reason = "a comparison that need not be exact")]
+        let mut worth: Vec<f32> = of.iter().map(|slot| self.own(*slot, scratch) as f32).collect();
+        worth.resize(worth.len().next_multiple_of(64), 0.0);
+        slots(&choose::best(&worth, &vec![u64::MAX; worth.len() / 64], (count, count))).into_iter().map(|at| of[at as usize]).collect()
+    }
+
+    /// Takes the cosines of those of some memories that are not known as well yet.
+    fn look_closer(&self, slots: &[u32], known: Known, scratch: &mut Scratch) {
+        let slots: Vec<u32> = slots.iter().copied().filter(|slot| !scratch.knows(*slot as usize, known)).collect();
+        let cosines = match known {
+            Known::Nearly => self.index.nearly(&self.asked, &slots),
+            Known::Exactly => self.index.cosines(&self.asked, &slots),
+        };
+        for (slot, cosine) in slots.iter().zip(cosines) {
+            scratch.set(*slot as usize, cosine, known, MATCH_COSINE);
+        }
     }
 
     /// What the question names or wants, of one memory.
@@ -128,41 +159,37 @@ impl<'a> Wide<'a> {
     }
 
     /// The best of the candidates, once their words are compared.
-    fn centres(&self, candidates: &[u32], count: usize, asked: &Asked, scratch: &mut Scratch) -> Vec<u32> {
+    fn centres(&self, candidates: &[u32], count: usize, scratch: &mut Scratch) -> Vec<u32> {
+        self.look_closer(candidates, Known::Nearly, scratch);
         let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
         let worth = |(at, slot): (usize, &u32)| {
             candidates.get(at + soft::AHEAD).into_iter().for_each(|slot| kernels::bring(codes(*slot)));
             (self.own(*slot, scratch) + self.question.own_match(codes(*slot)), *slot)
         };
         let mut best: Vec<(f64, u32)> = candidates.iter().enumerate().map(worth).collect();
-        keep_best(&mut best, CLOSELY * count);
-        let slots: Vec<u32> = best.iter().map(|(_, slot)| *slot).collect();
-        for ((score, slot), cosine) in best.iter_mut().zip(self.index.cosines(&asked.vector, &slots)) {
-            *score += closer(cosine, scratch.estimates[*slot as usize]);
-            scratch.set_exactly(*slot as usize, cosine, MATCH_COSINE);
-        }
         keep_best(&mut best, count);
         best.into_iter().map(|(_, slot)| slot).collect()
     }
 
-    /// What a memory is worth by everything but its words, roughly.
+    /// What a memory is worth by everything but its words, as far as its cosine is known.
     fn own(&self, slot: u32, scratch: &Scratch) -> f64 {
         soft::base(f64::from(scratch.estimates[slot as usize]), scratch.lexical_of(slot)) + self.named(slot as usize)
     }
 
     /// The centres and all around them, with what their surroundings add.
-    fn surroundings(&self, lines: &mut Lines<'_>, centres: Vec<u32>, asked: &Asked, scratch: &mut Scratch) -> Vec<Scored> {
-        let closely = CLOSELY * centres.len();
+    fn surroundings(&self, lines: &mut Lines<'_>, centres: Vec<u32>, scratch: &mut Scratch) -> Vec<Scored> {
+        let wanted = centres.len();
         // One more on each side: a neighbour is lifted by its own neighbour.
         let runs = lines.around(centres, soft::REACH + 1);
-        let mut scores: Vec<f64> = Vec::new();
+        let (mut scores, mut codes, mut room): (Vec<f64>, Vec<&[Code]>, Vec<f64>) = Default::default();
         for run in &runs {
             let first = scores.len();
             scores.extend(run.slots.iter().map(|slot| self.own(*slot, scratch)));
-            let codes: Vec<&[Code]> = run.slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
-            self.question.add_matches(&mut scores[first..], &codes, run.link);
+            codes.clear();
+            codes.extend(run.slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()));
+            self.question.add_matches(&mut scores[first..], &codes, run.link, &mut room);
         }
-        self.look_closely(&runs, &mut scores, (asked, closely), scratch);
+        self.correct(&runs, &mut scores, wanted, scratch);
         let (mut done, mut rest) = (Vec::with_capacity(scores.len()), scores.as_slice());
         for Run { slots, link } in runs {
             let asks: Vec<bool> = slots.iter().map(|slot| self.index.said(*slot as usize).kind.question).collect();
@@ -179,23 +206,22 @@ impl<'a> Wide<'a> {
         done
     }
 
-    /// Of the best so far the exact cosine takes the place of the rough one, unless it did so before.
-    fn look_closely(&self, runs: &[Run], scores: &mut [f64], (asked, count): (&Asked, usize), scratch: &mut Scratch) {
+    /// Looks closer at the cosines of the best so far, and takes those of the best of these exactly.
+    fn correct(&self, runs: &[Run], scores: &mut [f64], count: usize, scratch: &mut Scratch) {
         let slots: Vec<u32> = runs.iter().flat_map(|run| &run.slots).copied().collect();
         let mut best: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
-        keep_best(&mut best, count);
-        best.retain(|(_, at)| !scratch.is_exact(slots[*at as usize] as usize));
-        let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
-        for ((_, at), (slot, cosine)) in best.iter().zip(chosen.iter().zip(self.index.cosines(&asked.vector, &chosen))) {
-            scores[*at as usize] += closer(cosine, scratch.estimates[*slot as usize]);
-            scratch.set_exactly(*slot as usize, cosine, MATCH_COSINE);
+        for (count, known) in [(CLOSELY * count, Known::Nearly), (count, Known::Exactly)] {
+            keep_best(&mut best, count);
+            let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
+            let worth = |slot: u32, scratch: &Scratch| soft::base(f64::from(scratch.estimates[slot as usize]), 0.0);
+            let before: Vec<f64> = chosen.iter().map(|slot| worth(*slot, scratch)).collect();
+            self.look_closer(&chosen, known, scratch);
+            for (((score, at), slot), before) in best.iter_mut().zip(chosen).zip(before) {
+                *score += worth(slot, scratch) - before;
+                scores[*at as usize] = *score;
+            }
         }
     }
-}
-
-/// What is added to a score when the exact cosine takes the place of the rough one.
-fn closer(cosine: f32, rough: f32) -> f64 {
-    soft::base(f64::from(cosine), 0.0) - soft::base(f64::from(rough), 0.0)
 }
 
 /// Keeps so many of the best, in no order; of equals the later one.
@@ -206,9 +232,9 @@ fn keep_best(of: &mut Vec<(f64, u32)>, count: usize) {
     }
 }
 
-/// One bit for each of 64 numbers.
-fn bits_of(numbers: &[f32; 64], has: impl Fn(f32) -> bool) -> u64 {
-    numbers.iter().enumerate().fold(0, |bits, (at, number)| bits | u64::from(has(*number)) << at)
+/// The slots of bits.
+fn slots(bits: &[u64]) -> Vec<u32> {
+    bits.iter().enumerate().flat_map(|(number, word)| slots_of(number, *word)).map(narrow).collect()
 }
 
 /// BM25 of every admitted memory, as a share of the ideal.
@@ -219,13 +245,14 @@ fn lexical(index: &Index, mask: &Mask, words: &[(Vec<String>, usize)], among: Ad
         let Some(list) = index.words().list(terms) else { continue };
         let rarity = idf(*having) / measure;
         let common = having * COMMON >= among.count && words.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
+        list.mark_in(mask, &mut scratch.worded);
+        if common {
+            continue;
+        }
         for (slot, times) in list.iter().filter(|(slot, _)| mask.admits(*slot)) {
-            scratch.has_word(slot);
-            if !common {
-                #[expect(clippy::cast_possible_truncation, reason = "a share; seven digits are enough")]
-                let share = (rarity * SHORT.saturated(times, index.words().length(slot), among.mean_length)) as f32;
-                scratch.lexical[slot] += share;
-            }
+            #[expect(clippy::cast_possible_truncation, reason = "a share; seven digits are enough")]
+            let share = (rarity * SHORT.saturated(times, index.words().length(slot), among.mean_length)) as f32;
+            scratch.lexical[slot] += share;
         }
     }
 }
@@ -241,37 +268,6 @@ fn days(index: &Index, mask: &Mask, question: &Question) -> (i32, Vec<f64>) {
     (first, question.nearness(&days))
 }
 
-/// The best of what was seen so far, a few times as many as are wanted.
-#[derive(Default)]
-struct Chosen {
-    seen: Vec<(f32, u32)>,
-    /// What is not worth more is not among the best.
-    least: f32,
-}
-
-impl Chosen {
-    fn add(&mut self, worth: f32, slot: u32) {
-        self.seen.push((worth, slot));
-        if self.seen.len() >= 4 * COMPARED {
-            self.cut();
-        }
-    }
-
-    fn cut(&mut self) {
-        if self.seen.len() > COMPARED {
-            let (_, (least, _), _) = self.seen.select_nth_unstable_by(COMPARED, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-            self.least = *least;
-            self.seen.truncate(COMPARED);
-        }
-    }
-
-    fn best(mut self) -> Vec<u32> {
-        self.cut();
-        self.seen.sort_unstable_by_key(|(_, slot)| *slot);
-        self.seen.into_iter().map(|(_, slot)| slot).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Depth;
@@ -279,7 +275,7 @@ mod tests {
     use crate::decay::{Anchor, Decay};
     use crate::embedding::{Asked, Coded, DIMENSIONS, Embedding};
     use crate::explain::Telling;
-    use crate::index::{Entry, Filter, Index};
+    use crate::index::{Entry, Filter, Index, Stepped};
     use crate::rank::Fusion;
     use crate::search::{Found, Sought, near, search};
     use crate::testing::{T0, asked, coded};
@@ -386,7 +382,7 @@ mod tests {
         for number in (0..STORED).step_by(97) {
             let vector = vector(number / 6, number);
             let slots: Vec<u32> = mask.slots().map(super::narrow).collect();
-            let cosines = index.cosines(&vector, &slots);
+            let cosines = index.cosines(&Stepped::from(&vector), &slots);
             let expected: Vec<usize> =
                 slots.iter().zip(&cosines).filter(|(_, cosine)| **cosine > 0.9).map(|(slot, _)| *slot as usize).collect();
             assert_eq!(near(&index, &mask, &vector, 0.9).into_iter().map(|(slot, _)| slot).collect::<Vec<_>>(), expected, "{number}");

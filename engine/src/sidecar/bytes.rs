@@ -5,7 +5,7 @@
 use crate::db::memories::Status;
 use crate::decay::Anchor;
 use crate::embedding::{CODE_BYTES, Code, DIMENSIONS};
-use crate::index::{Entry, Record, Said};
+use crate::index::{Entry, Packed, Record, Row, Said};
 use crate::soft::Kind;
 use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -41,8 +41,9 @@ pub(super) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
         out.extend(times.to_le_bytes());
     }
     count(out, pieces.len());
-    for value in pieces.iter().flat_map(|piece| piece.iter()) {
-        out.extend_from_slice(&value.to_le_bytes());
+    for Row { first, second, step } in pieces {
+        out.extend(step.to_le_bytes());
+        out.extend(first.iter().chain(*second).map(|byte| byte.cast_unsigned()));
     }
     count(out, codes.map_or(0, |codes| codes.len() + 1));
     for code in codes.iter().flat_map(|codes| codes.iter()) {
@@ -72,10 +73,13 @@ fn place<T: PartialEq>(out: &mut Vec<u8>, all: &[T], one: &T) {
     out.push(all.iter().position(|other| other == one).map_or(u8::MAX, |at| u8::try_from(at).unwrap_or(u8::MAX)));
 }
 
-/// Numbers and codes of the record that is read, whose room is used again for the next.
+/// Bytes of one piece: a step, and two bytes a number.
+const PIECE: usize = 4 + 2 * DIMENSIONS;
+
+/// Vectors and codes of the record that is read, whose room is used again for the next.
 #[derive(Debug, Default)]
 pub(super) struct Room {
-    numbers: Vec<f32>,
+    pieces: Vec<Packed>,
     codes: Vec<Code>,
 }
 
@@ -99,9 +103,9 @@ impl Room {
         let length = u32::from_le_bytes(rest.array()?);
         let terms = rest.many(|rest| Some((rest.text()?, u16::from_le_bytes(rest.array()?))))?;
         let pieces = rest.count()?;
-        let numbers = rest.take(pieces.checked_mul(DIMENSIONS * 4)?)?;
-        self.numbers.clear();
-        self.numbers.extend(numbers.as_chunks().0.iter().map(|number| f32::from_le_bytes(*number)));
+        let of_pieces = rest.take(pieces.checked_mul(PIECE)?)?;
+        self.pieces.clear();
+        self.pieces.extend(of_pieces.as_chunks().0.iter().map(piece));
         let codes = rest.count()?;
         let of_codes = rest.take(codes.saturating_sub(1).checked_mul(CODE_BYTES)?)?;
         self.codes.clear();
@@ -122,10 +126,18 @@ impl Room {
             extractive: is(1),
         };
         let said = Said { kind: kind_said, day: said_day, speaker: 0, print };
-        let pieces = self.numbers.chunks_exact(DIMENSIONS).collect();
+        let pieces = self.pieces.iter().map(Packed::row).collect();
         let codes = (codes > 0).then_some(self.codes.as_slice());
         rest.0.is_empty().then_some(Record { entry, said, speaker, terms, length, pieces, codes })
     }
+}
+
+fn piece(bytes: &[u8; PIECE]) -> Packed {
+    let (step, numbers) = bytes.split_at(4);
+    let byte = |at: usize| numbers[at].cast_signed();
+    let step = step.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+    let (first, second) = (std::array::from_fn(byte), std::array::from_fn(|at| byte(DIMENSIONS + at)));
+    Packed { first, second, step: f32::from_bits(step) }
 }
 
 #[expect(clippy::option_option, reason = "none of the outer is a fault, none of the inner is no day")]

@@ -152,22 +152,27 @@ impl Question {
     }
 
     /// Adds the soft match of the words to memories that stand one after the other; a word counts somewhat less in the memory next door.
-    pub(crate) fn add_matches(&self, scores: &mut [f64], codes: &[&[Code]], link: f64) {
+    pub(crate) fn add_matches(&self, scores: &mut [f64], codes: &[&[Code]], link: f64, room: &mut Vec<f64>) {
         let count = self.weights.len();
         if count == 0 {
             return;
         }
-        let mut matches = vec![0.0; scores.len() * count];
-        for (at, row) in matches.chunks_exact_mut(count).enumerate() {
+        // One row more on each side, where there is nothing.
+        room.clear();
+        room.resize((scores.len() + 2) * count, 0.0);
+        for (at, row) in room.chunks_exact_mut(count).skip(1).take(codes.len()).enumerate() {
             codes.get(at + AHEAD).copied().into_iter().for_each(kernels::bring);
             words::matches(&self.eights, codes[at], row);
         }
-        let zeros = vec![0.0; count];
-        let row = |at: usize| matches.get(at * count..(at + 1) * count).unwrap_or(&zeros);
-        for (at, score) in scores.iter_mut().enumerate() {
-            let (before, own, after) = (at.checked_sub(1).map_or(zeros.as_slice(), row), row(at), row(at + 1));
-            let best = |word: usize| own[word].max(TERM_BESIDE * link * before[word].max(after[word]));
-            *score += SOFT * self.weights.iter().enumerate().map(|(word, weight)| weight * best(word)).sum::<f64>();
+        let beside = TERM_BESIDE * link;
+        for (score, rows) in scores.iter_mut().zip(room.windows(3 * count).step_by(count)) {
+            let ((before, own), after) = (rows[..2 * count].split_at(count), &rows[2 * count..]);
+            let mut sum = 0.0;
+            for (((weight, own), before), after) in self.weights.iter().zip(own).zip(before).zip(after) {
+                let next_door = beside * if before < after { after } else { before };
+                sum += weight * if *own < next_door { next_door } else { *own };
+            }
+            *score += SOFT * sum;
         }
     }
 }
@@ -177,11 +182,9 @@ pub(crate) fn base(cosine: f64, lexical: f64) -> f64 {
     COS * cosine.max(0.0) + LEX * lexical
 }
 
-/// The same, of what is only roughly known.
+/// What both count, where they are only roughly known.
 #[expect(clippy::cast_possible_truncation, reason = "the constants have few digits")]
-pub(crate) fn roughly(cosine: f32, lexical: f32) -> f32 {
-    COS as f32 * cosine.max(0.0) + LEX as f32 * lexical.min(1.0)
-}
+pub(crate) const ROUGHLY: [f32; 2] = [COS as f32, LEX as f32];
 
 /// The score of each memory. `items` stand in the order of `orders`, one after the other.
 pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) -> Vec<f64> {
@@ -191,10 +194,10 @@ pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) 
     let mut scores: Vec<f64> = items.iter().map(|item| base(item.cosine, item.lexical)).collect();
     let codes: Vec<&[Code]> = items.iter().map(|item| item.codes).collect();
     let asks: Vec<bool> = items.iter().map(|item| item.kind.question).collect();
-    let mut lifted = Vec::with_capacity(scores.len());
+    let (mut lifted, mut room) = (Vec::with_capacity(scores.len()), Vec::new());
     for (order, range) in ranges(orders) {
         let of_order = &mut scores[range.clone()];
-        question.add_matches(of_order, &codes[range.clone()], order.link);
+        question.add_matches(of_order, &codes[range.clone()], order.link, &mut room);
         of_order.iter_mut().zip(&named[range.clone()]).for_each(|(score, named)| *score += named);
         lifted.extend(order::lift(of_order, &asks[range], order.link));
     }

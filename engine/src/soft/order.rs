@@ -76,23 +76,22 @@ pub(crate) fn lift(scores: &[f64], question: &[bool], link: f64) -> Vec<f64> {
 ///
 /// The best two of any 16 in a row are those of two eights, and so on: five passes without a branch.
 pub(super) fn best_around(scores: &[f64]) -> Vec<f64> {
-    let mut means: Vec<f64> = Vec::with_capacity(scores.len());
-    let end = scores.len().saturating_sub(REACH).max(REACH.min(scores.len()));
-    means.extend((0..REACH.min(scores.len())).map(|at| best_at_end(scores, at)));
-    let (mut first, mut second) = (scores.to_vec(), vec![f64::NEG_INFINITY; scores.len()]);
+    const NOTHING: f64 = f64::NEG_INFINITY;
+    let (mut first, mut second) = (vec![NOTHING; scores.len() + 2 * REACH], vec![NOTHING; scores.len() + 2 * REACH]);
+    first[REACH..REACH + scores.len()].copy_from_slice(scores);
     for step in [1, 2, 4, 8] {
-        let count = first.len().saturating_sub(step);
+        let count = first.len() - step;
         for at in 0..count {
             (first[at], second[at]) = better_two((first[at], second[at]), (first[at + step], second[at + step]));
         }
         first.truncate(count);
     }
-    means.extend((REACH..end).map(|at| {
-        let (best, next) = better_two((first[at - REACH], second[at - REACH]), (scores[at + REACH], f64::NEG_INFINITY));
-        (best + next) / BEST as f64
-    }));
-    means.extend((end..scores.len()).map(|at| best_at_end(scores, at)));
-    means
+    let mean = |at: usize| {
+        let least = if at < REACH || at + REACH >= scores.len() { 0.0 } else { NOTHING };
+        let (best, next) = better_two((first[at], second[at]), (scores.get(at + REACH).copied().unwrap_or(NOTHING), NOTHING));
+        (best.max(least) + next.max(least)) / BEST as f64
+    };
+    (0..scores.len()).map(mean).collect()
 }
 
 /// The best two of twice two.
@@ -100,17 +99,6 @@ fn better_two(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     let (least, most) = if a.0 < b.0 { (a.0, b.0) } else { (b.0, a.0) };
     let second = if a.1 < b.1 { b.1 } else { a.1 };
     (most, if least < second { second } else { least })
-}
-
-fn best_at_end(scores: &[f64], at: usize) -> f64 {
-    let mut best = [0.0; BEST];
-    for score in &scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)] {
-        if *score > best[BEST - 1] {
-            best[BEST - 1] = *score;
-            best.sort_by(|a, b| b.total_cmp(a));
-        }
-    }
-    best.iter().sum::<f64>() / BEST as f64
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(crate) fn parts(items: &[Item<'_>], orders: &[Order], question: &Question) -
         let legs: Vec<f64> = of_order.iter().map(|item| base(item.cosine, item.lexical)).collect();
         let mut scores = legs.clone();
         let codes: Vec<&[Code]> = of_order.iter().map(|item| item.codes).collect();
-        question.add_matches(&mut scores, &codes, order.link);
+        question.add_matches(&mut scores, &codes, order.link, &mut Vec::new());
         let words: Vec<f64> = scores.iter().zip(&legs).map(|(with, without)| with - without).collect();
         for ((score, item), near) in scores.iter_mut().zip(of_order).zip(near) {
             *score += question.worth(item.kind, *near, item.said_by_named);

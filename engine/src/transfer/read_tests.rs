@@ -1,6 +1,7 @@
 //! What comes with an import beside the texts: vectors, codes of words, the keyword index.
 
 use super::tests::{exported, import, imported, small};
+use crate::db::vectors;
 use crate::embedding::{Code, Coded};
 use crate::testing::{House, axis, parse};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ fn what_the_model_has_read_comes_along() {
     let mut other = House::new();
     imported(&mut other, &file);
     assert_eq!((other.reader.without_vector(9).expect("lists"), exported(&other, true)), (Vec::new(), file.clone()));
-    assert_eq!(other.reader.shared.index().coded(1), read);
+    assert_eq!(vectors::coded(&other.reader.conn, 1, "test").expect("reads"), read);
     // Codes that are cut short are read anew, and the vector stays.
     let codes: Value = serde_json::from_str(file.lines().find(|line| line.contains("codes")).expect("has codes")).expect("is JSON");
     let codes = codes["codes"].as_str().expect("is text");

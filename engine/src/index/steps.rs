@@ -1,0 +1,143 @@
+//! A vector in whole steps: two bytes a number instead of four, and the first of them tell the most of it.
+//!
+//! A step is the largest number of the vector divided by [`STEPS`], so that what is lost of a cosine is a few millionths; the first bytes
+//! alone tell it to less than a hundredth, mostly to a thousandth. All sums are of whole numbers and the same on every machine. Not here:
+//! where vectors stand (`vectors`), the loops (`kernels`).
+
+use crate::embedding::{DIMENSIONS, Embedding};
+use crate::kernels::{self, Bytes, Shorts};
+
+/// How many steps the largest number of a vector has: both its bytes are full.
+const STEPS: f32 = 127.0 * 256.0 + 127.0;
+/// What a step of the first byte is worth in those of the second.
+const FIRST: i64 = 256;
+
+/// How far off a cosine may be of which only the first bytes tell; it is a tenth of that, usually.
+pub(crate) const NEARLY: f32 = 0.01;
+
+/// A vector as it is kept: the first and the second byte of each number, and how much one step is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Row<'a> {
+    pub first: &'a Bytes,
+    pub second: &'a Bytes,
+    pub step: f32,
+}
+
+/// The same, by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Packed {
+    pub first: Bytes,
+    pub second: Bytes,
+    pub step: f32,
+}
+
+/// A vector as it is asked with.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stepped {
+    first: Shorts,
+    second: Shorts,
+    step: f32,
+}
+
+impl Stepped {
+    /// Divides a vector into steps.
+    #[expect(clippy::cast_possible_truncation, reason = "between -STEPS and STEPS, which two bytes hold")]
+    pub(crate) fn of(vector: &[f32]) -> Self {
+        let step = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs())) / STEPS;
+        let (mut first, mut second) = ([0; DIMENSIONS], [0; DIMENSIONS]);
+        for ((first, second), value) in first.iter_mut().zip(&mut second).zip(vector) {
+            let steps = (value / step).round().clamp(-STEPS, STEPS) as i16;
+            *first = (steps + 128) >> 8;
+            *second = steps - (*first << 8);
+        }
+        Self { first, second, step }
+    }
+
+    /// As it is kept.
+    pub(crate) fn packed(&self) -> Packed {
+        #[expect(clippy::cast_possible_truncation, reason = "they are bytes in the room of two")]
+        let bytes = |shorts: &Shorts| shorts.map(|short| short as i8);
+        Packed { first: bytes(&self.first), second: bytes(&self.second), step: self.step }
+    }
+
+    /// The cosines to four rows.
+    pub(crate) fn cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
+        let [first, second] = kernels::whole_products([&self.first, &self.second], rows.map(|row| (row.first, row.second)));
+        std::array::from_fn(|row| self.cosine(i64::from(first[row]) * FIRST + i64::from(second[row]), rows[row].step))
+    }
+
+    /// The cosines to four rows as far as the first bytes tell.
+    pub(crate) fn nearly(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
+        let products = kernels::products(&self.first, rows.map(|row| row.first));
+        std::array::from_fn(|row| self.cosine(i64::from(products[row]) * FIRST * FIRST, rows[row].step))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a cosine is given in f32")]
+    fn cosine(&self, steps: i64, step: f32) -> f32 {
+        (steps as f64 * f64::from(self.step) * f64::from(step)) as f32
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Its numbers in steps.
+    pub(super) fn steps(&self) -> impl Iterator<Item = i16> + use<'a> {
+        self.first.iter().zip(self.second).map(|(first, second)| (i16::from(*first) << 8) + i16::from(*second))
+    }
+
+    /// Its numbers.
+    pub(crate) fn numbers(&self) -> Vec<f32> {
+        self.steps().map(|steps| f32::from(steps) * self.step).collect()
+    }
+
+    /// Whether it is what is kept of a vector.
+    pub(crate) fn is_of(&self, vector: &[f32]) -> bool {
+        Stepped::of(vector).packed().row() == *self
+    }
+
+    /// The same, to ask with.
+    pub(crate) fn asked(&self) -> Stepped {
+        Stepped { first: self.first.map(i16::from), second: self.second.map(i16::from), step: self.step }
+    }
+}
+
+impl Packed {
+    pub(crate) fn row(&self) -> Row<'_> {
+        Row { first: &self.first, second: &self.second, step: self.step }
+    }
+}
+
+impl From<&Embedding> for Stepped {
+    fn from(vector: &Embedding) -> Self {
+        Self::of(vector.as_slice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::leaning;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_cosine_is_that_of_the_vectors(numbers in prop::collection::vec(-1.0..1.0_f32, DIMENSIONS), about in 0..9_usize, apart in 0.0..1.0_f32) {
+            let (Ok(one), other) = (Embedding::new(numbers), leaning(about, about + 9, apart)) else { return Ok(()) };
+            let (asked, kept) = (Stepped::from(&one), Stepped::from(&other));
+            let packed = kept.packed();
+            let row = packed.row();
+            let exact = one.cosine(&other);
+            prop_assert!((asked.cosines([row; 4])[2] - exact).abs() < 1e-5);
+            prop_assert!((asked.nearly([row; 4])[1] - exact).abs() < NEARLY);
+            prop_assert!(row.is_of(other.as_slice()) && !row.is_of(one.as_slice()) && row.asked() == kept);
+            prop_assert!(row.numbers().iter().zip(other.as_slice()).all(|(kept, given)| (kept - given).abs() <= row.step * 0.51));
+        }
+    }
+
+    #[test]
+    fn the_largest_number_fits_whatever_its_sign() {
+        for sign in [1.0, -1.0] {
+            let vector: Vec<f32> = (0..DIMENSIONS).map(|at| sign / (at + 1) as f32).collect();
+            assert_eq!(i16::from(Stepped::of(&vector).packed().first[0]), if sign > 0.0 { 127 } else { -127 });
+        }
+    }
+}

@@ -16,6 +16,18 @@ def cpu_ms(pid):
     return (int(fields[11]) + int(fields[12])) * TICK_MS
 
 
+def cpu_by_thread_ms(pid):
+    """CPU time of the threads that live, by their names, to the nanosecond."""
+    times = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            name, spent = (task / "comm").read_text().strip(), int((task / "schedstat").read_text().split()[0]) / 1e6
+        except OSError:
+            continue  # it has ended meanwhile
+        times[name] = times.get(name, 0) + spent
+    return times
+
+
 def pss_mib(pid):
     """Proportional set size: private pages whole, shared ones divided by the processes that share them."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Many memories at once: what `loci import` takes beside the same texts stored call by call, the model left out of both.
+
+    python3 bench/bulk.py              two minutes
+    python3 bench/bulk.py --write      the same, and puts it into docs/benchmarks.md
+
+All stores and imports are those of a user: `loci mcp`, `loci import`, one daemon. What the thread that embeds has taken is told apart by
+its name and left out. An import brings the vectors along, or the daemon reads its texts later, when nobody calls; that is left out too.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
+
+import process
+import report
+from home import Home
+from notes import Notes
+from session import Session
+
+SEED, FIRST, STORED, ROUNDS = 20261122, 50, 4000, 3
+"""Of the notes; stores that only warm the daemon; those that are measured; imports of each kind."""
+
+
+def measured(home, work):
+    """What a work takes in ms: (wall time, CPU time of the daemon without the embedding)."""
+    pid = home.status()["pid"]
+    process.settle(pid)
+    before, start = process.cpu_by_thread_ms(pid), time.perf_counter()
+    work()
+    wall, after = (time.perf_counter() - start) * 1000, process.cpu_by_thread_ms(pid)
+    return wall, sum(after[name] - before.get(name, 0) for name in after if name != "embedding")
+
+
+def stored(home):
+    """What one store takes, call by call."""
+    notes = Notes(SEED)
+    with Session(home, home.project("bench")) as session:
+
+        def store(count):
+            for note in notes.notes(count):
+                session.tool("store_memory", **note)
+
+        store(FIRST)
+        return [taken / STORED for taken in measured(home, lambda: store(STORED))]
+
+
+def imported(loci, file, memories):
+    """What one memory of an import into an empty store takes."""
+    with Home(loci) as home:
+        home.run("list")
+        taken = measured(home, lambda: home.run("import", str(file)))
+        if home.status()["memories"] != memories:
+            raise RuntimeError(f"{home.status()['memories']} of {memories} memories have come")
+        return [each / memories for each in taken]
+
+
+def main():
+    """Measures, prints, and writes if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    chosen = parser.parse_args()
+    with Home(chosen.loci) as home:
+        single = stored(home)
+        memories = home.status()["memories"]
+        rows = [["stored call by call", *(f"{each:.3f}" for each in single), "", ""]]
+        for name, options in (("imported with vectors", ["--vectors"]), ("imported without", [])):
+            file = home.root / "all.jsonl"
+            home.run("export", *options, "--force", "--output", str(file))
+            each = zip(*(imported(chosen.loci, file, memories) for _ in range(ROUNDS)), strict=True)
+            taken = [sorted(times)[ROUNDS // 2] for times in each]
+            rows.append([name, *(f"{one:.3f}" for one in taken), *(f"{one / other:.0f}" for one, other in zip(single, taken, strict=True))])
+    columns = ["a memory", "wall ms", "CPU ms", "times less wall", "times less CPU"]
+    text = f"""\
+## Bulk import
+
+{memories:,} notes of some 20 words, stored call by call through `loci mcp`, and the export of that store imported into an empty one by
+`loci import`; medians of {ROUNDS} imports. CPU is the daemon's, without the thread that embeds; the wall time of a store has the embedding in
+it. Without vectors the texts are read later, when nobody calls.
+
+{report.table(columns, rows)}
+"""
+    version = subprocess.run([chosen.loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    text += "\n" + report.source(version, process.machine(), "python3 bench/bulk.py", date.today().isoformat())
+    print(text)
+    if chosen.write:
+        report.write(REPOSITORY / "docs" / "benchmarks.md", "import", text)
+
+
+if __name__ == "__main__":
+    main()

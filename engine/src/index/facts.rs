@@ -4,6 +4,7 @@
 
 use super::Entry;
 use super::bitmap::Bitmap;
+use super::slots::Slots;
 use crate::db::memories::Status;
 use crate::decay::Anchor;
 use crate::time::Timestamp;
@@ -46,9 +47,9 @@ pub(super) struct Lowest {
 /// The slots of one project, in storing order.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    pub all: Vec<u32>,
+    pub all: Slots,
     /// Those of them that every project sees.
-    pub global: Vec<u32>,
+    pub global: Slots,
 }
 
 /// What is known of all memories.
@@ -122,19 +123,16 @@ impl Facts {
 
     fn join(&mut self, slot: usize, fact: Fact) {
         let members = &mut self.members[fact.group as usize];
-        insert(&mut members.all, slot);
+        members.all.insert(super::narrow(slot));
         if fact.scope == Scope::Global {
-            insert(&mut members.global, slot);
+            members.global.insert(super::narrow(slot));
         }
     }
 
     fn leave(&mut self, slot: usize, fact: Fact) {
         let members = &mut self.members[fact.group as usize];
-        for list in [&mut members.all, &mut members.global] {
-            if let Ok(at) = list.binary_search(&super::narrow(slot)) {
-                list.remove(at);
-            }
-        }
+        members.all.remove(super::narrow(slot));
+        members.global.remove(super::narrow(slot));
     }
 
     fn group_number(&mut self, group: Option<&String>) -> u32 {
@@ -217,15 +215,6 @@ impl Facts {
 
     pub(super) fn is_extractive(&self, slot: usize) -> bool {
         self.known[slot].extractive
-    }
-}
-
-fn insert(list: &mut Vec<u32>, slot: usize) {
-    let slot = super::narrow(slot);
-    if list.last().is_none_or(|last| *last < slot) {
-        list.push(slot);
-    } else if let Err(at) = list.binary_search(&slot) {
-        list.insert(at, slot);
     }
 }
 

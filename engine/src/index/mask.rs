@@ -147,8 +147,8 @@ impl Facts {
     /// Which memories a search may find.
     pub(super) fn mask(&self, filter: &Filter<'_>) -> Mask {
         let mut words = vec![0_u64; self.len().div_ceil(64)];
-        for slot in self.group(filter.group).map_or(&[][..], |group| &self.members_of(group).all) {
-            words[*slot as usize / 64] |= 1 << (slot % 64);
+        if let Some(group) = self.group(filter.group) {
+            self.members_of(group).all.mark(&mut words);
         }
         let of_kind = filter.kind.map(|kind| self.of_kind(kind));
         for (number, word) in words.iter_mut().enumerate() {

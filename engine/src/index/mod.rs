@@ -14,6 +14,7 @@ pub(crate) mod record;
 mod runs;
 mod said;
 mod scratch;
+mod slots;
 mod steps;
 mod vectors;
 

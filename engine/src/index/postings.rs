@@ -2,7 +2,8 @@
 //!
 //! Not here: how words are split and stemmed (`soft::terms`), what they weigh (`bm25`), the durable truth (`db::lexical`).
 
-use super::bitmap::{Bitmap, slots_of};
+use super::bitmap::slots_of;
+use super::slots::Slots;
 use super::{Mask, narrow};
 use crate::soft::terms;
 use std::borrow::Cow;
@@ -11,16 +12,9 @@ use std::collections::HashMap;
 /// The memories that have a word, by slot, and how often each has it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
-    slots: Vec<u32>,
+    slots: Slots,
     times: Vec<u16>,
-    /// One bit for each slot, where so many have the word that bits take less than numbers.
-    bits: Option<Bitmap>,
 }
-
-/// A word on one of so many slots, or more, has bits: a number takes as much as so many of them.
-const SPARSE: usize = 32;
-/// From this many memories on it is looked whether bits are worth it.
-const LEAST_DENSE: usize = 256;
 
 /// The words of one text: where they stand in `of_texts`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -87,7 +81,7 @@ impl Postings {
         let text = self.texts.get(slot).copied().unwrap_or_default();
         self.of_texts[text.words()].iter().map(move |term| {
             let list = &self.lists[*term as usize];
-            (*term, list.slots.binary_search(&narrow(slot)).map_or(0, |at| list.times[at]))
+            (*term, list.slots.place(narrow(slot)).map_or(0, |at| list.times[at]))
         })
     }
 
@@ -126,7 +120,7 @@ impl Postings {
     /// has, and its own list is given.
     pub(crate) fn list(&self, terms: &[String]) -> Option<Cow<'_, List>> {
         let known = terms.iter().filter_map(|term| self.terms.get(term.as_str())).map(|term| &self.lists[*term as usize]);
-        let mut lists = known.filter(|list| !list.slots.is_empty());
+        let mut lists = known.filter(|list| list.len() > 0);
         let first = Cow::Borrowed(lists.next()?);
         Some(lists.fold(first, |all, list| Cow::Owned(all.with(list))))
     }
@@ -160,85 +154,46 @@ impl Postings {
 impl List {
     /// The memories by slot, and how often each has the word.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        self.slots.iter().zip(&self.times).map(|(slot, times)| (*slot as usize, u32::from(*times)))
+        self.slots.list().iter().zip(&self.times).map(|(slot, times)| (*slot as usize, u32::from(*times)))
     }
 
     /// Both lists as one; of a slot that both have the greater number.
     fn with(&self, other: &Self) -> Self {
-        let mut both: Vec<(u32, u16)> = Vec::with_capacity(self.slots.len() + other.slots.len());
+        let mut both: Vec<(u32, u16)> = Vec::with_capacity(self.times.len() + other.times.len());
         for list in [self, other] {
-            both.extend(list.slots.iter().copied().zip(list.times.iter().copied()));
+            both.extend(list.slots.list().iter().copied().zip(list.times.iter().copied()));
         }
         both.sort_unstable_by_key(|(slot, times)| (*slot, std::cmp::Reverse(*times)));
         both.dedup_by_key(|(slot, _)| *slot);
-        let (slots, times) = both.into_iter().unzip();
-        Self { slots, times, bits: None }
+        let (slots, times): (Vec<u32>, Vec<u16>) = both.into_iter().unzip();
+        Self { slots: slots.into(), times }
     }
 
     /// How many have the word.
     pub(crate) fn len(&self) -> usize {
-        self.slots.len()
+        self.times.len()
     }
 
     /// How many of those that a mask admits have the word.
     pub(crate) fn count_in(&self, mask: &Mask) -> usize {
-        match &self.bits {
-            Some(bits) => mask.words().iter().enumerate().map(|(number, word)| (bits.word(number) & word).count_ones() as usize).sum(),
-            None => self.slots.iter().filter(|slot| mask.admits(**slot as usize)).count(),
-        }
+        self.slots.count_in(mask.words())
     }
 
-    /// Sets the bit of each of those that a mask admits and that have the word.
-    pub(crate) fn mark_in(&self, mask: &Mask, marks: &mut [u64]) {
-        match &self.bits {
-            Some(bits) => {
-                for (number, (marks, word)) in marks.iter_mut().zip(mask.words()).enumerate() {
-                    *marks |= bits.word(number) & word;
-                }
-            }
-            None => self
-                .slots
-                .iter()
-                .map(|slot| *slot as usize)
-                .filter(|slot| mask.admits(*slot))
-                .for_each(|slot| marks[slot / 64] |= 1 << (slot % 64)),
-        }
+    /// Sets the bits of those that have the word.
+    pub(crate) fn mark(&self, words: &mut [u64]) {
+        self.slots.mark(words);
     }
 
     fn add(&mut self, slot: u32, times: u16) {
-        if self.slots.last().is_none_or(|last| *last < slot) {
-            self.slots.push(slot);
-            self.times.push(times);
-        } else if let Err(at) = self.slots.binary_search(&slot) {
-            self.slots.insert(at, slot);
-            self.times.insert(at, times);
-        } else {
-            return;
-        }
-        if let Some(bits) = &mut self.bits {
-            bits.set(slot as usize, true);
-        } else if self.slots.len() >= LEAST_DENSE && self.is_dense(1) {
-            let mut bits = Bitmap::default();
-            self.slots.iter().for_each(|slot| bits.set(*slot as usize, true));
-            self.bits = Some(bits);
+        if let Some(place) = self.slots.insert(slot) {
+            self.times.insert(place, times);
         }
     }
 
     fn remove(&mut self, slot: u32) {
-        if let Ok(at) = self.slots.binary_search(&slot) {
-            self.slots.remove(at);
-            self.times.remove(at);
-            // Somewhat fewer keep their bits, so that none are made again and again.
-            self.bits = self.bits.take().filter(|_| self.is_dense(2));
-            if let Some(bits) = &mut self.bits {
-                bits.set(slot as usize, false);
-            }
+        if let Some(place) = self.slots.remove(slot) {
+            self.times.remove(place);
         }
-    }
-
-    /// Whether one of so many times [`SPARSE`] slots has the word, as far as its last one.
-    fn is_dense(&self, times: usize) -> bool {
-        self.slots.len() * SPARSE * times > self.slots.last().map_or(0, |last| *last as usize)
     }
 }
 

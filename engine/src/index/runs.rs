@@ -33,10 +33,10 @@ impl<'a> Line<'a> {
     fn new(index: &'a Index, mask: &'a Mask, group: u32) -> Self {
         let members = index.facts.members_of(group);
         let along = match mask.own() == Some(group) {
-            true if members.all.len() > 4 * mask.count() => Along::Bits(index, group),
-            true => Along::List(&members.all),
+            true if members.all.list().len() > 4 * mask.count() => Along::Bits(index, group),
+            true => Along::List(members.all.list()),
             // Of another project only what everybody sees is admitted.
-            false => Along::List(&members.global),
+            false => Along::List(members.global.list()),
         };
         Self { mask, along }
     }

@@ -27,7 +27,7 @@ pub(crate) struct Scratch {
     pub estimates: Vec<f32>,
     /// What they are worth by that and by their texts; only those of admitted memories are of this question.
     pub worth: Vec<f32>,
-    /// One bit for each that matches by a word or by its name.
+    /// One bit for each that matches by a word or by its name, admitted or not.
     pub worded: Vec<u64>,
     /// One bit for each that matches by meaning.
     pub near: Vec<u64>,

@@ -9,6 +9,8 @@ use crate::kernels::{self, Bytes, Eight, Planes};
 
 /// Rows of one chunk: 0.8 MB of vectors.
 const CHUNK: usize = 1024;
+/// While the signs of 64 rows are compared, those of the 64 so many further on are brought from memory.
+const SOON: usize = 2;
 /// While some rows are multiplied, those of so many further on are brought from memory.
 const AHEAD: usize = 8;
 /// A row without a vector.
@@ -109,6 +111,7 @@ impl Vectors {
         let Some(chunk) = self.chunks.get(number * 64 / CHUNK) else { return [0.0; 64] };
         let first = number * 64 % CHUNK;
         let (signs, factors) = (&chunk.signs[first / 8..first / 8 + 8], &chunk.factors[first..first + 64]);
+        self.bring_signs(number + SOON);
         let mut sums = [[0; 8]; 8];
         let parts = wanted.to_le_bytes().map(|part| part != 0);
         if parts.iter().filter(|part| **part).count() > 4 {
@@ -119,6 +122,13 @@ impl Vectors {
             }
         }
         factors.as_array().map_or([0.0; 64], |factors| kernels::scaled(&sums, factors, rough.step, rough.sum))
+    }
+
+    /// Has the signs of 64 rows brought from memory.
+    fn bring_signs(&self, number: usize) {
+        if let Some(chunk) = self.chunks.get(number * 64 / CHUNK) {
+            kernels::bring(&chunk.signs[number * 64 % CHUNK / 8..][..8]);
+        }
     }
 
     /// The cosines of rows; 0 for empty ones.

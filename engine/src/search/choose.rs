@@ -6,9 +6,9 @@ use crate::index::slots_of;
 use crate::kernels;
 
 /// Words of 64 numbers that are asked first where to look.
-const SAMPLE: usize = 96;
-/// What is chosen there is this much more, and this much less, than the share of it that is wanted.
-const ABOUT: [f64; 2] = [1.15, 0.9];
+const SAMPLE: usize = 192;
+/// There this many more are looked for, and this many fewer, than the share of them that is wanted.
+const ABOUT: [f64; 2] = [1.1, 0.9];
 /// How often a span is halved at most: nothing tells apart what is left in it then.
 const HALVINGS: usize = 24;
 
@@ -17,23 +17,32 @@ const HALVINGS: usize = 24;
 /// ones. What is not above 0 is not chosen.
 pub(super) fn best(numbers: &[f32], among: &[u64], count: (usize, usize)) -> Vec<u64> {
     let stride = among.len().div_ceil(SAMPLE);
-    let mut guesses = Vec::new();
-    if stride > 1 {
-        let sample: Vec<f32> = numbers.chunks(64).step_by(stride).flatten().copied().collect();
-        let among: Vec<u64> = among.iter().step_by(stride).copied().collect();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number of slots")]
-        let wanted = ABOUT.map(|share| (share * count.0 as f64 / stride as f64) as usize);
-        guesses.extend(wanted.map(|wanted| Span::around(&sample, &among, (wanted, wanted + wanted / 16), &[]).low));
-    }
-    let mut span = Span::around(numbers, among, count, &guesses);
+    let guessed = (stride > 1).then(|| about(numbers, among, (count.0, stride)));
+    let mut span = guessed.and_then(|(low, high)| Span::between(numbers, among, count.0, (low, high)));
+    let span = span.get_or_insert_with(|| Span::whole(numbers, among));
+    span.halve(numbers, among, count);
     if span.above.count > count.1 {
         let better = Above::new(numbers, among, span.high);
         span.above.leave_out(span.above.count - count.0, &better.bits);
     }
-    span.above.bits
+    std::mem::take(&mut span.above.bits)
 }
 
-/// Two numbers: as many as are wanted, or more, are above the lower one, and fewer above the higher one.
+/// Between which numbers the one lies that so many are above, as far as one word of so many tells.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number of slots")]
+fn about(numbers: &[f32], among: &[u64], (count, stride): (usize, usize)) -> (f32, f32) {
+    let sample: Vec<f32> = numbers.chunks(64).step_by(stride).flatten().copied().collect();
+    let among: Vec<u64> = among.iter().step_by(stride).copied().collect();
+    let [low, high] = ABOUT.map(|share| {
+        let wanted = (share * count as f64 / stride as f64) as usize;
+        let mut span = Span::whole(&sample, &among);
+        span.halve(&sample, &among, (wanted, wanted + wanted / 16));
+        span.low
+    });
+    (low, high)
+}
+
+/// Two numbers: as many as are wanted, or more, are above the lower one, and fewer above the higher one; or all are above the lower one.
 struct Span {
     low: f32,
     high: f32,
@@ -42,23 +51,33 @@ struct Span {
 }
 
 impl Span {
-    /// Halves the span of some numbers until no more than the second of `count` are above its lower end.
-    fn around(numbers: &[f32], among: &[u64], count: (usize, usize), guesses: &[f32]) -> Self {
-        let mut span = Self { low: 0.0, high: most(numbers), above: Above::new(numbers, among, 0.0) };
-        for turn in 0..HALVINGS {
-            if span.above.count <= count.1 {
+    fn whole(numbers: &[f32], among: &[u64]) -> Self {
+        Self { low: 0.0, high: most(numbers), above: Above::new(numbers, among, 0.0) }
+    }
+
+    /// The span between two numbers, or from the higher one on; none where the one that is looked for lies below.
+    fn between(numbers: &[f32], among: &[u64], count: usize, (low, high): (f32, f32)) -> Option<Self> {
+        let above = Above::new(numbers, among, high);
+        if above.count >= count {
+            return Some(Self { low: high, high: most(numbers), above });
+        }
+        Some(Self { low, high, above: Above::new(numbers, among, low) }).filter(|span| span.above.count >= count)
+    }
+
+    /// Halves it until no more than the second of `count` are above its lower end, and no fewer than the first.
+    fn halve(&mut self, numbers: &[f32], among: &[u64], count: (usize, usize)) {
+        for _ in 0..HALVINGS {
+            if self.above.count <= count.1 {
                 break;
             }
-            let guess = guesses.get(turn).copied().filter(|guess| *guess > span.low && *guess < span.high);
-            let middle = guess.unwrap_or(f32::midpoint(span.low, span.high));
+            let middle = f32::midpoint(self.low, self.high);
             let above = Above::new(numbers, among, middle);
             if above.count >= count.0 {
-                (span.low, span.above) = (middle, above);
+                (self.low, self.above) = (middle, above);
             } else {
-                span.high = middle;
+                self.high = middle;
             }
         }
-        span
     }
 }
 

@@ -13,8 +13,8 @@ use crate::{graph, kernels, query, soft};
 use soft::Question;
 use std::collections::HashMap;
 
-/// Of how many the cosine is looked at more closely, of all.
-const CLOSER: usize = 3_000;
+/// Of how many the cosine is looked at more closely, of all: at least, and at most.
+const CLOSER: (usize, usize) = (3_000, 3_600);
 /// Of how many of these exactly: some more than are compared, since what is nearly known may stand on the wrong side.
 const EXACT: usize = 520;
 /// How many of these have their words compared.
@@ -104,7 +104,7 @@ impl<'a> Wide<'a> {
                 slots_of(number, *word).for_each(|slot| scratch.worth[slot] += self.named(slot) as f32);
             }
         }
-        slots(&choose::best(&scratch.worth, self.mask.words(), (CLOSER, CLOSER + CLOSER / 8)))
+        slots(&choose::best(&scratch.worth, self.mask.words(), CLOSER))
     }
 
     /// The cosines of those of 64 slots that are admitted.
@@ -245,7 +245,7 @@ fn lexical(index: &Index, mask: &Mask, words: &[(Vec<String>, usize)], among: Ad
         let Some(list) = index.words().list(terms) else { continue };
         let rarity = idf(*having) / measure;
         let common = having * COMMON >= among.count && words.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
-        list.mark_in(mask, &mut scratch.worded);
+        list.mark(&mut scratch.worded);
         if common {
             continue;
         }

@@ -13,8 +13,9 @@ use crate::{graph, kernels, query, soft};
 use soft::Question;
 use std::collections::HashMap;
 
-/// Of how many the cosine is looked at more closely, of all: at least, and at most.
-const CLOSER: (usize, usize) = (3_000, 3_600);
+/// Of how many the cosine is looked at more closely: of all, of one more for each so many, and of no more than that; estimates that are as
+/// good as one another are the more the more there are.
+const CLOSER: [usize; 3] = [3_000, 32, 6_000];
 /// Of how many of these exactly: some more than are compared, since what is nearly known may stand on the wrong side.
 const EXACT: usize = 520;
 /// How many of these have their words compared.
@@ -104,7 +105,9 @@ impl<'a> Wide<'a> {
                 slots_of(number, *word).for_each(|slot| scratch.worth[slot] += self.named(slot) as f32);
             }
         }
-        slots(&choose::best(&scratch.worth, self.mask.words(), CLOSER))
+        let [least, each, most] = CLOSER;
+        let count = (least + self.mask.count() / each).min(most);
+        slots(&choose::best(&scratch.worth, self.mask.words(), (count, count + count / 5)))
     }
 
     /// The cosines of those of 64 slots that are admitted.

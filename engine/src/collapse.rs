@@ -5,7 +5,7 @@
 use crate::content::same_thing;
 use crate::db::memories::Memory;
 use crate::duplicate::same_fact;
-use crate::index::{Index, NEARLY, narrow};
+use crate::index::{Index, narrow};
 use loci_proto::memory::MemoryType;
 
 /// From this cosine on two texts may say the same.
@@ -28,8 +28,7 @@ pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
 fn alike(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
     let whole = |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
     let Some(asked) = whole(one).map(|row| row.asked()) else { return vec![false; others.len()] };
-    let is_alike = |slot: u32| index.cosines(&asked, &[slot])[0] >= ALIKE && whole(slot).is_some();
-    index.nearly(&asked, others).into_iter().zip(others).map(|(nearly, slot)| nearly >= ALIKE - NEARLY && is_alike(*slot)).collect()
+    index.cosines(&asked, others).into_iter().zip(others).map(|(cosine, slot)| cosine >= ALIKE && whole(*slot).is_some()).collect()
 }
 
 /// Whether one of two memories that are near may be given for both: the same fact of the same day, and not an entity beside what is none.

@@ -39,7 +39,7 @@ pub(crate) use record::{Book, Record};
 pub(crate) use runs::{Lines, Run};
 pub(crate) use said::Said;
 pub(crate) use scratch::{Known, Scratch};
-pub(crate) use steps::{NEARLY, Packed, Row, Stepped};
+pub(crate) use steps::{Packed, Row, Stepped};
 pub(crate) use vectors::Rough;
 
 /// What the index needs of a memory.
@@ -296,10 +296,10 @@ impl Index {
         self.links.of((group, (self.version, print)), slots, vector)
     }
 
-    /// Appends one more vector to a memory, as loading does.
+    /// Appends one more vector to a memory, as loading does; what is none is left out.
     pub(crate) fn push_vector(&mut self, seq: i64, vector: &[f32]) {
         let Some(slot) = self.slot(seq) else { return };
-        let packed = Stepped::of(vector).packed();
+        let Some(packed) = Stepped::checked(vector).map(|stepped| stepped.packed()) else { return };
         if self.firsts.get(slot).is_some() {
             self.push_piece(slot, packed.row());
         } else {

@@ -32,6 +32,8 @@ impl Slots {
             _ => self.list.len(),
         };
         self.list.insert(place, slot);
+        // Somewhat fewer keep their bits, so that none are made again and again.
+        self.bits = self.bits.take().filter(|_| self.are_many(2));
         if let Some(bits) = &mut self.bits {
             bits.set(slot as usize, true);
         } else if self.list.len() >= LEAST_DENSE && self.are_many(1) {
@@ -46,7 +48,6 @@ impl Slots {
     pub(super) fn remove(&mut self, slot: u32) -> Option<usize> {
         let place = self.place(slot)?;
         self.list.remove(place);
-        // Somewhat fewer keep their bits, so that none are made again and again.
         self.bits = self.bits.take().filter(|_| self.are_many(2));
         if let Some(bits) = &mut self.bits {
             bits.set(slot as usize, false);

@@ -1,7 +1,7 @@
 //! A vector in whole steps: two bytes a number instead of four, and the first of them tell the most of it.
 //!
 //! A step is the largest number of the vector divided by [`STEPS`], so that what is lost of a cosine is a few millionths; the first bytes
-//! alone tell it to less than a hundredth, mostly to a thousandth. All sums are of whole numbers and the same on every machine. Not here:
+//! alone tell it to a thousandth, unless a few numbers are by far the largest. All sums are of whole numbers and the same on every machine. Not here:
 //! where vectors stand (`vectors`), the loops (`kernels`).
 
 use crate::embedding::{DIMENSIONS, Embedding};
@@ -11,9 +11,6 @@ use crate::kernels::{self, Bytes, Shorts};
 const STEPS: f32 = 127.0 * 256.0 + 127.0;
 /// What a step of the first byte is worth in those of the second.
 const FIRST: i64 = 256;
-
-/// How far off a cosine may be of which only the first bytes tell; it is a tenth of that, usually.
-pub(crate) const NEARLY: f32 = 0.01;
 
 /// A vector as it is kept: the first and the second byte of each number, and how much one step is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +37,12 @@ pub(crate) struct Stepped {
 }
 
 impl Stepped {
+    /// Divides a vector into steps; none where it has no direction, or a number that is not finite: a damaged database holds such.
+    pub(crate) fn checked(vector: &[f32]) -> Option<Self> {
+        let sound = vector.len() == DIMENSIONS && vector.iter().all(|value| value.is_finite()) && vector.iter().any(|value| *value != 0.0);
+        sound.then(|| Self::of(vector))
+    }
+
     /// Divides a vector into steps.
     #[expect(clippy::cast_possible_truncation, reason = "between -STEPS and STEPS, which two bytes hold")]
     pub(crate) fn of(vector: &[f32]) -> Self {
@@ -91,7 +94,7 @@ impl<'a> Row<'a> {
 
     /// Whether it is what is kept of a vector.
     pub(crate) fn is_of(&self, vector: &[f32]) -> bool {
-        Stepped::of(vector).packed().row() == *self
+        Stepped::checked(vector).is_some_and(|stepped| stepped.packed().row() == *self)
     }
 
     /// The same, to ask with.
@@ -101,6 +104,11 @@ impl<'a> Row<'a> {
 }
 
 impl Packed {
+    /// Whether these can be the bytes of a vector.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.step.is_finite() && self.step > 0.0 && !self.first.contains(&i8::MIN)
+    }
+
     pub(crate) fn row(&self) -> Row<'_> {
         Row { first: &self.first, second: &self.second, step: self.step }
     }
@@ -127,10 +135,19 @@ mod tests {
             let row = packed.row();
             let exact = one.cosine(&other);
             prop_assert!((asked.cosines([row; 4])[2] - exact).abs() < 1e-5);
-            prop_assert!((asked.nearly([row; 4])[1] - exact).abs() < NEARLY);
+            prop_assert!((asked.nearly([row; 4])[1] - exact).abs() < 0.01);
             prop_assert!(row.is_of(other.as_slice()) && !row.is_of(one.as_slice()) && row.asked() == kept);
             prop_assert!(row.numbers().iter().zip(other.as_slice()).all(|(kept, given)| (kept - given).abs() <= row.step * 0.51));
         }
+    }
+
+    #[test]
+    fn what_has_no_direction_is_no_vector() {
+        let with = |number: f32| (0..DIMENSIONS).map(|at| if at == 7 { number } else { 0.0 }).collect::<Vec<f32>>();
+        assert!([0.0, f32::NAN, f32::INFINITY].iter().all(|number| Stepped::checked(&with(*number)).is_none()));
+        let packed = Stepped::checked(&with(0.5)).expect("has a direction").packed();
+        assert!(packed.is_sound() && !packed.row().is_of(&with(f32::NAN)));
+        assert!([0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !Packed { step: *step, ..packed.clone() }.is_sound()));
     }
 
     #[test]

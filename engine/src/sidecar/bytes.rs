@@ -106,6 +106,9 @@ impl Room {
         let of_pieces = rest.take(pieces.checked_mul(PIECE)?)?;
         self.pieces.clear();
         self.pieces.extend(of_pieces.as_chunks().0.iter().map(piece));
+        if !self.pieces.iter().all(Packed::is_sound) {
+            return None;
+        }
         let codes = rest.count()?;
         let of_codes = rest.take(codes.saturating_sub(1).checked_mul(CODE_BYTES)?)?;
         self.codes.clear();

@@ -8,11 +8,8 @@ All stores and imports are those of a user: `loci mcp`, `loci import`, one daemo
 its name and left out. An import brings the vectors along, or the daemon reads its texts later, when nobody calls; that is left out too.
 """
 
-import argparse
-import subprocess
 import sys
 import time
-from datetime import date
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -21,6 +18,7 @@ sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
 
 import process
 import report
+import script
 from home import Home
 from notes import Notes
 from session import Session
@@ -62,24 +60,20 @@ def imported(loci, file, memories):
         return [each / memories for each in taken]
 
 
-def main():
-    """Measures, prints, and writes if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    chosen = parser.parse_args()
-    with Home(chosen.loci) as home:
+def section(loci):
+    """The section of the page."""
+    with Home(loci) as home:
         single = stored(home)
         memories = home.status()["memories"]
         rows = [["stored call by call", *(f"{each:.3f}" for each in single), "", ""]]
         for name, options in (("imported with vectors", ["--vectors"]), ("imported without", [])):
             file = home.root / "all.jsonl"
             home.run("export", *options, "--force", "--output", str(file))
-            each = zip(*(imported(chosen.loci, file, memories) for _ in range(ROUNDS)), strict=True)
+            each = zip(*(imported(loci, file, memories) for _ in range(ROUNDS)), strict=True)
             taken = [sorted(times)[ROUNDS // 2] for times in each]
             rows.append([name, *(f"{one:.3f}" for one in taken), *(f"{one / other:.0f}" for one, other in zip(single, taken, strict=True))])
     columns = ["a memory", "wall ms", "CPU ms", "times less wall", "times less CPU"]
-    text = f"""\
+    return f"""\
 ## Bulk import
 
 {memories:,} notes of some 20 words, stored call by call through `loci mcp`, and the export of that store imported into an empty one by
@@ -88,12 +82,7 @@ it. Without vectors the texts are read later, when nobody calls.
 
 {report.table(columns, rows)}
 """
-    version = subprocess.run([chosen.loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    text += "\n" + report.source(version, process.machine(), "python3 bench/bulk.py", date.today().isoformat())
-    print(text)
-    if chosen.write:
-        report.write(REPOSITORY / "docs" / "benchmarks.md", "import", text)
 
 
 if __name__ == "__main__":
-    main()
+    script.run(__doc__, "import", section)

@@ -8,7 +8,6 @@ One store holds some thousand old episodes. Blocks of recalls alternate: with no
 part of the store. The steps do not wait for a quiet moment here, as those of the loop would: this is the worst case.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -22,6 +21,7 @@ sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
 
 import process
 import report
+import script
 from home import Home
 from notes import Notes
 from session import Session
@@ -69,17 +69,13 @@ def middle(times, share=0.5):
     return sorted(times)[int(len(times) * share)]
 
 
-def main():
-    """Measures, prints, and writes if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    chosen = parser.parse_args()
-    with Home(chosen.loci) as home:
+def section(loci):
+    """The section of the page."""
+    with Home(loci) as home:
         usual, beside, compacted = blocks(home)
     rows = [[name, len(times), middle(times), middle(times, 0.99)] for name, times in (("as usual", usual), ("beside a run", beside))]
     ratio = middle(beside) / middle(usual)
-    text = f"""\
+    return f"""\
 ## Recall beside a run of maintenance
 
 Blocks of recalls in one store, in turn with nothing beside them and while `loci compact` goes through {WEEKS * A_WEEK} old episodes without
@@ -87,12 +83,7 @@ a pause ({compacted:,} in all); a run of the loop would wait while somebody call
 
 {report.table(["", "calls", "p50 ms", "p99 ms"], rows)}
 """
-    version = subprocess.run([chosen.loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    text += "\n" + report.source(version, process.machine(), "python3 bench/during.py", date.today().isoformat())
-    print(text)
-    if chosen.write:
-        report.write(REPOSITORY / "docs" / "benchmarks.md", "during", text)
 
 
 if __name__ == "__main__":
-    main()
+    script.run(__doc__, "during", section)

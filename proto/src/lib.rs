@@ -38,6 +38,7 @@ pub mod paths;
 pub mod people;
 pub mod recall;
 pub mod relate;
+pub mod smaps;
 pub mod stats;
 pub mod store;
 pub mod tools;

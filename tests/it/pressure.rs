@@ -1,7 +1,7 @@
 //! Peers that say nothing, read nothing or come in crowds, and a daemon that has to end meanwhile: nobody else suffers.
 
 use crate::house::House;
-use crate::wire::{Daemon, Peer, cpu_ticks, sessions, signal, until};
+use crate::wire::{Daemon, Peer, cpu_ticks, resident_kib, sessions, signal, until};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -133,3 +133,32 @@ fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
     assert_eq!(house.session().call("memory_stats", json!({})).expect("counts")["total_memories"], answered);
     println!("{answered} of 320 stores were answered, and no other one took effect");
 }
+
+/// Each word part that the model reads makes the kernel map what lies around it, some 16 pages of its weights.
+#[test]
+fn what_the_model_has_read_is_given_back_when_nobody_calls() {
+    let house = House::new();
+    let mut agent = house.session();
+    agent.store("semantic", "The first memory waits for the model");
+    let pid = house.status()["pid"].to_string();
+    let mut most = 0;
+    for number in 0..40 {
+        agent.store(
+            "episodic",
+            &format!("Note {number}: {}", WORDS.split(' ').skip(number * 5 % 160).take(12).collect::<Vec<_>>().join(" ")),
+        );
+        most = most.max(resident_kib(&pid));
+    }
+    until("8 MiB are given back", || resident_kib(&pid) + 8 * 1024 <= most);
+    let found = agent.call("recall_memory", json!({"query": "the note about gravel and lanterns"})).expect("is answered");
+    assert!(found["degraded"].is_null() && found["results"].as_array().is_some_and(|results| !results.is_empty()), "{found}");
+}
+
+/// Words from all over the model's dictionary.
+const WORDS: &str = "storm harbour engine ledger violin copper lantern meadow gravel orchard turbine valley saddle mirror cabin falcon marble ribbon \
+    anchor basin candle desert ember fabric garden hammer island jacket kernel ladder magnet needle oyster pepper quarry rocket signal temple \
+    umbrella velvet window yogurt zipper acrobat bishop cathedral diploma eclipse fountain glacier hydrogen iguana juniper kangaroo lobster \
+    monsoon nectar obelisk pyramid quartz rhubarb saxophone tornado uranium vaccine walnut xylophone yacht zeppelin almanac ballad cobalt dagger \
+    elbow fjord grammar helmet insulin jigsaw knuckle lemon mammal nickel oxygen piano quilt radar sonnet tunnel urchin violet waltz yeast zebra \
+    avocado beacon cinnamon dolphin emerald furnace gazelle harvest ivory jasmine ketchup lagoon mustard nomad orchid parrot quiver raisin salmon \
+    thistle ukulele vinegar whistle";

@@ -10,7 +10,7 @@ const MOST_LINES: usize = 500;
 const NAMES_OF_NOTHING: [&str; 7] = ["util", "utils", "common", "helper", "helpers", "misc", "stuff"];
 /// Where `unsafe` stands, and why it has to.
 const UNSAFE: [(&str, &str); 9] = [
-    ("daemon/src/embedding/memory.rs", "the C library is told by a C function to give large blocks back"),
+    ("daemon/src/embedding/memory.rs", "the C library and the kernel are told what the process can do without"),
     ("daemon/src/embedding/onnx.rs", "ONNX Runtime is told to send nothing by a variable of the environment alone"),
     ("engine/src/db/connection.rs", "an extension is made known to SQLite by a pointer to a C function"),
     ("engine/src/kernels.rs", "loops are compiled for the instructions that this processor has"),

@@ -9,6 +9,7 @@ use loci_proto::limits::QUEUE;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
 /// Who goes first, best first.
@@ -70,6 +71,8 @@ impl Drop for Counted {
 pub(super) enum Turn {
     /// Work for this rank: its open round if it has one, else its lane.
     Work(Rank),
+    /// Nothing, and nothing has come for as long as was asked for.
+    Pause,
     /// End.
     Stop,
 }
@@ -189,8 +192,8 @@ impl Desk {
 
 /// The thread's side.
 impl Desk {
-    /// Waits until there is something to do. `open` is the best rank with an unfinished round.
-    pub fn turn(&self, open: Option<Rank>) -> Turn {
+    /// Waits until there is something to do, or for a pause of this length. `open` is the best rank with an unfinished round.
+    pub fn turn(&self, open: Option<Rank>, pause: Option<Duration>) -> Turn {
         let mut lanes = self.lanes();
         loop {
             if lanes.stopping {
@@ -204,7 +207,15 @@ impl Desk {
             if let Some(rank) = waiting.into_iter().chain(open).min() {
                 return Turn::Work(rank);
             }
-            lanes = self.bell.wait(lanes).unwrap_or_else(PoisonError::into_inner);
+            let Some(pause) = pause else {
+                lanes = self.bell.wait(lanes).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let (woken, waited) = self.bell.wait_timeout(lanes, pause).unwrap_or_else(PoisonError::into_inner);
+            lanes = woken;
+            if waited.timed_out() && !lanes.stopping && lanes.queues.iter().all(VecDeque::is_empty) {
+                return Turn::Pause;
+            }
         }
     }
 

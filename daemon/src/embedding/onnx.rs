@@ -2,6 +2,7 @@
 //!
 //! Not here: who may run it and when (`thread`), which texts go together (`round`).
 
+use super::memory;
 use super::model::{Files, LoadError, ModelConfig, check};
 use super::pieces::{Piece, Pieces, Use};
 use super::pins::{TOKENIZER, WEIGHTS};
@@ -10,7 +11,7 @@ use ort::environment::Environment;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{RunOptions, Session};
 use ort::value::TensorRef;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
@@ -52,6 +53,8 @@ pub struct Run {
 pub struct Model {
     session: Session,
     options: RunOptions,
+    /// The file that the session reads its weights from.
+    weights: PathBuf,
     /// The tokenizer that belongs to it.
     pub pieces: Pieces,
 }
@@ -81,8 +84,9 @@ impl Model {
         let mut options = RunOptions::new().map_err(refused)?;
         // Without this a long batch's memory is kept for ever.
         options.set("memory.enable_memory_arena_shrinkage", "cpu:0").map_err(refused)?;
-        let mut model = Self { session, options, pieces };
+        let mut model = Self { session, options, weights: files.weights, pieces };
         model.test_itself()?;
+        model.rest();
         Ok((model, warnings))
     }
 
@@ -111,6 +115,11 @@ impl Model {
         let (_, states) = outputs["token_states"].try_extract_tensor::<f32>().map_err(said)?;
         let rows = values.chunks_exact(DIMENSIONS).zip(states.chunks_exact(longest.max(1) * DIMENSIONS));
         Ok(rows.zip(batch).map(|((vector, states), piece)| Run { vector: vector.to_vec(), codes: codes(states, piece) }).collect())
+    }
+
+    /// Gives back what the last runs have read of the weights; the next run takes what it reads.
+    pub fn rest(&mut self) {
+        memory::give_back(&self.weights);
     }
 
     fn test_itself(&mut self) -> Result<(), LoadError> {

@@ -11,10 +11,14 @@ use super::pins::WEIGHTS;
 use super::round::Round;
 use super::{EmbedError, State};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Failures in a row after which the model counts as broken.
 const FAILURES: u32 = 3;
+
+/// How long nobody may want anything before the encoder rests, and after how many runs that is worth its while.
+const PAUSE: Duration = Duration::from_millis(300);
+const TIRING: u32 = 16;
 
 /// The next step after a model that ran broke.
 const RETRY: &str = "it is tried again by itself; if it stays so, run `loci model download`";
@@ -25,6 +29,8 @@ pub(super) trait Encoder {
     fn pieces(&self, text: &str, used: Use) -> Result<Vec<Piece>, String>;
     /// A vector for each piece, and a code for each of its words.
     fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String>;
+    /// Gives back what it holds for the sake of speed alone: nobody wants anything for now.
+    fn rest(&mut self) {}
 }
 
 impl Encoder for Model {
@@ -34,6 +40,10 @@ impl Encoder for Model {
 
     fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
         Self::run(self, batch)
+    }
+
+    fn rest(&mut self) {
+        Self::rest(self);
     }
 }
 
@@ -133,10 +143,19 @@ enum End {
 /// Serves until told to stop, or until the model has failed [`FAILURES`] times in a row.
 fn work(desk: &Desk, mut encoder: Box<dyn Encoder>) -> End {
     let mut rounds: [Option<Round>; 3] = [None, None, None];
-    let mut failures = 0;
+    let (mut failures, mut runs) = (0, 0);
     loop {
         let open = RANKS.into_iter().find(|rank| rounds[*rank as usize].is_some());
-        let Turn::Work(rank) = desk.turn(open) else { return End::Stopped };
+        let rank = match desk.turn(open, (runs >= TIRING).then_some(PAUSE)) {
+            Turn::Work(rank) => rank,
+            Turn::Pause => {
+                encoder.rest();
+                runs = 0;
+                continue;
+            }
+            Turn::Stop => return End::Stopped,
+        };
+        runs += 1;
         let Err(reason) = step(desk, rank, &mut rounds[rank as usize], encoder.as_mut()) else {
             failures = 0;
             continue;

@@ -70,8 +70,11 @@ impl Summed {
             }
         } else {
             self.sums = soft::Sums::new(DIMENSIONS);
-            for at in 0..slots.len() {
-                self.sums.add(&vector(slots[at]), if at > 0 { beside(&slots[at - 1..=at]) } else { 0.0 });
+            let mut before: Option<Vec<f32>> = None;
+            for slot in &slots {
+                let own = vector(*slot);
+                self.sums.add(&own, before.map_or(0.0, |before| f64::from(dot(&before, &own))));
+                before = Some(own);
             }
         }
         self.slots = slots;

@@ -25,7 +25,8 @@ struct Text {
 
 impl Text {
     fn words(self) -> std::ops::Range<usize> {
-        self.first as usize..(self.first + self.distinct) as usize
+        let first = self.first as usize;
+        first..first + self.distinct as usize
     }
 }
 

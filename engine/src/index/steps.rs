@@ -1,8 +1,8 @@
 //! A vector in whole steps: two bytes a number instead of four, and the first of them tell the most of it.
 //!
 //! A step is the largest number of the vector divided by [`STEPS`], so that what is lost of a cosine is a few millionths; the first bytes
-//! alone tell it to a thousandth, unless a few numbers are by far the largest. All sums are of whole numbers and the same on every machine. Not here:
-//! where vectors stand (`vectors`), the loops (`kernels`).
+//! alone tell it to a thousandth, unless a few numbers are by far the largest. All sums are of whole numbers and the same on every machine.
+//! Not here: where vectors stand (`vectors`), the loops (`kernels`).
 
 use crate::embedding::{DIMENSIONS, Embedding};
 use crate::kernels::{self, Bytes, Shorts};

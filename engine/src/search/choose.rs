@@ -20,14 +20,14 @@ const HALVINGS: usize = 24;
 pub(super) fn best(numbers: &[f32], among: &[u64], count: (usize, usize)) -> Vec<u64> {
     let stride = among.len().div_ceil(SAMPLE);
     let guessed = (stride > 1).then(|| about(numbers, among, (count.0, stride)));
-    let mut span = guessed.and_then(|(low, high)| Span::between(numbers, among, count.0, (low, high)));
-    let span = span.get_or_insert_with(|| Span::whole(numbers, among));
+    let found = guessed.and_then(|span| Span::between(numbers, among, count.0, span));
+    let mut span = found.unwrap_or_else(|| Span::whole(numbers, among));
     span.halve(numbers, among, count);
     if span.above.count > count.1 {
         let better = Above::new(numbers, among, span.high);
         span.above.leave_out(span.above.count - count.0, &better.bits);
     }
-    std::mem::take(&mut span.above.bits)
+    span.above.bits
 }
 
 /// Between which numbers the one lies that so many are above, as far as one word of so many tells.

@@ -133,8 +133,9 @@ impl<'a> Wide<'a> {
 
     /// So many of the best by everything but their words, in their order.
     fn best(&self, of: &[u32], count: usize, scratch: &Scratch) -> Vec<u32> {
+        // One that is worth nothing by these may still be worth something by its words.
         #[expect(clippy::cast_possible_truncation, reason = "a comparison that need not be exact")]
-        let mut worth: Vec<f32> = of.iter().map(|slot| self.own(*slot, scratch) as f32).collect();
+        let mut worth: Vec<f32> = of.iter().map(|slot| (self.own(*slot, scratch) as f32).max(f32::MIN_POSITIVE)).collect();
         worth.resize(worth.len().next_multiple_of(64), 0.0);
         slots(&choose::best(&worth, &vec![u64::MAX; worth.len() / 64], (count, count))).into_iter().map(|at| of[at as usize]).collect()
     }

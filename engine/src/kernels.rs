@@ -116,12 +116,12 @@ kernel! {
 kernel! {
     /// What 64 pairs of numbers are worth: the first as far as it is above 0, the second up to 1, each by its weight.
     pub(crate) fn weighed / weighed_at = weighed_portable, weighed_by_avx2, weighed_by_avx512;
-        (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2], into: &mut [f32; 64]) -> ()
+        (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]
 }
 
 kernel! {
-    /// Clears the bits of the numbers that are not above another; 64 numbers belong to each word of bits.
-    pub(crate) fn above / above_at = above_portable, avx2::above, avx512::above; (numbers: &[f32], least: f32, bits: &mut [u64]) -> ()
+    /// A bit for each of 64 numbers that is above another.
+    pub(crate) fn above / above_at = above_portable, avx2::above, avx512::above; (numbers: &[f32; 64], least: f32) -> u64
 }
 
 /// Has the processor bring what is asked for soon from memory, while it works on something else.
@@ -169,7 +169,7 @@ macro_rules! compiled {
 compiled!(dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32);
 compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512; (sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i32) -> [f32; 64]);
 compiled!(weighed_portable, weighed_by_avx2, weighed_by_avx512;
-    (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2], into: &mut [f32; 64]) -> ());
+    (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]);
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
@@ -183,16 +183,16 @@ fn scaled_portable(sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
-fn weighed_portable(first: &[f32; 64], second: &[f32; 64], weights: [f32; 2], into: &mut [f32; 64]) {
-    for ((into, first), second) in into.iter_mut().zip(first).zip(second) {
-        *into = weights[0] * first.max(0.0) + weights[1] * second.min(1.0);
+fn weighed_portable(first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64] {
+    let mut weighed = [0.0; 64];
+    for ((weighed, first), second) in weighed.iter_mut().zip(first).zip(second) {
+        *weighed = weights[0] * first.max(0.0) + weights[1] * second.min(1.0);
     }
+    weighed
 }
 
-fn above_portable(numbers: &[f32], least: f32, bits: &mut [u64]) {
-    for (bits, numbers) in bits.iter_mut().zip(numbers.as_chunks::<64>().0) {
-        *bits &= numbers.iter().enumerate().fold(0, |bits, (at, number)| bits | u64::from(*number > least) << at);
-    }
+fn above_portable(numbers: &[f32; 64], least: f32) -> u64 {
+    numbers.iter().enumerate().fold(0, |bits, (at, number)| bits | u64::from(*number > least) << at)
 }
 
 fn products_portable(asked: &Shorts, rows: [&Bytes; 4]) -> [i32; 4] {
@@ -311,18 +311,13 @@ mod tests {
             let (first, second): ([f32; 64], [f32; 64]) = (numbers(0), numbers(1000));
             let sum = |at: usize| i32::from(bits(seed.wrapping_sub(at as u64)).to_le_bytes()[3]) * 7 - 800;
             let sums: [[i32; 8]; 8] = std::array::from_fn(|a| std::array::from_fn(|b| sum(a * 8 + b)));
-            let (mut plain, mut kept) = ([0.0; 64], [u64::MAX, bits(seed)]);
-            weighed_portable(&first, &second, [0.4, 0.2], &mut plain);
+            let (plain, kept) = (weighed_portable(&first, &second, [0.4, 0.2]), above_portable(&first, least));
             prop_assert!((plain[7] - 0.4 * first[7].max(0.0) - 0.2 * second[7].min(1.0)).abs() < 1e-6);
-            above_portable(&[first, second].concat(), least, &mut kept);
-            prop_assert_eq!(kept[0] >> 9 & 1 == 1, first[9] > least);
+            prop_assert_eq!(kept >> 9 & 1 == 1, first[9] > least);
             for level in levels() {
-                let mut found = [0.0; 64];
-                weighed_at(level, &first, &second, [0.4, 0.2], &mut found);
+                let found = weighed_at(level, &first, &second, [0.4, 0.2]);
                 prop_assert_eq!(found.map(f32::to_bits), plain.map(f32::to_bits));
-                let mut found = [u64::MAX, bits(seed)];
-                above_at(level, &[first, second].concat(), least, &mut found);
-                prop_assert_eq!(found, kept);
+                prop_assert_eq!(above_at(level, &first, least), kept);
                 let found = scaled_at(level, &sums, &first, 0.1, 7);
                 prop_assert_eq!(found.map(f32::to_bits), scaled_portable(&sums, &first, 0.1, 7).map(f32::to_bits));
             }

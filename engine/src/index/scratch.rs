@@ -23,10 +23,8 @@ pub(crate) enum Known {
 pub(crate) struct Scratch {
     /// BM25 as a share of the ideal; it may be above 1.
     pub lexical: Vec<f32>,
-    /// Roughly the cosines; only those of admitted memories are of this question.
-    pub estimates: Vec<f32>,
-    /// What they are worth by that and by their texts; only those of admitted memories are of this question.
-    pub worth: Vec<f32>,
+    /// The cosines of those whose cosines are known; those of the rest are of earlier questions.
+    pub cosines: Vec<f32>,
     /// One bit for each that matches by a word or by its name, admitted or not.
     pub worded: Vec<u64>,
     /// One bit for each that matches by meaning.
@@ -65,8 +63,7 @@ impl Scratch {
     fn clear(&mut self, words: usize) {
         self.lexical.clear();
         self.lexical.resize(words * 64, 0.0);
-        self.estimates.resize(words * 64, 0.0);
-        self.worth.resize(words * 64, 0.0);
+        self.cosines.resize(words * 64, 0.0);
         let [nearly, exactly] = &mut self.known;
         for bits in [&mut self.worded, &mut self.near, nearly, exactly] {
             bits.clear();
@@ -83,7 +80,7 @@ impl Scratch {
     /// Takes in a better cosine of a memory; one that reaches `least` matches by meaning.
     pub(crate) fn set(&mut self, slot: usize, cosine: f32, known: Known, least: f32) {
         let (word, bit) = (slot / 64, 1 << (slot % 64));
-        self.estimates[slot] = cosine;
+        self.cosines[slot] = cosine;
         self.known.iter_mut().take(known as usize + 1).for_each(|bits| bits[word] |= bit);
         self.near[word] = self.near[word] & !bit | if cosine >= least { bit } else { 0 };
     }
@@ -117,26 +114,17 @@ impl Scratch {
         }
     }
 
-    /// 64 estimates, each made that of the best piece, and kept.
-    pub(crate) fn with_others(&mut self, number: usize, mut estimates: [f32; 64]) -> [f32; 64] {
-        let slots = number * 64..number * 64 + 64;
-        if let Some(others) = self.others.get(slots.clone()) {
+    /// 64 estimates, each made that of the best piece.
+    pub(crate) fn with_others(&self, number: usize, mut estimates: [f32; 64]) -> [f32; 64] {
+        if let Some(others) = self.others.get(number * 64..number * 64 + 64) {
             estimates.iter_mut().zip(others).for_each(|(estimate, other)| *estimate = estimate.max(*other));
         }
-        self.keep(number, estimates)
+        estimates
     }
 
-    /// Weighs 64 cosines together with the texts.
-    pub(crate) fn weigh(&mut self, number: usize, cosines: &[f32; 64], weights: [f32; 2]) {
-        let (lexical, worth) = (&self.lexical[number * 64..], &mut self.worth[number * 64..]);
-        if let (Some(lexical), Some(worth)) = (lexical.first_chunk(), worth.first_chunk_mut()) {
-            kernels::weighed(cosines, lexical, weights, worth);
-        }
-    }
-
-    /// 64 cosines, kept.
-    pub(crate) fn keep(&mut self, number: usize, cosines: [f32; 64]) -> [f32; 64] {
-        self.estimates[number * 64..number * 64 + 64].copy_from_slice(&cosines);
-        cosines
+    /// What 64 memories are worth by their cosines and their texts.
+    pub(crate) fn weighed(&self, number: usize, cosines: &[f32; 64], weights: [f32; 2]) -> [f32; 64] {
+        let lexical = self.lexical[number * 64..].first_chunk();
+        lexical.map_or([0.0; 64], |lexical| kernels::weighed(cosines, lexical, weights))
     }
 }

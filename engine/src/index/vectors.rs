@@ -124,10 +124,11 @@ impl Vectors {
         factors.as_array().map_or([0.0; 64], |factors| kernels::scaled(&sums, factors, rough.step, rough.sum))
     }
 
-    /// Has the signs of 64 rows brought from memory.
+    /// Has the signs of 64 rows brought from memory, and their factors.
     fn bring_signs(&self, number: usize) {
         if let Some(chunk) = self.chunks.get(number * 64 / CHUNK) {
             kernels::bring(&chunk.signs[number * 64 % CHUNK / 8..][..8]);
+            kernels::bring(&chunk.factors[number * 64 % CHUNK..][..64]);
         }
     }
 

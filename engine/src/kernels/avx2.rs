@@ -140,16 +140,14 @@ fn half_of_sums(planes: &Planes, signs: &Eight, half: usize) -> __m256i {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn above(numbers: &[f32], least: f32, bits: &mut [u64]) {
+pub(super) fn above(numbers: &[f32; 64], least: f32) -> u64 {
     let least = _mm256_set1_ps(least);
-    for (bits, numbers) in bits.iter_mut().zip(numbers.as_chunks::<64>().0) {
-        let mut above = 0;
-        for (part, numbers) in numbers.as_chunks::<8>().0.iter().enumerate() {
-            // SAFETY: the eight numbers are there to be read, wherever they stand.
-            let numbers = unsafe { _mm256_loadu_ps(numbers.as_ptr()) };
-            let eight = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(numbers, least));
-            above |= u64::from(eight.cast_unsigned()) << (8 * part);
-        }
-        *bits &= above;
+    let mut above = 0;
+    for (part, numbers) in numbers.as_chunks::<8>().0.iter().enumerate() {
+        // SAFETY: the eight numbers are there to be read, wherever they stand.
+        let numbers = unsafe { _mm256_loadu_ps(numbers.as_ptr()) };
+        let eight = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(numbers, least));
+        above |= u64::from(eight.cast_unsigned()) << (8 * part);
     }
+    above
 }

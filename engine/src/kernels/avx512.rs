@@ -110,15 +110,13 @@ pub(super) fn sums(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
 }
 
 #[target_feature(enable = "avx512f")]
-pub(super) fn above(numbers: &[f32], least: f32, bits: &mut [u64]) {
+pub(super) fn above(numbers: &[f32; 64], least: f32) -> u64 {
     let least = _mm512_set1_ps(least);
-    for (bits, numbers) in bits.iter_mut().zip(numbers.as_chunks::<64>().0) {
-        let mut above = 0;
-        for (part, numbers) in numbers.as_chunks::<16>().0.iter().enumerate() {
-            // SAFETY: the sixteen numbers are there to be read, wherever they stand.
-            let numbers = unsafe { _mm512_loadu_ps(numbers.as_ptr()) };
-            above |= u64::from(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(numbers, least)) << (16 * part);
-        }
-        *bits &= above;
+    let mut above = 0;
+    for (part, numbers) in numbers.as_chunks::<16>().0.iter().enumerate() {
+        // SAFETY: the sixteen numbers are there to be read, wherever they stand.
+        let numbers = unsafe { _mm512_loadu_ps(numbers.as_ptr()) };
+        above |= u64::from(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(numbers, least)) << (16 * part);
     }
+    above
 }

@@ -5,7 +5,8 @@
 //! are far from the question. `Depth::Whole` compares everything and is what this is measured by. Not here: stores in which everything
 //! can be compared (`search`).
 
-use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, choose, words, worth_giving};
+use super::choose::Best;
+use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, words, worth_giving};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Known, Lines, Mask, Rough, Run, Scratch, Stepped, narrow, slots_of};
@@ -15,15 +16,13 @@ use std::collections::HashMap;
 
 /// Of how many the cosine is looked at more closely: of all, of one more for each so many, and of no more than that; estimates that are as
 /// good as one another are the more the more there are.
-const CLOSER: [usize; 3] = [3_000, 32, 6_000];
+const CLOSER: [usize; 3] = [4_000, 100, 5_000];
 /// Of how many of these exactly: some more than are compared, since what is nearly known may stand on the wrong side.
 const EXACT: usize = 520;
 /// How many of these have their words compared.
 const COMPARED: usize = 400;
 /// Of how many of these the surroundings are looked at: at least, and for each answer that is wanted.
 const CENTRES: (usize, usize) = (60, 4);
-/// Of how many, for each centre, the cosine is looked at more closely.
-const CLOSELY: usize = 4;
 /// How many of those that are linked to what the question names are looked at, whatever they are worth by themselves.
 const LINKED: usize = 40;
 /// A word in this many of two memories, or more, tells nothing apart.
@@ -90,24 +89,23 @@ impl<'a> Wide<'a> {
     fn candidates(&self, asked: &Asked, depth: Depth, scratch: &mut Scratch) -> Vec<u32> {
         let rough = Rough::new(asked.vector.as_slice());
         scratch.others(self.index.estimates_of_others(&rough, self.mask));
-        for (number, word) in self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
-            let estimates = if depth == Depth::Exact {
-                self.exactly(number, *word, scratch)
-            } else {
-                scratch.with_others(number, self.index.estimates(&rough, number, *word))
-            };
-            let mut near = [*word];
-            kernels::above(&estimates, MATCH_COSINE, &mut near);
-            scratch.near[number] |= near[0];
-            scratch.weigh(number, &estimates, soft::ROUGHLY);
-            if !self.plain {
-                #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
-                slots_of(number, *word).for_each(|slot| scratch.worth[slot] += self.named(slot) as f32);
-            }
-        }
         let [least, each, most] = CLOSER;
         let count = (least + self.mask.count() / each).min(most);
-        slots(&choose::best(&scratch.worth, self.mask.words(), (count, count + count / 5)))
+        let mut best = Best::new((count, count + count / 16));
+        for (number, word) in self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
+            let cosines = match depth {
+                Depth::Exact => self.exactly(number, *word, scratch),
+                _ => scratch.with_others(number, self.index.estimates(&rough, number, *word)),
+            };
+            scratch.near[number] |= word & kernels::above(&cosines, MATCH_COSINE);
+            let mut worth = scratch.weighed(number, &cosines, soft::ROUGHLY);
+            if !self.plain {
+                #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
+                slots_of(number, *word).for_each(|slot| worth[slot % 64] += self.named(slot) as f32);
+            }
+            best.offer(number, *word, &worth);
+        }
+        best.done()
     }
 
     /// The cosines of those of 64 slots that are admitted.
@@ -118,7 +116,7 @@ impl<'a> Wide<'a> {
             cosines[*slot as usize % 64] = cosine;
             scratch.set(*slot as usize, cosine, Known::Exactly, MATCH_COSINE);
         }
-        scratch.keep(number, cosines)
+        cosines
     }
 
     /// The best of the candidates, once their cosines are looked at more closely.
@@ -133,11 +131,18 @@ impl<'a> Wide<'a> {
 
     /// So many of the best by everything but their words, in their order.
     fn best(&self, of: &[u32], count: usize, scratch: &Scratch) -> Vec<u32> {
-        // One that is worth nothing by these may still be worth something by its words.
-        #[expect(clippy::cast_possible_truncation, reason = "a comparison that need not be exact")]
-        let mut worth: Vec<f32> = of.iter().map(|slot| (self.own(*slot, scratch) as f32).max(f32::MIN_POSITIVE)).collect();
-        worth.resize(worth.len().next_multiple_of(64), 0.0);
-        slots(&choose::best(&worth, &vec![u64::MAX; worth.len() / 64], (count, count))).into_iter().map(|at| of[at as usize]).collect()
+        let mut best = Best::new((count, count));
+        for (number, slots) in of.chunks(64).enumerate() {
+            let mut worth = [0.0; 64];
+            for (worth, slot) in worth.iter_mut().zip(slots) {
+                // One that is worth nothing by these may still be worth something by its words.
+                #[expect(clippy::cast_possible_truncation, reason = "a comparison that need not be exact")]
+                let own = self.own(*slot, scratch) as f32;
+                *worth = own.max(f32::MIN_POSITIVE);
+            }
+            best.offer(number, u64::MAX, &worth);
+        }
+        best.done().into_iter().map(|at| of[at as usize]).collect()
     }
 
     /// Takes the cosines of those of some memories that are not known as well yet.
@@ -175,9 +180,9 @@ impl<'a> Wide<'a> {
         best.into_iter().map(|(_, slot)| slot).collect()
     }
 
-    /// What a memory is worth by everything but its words, as far as its cosine is known.
+    /// What a memory is worth by everything but its words; its cosine is known, nearly at least.
     fn own(&self, slot: u32, scratch: &Scratch) -> f64 {
-        soft::base(f64::from(scratch.estimates[slot as usize]), scratch.lexical_of(slot)) + self.named(slot as usize)
+        soft::base(f64::from(scratch.cosines[slot as usize]), scratch.lexical_of(slot)) + self.named(slot as usize)
     }
 
     /// The centres and all around them, with what their surroundings add.
@@ -185,6 +190,8 @@ impl<'a> Wide<'a> {
         let wanted = centres.len();
         // One more on each side: a neighbour is lifted by its own neighbour.
         let runs = lines.around(centres, soft::REACH + 1);
+        let around: Vec<u32> = runs.iter().flat_map(|run| &run.slots).copied().collect();
+        self.look_closer(&around, Known::Nearly, scratch);
         let (mut scores, mut codes, mut room): (Vec<f64>, Vec<&[Code]>, Vec<f64>) = Default::default();
         for run in &runs {
             let first = scores.len();
@@ -193,7 +200,7 @@ impl<'a> Wide<'a> {
             codes.extend(run.slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()));
             self.question.add_matches(&mut scores[first..], &codes, run.link, &mut room);
         }
-        self.correct(&runs, &mut scores, wanted, scratch);
+        self.correct(&around, &mut scores, wanted, scratch);
         let (mut done, mut rest) = (Vec::with_capacity(scores.len()), scores.as_slice());
         for Run { slots, link } in runs {
             let asks: Vec<bool> = slots.iter().map(|slot| self.index.said(*slot as usize).kind.question).collect();
@@ -210,20 +217,16 @@ impl<'a> Wide<'a> {
         done
     }
 
-    /// Looks closer at the cosines of the best so far, and takes those of the best of these exactly.
-    fn correct(&self, runs: &[Run], scores: &mut [f64], count: usize, scratch: &mut Scratch) {
-        let slots: Vec<u32> = runs.iter().flat_map(|run| &run.slots).copied().collect();
+    /// Takes the cosines of the best so far exactly.
+    fn correct(&self, slots: &[u32], scores: &mut [f64], count: usize, scratch: &mut Scratch) {
         let mut best: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
-        for (count, known) in [(CLOSELY * count, Known::Nearly), (count, Known::Exactly)] {
-            keep_best(&mut best, count);
-            let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
-            let worth = |slot: u32, scratch: &Scratch| soft::base(f64::from(scratch.estimates[slot as usize]), 0.0);
-            let before: Vec<f64> = chosen.iter().map(|slot| worth(*slot, scratch)).collect();
-            self.look_closer(&chosen, known, scratch);
-            for (((score, at), slot), before) in best.iter_mut().zip(chosen).zip(before) {
-                *score += worth(slot, scratch) - before;
-                scores[*at as usize] = *score;
-            }
+        keep_best(&mut best, count);
+        let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
+        let worth = |slot: &u32, scratch: &Scratch| soft::base(f64::from(scratch.cosines[*slot as usize]), 0.0);
+        let before: Vec<f64> = chosen.iter().map(|slot| worth(slot, scratch)).collect();
+        self.look_closer(&chosen, Known::Exactly, scratch);
+        for (((_, at), slot), before) in best.iter().zip(&chosen).zip(before) {
+            scores[*at as usize] += worth(slot, scratch) - before;
         }
     }
 }
@@ -234,11 +237,6 @@ fn keep_best(of: &mut Vec<(f64, u32)>, count: usize) {
         of.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         of.truncate(count);
     }
-}
-
-/// The slots of bits.
-fn slots(bits: &[u64]) -> Vec<u32> {
-    bits.iter().enumerate().flat_map(|(number, word)| slots_of(number, *word)).map(narrow).collect()
 }
 
 /// BM25 of every admitted memory, as a share of the ideal.

@@ -27,7 +27,7 @@ pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
 /// Which of some texts of one piece are near another such; a part of a longer one says nothing about the rest.
 fn alike(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
     let whole = |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
-    let Some(asked) = whole(one).map(|row| row.asked()) else { return vec![false; others.len()] };
+    let Some(asked) = whole(one).map(|row| row.stepped()) else { return vec![false; others.len()] };
     index.cosines(&asked, others).into_iter().zip(others).map(|(cosine, slot)| cosine >= ALIKE && whole(*slot).is_some()).collect()
 }
 

@@ -193,7 +193,7 @@ fn what_was_removed_for_good_is_in_no_file() {
     let secret = "The passphrase is quagmire";
     let vector = leaning(40, 41, 0.3);
     let id = house.store_coded("a", json!({"content": secret, "type": "semantic"}), &coded(secret, vector.clone())).id;
-    let bytes: Vec<u8> = Stepped::from(&vector).packed().first[38..44].iter().map(|byte| byte.cast_unsigned()).collect();
+    let bytes: Vec<u8> = Stepped::from(&vector).first[38..44].iter().map(|byte| byte.cast_unsigned()).collect();
     let code = crate::testing::code("quagmire").bytes();
     let folder = closed(house);
     let traces = |file: &Path| [contains(file, b"quagmir"), contains(file, &bytes), contains(file, &code)];

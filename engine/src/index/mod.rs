@@ -39,7 +39,7 @@ pub(crate) use record::{Book, Record};
 pub(crate) use runs::{Lines, Run};
 pub(crate) use said::Said;
 pub(crate) use scratch::{Known, Scratch};
-pub(crate) use steps::{Packed, Row, Stepped};
+pub(crate) use steps::{Row, Stepped};
 pub(crate) use vectors::Rough;
 
 /// What the index needs of a memory.
@@ -204,8 +204,8 @@ impl Index {
     pub(crate) fn set_vectors(&mut self, seq: i64, text: &Coded) {
         self.set_codes(seq, text.words.as_deref());
         let Some(slot) = self.slot(seq) else { return };
-        let pieces: Vec<Packed> = text.pieces.iter().map(|piece| Stepped::from(piece).packed()).collect();
-        self.put_vectors(slot, &pieces.iter().map(Packed::row).collect::<Vec<_>>());
+        let pieces: Vec<Stepped> = text.pieces.iter().map(Stepped::from).collect();
+        self.put_vectors(slot, &pieces.iter().map(Stepped::row).collect::<Vec<_>>());
     }
 
     fn put_vectors(&mut self, slot: usize, pieces: &[Row<'_>]) {
@@ -299,12 +299,12 @@ impl Index {
     /// Appends one more vector to a memory, as loading does; what is none is left out.
     pub(crate) fn push_vector(&mut self, seq: i64, vector: &[f32]) {
         let Some(slot) = self.slot(seq) else { return };
-        let Some(packed) = Stepped::checked(vector).map(|stepped| stepped.packed()) else { return };
+        let Some(stepped) = Stepped::checked(vector) else { return };
         if self.firsts.get(slot).is_some() {
-            self.push_piece(slot, packed.row());
+            self.push_piece(slot, stepped.row());
         } else {
             self.version += 1;
-            self.firsts.set(slot, Some(packed.row()));
+            self.firsts.set(slot, Some(stepped.row()));
         }
     }
 

@@ -5,12 +5,12 @@
 //! Not here: where vectors stand (`vectors`), the loops (`kernels`).
 
 use crate::embedding::{DIMENSIONS, Embedding};
-use crate::kernels::{self, Bytes, Shorts};
+use crate::kernels::{self, Bytes};
 
 /// How many steps the largest number of a vector has: both its bytes are full.
 const STEPS: f32 = 127.0 * 256.0 + 127.0;
 /// What a step of the first byte is worth in those of the second.
-const FIRST: i64 = 256;
+const FIRST: f64 = 256.0;
 
 /// A vector as it is kept: the first and the second byte of each number, and how much one step is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,20 +20,12 @@ pub(crate) struct Row<'a> {
     pub step: f32,
 }
 
-/// The same, by itself.
+/// The same by itself, to be kept or to ask with.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Packed {
+pub(crate) struct Stepped {
     pub first: Bytes,
     pub second: Bytes,
     pub step: f32,
-}
-
-/// A vector as it is asked with.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Stepped {
-    first: Shorts,
-    second: Shorts,
-    step: f32,
 }
 
 impl Stepped {
@@ -50,34 +42,37 @@ impl Stepped {
         let (mut first, mut second) = ([0; DIMENSIONS], [0; DIMENSIONS]);
         for ((first, second), value) in first.iter_mut().zip(&mut second).zip(vector) {
             let steps = (value / step).round().clamp(-STEPS, STEPS) as i16;
-            *first = (steps + 128) >> 8;
-            *second = steps - (*first << 8);
+            *first = ((steps + 128) >> 8) as i8;
+            *second = (steps - (i16::from(*first) << 8)) as i8;
         }
         Self { first, second, step }
     }
 
-    /// As it is kept.
-    pub(crate) fn packed(&self) -> Packed {
-        #[expect(clippy::cast_possible_truncation, reason = "they are bytes in the room of two")]
-        let bytes = |shorts: &Shorts| shorts.map(|short| short as i8);
-        Packed { first: bytes(&self.first), second: bytes(&self.second), step: self.step }
+    /// Whether these can be the bytes of a vector.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.step.is_finite() && self.step > 0.0 && !self.first.contains(&i8::MIN)
+    }
+
+    pub(crate) fn row(&self) -> Row<'_> {
+        Row { first: &self.first, second: &self.second, step: self.step }
     }
 
     /// The cosines to four rows.
     pub(crate) fn cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
         let [first, second] = kernels::whole_products([&self.first, &self.second], rows.map(|row| (row.first, row.second)));
-        std::array::from_fn(|row| self.cosine(i64::from(first[row]) * FIRST + i64::from(second[row]), rows[row].step))
+        std::array::from_fn(|row| self.cosine(f64::from(first[row]) * FIRST + f64::from(second[row]), rows[row].step))
     }
 
     /// The cosines to four rows as far as the first bytes tell.
     pub(crate) fn nearly(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
         let products = kernels::products(&self.first, rows.map(|row| row.first));
-        std::array::from_fn(|row| self.cosine(i64::from(products[row]) * FIRST * FIRST, rows[row].step))
+        std::array::from_fn(|row| self.cosine(f64::from(products[row]) * FIRST * FIRST, rows[row].step))
     }
 
+    /// Of products in steps, which are whole numbers: so large ones fit f64, too.
     #[expect(clippy::cast_possible_truncation, reason = "a cosine is given in f32")]
-    fn cosine(&self, steps: i64, step: f32) -> f32 {
-        (steps as f64 * f64::from(self.step) * f64::from(step)) as f32
+    fn cosine(&self, steps: f64, step: f32) -> f32 {
+        (steps * f64::from(self.step) * f64::from(step)) as f32
     }
 }
 
@@ -94,23 +89,12 @@ impl<'a> Row<'a> {
 
     /// Whether it is what is kept of a vector.
     pub(crate) fn is_of(&self, vector: &[f32]) -> bool {
-        Stepped::checked(vector).is_some_and(|stepped| stepped.packed().row() == *self)
+        Stepped::checked(vector).is_some_and(|stepped| stepped.row() == *self)
     }
 
-    /// The same, to ask with.
-    pub(crate) fn asked(&self) -> Stepped {
-        Stepped { first: self.first.map(i16::from), second: self.second.map(i16::from), step: self.step }
-    }
-}
-
-impl Packed {
-    /// Whether these can be the bytes of a vector.
-    pub(crate) fn is_sound(&self) -> bool {
-        self.step.is_finite() && self.step > 0.0 && !self.first.contains(&i8::MIN)
-    }
-
-    pub(crate) fn row(&self) -> Row<'_> {
-        Row { first: &self.first, second: &self.second, step: self.step }
+    /// The same by itself.
+    pub(crate) fn stepped(&self) -> Stepped {
+        Stepped { first: *self.first, second: *self.second, step: self.step }
     }
 }
 
@@ -131,12 +115,11 @@ mod tests {
         fn a_cosine_is_that_of_the_vectors(numbers in prop::collection::vec(-1.0..1.0_f32, DIMENSIONS), about in 0..9_usize, apart in 0.0..1.0_f32) {
             let (Ok(one), other) = (Embedding::new(numbers), leaning(about, about + 9, apart)) else { return Ok(()) };
             let (asked, kept) = (Stepped::from(&one), Stepped::from(&other));
-            let packed = kept.packed();
-            let row = packed.row();
+            let row = kept.row();
             let exact = one.cosine(&other);
             prop_assert!((asked.cosines([row; 4])[2] - exact).abs() < 1e-5);
             prop_assert!((asked.nearly([row; 4])[1] - exact).abs() < 0.01);
-            prop_assert!(row.is_of(other.as_slice()) && !row.is_of(one.as_slice()) && row.asked() == kept);
+            prop_assert!(row.is_of(other.as_slice()) && !row.is_of(one.as_slice()) && row.stepped() == kept);
             prop_assert!(row.numbers().iter().zip(other.as_slice()).all(|(kept, given)| (kept - given).abs() <= row.step * 0.51));
         }
     }
@@ -145,16 +128,16 @@ mod tests {
     fn what_has_no_direction_is_no_vector() {
         let with = |number: f32| (0..DIMENSIONS).map(|at| if at == 7 { number } else { 0.0 }).collect::<Vec<f32>>();
         assert!([0.0, f32::NAN, f32::INFINITY].iter().all(|number| Stepped::checked(&with(*number)).is_none()));
-        let packed = Stepped::checked(&with(0.5)).expect("has a direction").packed();
-        assert!(packed.is_sound() && !packed.row().is_of(&with(f32::NAN)));
-        assert!([0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !Packed { step: *step, ..packed.clone() }.is_sound()));
+        let stepped = Stepped::checked(&with(0.5)).expect("has a direction");
+        assert!(stepped.is_sound() && !stepped.row().is_of(&with(f32::NAN)));
+        assert!([0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !Stepped { step: *step, ..stepped.clone() }.is_sound()));
     }
 
     #[test]
     fn the_largest_number_fits_whatever_its_sign() {
         for sign in [1.0, -1.0] {
             let vector: Vec<f32> = (0..DIMENSIONS).map(|at| sign / (at + 1) as f32).collect();
-            assert_eq!(i16::from(Stepped::of(&vector).packed().first[0]), if sign > 0.0 { 127 } else { -127 });
+            assert_eq!(i16::from(Stepped::of(&vector).first[0]), if sign > 0.0 { 127 } else { -127 });
         }
     }
 }

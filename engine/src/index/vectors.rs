@@ -171,7 +171,7 @@ mod tests {
         let mut vectors = Vectors::default();
         let count = CHUNK + 30;
         for row in 0..count {
-            vectors.set(row, Some(Stepped::from(&vector(row)).packed().row()));
+            vectors.set(row, Some(Stepped::from(&vector(row)).row()));
         }
         vectors.set(5, None);
         let query = vector(3);

@@ -1,6 +1,6 @@
 //! Kernels in AVX2, which counts bits by looking half bytes up (Mula, 2008). What they compute is said by their portable forms.
 
-use super::{Bytes, Eight, Planes, Shorts};
+use super::{Bytes, Eight, Planes};
 use crate::embedding::Code;
 use std::arch::x86_64::{
     __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi16, _mm256_add_epi32,
@@ -42,13 +42,6 @@ fn bits(of: __m256i) -> __m256i {
     _mm256_add_epi8(low, high)
 }
 
-/// Sixteen numbers.
-#[target_feature(enable = "avx2")]
-fn shorts(numbers: &[i16; 16]) -> __m256i {
-    // SAFETY: the numbers are there to be read, wherever they stand.
-    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
-}
-
 /// Sixteen bytes, in the room of two each.
 #[target_feature(enable = "avx2")]
 fn bytes(bytes: &[i8; 16]) -> __m256i {
@@ -68,11 +61,11 @@ pub(super) fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn products(asked: &Shorts, rows: [&Bytes; 4]) -> [i32; 4] {
+pub(super) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
     let [a, b, c, d] = rows.map(|row| row.as_chunks().0);
     let mut sums = [_mm256_setzero_si256(); 4];
     for ((((asked, a), b), c), d) in asked.as_chunks().0.iter().zip(a).zip(b).zip(c).zip(d) {
-        let asked = shorts(asked);
+        let asked = bytes(asked);
         for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
             *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(asked, bytes(row)));
         }
@@ -81,14 +74,14 @@ pub(super) fn products(asked: &Shorts, rows: [&Bytes; 4]) -> [i32; 4] {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn whole_products(asked: [&Shorts; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
+pub(super) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
     let [first, second] = asked.map(|asked| asked.as_chunks().0);
     let mut sums = [[_mm256_setzero_si256(); 4]; 2];
     for (row, (high, low)) in rows.iter().enumerate() {
         for (((first, second), high), low) in first.iter().zip(second).zip(high.as_chunks().0).zip(low.as_chunks().0) {
             let whole = _mm256_add_epi16(_mm256_slli_epi16::<8>(bytes(high)), bytes(low));
-            sums[0][row] = _mm256_add_epi32(sums[0][row], _mm256_madd_epi16(shorts(first), whole));
-            sums[1][row] = _mm256_add_epi32(sums[1][row], _mm256_madd_epi16(shorts(second), whole));
+            sums[0][row] = _mm256_add_epi32(sums[0][row], _mm256_madd_epi16(bytes(first), whole));
+            sums[1][row] = _mm256_add_epi32(sums[1][row], _mm256_madd_epi16(bytes(second), whole));
         }
     }
     sums.map(|sums| totals(sums))

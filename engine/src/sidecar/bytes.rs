@@ -5,7 +5,7 @@
 use crate::db::memories::Status;
 use crate::decay::Anchor;
 use crate::embedding::{CODE_BYTES, Code, DIMENSIONS};
-use crate::index::{Entry, Packed, Record, Row, Said};
+use crate::index::{Entry, Record, Row, Said, Stepped};
 use crate::soft::Kind;
 use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -79,7 +79,7 @@ const PIECE: usize = 4 + 2 * DIMENSIONS;
 /// Vectors and codes of the record that is read, whose room is used again for the next.
 #[derive(Debug, Default)]
 pub(super) struct Room {
-    pieces: Vec<Packed>,
+    pieces: Vec<Stepped>,
     codes: Vec<Code>,
 }
 
@@ -106,7 +106,7 @@ impl Room {
         let of_pieces = rest.take(pieces.checked_mul(PIECE)?)?;
         self.pieces.clear();
         self.pieces.extend(of_pieces.as_chunks().0.iter().map(piece));
-        if !self.pieces.iter().all(Packed::is_sound) {
+        if !self.pieces.iter().all(Stepped::is_sound) {
             return None;
         }
         let codes = rest.count()?;
@@ -129,18 +129,18 @@ impl Room {
             extractive: is(1),
         };
         let said = Said { kind: kind_said, day: said_day, speaker: 0, print };
-        let pieces = self.pieces.iter().map(Packed::row).collect();
+        let pieces = self.pieces.iter().map(Stepped::row).collect();
         let codes = (codes > 0).then_some(self.codes.as_slice());
         rest.0.is_empty().then_some(Record { entry, said, speaker, terms, length, pieces, codes })
     }
 }
 
-fn piece(bytes: &[u8; PIECE]) -> Packed {
+fn piece(bytes: &[u8; PIECE]) -> Stepped {
     let (step, numbers) = bytes.split_at(4);
     let byte = |at: usize| numbers[at].cast_signed();
     let step = step.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
     let (first, second) = (std::array::from_fn(byte), std::array::from_fn(|at| byte(DIMENSIONS + at)));
-    Packed { first, second, step: f32::from_bits(step) }
+    Stepped { first, second, step: f32::from_bits(step) }
 }
 
 #[expect(clippy::option_option, reason = "none of the outer is a fault, none of the inner is no day")]

@@ -83,11 +83,11 @@ impl Change<'_> {
 
     /// Writes the act down, so that it can be taken back; its number, or none when it has changed nothing.
     pub fn write_down(&mut self, act: &str) -> Result<Option<i64>> {
-        let mut changed = Vec::new();
+        let (mut changed, mut made) = (Vec::new(), rows::Teller::new(self.conn, is_of_use));
         self.kept.clear();
         for (row, before) in std::mem::take(&mut self.before) {
             let how = match before {
-                None => rows::told(self.conn, &row, is_of_use)?.map(|told| How::Made(print(&told))),
+                None => made.told(&row)?.map(|told| How::Made(print(&told))),
                 Some(before) => difference(before, rows::image(self.conn, &row)?),
             };
             changed.extend(how.map(|how| Changed { row, how }));
@@ -247,7 +247,7 @@ fn finish<T>(done: Result<T>, conn: &Connection, touched: &mut Touched) -> Resul
     let done = done?;
     touched.seqs.sort_unstable();
     touched.seqs.dedup();
-    let entries = touched.seqs.iter().map(|seq| Ok((*seq, memories::entry(conn, *seq)?))).collect::<Result<Vec<_>>>()?;
+    let entries = memories::entries_of(conn, &touched.seqs)?;
     let stored_vectors = std::mem::take(&mut touched.stored_vectors);
     let links = graph::take_changed(conn)?;
     Ok((done, News { entries, vectors: std::mem::take(&mut touched.vectors), emptied: touched.emptied, stored_vectors, links }))

@@ -121,6 +121,12 @@ kernel! {
     pub(crate) fn above / above_at = above_portable, avx2::above, avx512::above; (numbers: &[f32; 64], least: f32) -> u64
 }
 
+kernel! {
+    /// Numbers divided by `step` and rounded, halves away from 0, but no more than `most` to either side.
+    pub(crate) fn steps / steps_at = steps_portable, steps_by_avx2, steps_by_avx512;
+        (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ()
+}
+
 /// Has the processor bring what is asked for soon from memory, while it works on something else.
 pub(crate) fn bring<T>(soon: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -167,6 +173,7 @@ compiled!(dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f3
 compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512; (sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i32) -> [f32; 64]);
 compiled!(weighed_portable, weighed_by_avx2, weighed_by_avx512;
     (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]);
+compiled!(steps_portable, steps_by_avx2, steps_by_avx512; (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ());
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
@@ -186,6 +193,16 @@ fn weighed_portable(first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) ->
         *weighed = weights[0] * first.max(0.0) + weights[1] * second.min(1.0);
     }
     weighed
+}
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn steps_portable(numbers: &[f32], step: f32, most: f32, into: &mut [i16]) {
+    for (into, number) in into.iter_mut().zip(numbers) {
+        #[expect(clippy::cast_possible_truncation, reason = "no more than `most`")]
+        let steps = (number / step).round().clamp(-most, most) as i16;
+        *into = steps;
+    }
 }
 
 fn above_portable(numbers: &[f32; 64], least: f32) -> u64 {
@@ -319,6 +336,22 @@ mod tests {
                 prop_assert_eq!(above_at(level, &first, least), kept);
                 let found = scaled_at(level, &sums, &first, 0.1, 7);
                 prop_assert_eq!(found.map(f32::to_bits), scaled_portable(&sums, &first, 0.1, 7).map(f32::to_bits));
+            }
+        }
+
+        #[test]
+        fn every_kernel_rounds_alike(seed in any::<u64>(), length in 0..100_usize) {
+            // Halves among them, and some that are too many.
+            let numbers: Vec<f32> = (0..length).map(|at| ((bits(seed.wrapping_add(at as u64)) % 4001) as f32 - 2000.0) / 20.0).collect();
+            let mut expected = vec![0; length];
+            steps_portable(&numbers, 0.1, 900.0, &mut expected);
+            for (number, steps) in numbers.iter().zip(&expected) {
+                prop_assert!((number.clamp(-90.0, 90.0) - f32::from(*steps) * 0.1).abs() < 0.0501, "{number} is not {steps} steps");
+            }
+            for level in levels() {
+                let mut found = vec![0; length];
+                steps_at(level, &numbers, 0.1, 900.0, &mut found);
+                prop_assert_eq!(&found, &expected);
             }
         }
 

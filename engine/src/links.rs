@@ -6,7 +6,7 @@ use crate::change::Change;
 use crate::db::memories::{self, Memory};
 use crate::db::mentions;
 use crate::error::Result;
-use crate::index::Index;
+use crate::index::{Entry, Index};
 use crate::names;
 use loci_proto::memory::{MemoryType, Scope};
 use rusqlite::Connection;
@@ -24,20 +24,32 @@ pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
 /// this change has made.
 pub(crate) fn renew_all(change: &Change<'_>, seqs: &[i64], is_new: impl Fn(i64) -> bool) -> Result<()> {
     seqs.iter().filter(|seq| !is_new(**seq)).try_for_each(|seq| mentions::clear(change.conn, *seq))?;
-    seqs.iter().try_for_each(|seq| find(change, *seq))
+    let entities = if is_nothing_named(change) { Some(memories::entities(change.conn)?) } else { None };
+    let of_use = |seq: &&i64| entities.as_ref().is_none_or(|entities| entities.contains(*seq));
+    seqs.iter().filter(of_use).try_for_each(|seq| look_through(change, *seq))
 }
 
 fn find(change: &Change<'_>, seq: i64) -> Result<()> {
-    let index = change.shared.index();
-    let of_group = || change.touched.earlier.iter().flat_map(|news| &news.entries).filter_map(|(_, entry)| entry.as_ref());
-    // Where nothing has a name, a text names nothing: most stores, and most of an import.
-    if index.has_no_names() && of_group().all(|entry| entry.names.is_empty()) && !memories::is_entity(change.conn, seq)? {
+    if is_nothing_named(change) && !memories::is_entity(change.conn, seq)? {
         return Ok(());
     }
+    look_through(change, seq)
+}
+
+/// Where nothing has a name, a text names nothing: most stores, and most of an import.
+fn is_nothing_named(change: &Change<'_>) -> bool {
+    change.shared.index().has_no_names() && earlier(change).all(|entry| entry.names.is_empty())
+}
+
+/// What the same group of changes has stored before; it is not in the index yet.
+fn earlier<'a>(change: &'a Change<'_>) -> impl Iterator<Item = &'a Entry> {
+    change.touched.earlier.iter().flat_map(|news| &news.entries).filter_map(|(_, entry)| entry.as_ref())
+}
+
+fn look_through(change: &Change<'_>, seq: i64) -> Result<()> {
     let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
-    find_with(change.conn, &index, &memory)?;
-    // Entities of the same group of changes are not in the index yet.
-    for entity in of_group() {
+    find_with(change.conn, &change.shared.index(), &memory)?;
+    for entity in earlier(change) {
         if entity.names.iter().any(|name| names::holds(&memory.content, name))
             && let Some(entity) = seen_together(change.conn, entity.seq, &memory)?
         {

@@ -9,6 +9,20 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
+/// Whether a store held any of these.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    pub memories: bool,
+    pub tombstones: bool,
+    pub log: bool,
+}
+
+/// What there is, before a file is brought in.
+pub(crate) fn held(conn: &Connection) -> Result<Held> {
+    let sql = "SELECT EXISTS(SELECT 1 FROM memories), EXISTS(SELECT 1 FROM tombstones), EXISTS(SELECT 1 FROM memory_log)";
+    Ok(conn.query_row(sql, [], |row| Ok(Held { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? }))?)
+}
+
 /// The sequence number and the type of a memory.
 pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
     let found = conn

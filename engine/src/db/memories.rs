@@ -10,6 +10,7 @@ use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// Whether a memory takes part in recall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +110,12 @@ pub(crate) fn is_entity(conn: &Connection, seq: i64) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM memories WHERE seq = ?1 AND type = 'entity'")?.exists([seq])?)
 }
 
+/// All entities, whatever their status.
+pub(crate) fn entities(conn: &Connection) -> Result<HashSet<i64>> {
+    let mut statement = conn.prepare_cached("SELECT seq FROM memories WHERE type = 'entity'")?;
+    Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
 /// Active memories whose normalised text has this hash, oldest first.
 pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     let mut statement =
@@ -143,6 +150,12 @@ pub(crate) fn entries(conn: &Connection, mut each: impl FnMut(Entry) -> Result<(
 /// What the index needs of one memory.
 pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
     Ok(conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq = ?1"))?.query_row([seq], read_entry).optional()?)
+}
+
+/// The same of many, by sequence number; none for those that are gone.
+pub(crate) fn entries_of(conn: &Connection, seqs: &[i64]) -> Result<Vec<(i64, Option<Entry>)>> {
+    let mut statement = conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq = ?1"))?;
+    seqs.iter().map(|seq| Ok((*seq, statement.query_row([seq], read_entry).optional()?))).collect()
 }
 
 /// What the index needs of a memory; the table is called `m`.

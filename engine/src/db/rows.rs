@@ -4,9 +4,11 @@
 
 use crate::error::Result;
 use rusqlite::types::{Value as Sql, ValueRef};
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 
 /// A row that an act may change.
@@ -74,32 +76,61 @@ pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
     Ok(statement.query_row(params_from_iter(key), read).optional()?)
 }
 
-/// What [`image`] gives, as the JSON text of its pairs of name and value, without the columns that are to be left out. Many rows that were
-/// just made are told of like this, so no tree is built.
-pub(crate) fn told(conn: &Connection, row: &Row, leave_out: fn(&str) -> bool) -> Result<Option<Vec<u8>>> {
-    let (condition, key) = row.key();
-    let mut statement = conn.prepare_cached(&format!("SELECT * FROM {} WHERE {condition}", row.table()))?;
-    let names = statement.column_names();
-    let mut columns: Vec<(String, usize)> =
-        names.enumerate().filter(|(_, name)| !leave_out(name)).map(|(at, name)| (format!("{name:?}"), at)).collect();
-    columns.sort_unstable();
-    let read = |found: &rusqlite::Row<'_>| {
-        let mut told = vec![b'['];
-        for (name, at) in &columns {
-            told.extend_from_slice(if told.len() > 1 { b",[" } else { b"[" });
-            told.extend_from_slice(name.as_bytes());
-            told.push(b',');
-            // Writing into memory cannot fail.
-            let _ = match found.get_ref(*at)? {
-                ValueRef::Text(text) => serde_json::to_writer(&mut told, &String::from_utf8_lossy(text)),
-                other => serde_json::to_writer(&mut told, &to_json(other)),
-            };
+/// Tells of many rows that were just made: what [`image`] gives, as the JSON text of its pairs of name and value. No tree is built, and what
+/// the columns of a table are is looked up once.
+pub(crate) struct Teller<'a> {
+    conn: &'a Connection,
+    leave_out: fn(&str) -> bool,
+    tables: HashMap<&'static str, Table<'a>>,
+}
+
+struct Table<'a> {
+    by_key: CachedStatement<'a>,
+    /// Names as JSON and places, in the order of the names.
+    columns: Vec<(String, usize)>,
+}
+
+impl<'a> Teller<'a> {
+    /// One that leaves some columns out.
+    pub(crate) fn new(conn: &'a Connection, leave_out: fn(&str) -> bool) -> Self {
+        Self { conn, leave_out, tables: HashMap::new() }
+    }
+
+    /// What stands in a row; none where there is no such row.
+    pub(crate) fn told(&mut self, row: &Row) -> Result<Option<Vec<u8>>> {
+        let (condition, key) = row.key();
+        let Table { by_key, columns } = match self.tables.entry(row.table()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Table::new(self.conn, row.table(), condition, self.leave_out)?),
+        };
+        let read = |found: &rusqlite::Row<'_>| {
+            let mut told = vec![b'['];
+            for (name, at) in columns {
+                told.extend_from_slice(if told.len() > 1 { b",[" } else { b"[" });
+                told.extend_from_slice(name.as_bytes());
+                told.push(b',');
+                // Writing into memory cannot fail.
+                let _ = match found.get_ref(*at)? {
+                    ValueRef::Text(text) => serde_json::to_writer(&mut told, &String::from_utf8_lossy(text)),
+                    other => serde_json::to_writer(&mut told, &to_json(other)),
+                };
+                told.push(b']');
+            }
             told.push(b']');
-        }
-        told.push(b']');
-        Ok(told)
-    };
-    Ok(statement.query_row(params_from_iter(key), read).optional()?)
+            Ok(told)
+        };
+        Ok(by_key.query_row(params_from_iter(key), read).optional()?)
+    }
+}
+
+impl<'a> Table<'a> {
+    fn new(conn: &'a Connection, table: &str, condition: &str, leave_out: fn(&str) -> bool) -> Result<Self> {
+        let by_key = conn.prepare_cached(&format!("SELECT * FROM {table} WHERE {condition}"))?;
+        let names = by_key.column_names().enumerate().filter(|(_, name)| !leave_out(name));
+        let mut columns: Vec<(String, usize)> = names.map(|(at, name)| (format!("{name:?}"), at)).collect();
+        columns.sort_unstable();
+        Ok(Self { by_key, columns })
+    }
 }
 
 /// Puts a whole row back.

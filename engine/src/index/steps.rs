@@ -39,9 +39,9 @@ impl Stepped {
     #[expect(clippy::cast_possible_truncation, reason = "between -STEPS and STEPS, which two bytes hold")]
     pub(crate) fn of(vector: &[f32]) -> Self {
         let step = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs())) / STEPS;
-        let (mut first, mut second) = ([0; DIMENSIONS], [0; DIMENSIONS]);
-        for ((first, second), value) in first.iter_mut().zip(&mut second).zip(vector) {
-            let steps = (value / step).round().clamp(-STEPS, STEPS) as i16;
+        let (mut steps, mut first, mut second) = ([0_i16; DIMENSIONS], [0; DIMENSIONS], [0; DIMENSIONS]);
+        kernels::steps(vector, step, STEPS, &mut steps);
+        for ((first, second), steps) in first.iter_mut().zip(&mut second).zip(steps) {
             *first = ((steps + 128) >> 8) as i8;
             *second = (steps - (i16::from(*first) << 8)) as i8;
         }

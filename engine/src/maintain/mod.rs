@@ -22,7 +22,7 @@ pub use agents::text_of;
 pub use compact::Draft;
 pub use plan::{Cluster, Plan, Step};
 pub use promote::Promotion;
-pub(crate) use quotes::hold_to_sources;
+pub(crate) use quotes::{hold_to_sources, may_quote};
 pub(crate) use span::Span;
 pub use summary::Sentence;
 pub(crate) use summary::sentences;

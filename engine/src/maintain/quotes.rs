@@ -12,12 +12,16 @@ use crate::error::Result;
 use crate::time::Timestamp;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// True for a summary made of sentences of others, whose lines are as they were made.
 pub(crate) fn is_extractive(memory: &Memory) -> bool {
-    let method = memory.metadata.get("method").and_then(Value::as_str);
-    method == Some("extractive") && Span::of(&memory.metadata).is_some() && is_as_written(memory)
+    may_quote(&memory.metadata) && Span::of(&memory.metadata).is_some() && is_as_written(memory)
+}
+
+/// Whether what is said of a memory says that it was made of what others say.
+pub(crate) fn may_quote(metadata: &Map<String, Value>) -> bool {
+    metadata.get("method").and_then(Value::as_str) == Some("extractive")
 }
 
 /// One line for each quote, and the ending.

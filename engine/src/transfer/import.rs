@@ -18,6 +18,9 @@ use loci_proto::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
 
+/// Bytes that are read at once: some eighty vectors.
+const AT_ONCE: usize = 1 << 18;
+
 impl Writer {
     /// Brings a file of lines into the store.
     ///
@@ -26,11 +29,12 @@ impl Writer {
     pub fn import(&mut self, call: &Call, request: &ImportRequest, file: &mut (impl Read + Seek)) -> Result<ImportReply> {
         let work = |change: &mut Change<'_>| {
             connection::in_any_order(change.conn)?;
-            let plan = check::look(change.conn, BufReader::new(&mut *file), request.skip_bad)?;
+            let plan = check::look(change.conn, BufReader::with_capacity(AT_ONCE, &mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
             let _by_hand = incoming::ByHand::begin(change.conn)?;
-            let mut work = Work::new(change, plan, request.skip_bad);
-            work.every_line(Lines::new(BufReader::new(file)))?;
+            let before = incoming::held(change.conn)?;
+            let mut work = Work::new(change, plan, before, request.skip_bad);
+            work.every_line(Lines::new(BufReader::with_capacity(AT_ONCE, file)))?;
             work.end()
         };
         connection::with_room(&self.conn)?;
@@ -45,8 +49,12 @@ pub(super) struct Work<'a, 'b> {
     pub change: &'a mut Change<'b>,
     pub plan: Plan,
     pub reply: ImportReply,
+    /// What the store held before: where that is nothing, no line is looked up in it.
+    pub before: incoming::Held,
     /// Memories that were added or changed.
     pub touched: Vec<i64>,
+    /// Those among them that may quote others.
+    pub quoting: Vec<i64>,
     /// How often a line of the log has come, by its hash.
     pub logged: HashMap<[u8; 16], u32>,
     /// Where the memories of the file are, as far as it has come, by the numbers of their ids.
@@ -79,7 +87,7 @@ pub(super) struct Arriving {
 }
 
 impl<'a, 'b> Work<'a, 'b> {
-    fn new(change: &'a mut Change<'b>, mut plan: Plan, skip_bad: bool) -> Self {
+    fn new(change: &'a mut Change<'b>, mut plan: Plan, before: incoming::Held, skip_bad: bool) -> Self {
         let bad = std::mem::take(&mut plan.bad);
         Self {
             change,
@@ -87,7 +95,9 @@ impl<'a, 'b> Work<'a, 'b> {
             skip_bad,
             bad,
             reply: ImportReply::default(),
+            before,
             touched: Vec::new(),
+            quoting: Vec::new(),
             logged: HashMap::new(),
             met: HashMap::new(),
             first_added: None,
@@ -109,7 +119,8 @@ impl<'a, 'b> Work<'a, 'b> {
             if self.bad.contains_key(&number) {
                 continue;
             }
-            let record = line.and_then(|mut line| check::parse(&mut line)).map_err(|failure| at_line(number, failure))?;
+            let mut line = line.map_err(|failure| at_line(number, failure))?;
+            let record = check::parse(&mut line).map_err(|failure| at_line(number, failure))?;
             match self.record(record) {
                 Ok(()) => {}
                 Err(Error::Refused(failure)) if self.skip_bad => drop(self.bad.insert(number, failure)),
@@ -120,7 +131,7 @@ impl<'a, 'b> Work<'a, 'b> {
         Ok(())
     }
 
-    fn record(&mut self, record: Record) -> Result<()> {
+    fn record(&mut self, record: Record<'_>) -> Result<()> {
         if !matches!(record, Record::Vector(_)) {
             self.keep_pieces()?;
         }
@@ -156,7 +167,7 @@ impl<'a, 'b> Work<'a, 'b> {
         self.keep_pieces()?;
         self.no_circles()?;
         // Only now are all there whose names the texts may hold.
-        maintain::hold_to_sources(self.change, &self.touched)?;
+        maintain::hold_to_sources(self.change, &self.quoting)?;
         links::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();

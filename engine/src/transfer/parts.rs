@@ -9,8 +9,8 @@ use crate::db::rows::Row;
 use crate::db::{incoming, relations, tombstones, transfer, vectors};
 use crate::embedding::{CODE_BYTES, CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
 use crate::error::Result;
-use crate::relate;
 use crate::store::hash;
+use crate::{maintain, relate};
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType};
 use serde_json::json;
@@ -46,7 +46,9 @@ impl Work<'_, '_> {
         if let Some(group) = &line.group {
             line.group = Some(self.meant_by(group)?);
         }
-        if let Some((seq, _)) = incoming::find(self.change.conn, &line.id)? {
+        if self.before.memories
+            && let Some((seq, _)) = incoming::find(self.change.conn, &line.id)?
+        {
             return self.known(seq, &line);
         }
         let seq = incoming::insert(self.change.conn, &line, &hash(&line.content))?;
@@ -94,6 +96,9 @@ impl Work<'_, '_> {
         if line.superseded_by.is_some() {
             self.replaced.push(seq);
         }
+        if maintain::may_quote(&line.metadata) {
+            self.quoting.push(seq);
+        }
         self.change.log(Operation::Import, &line.id, &json!({ how: true }))
     }
 
@@ -121,7 +126,7 @@ impl Work<'_, '_> {
     }
 
     /// Takes a vector of the own model; the pieces of one memory come one after the other.
-    pub(super) fn vector(&mut self, line: &VectorLine) -> Result<()> {
+    pub(super) fn vector(&mut self, line: &VectorLine<'_>) -> Result<()> {
         let same_model = self.plan.model.as_ref() == Some(&self.change.shared.settings().model);
         let found = self.find("memory", &line.memory)?;
         let Some((seq, _)) = found.filter(|(seq, _)| same_model && !self.reworded.contains(seq)) else { return Ok(()) };
@@ -219,8 +224,11 @@ impl Work<'_, '_> {
             // What was said of it went with it.
             line.details = None;
         }
-        let often = self.often(&line);
-        if incoming::equal_log_lines(self.change.conn, &line)? < often {
+        let is_new = !self.before.log || {
+            let often = self.often(&line);
+            incoming::equal_log_lines(self.change.conn, &line)? < often
+        };
+        if is_new {
             incoming::add_log_line(self.change.conn, &line)?;
             self.reply.log_lines += 1;
         }
@@ -239,7 +247,7 @@ impl Work<'_, '_> {
 
     /// True for a memory that was removed for good, here or where the file was made.
     pub(super) fn is_gone(&self, id: &MemoryId) -> Result<bool> {
-        Ok(self.plan.gone.contains(&number(id)) || tombstones::has(self.change.conn, id)?)
+        Ok(self.plan.gone.contains(&number(id)) || self.before.tombstones && tombstones::has(self.change.conn, id)?)
     }
 
     /// A memory that a line refers to; none where it was left out because it was removed for good.
@@ -247,7 +255,8 @@ impl Work<'_, '_> {
         if let Some(met) = self.met.get(&number(id)) {
             return Ok(Some(*met));
         }
-        match incoming::find(self.change.conn, id)? {
+        let held = if self.before.memories { incoming::find(self.change.conn, id)? } else { None };
+        match held {
             Some(found) => Ok(Some(found)),
             None if self.is_gone(id)? => Ok(None),
             None => {

@@ -110,7 +110,7 @@ pub(crate) fn vectors(conn: &Connection, model: &str, mut give: impl FnMut(Vecto
     let mut rows = statement.query([model])?;
     while let Some(row) = rows.next()? {
         let numbers = vector_text(row.get_ref(2)?.as_blob().unwrap_or_default()).into();
-        let codes = row.get_ref(3)?.as_blob().ok().map(|codes| vector_text(codes).into());
+        let codes = row.get_ref(3)?.as_blob().ok().map(vector_text);
         give(VectorLine { memory: word(row, 0)?, piece: row.get(1)?, numbers, codes })?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The best of many numbers as they come, chosen without sorting.
 //!
-//! Whatever is above the least that can still be among them is kept; once that is twice as many as are wanted, the number is looked for
+//! Whatever is above the least that can still be among them is kept; once that is four times as many as are wanted, the number is looked for
 //! that as many as are wanted are above, and it is the least from then on. Not here: what the numbers are worth (`wide`).
 
 use crate::index::{narrow, slots_of};

@@ -106,8 +106,8 @@ pub(crate) struct VectorLine<'a> {
     #[serde(borrow)]
     pub numbers: Cow<'a, str>,
     /// With the first piece: base64 of the codes of all words of the memory.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub codes: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codes: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

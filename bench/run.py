@@ -3,7 +3,7 @@
 
     python3 bench/run.py                 everything, about 10 minutes; --quick leaves out 10,000 memories
     python3 bench/run.py --write         the same, and puts it into docs/benchmarks.md
-    python3 bench/run.py --quality       the quality of answers instead, on public sets beside the repository (hours)
+    python3 bench/run.py --quality       the quality of answers instead, on public sets beside the repository (minutes)
 
 Standard library only; Linux. The model must be in the cache (`loci model download`). Figures are worth keeping from a
 quiet machine alone.

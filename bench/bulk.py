@@ -28,19 +28,17 @@ SEED, FIRST, STORED, ROUNDS = 20261122, 50, 4000, 3
 
 
 def measured(home, work):
-    """What a work takes in ms: (wall time, CPU time of the daemon without the embedding, CPU time of the embedding)."""
+    """What a work takes in ms: (wall time, CPU time of the daemon without the embedding)."""
     pid = home.status()["pid"]
     process.settle(pid)
     before, start = process.cpu_by_thread_ms(pid), time.perf_counter()
     work()
     wall, after = (time.perf_counter() - start) * 1000, process.cpu_by_thread_ms(pid)
-    taken = {name: after[name] - before.get(name, 0) for name in after}
-    embedding = taken.pop("embedding", 0)
-    return wall, sum(taken.values()), embedding
+    return wall, sum(after[name] - before.get(name, 0) for name in after if name != "embedding")
 
 
 def stored(home):
-    """What one store takes, call by call: (wall time without the embedding, CPU time without it). A store waits for its embedding."""
+    """What one store takes, call by call."""
     notes = Notes(SEED)
     with Session(home, home.project("bench")) as session:
 
@@ -49,18 +47,17 @@ def stored(home):
                 session.tool("store_memory", **note)
 
         store(FIRST)
-        wall, cpu, embedding = measured(home, lambda: store(STORED))
-        return [(wall - embedding) / STORED, cpu / STORED]
+        return [taken / STORED for taken in measured(home, lambda: store(STORED))]
 
 
 def imported(loci, file, memories):
-    """What one memory of an import into an empty store takes: (wall time, CPU time without the embedding)."""
+    """What one memory of an import into an empty store takes."""
     with Home(loci) as home:
         home.run("list")
-        wall, cpu, _ = measured(home, lambda: home.run("import", str(file)))
+        taken = measured(home, lambda: home.run("import", str(file)))
         if home.status()["memories"] != memories:
             raise RuntimeError(f"{home.status()['memories']} of {memories} memories have come")
-        return [wall / memories, cpu / memories]
+        return [each / memories for each in taken]
 
 
 def section(loci):
@@ -80,8 +77,8 @@ def section(loci):
 ## Bulk import
 
 {memories:,} notes of some 20 words, stored call by call through `loci mcp`, and the export of that store imported into an empty one by
-`loci import`; medians of {ROUNDS} imports. The thread that embeds is left out: CPU is that of the rest of the daemon, and the wall time of a
-store is without what that thread has taken of it. Without vectors the texts are read later, when nobody calls.
+`loci import`; medians of {ROUNDS} imports. CPU is the daemon's, without the thread that embeds; the wall time of a store has the embedding in
+it. Without vectors the texts are read later, when nobody calls.
 
 {report.table(columns, rows)}
 """

@@ -78,7 +78,7 @@ def source(version, machine, command, day):
 def write(path, name, text):
     """Puts the section into the page, in place of the one of that name."""
     page = path.read_text() if path.exists() else HEAD
-    begin, end = f"<!-- {name}: written by bench/run.py -->", f"<!-- end of {name} -->"
+    begin, end = f"<!-- begin of {name} -->", f"<!-- end of {name} -->"
     section = f"{begin}\n{text}{end}"
     old = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
     page = old.sub(lambda _: section, page) if old.search(page) else f"{page.rstrip()}\n\n{section}\n"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures loci: time and CPU of store and recall, memory of daemon and shims, a burst of stores.
 
-    python3 bench/run.py                 everything, about 10 minutes; --quick leaves out 10,000 memories
+    python3 bench/run.py                 everything, a minute or two; --quick leaves out 10,000 memories
     python3 bench/run.py --write         the same, and puts it into docs/benchmarks.md
     python3 bench/run.py --quality       the quality of answers instead, on public sets beside the repository (minutes)
 

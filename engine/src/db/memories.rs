@@ -149,7 +149,7 @@ pub(crate) fn entries(conn: &Connection, mut each: impl FnMut(Entry) -> Result<(
 
 /// What the index needs of one memory.
 pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
-    Ok(conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq = ?1"))?.query_row([seq], read_entry).optional()?)
+    Ok(entries_of(conn, &[seq])?.pop().and_then(|(_, entry)| entry))
 }
 
 /// The same of many, by sequence number; none for those that are gone.

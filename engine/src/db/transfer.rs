@@ -101,7 +101,7 @@ pub(crate) fn sources(conn: &Connection, give: impl FnMut(SourceLine) -> Result<
 }
 
 /// The vectors of a model, and with the first of each memory the codes of its words.
-pub(crate) fn vectors(conn: &Connection, model: &str, mut give: impl FnMut(VectorLine<'_>) -> Result<()>) -> Result<()> {
+pub(crate) fn vectors(conn: &Connection, model: &str, mut give: impl FnMut(VectorLine) -> Result<()>) -> Result<()> {
     let mut statement = conn.prepare(
         "SELECT m.id, p.piece, v.embedding, c.codes FROM memory_pieces p JOIN memories m ON m.seq = p.memory
          JOIN memories_vec v ON v.rowid = p.id LEFT JOIN word_codes c ON c.memory = p.memory AND c.model = p.model AND p.piece = 0
@@ -109,7 +109,7 @@ pub(crate) fn vectors(conn: &Connection, model: &str, mut give: impl FnMut(Vecto
     )?;
     let mut rows = statement.query([model])?;
     while let Some(row) = rows.next()? {
-        let numbers = vector_text(row.get_ref(2)?.as_blob().unwrap_or_default()).into();
+        let numbers = vector_text(row.get_ref(2)?.as_blob().unwrap_or_default());
         let codes = row.get_ref(3)?.as_blob().ok().map(vector_text);
         give(VectorLine { memory: word(row, 0)?, piece: row.get(1)?, numbers, codes })?;
     }

@@ -6,7 +6,7 @@
 use crate::index::{narrow, slots_of};
 use crate::kernels;
 
-/// Once so many times as many as are wanted are kept, the best of them are chosen.
+/// So many times as many as are wanted are kept before the best of them are chosen: choosing oftener costs more than it keeps out.
 const KEPT: usize = 4;
 /// No number is greater. What the greatest one is would be another pass, and those that do not count would have a say in it.
 const MOST: f32 = 2.0;
@@ -18,6 +18,8 @@ const HALVINGS: usize = 24;
 pub(super) struct Best {
     /// How many are wanted at least; and at most, if that is quicker to choose.
     count: (usize, usize),
+    /// Once so many are kept, the best of them are chosen.
+    full: usize,
     /// What is not above this one is not among them.
     least: f32,
     slots: Vec<u32>,
@@ -27,8 +29,9 @@ pub(super) struct Best {
 impl Best {
     /// As many as the first of `count` says, or more, up to the second.
     pub(super) fn new(count: (usize, usize)) -> Self {
-        let room = count.1.max(KEPT * count.0) + 64;
-        Self { count, least: 0.0, slots: Vec::with_capacity(room), numbers: Vec::with_capacity(room) }
+        let full = count.1.max(KEPT * count.0);
+        let room = full + 64;
+        Self { count, full, least: 0.0, slots: Vec::with_capacity(room), numbers: Vec::with_capacity(room) }
     }
 
     /// Offers the numbers of 64 slots, the first of which is 64 times `number`, as far as they have a bit among these.
@@ -44,7 +47,7 @@ impl Best {
                 self.numbers.push(numbers[slot % 64]);
             }
         }
-        if self.slots.len() >= self.count.1.max(KEPT * self.count.0) {
+        if self.slots.len() >= self.full {
             self.choose();
         }
     }

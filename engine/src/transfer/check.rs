@@ -259,7 +259,7 @@ fn is_known(conn: &Connection, id: u128) -> Result<bool> {
 }
 
 /// Reads one line.
-pub(super) fn parse(line: &mut [u8]) -> Result<Record<'_>, Failure> {
+pub(super) fn parse(line: &mut [u8]) -> Result<Record, Failure> {
     read(line).map_err(|error| {
         let what = if error.is_eof() { "ends too early" } else { "cannot be read" };
         // The place inside the line is kept, the line's own number would be 1.
@@ -270,23 +270,25 @@ pub(super) fn parse(line: &mut [u8]) -> Result<Record<'_>, Failure> {
 
 /// Most lines are of three kinds, and their kind stands first: reading those at once as what they are takes a third of the time. The
 /// rest is made an object of its own by writing over the comma.
-fn read(line: &mut [u8]) -> serde_json::Result<Record<'_>> {
-    let [vector, memory, log] = [&br#"{"kind":"vector","#[..], br#"{"kind":"memory","#, br#"{"kind":"log","#];
-    if line.starts_with(vector) {
-        serde_json::from_slice(object(line, vector)).map(Record::Vector)
-    } else if line.starts_with(memory) {
-        serde_json::from_slice(object(line, memory)).map(|memory| Record::Memory(Box::new(memory)))
-    } else if line.starts_with(log) {
-        serde_json::from_slice(object(line, log)).map(Record::Log)
+fn read(line: &mut [u8]) -> serde_json::Result<Record> {
+    if let Some(object) = object(line, br#"{"kind":"vector","#) {
+        serde_json::from_slice(object).map(Record::Vector)
+    } else if let Some(object) = object(line, br#"{"kind":"memory","#) {
+        serde_json::from_slice(object).map(|memory| Record::Memory(Box::new(memory)))
+    } else if let Some(object) = object(line, br#"{"kind":"log","#) {
+        serde_json::from_slice(object).map(Record::Log)
     } else {
         serde_json::from_slice(line)
     }
 }
 
-fn object<'a>(line: &'a mut [u8], begin: &[u8]) -> &'a [u8] {
+fn object<'a>(line: &'a mut [u8], begin: &[u8]) -> Option<&'a [u8]> {
+    if !line.starts_with(begin) {
+        return None;
+    }
     let object = &mut line[begin.len() - 1..];
     object[0] = b'{';
-    object
+    Some(object)
 }
 
 fn fields(memory: &MemoryLine) -> Result<(), Failure> {

@@ -62,7 +62,7 @@ impl Out<'_> {
         self.line(&text)
     }
 
-    fn put(&mut self, record: &Record<'_>) -> Result<()> {
+    fn put(&mut self, record: &Record) -> Result<()> {
         let mut text = json(record)?;
         if self.layout == Layout::Document {
             text.push(',');

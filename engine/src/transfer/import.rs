@@ -18,9 +18,6 @@ use loci_proto::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
 
-/// Bytes that are read at once: some eighty vectors.
-const AT_ONCE: usize = 1 << 18;
-
 impl Writer {
     /// Brings a file of lines into the store.
     ///
@@ -29,12 +26,12 @@ impl Writer {
     pub fn import(&mut self, call: &Call, request: &ImportRequest, file: &mut (impl Read + Seek)) -> Result<ImportReply> {
         let work = |change: &mut Change<'_>| {
             connection::in_any_order(change.conn)?;
-            let plan = check::look(change.conn, BufReader::with_capacity(AT_ONCE, &mut *file), request.skip_bad)?;
+            let plan = check::look(change.conn, BufReader::new(&mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
             let _by_hand = incoming::ByHand::begin(change.conn)?;
             let before = incoming::held(change.conn)?;
             let mut work = Work::new(change, plan, before, request.skip_bad);
-            work.every_line(Lines::new(BufReader::with_capacity(AT_ONCE, file)))?;
+            work.every_line(Lines::new(BufReader::new(file)))?;
             work.end()
         };
         connection::with_room(&self.conn)?;
@@ -119,8 +116,7 @@ impl<'a, 'b> Work<'a, 'b> {
             if self.bad.contains_key(&number) {
                 continue;
             }
-            let mut line = line.map_err(|failure| at_line(number, failure))?;
-            let record = check::parse(&mut line).map_err(|failure| at_line(number, failure))?;
+            let record = line.and_then(|mut line| check::parse(&mut line)).map_err(|failure| at_line(number, failure))?;
             match self.record(record) {
                 Ok(()) => {}
                 Err(Error::Refused(failure)) if self.skip_bad => drop(self.bad.insert(number, failure)),
@@ -131,7 +127,7 @@ impl<'a, 'b> Work<'a, 'b> {
         Ok(())
     }
 
-    fn record(&mut self, record: Record<'_>) -> Result<()> {
+    fn record(&mut self, record: Record) -> Result<()> {
         if !matches!(record, Record::Vector(_)) {
             self.keep_pieces()?;
         }

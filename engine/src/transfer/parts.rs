@@ -126,7 +126,7 @@ impl Work<'_, '_> {
     }
 
     /// Takes a vector of the own model; the pieces of one memory come one after the other.
-    pub(super) fn vector(&mut self, line: &VectorLine<'_>) -> Result<()> {
+    pub(super) fn vector(&mut self, line: &VectorLine) -> Result<()> {
         let same_model = self.plan.model.as_ref() == Some(&self.change.shared.settings().model);
         let found = self.find("memory", &line.memory)?;
         let Some((seq, _)) = found.filter(|(seq, _)| same_model && !self.reworded.contains(seq)) else { return Ok(()) };

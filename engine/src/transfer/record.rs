@@ -7,7 +7,6 @@ use base64::engine::general_purpose::STANDARD;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 
 /// The first line. Nothing in it changes from one export to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,13 +23,12 @@ pub(crate) struct Header {
 /// Every other line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum Record<'a> {
+pub(crate) enum Record {
     Group(GroupLine),
     Memory(Box<MemoryLine>),
     Variant(VariantLine),
     Source(SourceLine),
-    #[serde(borrow)]
-    Vector(VectorLine<'a>),
+    Vector(VectorLine),
     Relation(RelationLine),
     Log(LogLine),
     Tombstone(TombstoneLine),
@@ -99,12 +97,11 @@ pub(crate) struct SourceLine {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct VectorLine<'a> {
+pub(crate) struct VectorLine {
     pub memory: MemoryId,
     pub piece: u32,
     /// Base64 of the numbers, four bytes each, the lowest first.
-    #[serde(borrow)]
-    pub numbers: Cow<'a, str>,
+    pub numbers: String,
     /// With the first piece: base64 of the codes of all words of the memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codes: Option<String>,

@@ -64,7 +64,9 @@ proptest! {
             let told = reply(&house, json!({"max_results": 6, "explain": true}), &query);
             let explained = told.explain.clone().expect("is explained");
             prop_assert_eq!(explained.ranking.as_str(), ["soft", "soft", "weighted", "rrf"][ranking]);
-            prop_assert_eq!(explained.ranked, told.results.len() + explained.over_limit + explained.cut_by_budget);
+            let given = told.results.len() + explained.collapsed;
+            prop_assert_eq!(explained.ranked, given + explained.over_limit + explained.cut_by_budget);
+            prop_assert_eq!(explained.collapsed, told.results.iter().map(|result| result.also.len()).sum::<usize>());
             prop_assert!(explained.in_store >= explained.visible && explained.visible >= explained.admitted);
             prop_assert!(explained.admitted >= explained.matched.max(explained.ranked));
             let mut bare = told.clone();

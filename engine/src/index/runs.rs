@@ -3,12 +3,20 @@
 //! Not here: what standing there is worth (`soft::order`).
 
 use super::{Index, Mask, narrow};
-use std::collections::HashMap;
+use std::ops::Range;
+
+/// What stands around some memories: one run after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Around {
+    pub slots: Vec<u32>,
+    pub runs: Vec<Run>,
+}
 
 /// Neighbours of one project, in storing order.
 #[derive(Debug)]
 pub(crate) struct Run {
-    pub slots: Vec<u32>,
+    /// Where they are among the slots.
+    pub range: Range<usize>,
     /// What the order of the project is worth, 0 to 1.
     pub link: f64,
 }
@@ -83,68 +91,59 @@ impl<'a> Line<'a> {
         std::iter::successors(self.before(end), |place| self.before(*place)).map(|(_, slot)| slot as usize)
     }
 
-    /// What stands around the centres, as far as this, in runs. The centres are sorted.
-    fn runs(&self, centres: &[u32], radius: usize) -> Vec<Vec<u32>> {
-        let mut runs: Vec<Vec<u32>> = Vec::new();
+    /// Adds what stands around the centres, as far as this. The centres are sorted.
+    fn runs(&self, centres: &[u32], radius: usize, link: f64, Around { slots, runs }: &mut Around) {
         let mut end: Option<Place> = None;
         for centre in centres {
             let mut place = self.place(*centre);
             let covered = end.filter(|(_, last)| last >= centre);
             if covered.is_none() {
-                let mut back = vec![place.1];
-                let mut first = place;
-                // One step more tells whether this begins where the last run ends.
-                for step in 0..=radius {
-                    let Some(before) = self.before(first) else { break };
-                    if end.is_some_and(|(_, last)| last == before.1) {
-                        back.extend(runs.pop().into_iter().flat_map(|run| run.into_iter().rev()));
-                        break;
-                    }
-                    if step < radius {
-                        back.push(before.1);
-                        first = before;
-                    }
+                let first = slots.len();
+                slots.push(place.1);
+                if !self.back(place, end, radius, slots) {
+                    runs.push(Run { range: first..first, link });
                 }
-                back.reverse();
-                runs.push(back);
+                slots[first..].reverse();
             }
             let Some(run) = runs.last_mut() else { continue };
-            let mut left = radius - (run.len() - 1 - run.partition_point(|slot| slot < centre)).min(radius);
+            let behind = slots[run.range.start..].iter().rev().take_while(|slot| *slot > centre).count();
             place = covered.unwrap_or(place);
-            while let Some(after) = self.after(place).filter(|_| left > 0) {
-                run.push(after.1);
-                (place, left) = (after, left - 1);
+            for _ in behind..radius {
+                let Some(after) = self.after(place) else { break };
+                slots.push(after.1);
+                place = after;
             }
+            run.range.end = slots.len();
             end = Some(place);
         }
-        runs
-    }
-}
-
-/// The orders of all projects under a mask, and what was found out about them for one question.
-pub(crate) struct Lines<'a> {
-    index: &'a Index,
-    mask: &'a Mask,
-    print: u64,
-    links: HashMap<u32, f64>,
-}
-
-impl<'a> Lines<'a> {
-    pub(crate) fn new(index: &'a Index, mask: &'a Mask) -> Self {
-        Self { index, mask, print: mask.print(), links: HashMap::new() }
     }
 
-    /// What stands around these slots, as far as this, with what the order of each project is worth.
-    pub(crate) fn around(&mut self, mut centres: Vec<u32>, radius: usize) -> Vec<Run> {
-        centres.sort_unstable_by_key(|slot| (self.index.group(*slot as usize), *slot));
-        let mut found = Vec::new();
-        for centres in centres.chunk_by(|a, b| self.index.group(*a as usize) == self.index.group(*b as usize)) {
-            let group = self.index.group(centres[0] as usize);
-            let line = Line::new(self.index, self.mask, group);
-            let worth = *self.links.entry(group).or_insert_with(|| self.index.link((group, self.print), line.backwards()));
-            found.extend(line.runs(centres, radius).into_iter().map(|slots| Run { slots, link: worth }));
+    /// Adds what stands before a place, as far as this or to where the last run ends. Whether it ends just before.
+    fn back(&self, mut place: Place, end: Option<Place>, radius: usize, slots: &mut Vec<u32>) -> bool {
+        for _ in 0..radius {
+            let Some(before) = self.before(place) else { return false };
+            if end.is_some_and(|(_, last)| last == before.1) {
+                return true;
+            }
+            slots.push(before.1);
+            place = before;
         }
-        found
+        end.is_some_and(|(_, last)| self.before(place).is_some_and(|before| before.1 == last))
+    }
+}
+
+impl Index {
+    /// What stands around these slots in the order of their projects, as far as this and as a mask admits it.
+    pub(crate) fn around(&self, mask: &Mask, mut centres: Vec<u32>, radius: usize) -> Around {
+        let (print, mut around) = (mask.print(), Around::default());
+        centres.sort_unstable_by_key(|slot| (self.group(*slot as usize), *slot));
+        for centres in centres.chunk_by(|a, b| self.group(*a as usize) == self.group(*b as usize)) {
+            let group = self.group(centres[0] as usize);
+            let order = Line::new(self, mask, group);
+            let link = self.link((group, print), order.backwards());
+            order.runs(centres, radius, link, &mut around);
+        }
+        around
     }
 }
 
@@ -180,7 +179,7 @@ mod tests {
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(narrow).collect();
             let centres: BTreeSet<u32> = chosen.iter().filter_map(|at| slots.get(at % slots.len().max(1))).copied().collect();
-            let runs = Lines::new(&index, &mask).around(centres.iter().copied().collect(), radius);
+            let around = index.around(&mask, centres.iter().copied().collect(), radius);
             let mut expected: Vec<Vec<u32>> = Vec::new();
             for group in 0..3 {
                 let order: Vec<u32> = slots.iter().copied().filter(|slot| index.group(*slot as usize) == group).collect();
@@ -195,7 +194,8 @@ mod tests {
                     last = Some(at);
                 }
             }
-            let mut found: Vec<Vec<u32>> = runs.into_iter().map(|run| run.slots).collect();
+            prop_assert!(around.runs.iter().flat_map(|run| run.range.clone()).eq(0..around.slots.len()));
+            let mut found: Vec<Vec<u32>> = around.runs.into_iter().map(|run| around.slots[run.range].to_vec()).collect();
             found.sort_unstable();
             expected.sort_unstable();
             prop_assert_eq!(found, expected);

@@ -9,9 +9,9 @@ use super::choose::Best;
 use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, words, worth_giving};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
-use crate::index::{Index, Known, Lines, Mask, Rough, Run, Scratch, Stepped, narrow, slots_of};
+use crate::index::{Around, Index, Known, Mask, Rough, Said, Scratch, Stepped, narrow, slots_of};
 use crate::{graph, kernels, query, soft};
-use soft::Question;
+use soft::{Lift, Question};
 use std::collections::HashMap;
 
 /// Of how many the cosine is looked at more closely: of all, of one more for each so many, and of no more than that; estimates that are as
@@ -31,7 +31,7 @@ const COMMON: usize = 2;
 /// Finds the best of many.
 pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, named): (&Asked, &[usize])) -> (Vec<(usize, f64)>, usize) {
     index.with_scratch(|scratch| {
-        let (wide, mut lines) = (Wide::new(index, mask, sought, (asked, named), scratch), Lines::new(index, mask));
+        let wide = Wide::new(index, mask, sought, (asked, named), scratch);
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
         let candidates = wide.candidates(asked, sought.depth, scratch);
         let compared = wide.compared(candidates, scratch);
@@ -39,7 +39,7 @@ pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, name
         centres.extend(wide.centres(&wide.linked, LINKED, scratch));
         centres.sort_unstable();
         centres.dedup();
-        let scored = wide.surroundings(&mut lines, centres, scratch);
+        let scored = wide.surroundings(centres, scratch);
         let matched = scratch.matching_in(mask);
         (worth_giving(scored, matched), matched)
     })
@@ -186,35 +186,30 @@ impl<'a> Wide<'a> {
     }
 
     /// The centres and all around them, with what their surroundings add.
-    fn surroundings(&self, lines: &mut Lines<'_>, centres: Vec<u32>, scratch: &mut Scratch) -> Vec<Scored> {
+    fn surroundings(&self, centres: Vec<u32>, scratch: &mut Scratch) -> Vec<Scored> {
         let wanted = centres.len();
         // One more on each side: a neighbour is lifted by its own neighbour.
-        let runs = lines.around(centres, soft::REACH + 1);
-        let around: Vec<u32> = runs.iter().flat_map(|run| &run.slots).copied().collect();
-        self.look_closer(&around, Known::Nearly, scratch);
-        let (mut scores, mut codes, mut room): (Vec<f64>, Vec<&[Code]>, Vec<f64>) = Default::default();
+        let Around { slots, runs } = self.index.around(self.mask, centres, soft::REACH + 1);
+        self.look_closer(&slots, Known::Nearly, scratch);
+        let mut scores: Vec<f64> = slots.iter().map(|slot| self.own(*slot, scratch)).collect();
+        let codes: Vec<&[Code]> = slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
+        let said: Vec<Said> = slots.iter().map(|slot| self.index.said(*slot as usize)).collect();
+        let asks: Vec<bool> = said.iter().map(|said| said.kind.question).collect();
+        let mut room = Vec::new();
         for run in &runs {
-            let first = scores.len();
-            scores.extend(run.slots.iter().map(|slot| self.own(*slot, scratch)));
-            codes.clear();
-            codes.extend(run.slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()));
-            self.question.add_matches(&mut scores[first..], &codes, run.link, &mut room);
+            self.question.add_matches(&mut scores[run.range.clone()], &codes[run.range.clone()], run.link, &mut room);
         }
-        self.correct(&around, &mut scores, wanted, scratch);
-        let (mut done, mut rest) = (Vec::with_capacity(scores.len()), scores.as_slice());
-        for Run { slots, link } in runs {
-            let asks: Vec<bool> = slots.iter().map(|slot| self.index.said(*slot as usize).kind.question).collect();
-            let (own, others) = rest.split_at(slots.len());
-            done.extend(slots.iter().zip(soft::lift(own, &asks, link)).map(|(slot, score)| {
-                let slot = *slot as usize;
-                Scored { slot, score, matches: scratch.matches(slot) }
-            }));
-            rest = others;
+        self.correct(&slots, &mut scores, wanted, scratch);
+        let mut lift = Lift::default();
+        for run in &runs {
+            lift.lift(&mut scores[run.range.clone()], &asks[run.range.clone()], run.link);
         }
-        let days = || done.iter().map(|of| self.index.said(of.slot).day);
-        let recent: Vec<f64> = self.question.recency(days).collect();
-        done.iter_mut().zip(recent).for_each(|(of, recent)| of.score += recent);
-        done
+        let recent = self.question.recency(|| said.iter().map(|said| said.day));
+        let whole = |((slot, score), recent): ((&u32, f64), f64)| {
+            let slot = *slot as usize;
+            Scored { slot, score: score + recent, matches: scratch.matches(slot) }
+        };
+        slots.iter().zip(scores).zip(recent).map(whole).collect()
     }
 
     /// Takes the cosines of the best so far exactly.

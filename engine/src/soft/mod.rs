@@ -18,7 +18,7 @@ pub mod text;
 pub(crate) mod tongue;
 mod words;
 
-pub(crate) use order::{Order, Sums, lift};
+pub(crate) use order::{Lift, Order, Sums};
 pub(crate) use parts::{Parts, STEPS, parts};
 pub(crate) use text::Kind;
 pub(crate) use words::{Word, weights};
@@ -194,16 +194,16 @@ pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) 
     let mut scores: Vec<f64> = items.iter().map(|item| base(item.cosine, item.lexical)).collect();
     let codes: Vec<&[Code]> = items.iter().map(|item| item.codes).collect();
     let asks: Vec<bool> = items.iter().map(|item| item.kind.question).collect();
-    let (mut lifted, mut room) = (Vec::with_capacity(scores.len()), Vec::new());
+    let (mut lift, mut room) = (Lift::default(), Vec::new());
     for (order, range) in ranges(orders) {
         let of_order = &mut scores[range.clone()];
         question.add_matches(of_order, &codes[range.clone()], order.link, &mut room);
         of_order.iter_mut().zip(&named[range.clone()]).for_each(|(score, named)| *score += named);
-        lifted.extend(order::lift(of_order, &asks[range], order.link));
+        lift.lift(of_order, &asks[range], order.link);
     }
     let days = || items.iter().map(|item| item.day);
-    lifted.iter_mut().zip(question.recency(days)).for_each(|(score, recent)| *score += recent);
-    lifted
+    scores.iter_mut().zip(question.recency(days)).for_each(|(score, recent)| *score += recent);
+    scores
 }
 
 fn ranges(orders: &[Order]) -> impl Iterator<Item = (Order, std::ops::Range<usize>)> {

@@ -60,38 +60,61 @@ pub(super) fn answered(scores: &[f64], question: &[bool], at: usize) -> f64 {
     at.checked_sub(1).filter(|before| question[*before]).map_or(0.0, |before| scores[before])
 }
 
-/// Lifts answers, neighbours and neighbourhoods of what scores well; lowers questions.
-pub(crate) fn lift(scores: &[f64], question: &[bool], link: f64) -> Vec<f64> {
-    let near: Vec<f64> =
-        (0..scores.len()).map(|at| scores[at] + link * (ANSWER * answered(scores, question, at) + NEXT * beside(scores, at))).collect();
-    let around = best_around(&near);
-    let whole = |at: usize| {
-        let around = WINDOW * (link * around[at] + (1.0 - link) * near[at]);
-        near[at] + around - if question[at] { QUESTION } else { 0.0 }
-    };
-    (0..scores.len()).map(whole).collect()
+/// Lifts answers, neighbours and neighbourhoods of what scores well; lowers questions. Its room is kept from order to order.
+#[derive(Debug, Default)]
+pub(crate) struct Lift {
+    near: Vec<f64>,
+    around: BestAround,
 }
 
-/// For each the mean of the best [`BEST`] scores of those around, itself among them; what is beyond the ends counts as 0.
-///
-/// The best two of any 16 in a row are those of two eights, and so on: five passes without a branch.
-pub(super) fn best_around(scores: &[f64]) -> Vec<f64> {
-    const NOTHING: f64 = f64::NEG_INFINITY;
-    let (mut first, mut second) = (vec![NOTHING; scores.len() + 2 * REACH], vec![NOTHING; scores.len() + 2 * REACH]);
-    first[REACH..REACH + scores.len()].copy_from_slice(scores);
-    for step in [1, 2, 4, 8] {
-        let count = first.len() - step;
-        for at in 0..count {
-            (first[at], second[at]) = better_two((first[at], second[at]), (first[at + step], second[at + step]));
+impl Lift {
+    /// Lifts the scores of one order; `question` tells which of them are questions.
+    pub(crate) fn lift(&mut self, scores: &mut [f64], question: &[bool], link: f64) {
+        let near = |at: usize| scores[at] + link * (ANSWER * answered(scores, question, at) + NEXT * beside(scores, at));
+        self.near.clear();
+        self.near.extend((0..scores.len()).map(near));
+        self.around.look(&self.near);
+        for (at, ((score, near), question)) in scores.iter_mut().zip(&self.near).zip(question).enumerate() {
+            let around = WINDOW * (link * self.around.best(&self.near, at) + (1.0 - link) * near);
+            *score = near + around - if *question { QUESTION } else { 0.0 };
         }
-        first.truncate(count);
     }
-    let mean = |at: usize| {
-        let least = if at < REACH || at + REACH >= scores.len() { 0.0 } else { NOTHING };
-        let (best, next) = better_two((first[at], second[at]), (scores.get(at + REACH).copied().unwrap_or(NOTHING), NOTHING));
+}
+
+/// The two best of every 16 scores in a row.
+#[derive(Debug, Default)]
+pub(super) struct BestAround {
+    first: Vec<f64>,
+    second: Vec<f64>,
+}
+
+impl BestAround {
+    const NOTHING: f64 = f64::NEG_INFINITY;
+
+    /// Looks at these scores. The best two of any 16 in a row are those of two eights, and so on: four passes without a branch.
+    pub(super) fn look(&mut self, scores: &[f64]) {
+        let (first, second) = (&mut self.first, &mut self.second);
+        for best in [&mut *first, &mut *second] {
+            best.clear();
+            best.resize(scores.len() + 2 * REACH, Self::NOTHING);
+        }
+        first[REACH..REACH + scores.len()].copy_from_slice(scores);
+        for step in [1, 2, 4, 8] {
+            let count = first.len() - step;
+            for at in 0..count {
+                (first[at], second[at]) = better_two((first[at], second[at]), (first[at + step], second[at + step]));
+            }
+            first.truncate(count);
+        }
+    }
+
+    /// The mean of the best [`BEST`] of these scores around one of them, itself among them; what is beyond the ends counts as 0.
+    pub(super) fn best(&self, scores: &[f64], at: usize) -> f64 {
+        let least = if at < REACH || at + REACH >= scores.len() { 0.0 } else { Self::NOTHING };
+        let farthest = scores.get(at + REACH).copied().unwrap_or(Self::NOTHING);
+        let (best, next) = better_two((self.first[at], self.second[at]), (farthest, Self::NOTHING));
         (best.max(least) + next.max(least)) / BEST as f64
-    };
-    (0..scores.len()).map(mean).collect()
+    }
 }
 
 /// The best two of twice two.
@@ -108,6 +131,12 @@ mod tests {
 
     fn unit(angle: f32) -> Vec<f32> {
         vec![angle.cos(), angle.sin()]
+    }
+
+    fn lifted(scores: &[f64], question: &[bool], link: f64) -> Vec<f64> {
+        let mut lifted = scores.to_vec();
+        Lift::default().lift(&mut lifted, question, link);
+        lifted
     }
 
     #[test]
@@ -127,32 +156,39 @@ mod tests {
 
     #[test]
     fn what_follows_a_good_question_is_lifted_and_the_question_is_not() {
-        let lifted = lift(&[0.0, 0.8, 0.5, 0.0], &[false, true, false, false], 1.0);
-        let plain = lift(&[0.0, 0.8, 0.5, 0.0], &[false; 4], 1.0);
-        assert!(lifted[2] > plain[2] + ANSWER * 0.79 && lifted[1] < plain[1] && lifted[1] > plain[1] - 0.05);
+        let asked = lifted(&[0.0, 0.8, 0.5, 0.0], &[false, true, false, false], 1.0);
+        let plain = lifted(&[0.0, 0.8, 0.5, 0.0], &[false; 4], 1.0);
+        assert!(asked[2] > plain[2] + ANSWER * 0.79 && asked[1] < plain[1] && asked[1] > plain[1] - 0.05);
     }
 
     proptest! {
         #[test]
-        fn the_best_around_are_the_best_of_those_around(scores in prop::collection::vec(-1.0..2.0_f64, 0..60)) {
-            for (at, mean) in best_around(&scores).into_iter().enumerate() {
+        fn the_best_around_are_the_best_of_those_around(
+            scores in prop::collection::vec(-1.0..2.0_f64, 0..60), before in prop::collection::vec(-1.0..2.0_f64, 0..60),
+        ) {
+            let mut looked = BestAround::default();
+            // Nothing of another order is left.
+            looked.look(&before);
+            looked.look(&scores);
+            for at in 0..scores.len() {
                 let mut around = scores[at.saturating_sub(REACH)..scores.len().min(at + REACH + 1)].to_vec();
                 if around.len() < 2 * REACH + 1 {
                     around.extend([0.0; BEST]);
                 }
                 around.sort_by(|a, b| b.total_cmp(a));
-                prop_assert!((around[..BEST].iter().sum::<f64>() / BEST as f64 - mean).abs() < 1e-12, "{} {:?}", at, scores);
+                let mean = around[..BEST].iter().sum::<f64>() / BEST as f64;
+                prop_assert!((looked.best(&scores, at) - mean).abs() < 1e-12, "{} {:?}", at, scores);
             }
         }
 
         #[test]
         fn without_link_the_order_moves_nothing(scores in prop::collection::vec(0.0..2.0_f64, 1..40), turn in 0..40_usize) {
-            let lifted = lift(&scores, &vec![false; scores.len()], 0.0);
+            let whole = lifted(&scores, &vec![false; scores.len()], 0.0);
             let mut turned = scores.clone();
             turned.rotate_left(turn % scores.len());
-            let mut of_turned = lift(&turned, &vec![false; turned.len()], 0.0);
+            let mut of_turned = lifted(&turned, &vec![false; turned.len()], 0.0);
             of_turned.rotate_right(turn % scores.len());
-            prop_assert_eq!(lifted, of_turned);
+            prop_assert_eq!(whole, of_turned);
         }
 
         #[test]
@@ -160,7 +196,7 @@ mod tests {
             let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b])).unwrap_or(0);
             let beside = if best > 0 { best - 1 } else { best + 1 };
             let none = vec![false; scores.len()];
-            prop_assert!(lift(&scores, &none, link)[beside] >= lift(&scores, &none, 0.0)[beside] - 1e-9);
+            prop_assert!(lifted(&scores, &none, link)[beside] >= lifted(&scores, &none, 0.0)[beside] - 1e-9);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! It goes the same way by the same functions and keeps what each of them gave; a property test holds the sums to the scores. Asked for
 //! by people alone, so it may cost what it costs. Not here: how parts are told (`explain`).
 
-use super::order::{answered, beside, best_around};
+use super::order::{BestAround, answered, beside};
 use super::{ANSWER, COS, DATE, EXPECT, FIRST, Item, LEX, NEXT, Order, PERSON, QUESTION, Question, WINDOW, base, ranges};
 use crate::embedding::Code;
 
@@ -49,12 +49,13 @@ fn said(item: &Item<'_>, question: &Question) -> [f64; 3] {
     [named, first, EXPECT * f64::from(expected)]
 }
 
-/// After a question, beside good ones, in a good neighbourhood, itself a question: what `order::lift` adds for each.
+/// After a question, beside good ones, in a good neighbourhood, itself a question: what `Lift` adds for each.
 fn lifted(scores: &[f64], asks: &[bool], link: f64) -> Vec<[f64; 4]> {
     let answer = |at: usize| link * ANSWER * answered(scores, asks, at);
     let next = |at: usize| link * NEXT * beside(scores, at);
     let near: Vec<f64> = (0..scores.len()).map(|at| scores[at] + answer(at) + next(at)).collect();
-    let around = best_around(&near);
-    let window = |at: usize| WINDOW * (link * around[at] + (1.0 - link) * near[at]);
+    let mut around = BestAround::default();
+    around.look(&near);
+    let window = |at: usize| WINDOW * (link * around.best(&near, at) + (1.0 - link) * near[at]);
     (0..scores.len()).map(|at| [answer(at), next(at), window(at), if asks[at] { -QUESTION } else { 0.0 }]).collect()
 }

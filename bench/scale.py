@@ -22,7 +22,7 @@ import report
 
 SIZES = ["1000", "10000", "100000"]
 TEXT = """\
-`Reader::recall` of 20 results in full, without the embedding and the relay: thread CPU time, median of three rounds of 60 questions, in
+`Reader::recall` of 20 results in full, without the embedding and the relay: thread CPU time, median of nine rounds of 60 questions, in
 turn with the same questions put to `vec0` (50 nearest) and FTS5 (any word, 50 best) in the same file, which are asked without a filter
 throughout. Notes are made up: 20 words, 384 numbers, some 13 word codes each. "Eligible": the share of the notes that the caller can
 see. R@10 is the share of the ten best that are found: by exact cosines, and with the words of all compared, too. MiB is what opening

@@ -31,7 +31,7 @@ type Anything = Box<dyn std::error::Error>;
 
 /// 2026-02-01T00:00:00Z.
 const NOW: Timestamp = Timestamp(1_769_904_000_000);
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 9;
 const QUESTIONS: usize = 60;
 const RESULTS: usize = 20;
 

@@ -53,10 +53,11 @@ fn two_hundred_killed_sessions_leave_nothing_behind() {
     let before = (descriptors(&pid), resident_kib(&pid));
     begin_and_kill(&house, 200);
     assert_eq!(house.status()["pid"].to_string(), pid, "it is the same daemon");
+    // A session is forgotten a moment before its socket is closed; the first count may have had one of those in it.
+    until("the daemon has closed what they had open", || descriptors(&pid) <= before.0);
     let after = (descriptors(&pid), resident_kib(&pid));
     println!("descriptors and KiB before {before:?}, after {after:?}");
     assert!(before.0.is_some() || nobody_may_look(), "descriptors are counted");
-    assert_eq!(after.0, before.0, "descriptors");
     assert!(after.1 < before.1 + 2048, "{} KiB before, {} KiB after", before.1, after.1);
 }
 

@@ -2,10 +2,14 @@
 //!
 //! Not here: what they are compared with (`soft`).
 
+use super::pages;
 use crate::embedding::Code;
 
 /// Codes of one chunk; those of one memory never stand in two.
 const CHUNK: usize = 4096;
+/// So many chunks are of that size; the rest are of so many codes, since only what is larger than a large page can be of large pages.
+const SMALL: usize = 48;
+const LARGE: usize = 64 * CHUNK;
 /// From this many codes that nobody has any more on, it is looked whether they are a quarter of all.
 const LEAST_DEAD: usize = 2 * CHUNK;
 
@@ -69,10 +73,11 @@ impl Codes {
 }
 
 fn append(chunks: &mut Vec<Vec<Code>>, words: &[Code]) -> Span {
-    if chunks.last().is_none_or(|codes| codes.len() + words.len() > CHUNK) {
+    let most = |number: usize| if number < SMALL { CHUNK } else { LARGE };
+    if chunks.last().is_none_or(|codes| codes.len() + words.len() > most(chunks.len() - 1)) {
         // A small store takes little: only what follows a full chunk is made as large as that at once.
-        let room = if chunks.is_empty() { words.len() } else { CHUNK.max(words.len()) };
-        chunks.push(Vec::with_capacity(room));
+        let room = if chunks.is_empty() { words.len() } else { words.len().max(most(chunks.len())) };
+        chunks.push(pages::room(room));
     }
     let chunk = chunks.len() - 1;
     let codes = &mut chunks[chunk];
@@ -87,6 +92,15 @@ mod tests {
     use crate::testing::code;
     use proptest::prelude::*;
     use std::collections::HashMap;
+
+    #[test]
+    fn many_are_kept_apart_from_each_other() {
+        let (mut codes, each) = (Codes::default(), CHUNK - 1);
+        let words = |slot: usize| vec![code(&slot.to_string()); each];
+        (0..SMALL + LARGE / CHUNK + 4).for_each(|slot| codes.set(slot, Some(&words(slot))));
+        assert_eq!(codes.chunks.len(), SMALL + 2);
+        assert!((0..SMALL + LARGE / CHUNK + 4).all(|slot| codes.of(slot) == Some(&words(slot)[..])));
+    }
 
     proptest! {
         #[test]

@@ -3,12 +3,16 @@
 //! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of `RaBitQ` (Gao and Long, 2024) without
 //! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
 
+use super::pages;
 use super::steps::{Row, Stepped};
 use crate::embedding::{DIMENSIONS, LANES};
 use crate::kernels::{self, Bytes, Eight, Planes};
 
 /// Rows of one chunk: 0.8 MB of vectors.
 const CHUNK: usize = 1024;
+/// So many chunks are of that size; the rest are of so many rows, since only what is larger than a large page can be of large pages.
+const SMALL: usize = 16;
+const LARGE: usize = 64 * CHUNK;
 /// While the signs of 64 rows are compared, those of the 64 so many further on are brought from memory.
 const SOON: usize = 2;
 /// While some rows are multiplied, those of so many further on are brought from memory.
@@ -26,13 +30,51 @@ pub(super) struct Vectors {
 #[derive(Debug)]
 struct Chunk {
     /// The first byte of each number, and the second.
-    first: Box<[Bytes]>,
-    second: Box<[Bytes]>,
+    first: Vec<Bytes>,
+    second: Vec<Bytes>,
     /// How much one step is; 0 for an empty row.
-    steps: Box<[f32]>,
-    signs: Box<[Eight]>,
+    steps: Vec<f32>,
+    signs: Vec<Eight>,
     /// What the sum of signed numbers is multiplied with; 0 for an empty row.
-    factors: Box<[f32]>,
+    factors: Vec<f32>,
+}
+
+impl Chunk {
+    /// With room for so many rows.
+    fn new(rows: usize) -> Self {
+        Self {
+            first: pages::room(rows),
+            second: pages::room(rows),
+            steps: pages::room(rows),
+            signs: pages::room(rows / 8),
+            factors: pages::room(rows),
+        }
+    }
+
+    /// Has at least so many rows.
+    fn grow(&mut self, rows: usize) {
+        if self.steps.len() < rows {
+            let rows = rows.next_multiple_of(CHUNK);
+            self.first.resize(rows, *EMPTY.first);
+            self.second.resize(rows, *EMPTY.second);
+            self.steps.resize(rows, 0.0);
+            self.signs.resize(rows / 8, Eight::default());
+            self.factors.resize(rows, 0.0);
+        }
+    }
+
+    /// The signs and the factors of 64 rows.
+    fn rough(&self, first: usize) -> Option<(&[Eight], &[f32; 64])> {
+        Some((self.signs.get(first / 8..first / 8 + 8)?, self.factors.get(first..)?.first_chunk()?))
+    }
+}
+
+/// In which chunk a row is, and where in it.
+fn place(row: usize) -> (usize, usize) {
+    match row.checked_sub(SMALL * CHUNK) {
+        None => (row / CHUNK, row % CHUNK),
+        Some(row) => (SMALL + row / LARGE, row % LARGE),
+    }
 }
 
 /// A question, as far as signs are compared with it.
@@ -64,17 +106,13 @@ impl Rough {
 impl Vectors {
     /// Puts a vector into a row; none empties it. The row may be the next one, or one further on.
     pub(super) fn set(&mut self, row: usize, vector: Option<Row<'_>>) {
-        while self.chunks.len() * CHUNK <= row {
-            self.chunks.push(Chunk {
-                first: vec![*EMPTY.first; CHUNK].into(),
-                second: vec![*EMPTY.first; CHUNK].into(),
-                steps: vec![0.0; CHUNK].into(),
-                signs: vec![Eight::default(); CHUNK / 8].into(),
-                factors: vec![0.0; CHUNK].into(),
-            });
+        let (number, at) = place(row);
+        while self.chunks.len() <= number {
+            self.chunks.push(Chunk::new(if self.chunks.len() < SMALL { CHUNK } else { LARGE }));
         }
         self.given = self.given - usize::from(self.get(row).is_some()) + usize::from(vector.is_some());
-        let (chunk, row) = (&mut self.chunks[row / CHUNK], row % CHUNK);
+        let (chunk, row) = (&mut self.chunks[number], at);
+        chunk.grow(row + 1);
         let vector = vector.unwrap_or(EMPTY);
         (chunk.first[row], chunk.second[row], chunk.steps[row]) = (*vector.first, *vector.second, vector.step);
         let (mut squares, mut sizes, mut signs) = (0_i64, 0_i64, [0_u64; LANES]);
@@ -94,9 +132,10 @@ impl Vectors {
     }
 
     fn row(&self, row: usize) -> Row<'_> {
-        match self.chunks.get(row / CHUNK) {
-            Some(chunk) => Row { first: &chunk.first[row % CHUNK], second: &chunk.second[row % CHUNK], step: chunk.steps[row % CHUNK] },
-            None => EMPTY,
+        let (number, at) = place(row);
+        match self.chunks.get(number) {
+            Some(chunk) if at < chunk.steps.len() => Row { first: &chunk.first[at], second: &chunk.second[at], step: chunk.steps[at] },
+            _ => EMPTY,
         }
     }
 
@@ -108,9 +147,7 @@ impl Vectors {
     /// Roughly the cosines of 64 rows, the first of which is 64 times `number`, as far as a bit of `wanted` is set for one of eight in a
     /// row; 0 for empty rows.
     pub(super) fn estimates(&self, rough: &Rough, number: usize, wanted: u64) -> [f32; 64] {
-        let Some(chunk) = self.chunks.get(number * 64 / CHUNK) else { return [0.0; 64] };
-        let first = number * 64 % CHUNK;
-        let (signs, factors) = (&chunk.signs[first / 8..first / 8 + 8], &chunk.factors[first..first + 64]);
+        let Some((signs, factors)) = self.rough(number) else { return [0.0; 64] };
         self.bring_signs(number + SOON);
         let mut sums = [[0; 8]; 8];
         let parts = wanted.to_le_bytes().map(|part| part != 0);
@@ -121,14 +158,20 @@ impl Vectors {
                 kernels::sums(&rough.planes, &signs[part..=part], &mut sums[part..=part]);
             }
         }
-        factors.as_array().map_or([0.0; 64], |factors| kernels::scaled(&sums, factors, rough.step, rough.sum))
+        kernels::scaled(&sums, factors, rough.step, rough.sum)
+    }
+
+    /// The signs and the factors of 64 rows, the first of which is 64 times `number`.
+    fn rough(&self, number: usize) -> Option<(&[Eight], &[f32; 64])> {
+        let (chunk, first) = place(number * 64);
+        self.chunks.get(chunk)?.rough(first)
     }
 
     /// Has the signs of 64 rows brought from memory, and their factors.
     fn bring_signs(&self, number: usize) {
-        if let Some(chunk) = self.chunks.get(number * 64 / CHUNK) {
-            kernels::bring(&chunk.signs[number * 64 % CHUNK / 8..][..8]);
-            kernels::bring(&chunk.factors[number * 64 % CHUNK..][..64]);
+        if let Some((signs, factors)) = self.rough(number) {
+            kernels::bring(signs);
+            kernels::bring(factors);
         }
     }
 
@@ -187,5 +230,25 @@ mod tests {
         }
         assert!(cosines[count..] == [0.0; 2] && nearly[5] == 0.0, "what is not there is like nothing");
         assert!(vectors.given() == count - 1 && vectors.get(5).is_none() && vectors.get(3).is_some());
+    }
+
+    #[test]
+    fn rows_stand_where_they_were_put_however_many_there_are() {
+        let mut vectors = Vectors::default();
+        let many = SMALL * CHUNK;
+        let rows = [many + LARGE, many + LARGE - 1, many, many - 1, CHUNK, CHUNK - 1, 0];
+        let stepped: Vec<Stepped> = rows.iter().map(|row| Stepped::from(&vector(*row))).collect();
+        for (row, stepped) in rows.iter().zip(&stepped) {
+            assert!(vectors.get(*row).is_none());
+            vectors.set(*row, Some(stepped.row()));
+        }
+        for (row, stepped) in rows.iter().zip(&stepped) {
+            assert!(vectors.get(*row).is_some_and(|found| found.steps().eq(stepped.row().steps())), "{row}");
+            let (rough, at) = (Rough::new(vector(*row).as_slice()), row % 64);
+            let estimates = vectors.estimates(&rough, row / 64, 1 << at);
+            assert!((estimates[at] - 1.0).abs() < 0.2 && estimates[(at + 1) % 64] < 0.5, "{row}: {}", estimates[at]);
+        }
+        assert!(vectors.get(many + 1).is_none() && vectors.get(many + CHUNK).is_none() && vectors.get(many + 3 * LARGE).is_none());
+        assert_eq!(vectors.given(), rows.len());
     }
 }

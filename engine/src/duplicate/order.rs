@@ -46,7 +46,8 @@ fn is_flipped(a: &Side, b: &Side, at: usize) -> bool {
     a.answers.iter().enumerate().all(crosses) && !(kind(a, at) && kind(b, there))
 }
 
-/// Two neighbours have changed places round `of` or an owner's `'s`, or round or after `who`: `who Ann hired`, `who hired Ann`.
+/// Two neighbours have changed places round `of` or an owner's `'s`, or round or after `who`: `who Ann hired`, `who hired Ann`. Or they are
+/// names with nothing between them: `tell Ann Bob left`, `tell Bob Ann left`.
 pub(super) fn neighbours_exchanged(a: &Side, b: &Side) -> bool {
     let joined = |side: &Side, x: usize, y: usize| {
         side.words[x].part == Part::Owner || (x + 1..y).any(|i| matches!(side.words[i].text.as_str(), "of" | "at" | "as"))
@@ -57,12 +58,20 @@ pub(super) fn neighbours_exchanged(a: &Side, b: &Side) -> bool {
     let tells = |side: &Side, x: usize, y: usize| {
         (x + 1..y).any(|i| opens(side, i)) || x > 0 && y == x + 2 && article(side, x - 1) && article(side, x + 1) && side.words[y].tied
     };
+    let named = |side: &Side, x: usize, y: usize| {
+        let is_name = |word: &Word| word.kind == Kind::Plain && word.capital;
+        y == x + 1 && is_name(&side.words[x]) && is_name(&side.words[y]) && side.words[y].tied
+    };
     (0..a.words.len()).filter(|&x| a.words[x].has_place()).any(|x| {
         let Some((y, there)) = a.next_placed(x).and_then(|y| Some((y, a.answers[y]?))) else { return false };
         let exchanged = b.next_placed(there).is_some_and(|next| a.answers[x] == Some(next));
         let other = b.next_placed(there).unwrap_or(there);
-        let rules =
-            [joined(a, x, y) && joined(b, there, other), opened(a, x) && opened(b, there), tells(a, x, y) && tells(b, there, other)];
+        let rules = [
+            joined(a, x, y) && joined(b, there, other),
+            opened(a, x) && opened(b, there),
+            tells(a, x, y) && tells(b, there, other),
+            named(a, x, y) && named(b, there, other),
+        ];
         exchanged && rules.contains(&true)
     })
 }

@@ -90,9 +90,13 @@ fn parts_that_change_places_round_a_third_make_another_fact() {
     assert_different("Redis runs in prod, Postgres runs in dev", "Postgres runs in prod, Redis runs in dev");
     assert_different("The gift for Mia is with Ben", "The gift for Ben is with Mia");
     assert_different("The coordinates are 10 20", "The coordinates are 20 10");
+    assert_different("Tell Ann Bob left", "Tell Bob Ann left");
+    assert_different("Ann Bob says hello to", "Bob Ann says hello to");
     assert_same("On Fridays the gate is locked", "The gate is locked on Fridays");
     assert_same("Port 8080 is the staging port", "The staging port is port 8080");
     assert_same("The flag is red and blue", "The flag is blue and red");
+    assert_same("Ann and Bob left", "Bob and Ann left");
+    assert_same("We gave Ann, Bob and Cleo keys", "We gave Bob, Ann and Cleo keys");
     assert_same("Tea is what Anna drinks", "What Anna drinks is tea");
     assert_same("Anna is Bob's manager", "Bob's manager is Anna");
     assert_same("In Rome we met on Monday", "We met in Rome on Monday");

@@ -1,7 +1,7 @@
 //! Sessions that come and go in numbers: one daemon however many start it, and nothing is left of those that are killed.
 
 use crate::house::{Agent, House};
-use crate::wire::{descriptors, resident_kib, sessions, signal, until};
+use crate::wire::{connections, descriptors, resident_kib, sessions, signal, until};
 use serde_json::json;
 use std::path::Path;
 
@@ -38,11 +38,14 @@ fn begin_and_kill(house: &House, times: usize) {
     for _ in 0..times / AT_ONCE {
         let agents = crowd(house, AT_ONCE);
         let pids: Vec<u32> = agents.iter().map(Agent::pid).collect();
+        assert!(connections(house) >= AT_ONCE, "each is connected");
         signal("-KILL", pids.clone());
         drop(agents);
         assert!(pids.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()), "no shim is left");
     }
     until("the daemon has forgotten them", || sessions(house) == 0);
+    // The question for its sessions was a connection, too.
+    until("the daemon has closed what was open", || connections(house) == 0);
 }
 
 #[test]
@@ -50,14 +53,15 @@ fn two_hundred_killed_sessions_leave_nothing_behind() {
     let house = House::without_model();
     begin_and_kill(&house, 3 * AT_ONCE);
     let pid = house.status()["pid"].to_string();
+    until("nobody is connected", || connections(&house) == 0);
     let before = (descriptors(&pid), resident_kib(&pid));
     begin_and_kill(&house, 200);
     assert_eq!(house.status()["pid"].to_string(), pid, "it is the same daemon");
-    // A session is forgotten a moment before its socket is closed; the first count may have had one of those in it.
-    until("the daemon has closed what they had open", || descriptors(&pid) <= before.0);
+    until("nobody is connected", || connections(&house) == 0);
     let after = (descriptors(&pid), resident_kib(&pid));
     println!("descriptors and KiB before {before:?}, after {after:?}");
     assert!(before.0.is_some() || nobody_may_look(), "descriptors are counted");
+    assert_eq!(after.0, before.0, "descriptors");
     assert!(after.1 < before.1 + 2048, "{} KiB before, {} KiB after", before.1, after.1);
 }
 

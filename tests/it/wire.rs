@@ -89,6 +89,15 @@ pub fn resident_kib(pid: &str) -> u64 {
     line.trim().trim_end_matches(" kB").parse().expect("is a number")
 }
 
+/// How many connections the daemon of this home has open, greeted or not, agents' and others'.
+pub fn connections(house: &House) -> usize {
+    let folder = house.path("").to_string_lossy().into_owned();
+    let all = std::fs::read_to_string("/proc/net/unix").expect("is told");
+    // Number, references, protocol, flags, type, state, inode, path; the third state is that of a connection.
+    let is_one = |fields: &[&str]| fields.get(5) == Some(&"03") && fields.get(7).is_some_and(|path| path.starts_with(&folder));
+    all.lines().filter(|line| is_one(&line.split_whitespace().collect::<Vec<_>>())).count()
+}
+
 /// Open descriptors; none where only root may look, since the daemon is closed to its own user.
 pub fn descriptors(pid: &str) -> Option<usize> {
     std::fs::read_dir(format!("/proc/{pid}/fd")).ok().map(Iterator::count)

@@ -13,7 +13,7 @@ const UNSAFE: [(&str, &str); 10] = [
     ("daemon/src/embedding/memory.rs", "the C library and the kernel are told what the process can do without"),
     ("daemon/src/embedding/onnx.rs", "ONNX Runtime is told to send nothing by a variable of the environment alone"),
     ("engine/src/db/connection.rs", "an extension is made known to SQLite by a pointer to a C function"),
-    ("engine/src/index/pages.rs", "the kernel is told by an address which memory is to be of large pages"),
+    ("engine/src/index/large_pages.rs", "the kernel is told by an address which memory is to be of large pages"),
     ("engine/src/kernels.rs", "loops are compiled for the instructions that this processor has"),
     ("engine/src/kernels/avx2.rs", "a processor's own instructions read and write 32 bytes at once"),
     ("engine/src/kernels/avx512.rs", "a processor's own instructions read and write 64 bytes at once"),

@@ -2,7 +2,7 @@
 //!
 //! Not here: what they are compared with (`soft`).
 
-use super::pages;
+use super::large_pages;
 use crate::embedding::Code;
 
 /// Codes of one chunk; those of one memory never stand in two.
@@ -77,7 +77,7 @@ fn append(chunks: &mut Vec<Vec<Code>>, words: &[Code]) -> Span {
     if chunks.last().is_none_or(|codes| codes.len() + words.len() > most(chunks.len() - 1)) {
         // A small store takes little: only what follows a full chunk is made as large as that at once.
         let room = if chunks.is_empty() { words.len() } else { words.len().max(most(chunks.len())) };
-        chunks.push(pages::room(room));
+        chunks.push(large_pages::room(room));
     }
     let chunk = chunks.len() - 1;
     let codes = &mut chunks[chunk];

@@ -3,7 +3,7 @@
 //! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of `RaBitQ` (Gao and Long, 2024) without
 //! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
 
-use super::pages;
+use super::large_pages::room;
 use super::steps::{Row, Stepped};
 use crate::embedding::{DIMENSIONS, LANES};
 use crate::kernels::{self, Bytes, Eight, Planes};
@@ -42,13 +42,7 @@ struct Chunk {
 impl Chunk {
     /// With room for so many rows.
     fn new(rows: usize) -> Self {
-        Self {
-            first: pages::room(rows),
-            second: pages::room(rows),
-            steps: pages::room(rows),
-            signs: pages::room(rows / 8),
-            factors: pages::room(rows),
-        }
+        Self { first: room(rows), second: room(rows), steps: room(rows), signs: room(rows / 8), factors: room(rows) }
     }
 
     /// Has at least so many rows.

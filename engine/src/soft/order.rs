@@ -75,7 +75,7 @@ impl Lift {
         self.near.extend((0..scores.len()).map(near));
         self.around.look(&self.near);
         for (at, ((score, near), question)) in scores.iter_mut().zip(&self.near).zip(question).enumerate() {
-            let around = WINDOW * (link * self.around.best(&self.near, at) + (1.0 - link) * near);
+            let around = WINDOW * (link * self.around.mean(&self.near, at) + (1.0 - link) * near);
             *score = near + around - if *question { QUESTION } else { 0.0 };
         }
     }
@@ -109,7 +109,7 @@ impl BestAround {
     }
 
     /// The mean of the best [`BEST`] of these scores around one of them, itself among them; what is beyond the ends counts as 0.
-    pub(super) fn best(&self, scores: &[f64], at: usize) -> f64 {
+    pub(super) fn mean(&self, scores: &[f64], at: usize) -> f64 {
         let least = if at < REACH || at + REACH >= scores.len() { 0.0 } else { Self::NOTHING };
         let farthest = scores.get(at + REACH).copied().unwrap_or(Self::NOTHING);
         let (best, next) = better_two((self.first[at], self.second[at]), (farthest, Self::NOTHING));
@@ -177,7 +177,7 @@ mod tests {
                 }
                 around.sort_by(|a, b| b.total_cmp(a));
                 let mean = around[..BEST].iter().sum::<f64>() / BEST as f64;
-                prop_assert!((looked.best(&scores, at) - mean).abs() < 1e-12, "{} {:?}", at, scores);
+                prop_assert!((looked.mean(&scores, at) - mean).abs() < 1e-12, "{} {:?}", at, scores);
             }
         }
 

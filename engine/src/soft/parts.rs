@@ -56,6 +56,6 @@ fn lifted(scores: &[f64], asks: &[bool], link: f64) -> Vec<[f64; 4]> {
     let near: Vec<f64> = (0..scores.len()).map(|at| scores[at] + answer(at) + next(at)).collect();
     let mut around = BestAround::default();
     around.look(&near);
-    let window = |at: usize| WINDOW * (link * around.best(&near, at) + (1.0 - link) * near[at]);
+    let window = |at: usize| WINDOW * (link * around.mean(&near, at) + (1.0 - link) * near[at]);
     (0..scores.len()).map(|at| [answer(at), next(at), window(at), if asks[at] { -QUESTION } else { 0.0 }]).collect()
 }

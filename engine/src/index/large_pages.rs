@@ -21,11 +21,17 @@ fn advise<T>(room: &Vec<T>) {
     use nix::sys::mman::{MmapAdvise, madvise};
     use std::ptr::NonNull;
     let first = room.as_ptr().cast::<u8>();
-    let before = first.align_offset(PAGE);
-    let length = (room.capacity() * size_of::<T>()).saturating_sub(before) / PAGE * PAGE;
-    let Some(first) = NonNull::new(first.wrapping_add(before).cast_mut().cast()).filter(|_| length > 0) else { return };
+    let Some(whole) = whole_pages(first.addr(), room.capacity() * size_of::<T>()) else { return };
+    let Some(address) = NonNull::new(first.with_addr(whole.start).cast_mut().cast()) else { return };
     // SAFETY: the range lies in the vector's own room, and what can be read there stays as it is.
-    let _ = unsafe { madvise(first, length, MmapAdvise::MADV_HUGEPAGE) };
+    let _ = unsafe { madvise(address, whole.len(), MmapAdvise::MADV_HUGEPAGE) };
+}
+
+/// The large pages that lie wholly in so many bytes from an address on.
+#[cfg(target_os = "linux")]
+fn whole_pages(address: usize, length: usize) -> Option<std::ops::Range<usize>> {
+    let (first, end) = (address.next_multiple_of(PAGE), (address + length) / PAGE * PAGE);
+    (first < end).then_some(first..end)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -49,13 +55,22 @@ mod tests {
     }
 
     #[test]
-    fn large_room_is_asked_to_be_of_large_pages_and_small_room_is_not() {
-        let (large, small) = (room::<u8>(8 * PAGE), room::<u8>(PAGE / 2));
-        assert!(large.capacity() >= 8 * PAGE && large.is_empty() && small.is_empty());
-        let asked = |address: usize| flags_at(address).contains(" hg ");
-        assert!(!asked(small.as_ptr().addr()));
+    fn only_pages_that_lie_wholly_in_a_room_are_asked_for() {
+        assert_eq!(whole_pages(PAGE, 3 * PAGE), Some(PAGE..4 * PAGE));
+        assert_eq!(whole_pages(PAGE + 16, 3 * PAGE), Some(2 * PAGE..4 * PAGE));
+        assert_eq!(whole_pages(PAGE - 16, PAGE + 16), Some(PAGE..2 * PAGE));
+        assert_eq!(whole_pages(PAGE - 16, PAGE + 15), None);
+        assert_eq!(whole_pages(PAGE, PAGE - 1), None);
+        assert_eq!(whole_pages(16, 0), None);
+    }
+
+    #[test]
+    fn large_room_is_asked_to_be_of_large_pages() {
+        let large = room::<u8>(8 * PAGE);
+        assert!(large.capacity() >= 8 * PAGE && large.is_empty());
+        let flags = flags_at(large.as_ptr().addr() + 4 * PAGE);
         if std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
-            assert!(asked(large.as_ptr().addr() + 4 * PAGE), "{}", flags_at(large.as_ptr().addr() + 4 * PAGE));
+            assert!(flags.contains(" hg "), "{flags}");
         } else {
             println!("this kernel has no large pages to ask for");
         }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// Stores the codes of a memory in the place of those that it had.
 pub(crate) fn put(conn: &Connection, memory: i64, model: &str, codes: &[Code]) -> Result<()> {
-    let bytes: Vec<u8> = codes.iter().flat_map(Code::bytes).collect();
+    let bytes = codes.iter().map(Code::bytes).collect::<Vec<_>>().into_flattened();
     // OR REPLACE may take several rows away, so SQLite would begin a statement that it can take back, and FTS5 write out all it has gathered.
     let sql = "INSERT INTO word_codes(memory, model, codes) VALUES (?1, ?2, ?3)
                ON CONFLICT(memory) DO UPDATE SET model = excluded.model, codes = excluded.codes";

@@ -19,7 +19,7 @@ pub(crate) const BUSY: Duration = Duration::from_secs(5);
 /// # Errors
 /// `File` when the file cannot be made, `NotOurs` when it is no database, `Database` otherwise.
 pub(crate) fn writer(path: &Path) -> Result<Connection> {
-    register_vectors();
+    set_up();
     create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -44,7 +44,7 @@ pub(crate) fn make_durable(conn: &Connection) -> Result<()> {
 /// # Errors
 /// `Database` when the file cannot be opened.
 pub(crate) fn reader(path: &Path) -> Result<Connection> {
-    register_vectors();
+    set_up();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     common(&conn)?;
@@ -115,10 +115,13 @@ fn no_database(path: &Path, fault: rusqlite::Error) -> Error {
     }
 }
 
-/// Makes `vec0` known to every connection that this process opens from now on.
-fn register_vectors() {
+/// What holds for every connection that this process opens from now on: `vec0` is known to it, and SQLite does not count the memory that
+/// it has, for which it would take one lock of the process at each allocation.
+fn set_up() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        // SAFETY: the option takes one plain number. Where SQLite has begun already it refuses, and goes on counting.
+        unsafe { rusqlite::ffi::sqlite3_config(rusqlite::ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
         assert!(rusqlite::version_number() >= OLDEST_SQLITE, "SQLite {} has the WAL-reset race", rusqlite::version());
         // SAFETY: `sqlite3_vec_init` is the extension's entry point and has the signature that SQLite calls it with; the crate
         // declares it without arguments, so the pointer has to be cast.

@@ -13,10 +13,11 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0002_lifecycle.sql"),
     include_str!("migrations/0003_word_codes.sql"),
     include_str!("migrations/0004_known_answers.sql"),
+    include_str!("migrations/0005_small_chunks.sql"),
 ];
 
 /// The schema of this build.
-pub(crate) const SCHEMA: i64 = 4;
+pub(crate) const SCHEMA: i64 = 5;
 
 /// `LOCI` in ASCII: tells our files from other programs' SQLite databases.
 const APPLICATION_ID: i64 = 0x4C4F_4349;
@@ -102,6 +103,27 @@ mod tests {
         assert_eq!(version(&conn).expect("has a version"), SCHEMA);
         let vacuum: i64 = conn.pragma_query_value(None, "auto_vacuum", |row| row.get(0)).expect("is set");
         assert_eq!(vacuum, 2, "incremental");
+    }
+
+    #[test]
+    fn vectors_of_large_chunks_come_into_small_ones_bit_by_bit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut conn = connection::writer(&folder.path().join("memory.db")).expect("is made");
+        (0..4).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("is applied"));
+        // Rows with gaps between them, as removals leave them.
+        let numbers = |id: i64| (0..384).flat_map(|place| ((id * 384 + place) as f32).sin().to_le_bytes()).collect::<Vec<u8>>();
+        let ids: Vec<i64> = (1..=150).filter(|id| id % 7 != 0).map(|id| id * 3).collect();
+        for id in &ids {
+            conn.execute("INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)", (id, numbers(*id))).expect("is stored");
+        }
+        run(&mut conn, Timestamp(0)).expect("is brought up");
+        let of = |id: i64| conn.query_row("SELECT embedding FROM memories_vec WHERE rowid = ?1", [id], |row| row.get::<_, Vec<u8>>(0));
+        assert!(ids.iter().all(|id| of(*id).expect("is there") == numbers(*id)));
+        let count = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("is counted");
+        let stored = i64::try_from(ids.len()).expect("is small");
+        assert_eq!(count("SELECT count(*) FROM memories_vec"), stored);
+        assert_eq!(count("SELECT count(*) FROM memories_vec_chunks"), (stored + 63) / 64);
+        assert_eq!(count("SELECT count(*) FROM sqlite_schema WHERE name = 'vectors_before'"), 0, "nothing is left over");
     }
 
     #[test]

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt::Write as _;
 
 /// A row that an act may change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -84,6 +83,9 @@ pub(crate) struct Teller<'a> {
     tables: HashMap<&'static str, Table<'a>>,
 }
 
+/// Bytes that most rows take as text.
+const TOLD: usize = 1024;
+
 struct Table<'a> {
     by_key: CachedStatement<'a>,
     /// Names as JSON and places, in the order of the names.
@@ -104,7 +106,8 @@ impl<'a> Teller<'a> {
             Entry::Vacant(new) => new.insert(Table::new(self.conn, row.table(), condition, self.leave_out)?),
         };
         let read = |found: &rusqlite::Row<'_>| {
-            let mut told = vec![b'['];
+            let mut told = Vec::with_capacity(TOLD);
+            told.push(b'[');
             for (name, at) in columns {
                 told.extend_from_slice(if told.len() > 1 { b",[" } else { b"[" });
                 told.extend_from_slice(name.as_bytes());
@@ -162,10 +165,8 @@ pub(crate) fn delete(conn: &Connection, row: &Row) -> Result<()> {
 
 /// A blob as it stands in an image.
 pub(crate) fn blob(bytes: &[u8]) -> Value {
-    let hex = bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
+    let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
+    let hex: String = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
     json!({"hex": hex})
 }
 

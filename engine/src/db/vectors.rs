@@ -75,7 +75,7 @@ pub(crate) fn without(conn: &Connection, model: &str, after: i64, limit: usize) 
 }
 
 fn bytes(embedding: &Embedding) -> Vec<u8> {
-    embedding.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect()
+    embedding.as_slice().iter().map(|v| v.to_le_bytes()).collect::<Vec<_>>().into_flattened()
 }
 
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {

@@ -78,13 +78,13 @@ impl Stepped {
 
 impl<'a> Row<'a> {
     /// Its numbers in steps.
-    pub(super) fn steps(&self) -> impl Iterator<Item = i16> + use<'a> {
-        self.first.iter().zip(self.second).map(|(first, second)| (i16::from(*first) << 8) + i16::from(*second))
+    pub(super) fn steps(&self) -> [i16; DIMENSIONS] {
+        std::array::from_fn(|at| (i16::from(self.first[at]) << 8) + i16::from(self.second[at]))
     }
 
     /// Its numbers.
     pub(crate) fn numbers(&self) -> Vec<f32> {
-        self.steps().map(|steps| f32::from(steps) * self.step).collect()
+        self.steps().iter().map(|steps| f32::from(*steps) * self.step).collect()
     }
 
     /// Whether it is what is kept of a vector.

@@ -110,9 +110,10 @@ impl Vectors {
         let vector = vector.unwrap_or(EMPTY);
         (chunk.first[row], chunk.second[row], chunk.steps[row]) = (*vector.first, *vector.second, vector.step);
         let (mut squares, mut sizes, mut signs) = (0_i64, 0_i64, [0_u64; LANES]);
-        for (at, steps) in vector.steps().map(i64::from).enumerate() {
-            signs[at / 64] |= u64::from(steps > 0) << (at % 64);
-            (squares, sizes) = (squares + steps * steps, sizes + steps.abs());
+        for (signs, steps) in signs.iter_mut().zip(vector.steps().chunks_exact(64)) {
+            *signs = steps.iter().rev().fold(0, |signs, steps| signs << 1 | u64::from(*steps > 0));
+            squares += steps.iter().map(|steps| i64::from(i32::from(*steps).pow(2))).sum::<i64>();
+            sizes += i64::from(steps.iter().map(|steps| i32::from(*steps).abs()).sum::<i32>());
         }
         chunk.signs[row / 8].iter_mut().zip(signs).for_each(|(lane, signs)| lane[row % 8] = signs);
         #[expect(clippy::cast_possible_truncation, reason = "an estimate has few digits")]
@@ -237,7 +238,7 @@ mod tests {
             vectors.set(*row, Some(stepped.row()));
         }
         for (row, stepped) in rows.iter().zip(&stepped) {
-            assert!(vectors.get(*row).is_some_and(|found| found.steps().eq(stepped.row().steps())), "{row}");
+            assert!(vectors.get(*row).is_some_and(|found| found.steps() == stepped.row().steps()), "{row}");
             let (rough, at) = (Rough::new(vector(*row).as_slice()), row % 64);
             let estimates = vectors.estimates(&rough, row / 64, 1 << at);
             assert!((estimates[at] - 1.0).abs() < 0.2 && estimates[(at + 1) % 64] < 0.5, "{row}: {}", estimates[at]);

@@ -12,6 +12,20 @@ pub(crate) const ENGLISH: u8 = 1;
 /// The lists, in the order of their bits.
 const LISTS: [&[&str]; 5] = [ENGLISH_WORDS, GERMAN_WORDS, FRENCH_WORDS, SPANISH_WORDS, POLISH_WORDS];
 
+/// Bytes of the longest of them.
+const LONGEST: usize = {
+    let (mut longest, mut list) = (0, 0);
+    while list < LISTS.len() {
+        let mut word = 0;
+        while word < LISTS[list].len() {
+            longest = if LISTS[list][word].len() > longest { LISTS[list][word].len() } else { longest };
+            word += 1;
+        }
+        list += 1;
+    }
+    longest
+};
+
 static KINDS: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
     let mut kinds = HashMap::new();
     for (number, list) in LISTS.iter().enumerate() {
@@ -22,7 +36,7 @@ static KINDS: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
 
 /// The languages in which a word, in lower case, is a small one: a bit for each.
 pub(crate) fn kinds(word: &str) -> u8 {
-    KINDS.get(word).copied().unwrap_or(0)
+    if word.len() > LONGEST { 0 } else { KINDS.get(word).copied().unwrap_or(0) }
 }
 
 /// True for a small word of another language that may well stand in an English text, or in a name there.
@@ -255,6 +269,7 @@ mod tests {
     fn a_word_is_known_in_each_language_that_has_it() {
         assert_eq!((kinds("the"), kinds("kettle")), (ENGLISH, 0));
         assert_eq!(kinds("was"), ENGLISH | ENGLISH << 1, "English and German");
+        assert!(LISTS.iter().flat_map(|list| list.iter()).all(|word| kinds(word) != 0), "long ones too");
         assert!(looks_english("die") && LOOKING_ENGLISH.is_sorted());
     }
 }

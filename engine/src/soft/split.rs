@@ -21,6 +21,22 @@ pub(crate) enum Grams {
 
 /// Where the words of a text stand, in order.
 pub(crate) fn words(text: &str, grams: Grams) -> Vec<Range<usize>> {
+    if text.is_ascii() { words_of_ascii(text.as_bytes()) } else { words_of_any(text, grams) }
+}
+
+/// The same where there is nothing but ASCII, which most texts are.
+fn words_of_ascii(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(before) = text[at..].iter().position(u8::is_ascii_alphanumeric) {
+        let begin = at + before;
+        at = text[begin..].iter().position(|byte| !byte.is_ascii_alphanumeric()).map_or(text.len(), |length| begin + length);
+        found.push(begin..at);
+    }
+    found
+}
+
+fn words_of_any(text: &str, grams: Grams) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut run: Option<Range<usize>> = None;
     for (at, c) in text.char_indices() {
@@ -153,6 +169,13 @@ mod tests {
         assert_eq!(of("서울에서", Grams::Pairs), ["서울", "울에", "에서"]);
         assert_eq!(of("ﾊﾞｽ停", Grams::Pairs), ["ﾊﾞｽ", "ｽ停"], "a voiced mark is no character of its own");
         assert!(of("?! … —", Grams::All).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_ascii_are_found_as_those_of_any_text(text in "[ -~\\t\\n]{0,40}", grams in prop_oneof![Just(Grams::Pairs), Just(Grams::All)]) {
+            prop_assert_eq!(words(&text, grams), words_of_any(&text, grams));
+        }
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub(crate) fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Tongue> 
     let (mut english, mut others) = (0, [0; ALL.len()]);
     for word in words.filter(|word| word.is_ascii() || !word.starts_with(is_unspaced)) {
         let kinds = kinds(word);
+        if kinds == 0 && word.is_ascii() {
+            continue;
+        }
         english += u32::from(kinds & ENGLISH != 0);
         for (tongue, count) in ALL.into_iter().zip(&mut others) {
             let small = kinds & bit(tongue) != 0 && !looks_english(word);

@@ -1,5 +1,5 @@
-//! The first look at a file: every line by itself, and what only the whole file can tell (ids that come twice, chains without an end,
-//! a file that was cut off). Nothing is written.
+//! The first look at a file: every line by itself but those with vectors, and what only the whole file can tell (ids that come twice,
+//! chains without an end, a file that was cut off). Nothing is written.
 //!
 //! What a line refers to is looked up when it is brought in (`merge`, `parts`). Kept of each memory: some sixty bytes.
 
@@ -37,6 +37,10 @@ const OPERATIONS: [&str; 14] = [
     "redact",
 ];
 const STATUSES: [&str; 4] = ["active", "superseded", "compacted", "forgotten"];
+
+/// How a line with a vector begins. It is read when it is brought in: nothing but its own memory depends on it, and all vectors together
+/// are most of a file.
+const VECTOR: &[u8] = br#"{"kind":"vector","#;
 
 /// What the first look has found.
 #[derive(Debug)]
@@ -148,6 +152,9 @@ impl Look {
     fn line(&mut self, number: usize, line: &mut [u8]) -> Result<(), Failure> {
         if self.ended {
             return Err(Failure::new(Code::Invalid, "stands after the end line"));
+        }
+        if line.starts_with(VECTOR) {
+            return Ok(());
         }
         match parse(line)? {
             Record::Memory(memory) => self.memory(number, &memory),
@@ -271,7 +278,7 @@ pub(super) fn parse(line: &mut [u8]) -> Result<Record, Failure> {
 /// Most lines are of three kinds, and their kind stands first: reading those at once as what they are takes a third of the time. The
 /// rest is made an object of its own by writing over the comma.
 fn read(line: &mut [u8]) -> serde_json::Result<Record> {
-    if let Some(object) = object(line, br#"{"kind":"vector","#) {
+    if let Some(object) = object(line, VECTOR) {
         serde_json::from_slice(object).map(Record::Vector)
     } else if let Some(object) = object(line, br#"{"kind":"memory","#) {
         serde_json::from_slice(object).map(|memory| Record::Memory(Box::new(memory)))

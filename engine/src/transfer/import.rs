@@ -26,12 +26,12 @@ impl Writer {
     pub fn import(&mut self, call: &Call, request: &ImportRequest, file: &mut (impl Read + Seek)) -> Result<ImportReply> {
         let work = |change: &mut Change<'_>| {
             connection::in_any_order(change.conn)?;
-            let plan = check::look(change.conn, BufReader::new(&mut *file), request.skip_bad)?;
+            let plan = check::look(change.conn, buffered(&mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
             let _by_hand = incoming::ByHand::begin(change.conn)?;
             let before = incoming::held(change.conn)?;
             let mut work = Work::new(change, plan, before, request.skip_bad);
-            work.every_line(Lines::new(BufReader::new(file)))?;
+            work.every_line(Lines::new(buffered(file)))?;
             work.end()
         };
         connection::with_room(&self.conn)?;
@@ -39,6 +39,11 @@ impl Writer {
         connection::without_room(&self.conn)?;
         done
     }
+}
+
+/// Read in large pieces: a line with a vector has some kilobytes.
+fn buffered<R: Read>(file: R) -> BufReader<R> {
+    BufReader::with_capacity(256 * 1024, file)
 }
 
 /// One import in the making.
@@ -116,8 +121,8 @@ impl<'a, 'b> Work<'a, 'b> {
             if self.bad.contains_key(&number) {
                 continue;
             }
-            let record = line.and_then(|mut line| check::parse(&mut line)).map_err(|failure| at_line(number, failure))?;
-            match self.record(record) {
+            let record = line.and_then(|mut line| check::parse(&mut line)).map_err(Error::from);
+            match record.and_then(|record| self.record(record)) {
                 Ok(()) => {}
                 Err(Error::Refused(failure)) if self.skip_bad => drop(self.bad.insert(number, failure)),
                 Err(Error::Refused(failure)) => return Err(at_line(number, failure).into()),

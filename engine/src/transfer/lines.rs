@@ -3,7 +3,7 @@
 use crate::error::Result;
 use loci_proto::error::{Code, Failure};
 use loci_proto::transfer::LINE_BYTES;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 /// A line as it was read: its number from 1, and its bytes or what is wrong with them.
 pub(super) type Line = (usize, Result<Vec<u8>, Failure>);
@@ -26,15 +26,12 @@ impl<R: BufRead> Lines<R> {
         loop {
             self.number += 1;
             let mut line = Vec::with_capacity(self.last);
-            let read = (&mut self.reader).take(LINE_BYTES as u64 + 1).read_until(b'\n', &mut line).map_err(unread)?;
+            let read = self.take(&mut line).map_err(unread)?;
             if read == 0 {
                 return Ok(None);
             }
-            self.last = read.min(LINE_BYTES);
+            self.last = line.len();
             if read > LINE_BYTES {
-                if line.last() != Some(&b'\n') {
-                    self.skip_the_rest()?;
-                }
                 let message = format!("is longer than {LINE_BYTES} bytes");
                 return Ok(Some((self.number, Err(Failure::new(Code::TooLarge, message)))));
             }
@@ -47,16 +44,21 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    fn skip_the_rest(&mut self) -> Result<()> {
+    /// Takes one line up to its end, into memory as far as a line may be long; the bytes that were read.
+    fn take(&mut self, line: &mut Vec<u8>) -> io::Result<usize> {
+        let mut read = 0;
         loop {
-            let buffer = self.reader.fill_buf().map_err(unread)?;
-            let (used, done) = match buffer.iter().position(|byte| *byte == b'\n') {
-                Some(at) => (at + 1, true),
-                None => (buffer.len(), buffer.is_empty()),
+            let buffer = match self.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                buffer => buffer?,
             };
+            let end = memchr::memchr(b'\n', buffer);
+            let used = end.map_or(buffer.len(), |at| at + 1);
+            line.extend_from_slice(&buffer[..used.min(LINE_BYTES - line.len())]);
             self.reader.consume(used);
-            if done {
-                return Ok(());
+            read += used;
+            if end.is_some() || used == 0 {
+                return Ok(read);
             }
         }
     }

@@ -39,6 +39,36 @@ fn the_vector_of_another_wording_is_not_taken() {
 }
 
 #[test]
+fn a_vector_that_cannot_be_read_names_its_line_or_is_left_out() {
+    let file = exported(&small(), true);
+    let at = file.lines().position(|line| line.contains("\"kind\":\"vector\"")).expect("has vectors") + 1;
+    let bad = file.replacen("\"piece\":0", "\"piece\":\"none\"", 1);
+    let mut house = House::new();
+    let said = import(&mut house, &bad, false).expect_err("is refused");
+    assert!(
+        said.contains(&format!("line {at} cannot be read: invalid type: string \"none\"")) && said.contains("Nothing was imported"),
+        "{said}"
+    );
+    assert_eq!(crate::db::memories::count(&house.writer.conn).expect("counts"), 0, "nothing was");
+    let reply = import(&mut house, &bad, true).expect("is imported");
+    assert_eq!((reply.added, reply.vectors, reply.skipped, reply.skipped_lines[0].line), (3, 1, 1, at));
+}
+
+#[test]
+fn after_an_import_the_tables_check_every_row_again() {
+    let mut house = small();
+    let refused = |house: &House| {
+        let sql = "UPDATE memories SET status = 'gone' WHERE seq = 1";
+        house.writer.conn.execute(sql, []).is_err_and(|error| error.to_string().contains("CHECK constraint failed"))
+    };
+    let file = exported(&house, true);
+    imported(&mut house, &file);
+    assert!(refused(&house), "after one that was done");
+    import(&mut house, &file.replacen("\"piece\":0", "\"piece\":\"none\"", 1), false).expect_err("is refused");
+    assert!(refused(&house), "after one that was refused");
+}
+
+#[test]
 fn the_keyword_index_follows_an_import_and_what_comes_after_it() {
     let mut house = small();
     let whole = |house: &House| crate::db::examine::words(&house.writer.conn).expect("is in step");

@@ -17,7 +17,9 @@ pub fn open(path: &Path) -> Result<Connection, Anything> {
 /// Stores notes as `store` does, without looking for duplicates.
 pub fn fill(path: &Path, notes: &Notes) -> Result<(), Anything> {
     let conn = open(path)?;
-    conn.execute_batch("PRAGMA synchronous = OFF; BEGIN")?;
+    // In chunks as `vec0` makes them where nobody says how large: the usual way is measured, not ours.
+    let usual = "CREATE VIRTUAL TABLE memories_vec USING vec0(embedding float[384] distance_metric=cosine)";
+    conn.execute_batch(&format!("PRAGMA synchronous = OFF; BEGIN; DROP TABLE memories_vec; {usual}"))?;
     {
         let mut memory = conn.prepare(
             "INSERT INTO memories(seq, id, type, content, scope, confidence_at, created_at, updated_at, content_hash, status_at)

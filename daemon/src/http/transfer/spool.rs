@@ -12,6 +12,8 @@ use tokio::sync::mpsc::Receiver;
 
 /// Bytes of the beginning that tell a document from lines: a header has far fewer.
 const BEGINNING: usize = 4096;
+/// Bytes that are written at once.
+const BUFFER: usize = 256 * 1024;
 /// Most bytes of a document.
 const DOCUMENT_BYTES: u64 = 512 << 20;
 
@@ -28,7 +30,7 @@ pub(super) fn unwritten(error: &io::Error) -> Failure {
 
 /// Takes everything that is sent; the file stands at its beginning, as lines.
 pub(super) fn take(folder: &Path, mut pieces: Receiver<Bytes>, skip_bad: bool) -> Result<File, Failure> {
-    let mut out = BufWriter::new(file(folder)?);
+    let mut out = BufWriter::with_capacity(BUFFER, file(folder)?);
     let mut beginning = Vec::new();
     while let Some(piece) = pieces.blocking_recv() {
         beginning.extend_from_slice(&piece);
@@ -72,7 +74,13 @@ impl Bounds {
         if self.document {
             return out.write_all(piece).map_err(|e| unwritten(&e));
         }
-        piece.split_inclusive(|byte| *byte == b'\n').try_for_each(|part| self.part(part, out))
+        let mut rest = piece;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (line, after) = rest.split_at(end + 1);
+            self.part(line, out)?;
+            rest = after;
+        }
+        if rest.is_empty() { Ok(()) } else { self.part(rest, out) }
     }
 
     /// A part of one line. Of one that is too long, as much is kept as shows that it is.

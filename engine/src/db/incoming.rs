@@ -194,3 +194,27 @@ pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool>
     let sql = "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((&line.key, &line.purpose, line.made_at))? > 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::House;
+    use serde_json::json;
+
+    #[test]
+    fn a_connection_checks_every_row_again_once_nothing_is_done_by_hand_any_more() {
+        let mut house = House::new();
+        house.store("shop", json!({"content": "The shop opens at nine", "type": "semantic"}), None);
+        let conn = &house.writer.conn;
+        // Nothing is kept of it.
+        let store_wrong = || {
+            let transaction = conn.unchecked_transaction().expect("begins");
+            transaction.execute("UPDATE memories SET status = 'gone'", []).map_err(|error| error.to_string())
+        };
+        let by_hand = ByHand::begin(conn).expect("begins");
+        assert_eq!(store_wrong(), Ok(1), "by hand");
+        drop(by_hand);
+        assert!(store_wrong().is_err_and(|error| error.contains("CHECK constraint failed")));
+        assert!(conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER).expect("is known"), "triggers too");
+    }
+}

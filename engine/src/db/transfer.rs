@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::transfer::{
-    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine, vector_text,
+    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine,
 };
 use loci_proto::memory::Confidence;
 use rusqlite::{Connection, Row, types::Type};
@@ -109,8 +109,9 @@ pub(crate) fn vectors(conn: &Connection, model: &str, mut give: impl FnMut(Vecto
     )?;
     let mut rows = statement.query([model])?;
     while let Some(row) = rows.next()? {
-        let numbers = vector_text(row.get_ref(2)?.as_blob().unwrap_or_default());
-        let codes = row.get_ref(3)?.as_blob().ok().map(vector_text);
+        let packed = |bytes: &[u8]| Packed(Some(bytes.to_vec()));
+        let numbers = packed(row.get_ref(2)?.as_blob().unwrap_or_default());
+        let codes = row.get_ref(3)?.as_blob().ok().map(packed);
         give(VectorLine { memory: word(row, 0)?, piece: row.get(1)?, numbers, codes })?;
     }
     Ok(())

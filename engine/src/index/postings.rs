@@ -6,8 +6,8 @@ use super::bitmap::slots_of;
 use super::slots::Slots;
 use super::{Mask, narrow};
 use crate::soft::terms;
+use foldhash::HashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// The memories that have a word, by slot, and how often each has it.
 #[derive(Debug, Clone, Default)]
@@ -230,7 +230,7 @@ mod tests {
         #[test]
         fn any_order_of_changes_gives_what_the_last_texts_give(changes in prop::collection::vec((0..6_usize, "([a-d]{1,2} ){0,4}"), 0..30)) {
             let mut postings = Postings::default();
-            let mut last: HashMap<usize, String> = HashMap::new();
+            let mut last: HashMap<usize, String> = HashMap::default();
             for (slot, text) in changes {
                 postings.put(slot, &text);
                 last.insert(slot, text);

@@ -76,7 +76,7 @@ impl Stepped {
     }
 }
 
-impl<'a> Row<'a> {
+impl Row<'_> {
     /// Its numbers in steps.
     pub(super) fn steps(&self) -> [i16; DIMENSIONS] {
         std::array::from_fn(|at| (i16::from(self.first[at]) << 8) + i16::from(self.second[at]))

@@ -3,7 +3,7 @@
 //! The English list is the one that the figures of docs/retrieval.md were made with; the others are our own. Not here: what is made of
 //! them (`tongue`, `query`).
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use std::sync::LazyLock;
 
 /// The bit of English in what [`kinds`] gives; the others follow in the order of `tongue::ALL`.

@@ -41,7 +41,9 @@ pub struct Parts<'a> {
 /// Takes a text apart: `[date] `, `Name: `, and the rest; each of the first two may be missing.
 #[must_use]
 pub fn parts(text: &str) -> Parts<'_> {
-    let Some(found) = PREFIX.captures(text) else { return Parts { day: None, speaker: "", body: text } };
+    // Most texts have neither, and show it at a glance.
+    let may_have = text.starts_with('[') || text.contains(": ");
+    let Some(found) = may_have.then(|| PREFIX.captures(text)).flatten() else { return Parts { day: None, speaker: "", body: text } };
     let group = |number| found.get(number).map_or("", |group: regex::Match<'_>| group.as_str());
     Parts { day: day(group(1)), speaker: group(2), body: &text[found.get(0).map_or(0, |whole| whole.end())..] }
 }

@@ -21,7 +21,6 @@ mod read_tests;
 mod tests;
 
 pub use document::{is_document, unfold};
-pub(crate) use record::to_base64 as vector_text;
 pub(crate) use record::{
-    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine,
+    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine,
 };

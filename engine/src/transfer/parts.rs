@@ -3,7 +3,7 @@
 use super::check::number;
 use super::import::{Arriving, Work};
 use super::merge::merged;
-use super::record::{GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine, from_base64};
+use super::record::{GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine};
 use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{incoming, relations, tombstones, transfer, vectors};
@@ -267,13 +267,14 @@ impl Work<'_, '_> {
 }
 
 /// The codes of a memory's words; none where they are not what loci writes, and the words are read anew then.
-fn unpacked_codes(text: &str) -> Option<Vec<Code>> {
-    let bytes = from_base64(text)?;
+fn unpacked_codes(bytes: &Packed) -> Option<Vec<Code>> {
+    let bytes = bytes.0.as_ref()?;
     let (codes, rest) = bytes.as_chunks::<CODE_BYTES>();
     (rest.is_empty() && codes.len() <= CODED_WORDS).then(|| codes.iter().map(Code::from_bytes).collect())
 }
 
-fn unpacked(text: &str) -> Option<Embedding> {
-    let bytes = from_base64(text).filter(|bytes| bytes.len() == DIMENSIONS * 4)?;
-    Embedding::kept(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()).ok()
+fn unpacked(bytes: &Packed) -> Option<Embedding> {
+    let (numbers, rest) = bytes.0.as_ref()?.as_chunks::<4>();
+    let sound = rest.is_empty() && numbers.len() == DIMENSIONS;
+    sound.then(|| Embedding::kept(numbers.iter().map(|b| f32::from_le_bytes(*b)).collect()).ok())?
 }

@@ -55,20 +55,6 @@ fn a_vector_that_cannot_be_read_names_its_line_or_is_left_out() {
 }
 
 #[test]
-fn after_an_import_the_tables_check_every_row_again() {
-    let mut house = small();
-    let refused = |house: &House| {
-        let sql = "UPDATE memories SET status = 'gone' WHERE seq = 1";
-        house.writer.conn.execute(sql, []).is_err_and(|error| error.to_string().contains("CHECK constraint failed"))
-    };
-    let file = exported(&house, true);
-    imported(&mut house, &file);
-    assert!(refused(&house), "after one that was done");
-    import(&mut house, &file.replacen("\"piece\":0", "\"piece\":\"none\"", 1), false).expect_err("is refused");
-    assert!(refused(&house), "after one that was refused");
-}
-
-#[test]
 fn the_keyword_index_follows_an_import_and_what_comes_after_it() {
     let mut house = small();
     let whole = |house: &House| crate::db::examine::words(&house.writer.conn).expect("is in step");

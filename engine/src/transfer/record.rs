@@ -3,10 +3,13 @@
 //! Moments are milliseconds since 1970 (UTC), as the database has them: nothing is rounded, and every moment has one way to be written.
 
 use base64::Engine;
+use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::fmt::{self, Formatter};
 
 /// The first line. Nothing in it changes from one export to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,11 +103,11 @@ pub(crate) struct SourceLine {
 pub(crate) struct VectorLine {
     pub memory: MemoryId,
     pub piece: u32,
-    /// Base64 of the numbers, four bytes each, the lowest first.
-    pub numbers: String,
-    /// With the first piece: base64 of the codes of all words of the memory.
+    /// The numbers, four bytes each, the lowest first.
+    pub numbers: Packed,
+    /// With the first piece: the codes of all words of the memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub codes: Option<String>,
+    pub codes: Option<Packed>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,12 +172,35 @@ fn is_zero(count: &i64) -> bool {
     *count == 0
 }
 
-/// A vector as it stands in a line.
-pub(crate) fn to_base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
+/// Bytes, in a line as base64; none where a line has something else in their place. They are read where they stand, without a copy of the
+/// text: nearly all of a file with vectors is this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Packed(pub Option<Vec<u8>>);
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Base64Display::new(self.0.as_deref().unwrap_or_default(), &STANDARD))
+    }
 }
 
-/// The bytes of a vector.
-pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
-    STANDARD.decode(text).ok()
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Packed;
+
+            fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_bytes<E: de::Error>(self, text: &[u8]) -> Result<Packed, E> {
+                Ok(Packed(STANDARD.decode(text).ok()))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Packed, E> {
+                self.visit_bytes(text.as_bytes())
+            }
+        }
+        deserializer.deserialize_bytes(Text)
+    }
 }

@@ -7,7 +7,6 @@ use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine,
 use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::Value;
 
 /// Whether a store held any of these.
 #[derive(Debug, Clone, Copy)]
@@ -130,7 +129,7 @@ fn set(conn: &Connection, sql: &str, line: &MemoryLine, hash: &[u8]) -> Result<(
         line.updated_at,
         line.expires_at,
         line.superseded_by.as_ref().map(MemoryId::as_str),
-        Value::Object(line.metadata.clone()).to_string(),
+        serde_json::to_string(&line.metadata).unwrap_or_default(),
         hash,
         line.status_at,
         line.forgotten_reason,

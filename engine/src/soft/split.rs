@@ -24,9 +24,12 @@ pub(crate) fn words(text: &str, grams: Grams) -> Vec<Range<usize>> {
     if text.is_ascii() { words_of_ascii(text.as_bytes()) } else { words_of_any(text, grams) }
 }
 
+/// Fewer bytes than a word has in most texts, with the blank behind it.
+const BYTES_A_WORD: usize = 5;
+
 /// The same where there is nothing but ASCII, which most texts are.
 fn words_of_ascii(text: &[u8]) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut found = Vec::with_capacity(text.len() / BYTES_A_WORD);
     let mut at = 0;
     while let Some(before) = text[at..].iter().position(u8::is_ascii_alphanumeric) {
         let begin = at + before;

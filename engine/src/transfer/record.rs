@@ -2,9 +2,7 @@
 //!
 //! Moments are milliseconds since 1970 (UTC), as the database has them: nothing is rounded, and every moment has one way to be written.
 
-use base64::Engine;
-use base64::display::Base64Display;
-use base64::engine::general_purpose::STANDARD;
+use base64_simd::STANDARD;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -179,7 +177,7 @@ pub(crate) struct Packed(pub Option<Vec<u8>>);
 
 impl Serialize for Packed {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&Base64Display::new(self.0.as_deref().unwrap_or_default(), &STANDARD))
+        serializer.serialize_str(&STANDARD.encode_to_string(self.0.as_deref().unwrap_or_default()))
     }
 }
 
@@ -194,7 +192,7 @@ impl<'de> Deserialize<'de> for Packed {
             }
 
             fn visit_bytes<E: de::Error>(self, text: &[u8]) -> Result<Packed, E> {
-                Ok(Packed(STANDARD.decode(text).ok()))
+                Ok(Packed(STANDARD.decode_to_vec(text).ok()))
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Packed, E> {

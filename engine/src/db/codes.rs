@@ -4,15 +4,20 @@
 
 use crate::embedding::{CODE_BYTES, Code};
 use crate::error::Result;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{CachedStatement, Connection, OptionalExtension};
 
-/// Stores the codes of a memory in the place of those that it had.
-pub(crate) fn put(conn: &Connection, memory: i64, model: &str, codes: &[Code]) -> Result<()> {
-    let bytes = codes.iter().map(Code::bytes).collect::<Vec<_>>().into_flattened();
+/// What stores codes.
+pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
     // OR REPLACE may take several rows away, so SQLite would begin a statement that it can take back, and FTS5 write out all it has gathered.
     let sql = "INSERT INTO word_codes(memory, model, codes) VALUES (?1, ?2, ?3)
                ON CONFLICT(memory) DO UPDATE SET model = excluded.model, codes = excluded.codes";
-    conn.prepare_cached(sql)?.execute((memory, model, bytes))?;
+    Ok(conn.prepare_cached(sql)?)
+}
+
+/// Stores the codes of a memory in the place of those that it had, with what [`statement`] gave.
+pub(crate) fn put(statement: &mut CachedStatement<'_>, memory: i64, model: &str, codes: &[Code]) -> Result<()> {
+    let bytes = codes.iter().map(Code::bytes).collect::<Vec<_>>().into_flattened();
+    statement.execute((memory, model, bytes))?;
     Ok(())
 }
 

@@ -2,11 +2,12 @@
 //!
 //! Not here: which of two accounts holds (`crate::transfer`).
 
+use super::{log, vectors};
 use crate::error::Result;
 use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, TombstoneLine};
 use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 /// Whether a store held any of these.
 #[derive(Debug, Clone, Copy)]
@@ -59,16 +60,49 @@ pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<(
     Ok(())
 }
 
-/// Makes the row of a memory, under [`ByHand`]; its sequence number.
-pub(crate) fn insert(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
-    let sql = "INSERT INTO memories(id, type, content, source_group, scope, status, confidence, confidence_at, pinned, access_count,
-                 last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
-                 forgotten_reason)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
-    set(conn, sql, line, hash)?;
-    let seq = conn.last_insert_rowid();
-    conn.prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?.execute((seq, &line.content))?;
-    Ok(seq)
+/// What makes the rows of most lines: the statements are looked up once for a whole import.
+pub(crate) struct Insert<'a> {
+    conn: &'a Connection,
+    memory: CachedStatement<'a>,
+    words: CachedStatement<'a>,
+    log_line: CachedStatement<'a>,
+    /// Vectors and codes.
+    pub read: vectors::Insert<'a>,
+    /// Lines of the log that tell of the import itself.
+    pub told: CachedStatement<'a>,
+}
+
+impl<'a> Insert<'a> {
+    pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
+        let memory = "INSERT INTO memories(id, type, content, source_group, scope, status, confidence, confidence_at, pinned, access_count,
+                        last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
+                        forgotten_reason)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+        let log_line = "INSERT INTO memory_log(memory_id, operation, created_at, client, session, group_id, details) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        Ok(Self {
+            conn,
+            memory: conn.prepare_cached(memory)?,
+            words: conn.prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?,
+            log_line: conn.prepare_cached(log_line)?,
+            read: vectors::Insert::new(conn)?,
+            told: log::statement(conn)?,
+        })
+    }
+
+    /// Makes the row of a memory, under [`ByHand`]; its sequence number.
+    pub(crate) fn memory(&mut self, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
+        set(&mut self.memory, line, hash)?;
+        let seq = self.conn.last_insert_rowid();
+        self.words.execute((seq, &line.content))?;
+        Ok(seq)
+    }
+
+    /// Adds a line to the audit log.
+    pub(crate) fn log_line(&mut self, line: &LogLine) -> Result<()> {
+        let key = (&line.memory, &line.operation, line.at, &line.client, &line.session, &line.group, &line.details);
+        self.log_line.execute(key)?;
+        Ok(())
+    }
 }
 
 /// Sets every column of a memory, under [`ByHand`].
@@ -80,7 +114,7 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
                  pinned = ?9, access_count = ?10, last_accessed = ?11, boosted_at = ?12, created_at = ?13, updated_at = ?14,
                  expires_at = ?15, superseded_by = ?16, metadata = ?17, content_hash = ?18, status_at = ?19, forgotten_reason = ?20
                WHERE id = ?1";
-    set(conn, sql, line, hash)?;
+    set(&mut conn.prepare_cached(sql)?, line, hash)?;
     let index = "INSERT INTO memories_fts(rowid, content) SELECT seq, content FROM memories WHERE id = ?1";
     conn.prepare_cached(index)?.execute([line.id.as_str()])?;
     Ok(())
@@ -88,7 +122,7 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
 
 /// As long as it lives two things that SQLite does for every row are left to the import.
 ///
-/// The triggers: the keyword index is kept in step by [`insert`] and [`update`]. After every statement with a trigger the index writes down
+/// The triggers: the keyword index is kept in step by [`Insert::memory`] and [`update`]. After every statement with a trigger the index writes down
 /// what it has, and for one text at a time that costs more than all else. The checks: of every `IN (…)` SQLite builds a table anew for each
 /// row, a seventh of all that an import takes; what a line says was held to the same words when the file was looked through, and `doctor`
 /// reads the rows against the checks again.
@@ -111,8 +145,8 @@ impl Drop for ByHand<'_> {
     }
 }
 
-fn set(conn: &Connection, sql: &str, line: &MemoryLine, hash: &[u8]) -> Result<()> {
-    conn.prepare_cached(sql)?.execute(params![
+fn set(statement: &mut CachedStatement<'_>, line: &MemoryLine, hash: &[u8]) -> Result<()> {
+    statement.execute(params![
         line.id.as_str(),
         line.kind.as_str(),
         line.content,
@@ -171,15 +205,6 @@ pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> 
                AND session IS ?5 AND group_id IS ?6 AND details IS ?7";
     let key = (&line.memory, &line.operation, line.at, &line.client, &line.session, &line.group, &line.details);
     Ok(conn.prepare_cached(sql)?.query_row(key, |row| row.get(0))?)
-}
-
-/// Adds a line to the audit log.
-pub(crate) fn add_log_line(conn: &Connection, line: &LogLine) -> Result<()> {
-    let sql =
-        "INSERT INTO memory_log(memory_id, operation, created_at, client, session, group_id, details) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let key = (&line.memory, &line.operation, line.at, &line.client, &line.session, &line.group, &line.details);
-    conn.prepare_cached(sql)?.execute(key)?;
-    Ok(())
 }
 
 /// Remembers that a memory was removed for good; false when it was known.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::{Actor, time::Timestamp};
 use loci_proto::inspect::LogLine;
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection};
 use serde_json::Value;
 
 /// What happened, in the words of the table's check.
@@ -51,10 +51,19 @@ pub(crate) struct Line<'a> {
 
 /// Writes one line of the audit log.
 pub(crate) fn write(conn: &Connection, actor: &Actor, now: Timestamp, line: &Line<'_>) -> Result<()> {
-    conn.prepare_cached(
+    write_with(&mut statement(conn)?, actor, now, line)
+}
+
+/// What writes a line, for whoever writes many.
+pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
+    Ok(conn.prepare_cached(
         "INSERT INTO memory_log(operation, memory_id, details, client, session, group_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?
-    .execute((
+    )?)
+}
+
+/// Writes one line with what [`statement`] gave.
+pub(crate) fn write_with(statement: &mut CachedStatement<'_>, actor: &Actor, now: Timestamp, line: &Line<'_>) -> Result<()> {
+    statement.execute((
         line.operation.as_str(),
         line.memory,
         line.details.to_string(),

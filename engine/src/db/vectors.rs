@@ -5,17 +5,36 @@
 use super::codes;
 use crate::embedding::{Coded, DIMENSIONS, Embedding};
 use crate::error::Result;
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection};
 
 /// Stores the vectors of a memory, one for each piece of its text, and the codes of its words.
 pub(crate) fn insert(conn: &Connection, memory: i64, model: &str, text: &Coded) -> Result<()> {
-    let mut piece_row = conn.prepare_cached("INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, ?2, ?3)")?;
-    let mut vector_row = conn.prepare_cached("INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)")?;
-    for (number, piece) in text.pieces.iter().enumerate() {
-        let id = piece_row.insert((memory, i64::try_from(number).unwrap_or(i64::MAX), model))?;
-        vector_row.execute((id, bytes(piece)))?;
+    Insert::new(conn)?.one(memory, model, text)
+}
+
+/// The same for many: the statements are looked up once.
+pub(crate) struct Insert<'a> {
+    piece: CachedStatement<'a>,
+    vector: CachedStatement<'a>,
+    codes: CachedStatement<'a>,
+}
+
+impl<'a> Insert<'a> {
+    pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
+        Ok(Self {
+            piece: conn.prepare_cached("INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, ?2, ?3)")?,
+            vector: conn.prepare_cached("INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)")?,
+            codes: codes::statement(conn)?,
+        })
     }
-    text.words.as_ref().map_or(Ok(()), |words| codes::put(conn, memory, model, words))
+
+    pub(crate) fn one(&mut self, memory: i64, model: &str, text: &Coded) -> Result<()> {
+        for (number, piece) in text.pieces.iter().enumerate() {
+            let id = self.piece.insert((memory, i64::try_from(number).unwrap_or(i64::MAX), model))?;
+            self.vector.execute((id, bytes(piece)))?;
+        }
+        text.words.as_ref().map_or(Ok(()), |words| codes::put(&mut self.codes, memory, model, words))
+    }
 }
 
 /// Takes the vectors and codes of a memory away, whatever model made them.

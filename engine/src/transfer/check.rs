@@ -93,7 +93,7 @@ pub(super) fn look(conn: &Connection, file: impl BufRead, skip_bad: bool) -> Res
     };
     while let Some((number, line)) = lines.next()? {
         look.last = number;
-        if let Err(failure) = line.and_then(|mut line| look.line(number, &mut line)) {
+        if let Err(failure) = line.and_then(|line| look.line(number, line)) {
             look.plan.bad.insert(number, failure);
         }
         look.count += 1;
@@ -117,7 +117,7 @@ impl Plan {
     }
 }
 
-fn header(first: Option<Line>) -> Result<Header> {
+fn header(first: Option<Line<'_>>) -> Result<Header> {
     let hint = "Give a file that loci export has written";
     let refuse = |message: String| Err(Failure::new(Code::Invalid, message).at("line 1").hint(hint).into());
     let Some((_, line)) = first else { return Err(Failure::new(Code::Invalid, "the file is empty").hint(hint).into()) };
@@ -126,7 +126,7 @@ fn header(first: Option<Line>) -> Result<Header> {
         let failure = Failure::new(Code::Invalid, "is compressed").at("line 1");
         return Err(failure.hint("Unpack it first: gunzip -c FILE | loci import -").into());
     }
-    let Ok(object) = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&line) else {
+    let Ok(object) = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line) else {
         return refuse("is no JSON object, so this is no export".to_owned());
     };
     match (object.get("loci").and_then(serde_json::Value::as_str), object.get("version").and_then(serde_json::Value::as_u64)) {
@@ -137,7 +137,7 @@ fn header(first: Option<Line>) -> Result<Header> {
         }
         _ => return refuse("is not the header of an export".to_owned()),
     }
-    serde_json::from_slice(&line).or_else(|error| refuse(error.to_string()))
+    serde_json::from_slice(line).or_else(|error| refuse(error.to_string()))
 }
 
 struct Look {

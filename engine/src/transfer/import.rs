@@ -30,7 +30,7 @@ impl Writer {
             file.rewind().map_err(unread)?;
             let _by_hand = incoming::ByHand::begin(change.conn)?;
             let before = incoming::held(change.conn)?;
-            let mut work = Work::new(change, plan, before, request.skip_bad);
+            let mut work = Work::new(change, plan, before, request.skip_bad)?;
             work.every_line(Lines::new(buffered(file)))?;
             work.end()
         };
@@ -49,6 +49,7 @@ fn buffered<R: Read>(file: R) -> BufReader<R> {
 /// One import in the making.
 pub(super) struct Work<'a, 'b> {
     pub change: &'a mut Change<'b>,
+    pub insert: incoming::Insert<'b>,
     pub plan: Plan,
     pub reply: ImportReply,
     /// What the store held before: where that is nothing, no line is looked up in it.
@@ -89,9 +90,10 @@ pub(super) struct Arriving {
 }
 
 impl<'a, 'b> Work<'a, 'b> {
-    fn new(change: &'a mut Change<'b>, mut plan: Plan, before: incoming::Held, skip_bad: bool) -> Self {
+    fn new(change: &'a mut Change<'b>, mut plan: Plan, before: incoming::Held, skip_bad: bool) -> Result<Self> {
         let bad = std::mem::take(&mut plan.bad);
-        Self {
+        Ok(Self {
+            insert: incoming::Insert::new(change.conn)?,
             change,
             plan,
             skip_bad,
@@ -111,7 +113,7 @@ impl<'a, 'b> Work<'a, 'b> {
             flawed: 0,
             spared: 0,
             refused: HashSet::new(),
-        }
+        })
     }
 
     fn every_line(&mut self, mut lines: Lines<impl std::io::BufRead>) -> Result<()> {
@@ -121,7 +123,7 @@ impl<'a, 'b> Work<'a, 'b> {
             if self.bad.contains_key(&number) {
                 continue;
             }
-            let record = line.and_then(|mut line| check::parse(&mut line)).map_err(Error::from);
+            let record = line.and_then(check::parse).map_err(Error::from);
             match record.and_then(|record| self.record(record)) {
                 Ok(()) => {}
                 Err(Error::Refused(failure)) if self.skip_bad => drop(self.bad.insert(number, failure)),

@@ -4,7 +4,7 @@ use super::check::number;
 use super::import::{Arriving, Work};
 use super::merge::merged;
 use super::record::{GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine};
-use crate::db::log::Operation;
+use crate::db::log::{self, Operation};
 use crate::db::rows::Row;
 use crate::db::{incoming, relations, tombstones, transfer, vectors};
 use crate::embedding::{CODE_BYTES, CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
@@ -51,7 +51,7 @@ impl Work<'_, '_> {
         {
             return self.known(seq, &line);
         }
-        let seq = incoming::insert(self.change.conn, &line, &hash(&line.content))?;
+        let seq = self.insert.memory(&line, &hash(&line.content))?;
         self.met.insert(number(&line.id), (seq, line.kind));
         self.first_added.get_or_insert(seq);
         self.change.made(Row::Memory(seq));
@@ -99,7 +99,8 @@ impl Work<'_, '_> {
         if maintain::may_quote(&line.metadata) {
             self.quoting.push(seq);
         }
-        self.change.log(Operation::Import, &line.id, &json!({ how: true }))
+        let told = log::Line { operation: Operation::Import, memory: line.id.as_str(), details: &json!({ how: true }) };
+        log::write_with(&mut self.insert.told, &self.change.call.actor, self.change.call.now, &told)
     }
 
     pub(super) fn variant(&mut self, line: &VariantLine) -> Result<()> {
@@ -154,7 +155,7 @@ impl Work<'_, '_> {
         match pieces.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(pieces) => {
                 let text = Coded { pieces, words };
-                vectors::insert(self.change.conn, seq, &model, &text)?;
+                self.insert.read.one(seq, &model, &text)?;
                 self.understood.insert(seq);
                 let touched = &mut *self.change.touched;
                 if touched.vectors.len() < AT_HAND {
@@ -229,7 +230,7 @@ impl Work<'_, '_> {
             incoming::equal_log_lines(self.change.conn, &line)? < often
         };
         if is_new {
-            incoming::add_log_line(self.change.conn, &line)?;
+            self.insert.log_line(&line)?;
             self.reply.log_lines += 1;
         }
         Ok(())

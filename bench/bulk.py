@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Many memories at once: what `loci import` takes beside the same texts stored call by call, the model left out of both.
 
-    python3 bench/bulk.py              two minutes
+    python3 bench/bulk.py              three minutes
     python3 bench/bulk.py --write      the same, and puts it into docs/benchmarks.md
 
 All stores and imports are those of a user: `loci mcp`, `loci import`, one daemon. What the thread that embeds has taken is told apart by
@@ -23,7 +23,7 @@ from home import Home
 from notes import Notes
 from session import Session
 
-SEED, FIRST, STORED, ROUNDS = 20261122, 50, 4000, 3
+SEED, FIRST, STORED, ROUNDS = 20261122, 50, 4000, 7
 """Of the notes; stores that only warm the daemon; those that are measured; imports of each kind."""
 
 

@@ -78,7 +78,8 @@ impl<'a> Insert<'a> {
                         last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
                         forgotten_reason)
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
-        let log_line = "INSERT INTO memory_log(memory_id, operation, created_at, client, session, group_id, details) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let log_line = "INSERT INTO memory_log(memory_id, operation, created_at, client, session, group_id, details)
+                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         Ok(Self {
             conn,
             memory: conn.prepare_cached(memory)?,
@@ -122,10 +123,11 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
 
 /// As long as it lives two things that SQLite does for every row are left to the import.
 ///
-/// The triggers: the keyword index is kept in step by [`Insert::memory`] and [`update`]. After every statement with a trigger the index writes down
-/// what it has, and for one text at a time that costs more than all else. The checks: of every `IN (…)` SQLite builds a table anew for each
-/// row, a seventh of all that an import takes; what a line says was held to the same words when the file was looked through, and `doctor`
-/// reads the rows against the checks again.
+/// The triggers: the keyword index is kept in step by [`Insert::memory`] and [`update`]. After every statement with a trigger the index
+/// writes down what it has, and for one text at a time that costs more than all else.
+///
+/// The checks: of every `IN (…)` SQLite builds a table anew for each row, a seventh of all that an import takes. What a line says was held
+/// to the same words when the file was looked through, and `doctor` reads the rows against the checks again.
 pub(crate) struct ByHand<'a>(&'a Connection);
 
 impl<'a> ByHand<'a> {

@@ -79,6 +79,8 @@ mod tests {
     use loci_proto::hello;
     use loci_proto::paths::{Paths, Variables};
     use serde_json::{Value, json};
+    use std::pin::{Pin, pin};
+    use std::task::Poll;
     use tokio::sync::watch;
 
     /// A service over the store of a folder, without its index.
@@ -120,6 +122,30 @@ mod tests {
             drop((self.service, self.store));
             self.writer.into_iter().for_each(|thread| thread.join().expect("ends").close().expect("closes"));
         }
+    }
+
+    /// Lets something go on as far as it can; whether it is not done then.
+    async fn is_waiting(mut future: Pin<&mut impl Future>) -> bool {
+        std::future::poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
+    }
+
+    #[tokio::test]
+    async fn who_wants_accesses_written_waits_for_those_that_another_is_writing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cold = Cold::over(&folder);
+        let id = cold.call("store_memory", json!({"content": "The kettle is on the stove", "type": "semantic"})).await["id"].clone();
+        cold.call("recall_memory", json!({"ids": [id]})).await;
+        let pools = cold.service.pools().await.expect("is open");
+        let (go, held) = std::sync::mpsc::channel::<()>();
+        let mut busy = pin!(pools.writer.run(move |_| held.recv()));
+        let (mut first, mut second) = (pin!(cold.service.flush_accesses()), pin!(cold.service.flush_accesses()));
+        assert!(is_waiting(busy.as_mut()).await && is_waiting(first.as_mut()).await, "the writer is busy");
+        assert!(is_waiting(second.as_mut()).await, "nothing is left to be taken, and nothing is written yet");
+        go.send(()).expect("is waited for");
+        busy.await.expect("is done").expect("was told to go on");
+        second.await.expect("is written");
+        assert_eq!(cold.call("memory_inspect", json!({"memory_id": id})).await["memory"]["access_count"], 1);
+        first.await.expect("is written");
     }
 
     /// Nothing here loads the index but what waits for it: an answer that waited would come from the whole index.

@@ -87,6 +87,8 @@ pub struct Service {
     accesses: Mutex<HashMap<i64, u32>>,
     /// Answers that were chosen since they were last written down.
     chosen: Mutex<Vec<Chosen>>,
+    /// Held while either is written down.
+    flushing: Arc<tokio::sync::Mutex<()>>,
     first_use: FirstUse,
     brake: Brake,
     wants_vectors: AtomicBool,
@@ -113,6 +115,7 @@ impl Service {
             runs: Runs::default(),
             accesses: Mutex::default(),
             chosen: Mutex::default(),
+            flushing: Arc::default(),
             wants_vectors: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
             damage: OnceLock::new(),
@@ -317,6 +320,8 @@ impl Service {
     /// # Errors
     /// `storage_failed`, `busy`.
     pub async fn flush_accesses(&self) -> Result<(), Failure> {
+        // What another has taken and is still writing was given before, too.
+        let turn = Arc::clone(&self.flushing).lock_owned().await;
         let chosen = std::mem::take(&mut *self.chosen.lock().unwrap_or_else(PoisonError::into_inner));
         let accesses = self.take_accesses();
         if accesses.is_empty() && chosen.is_empty() {
@@ -326,6 +331,8 @@ impl Service {
         let boosting = if reading.believed { Boosting::On } else { Boosting::Off };
         let pools = self.pools().await?;
         let written = move |writer: &mut Writer| {
+            // It goes on when the caller has gone, and so does its turn.
+            let _turn = turn;
             writer.touch(&accesses, reading.now, boosting)?;
             if chosen.is_empty() { Ok(()) } else { writer.keep_answers(&chosen) }
         };

@@ -3,7 +3,7 @@
 //! A backup is never rewritten. Not here: when backups are made by themselves.
 
 use crate::change::Call;
-use crate::db::{backup, connection, memories, tombstones};
+use crate::db::{backup, connection, memories, tombstones, upkeep};
 use crate::error::{Error, Result};
 use crate::time::Timestamp;
 use crate::{Reader, Writer};
@@ -61,7 +61,7 @@ impl Writer {
             connection::in_any_order(conn)?;
             backup::empty(conn)
         })?;
-        backup::shrink(&self.conn)?;
+        upkeep::give_back(&self.conn)?;
         self.leave_no_trace()?;
         Ok(ResetReply { memories, backup: Some(copy.display().to_string()) })
     }
@@ -152,7 +152,11 @@ mod tests {
         assert!(!crate::db::dump::holds(&house.folder.path().join("memory.db"), "zebra crossing"), "nothing is left in the file");
         house.store("shop", json!({"content": "A new beginning", "type": "semantic"}), Some(&axis(1)));
         assert_eq!(house.found("shop", json!({"query": "beginning"}), Some(&axis(1))), ["A new beginning"]);
+        for shelf in 0..100 {
+            house.store("shop", json!({"content": format!("Shelf {shelf} is full"), "type": "semantic"}), Some(&axis(1)));
+        }
         let second = house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
+        assert_eq!(crate::db::dump::free_pages(&house.writer.conn), 0, "its space is given back");
         assert!(second.backup.expect("has a backup").ends_with("000000Z-2.db"));
         assert_eq!(std::fs::read_dir(&folder).expect("is readable").count(), 2, "no drafts are left");
     }

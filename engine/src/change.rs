@@ -15,7 +15,7 @@ use crate::index::Index;
 use crate::time::Timestamp;
 use crate::{Actor, News, Reader, Shared, Touched, Writer};
 use loci_proto::memory::MemoryId;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{CachedStatement, Connection, TransactionBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -100,7 +100,12 @@ impl Change<'_> {
 
     /// Writes a line of the audit log.
     pub fn log(&self, operation: Operation, memory: &MemoryId, details: &Value) -> Result<()> {
-        log::write(self.conn, &self.call.actor, self.call.now, &log::Line { operation, memory: memory.as_str(), details })
+        self.log_with(&mut log::statement(self.conn)?, operation, memory, details)
+    }
+
+    /// The same for whoever writes many.
+    pub fn log_with(&self, statement: &mut CachedStatement<'_>, operation: Operation, memory: &MemoryId, details: &Value) -> Result<()> {
+        log::write(statement, &self.call.actor, self.call.now, &log::Line { operation, memory: memory.as_str(), details })
     }
 }
 

@@ -51,9 +51,3 @@ pub(crate) fn empty(conn: &Connection) -> Result<()> {
     }
     Ok(())
 }
-
-/// Gives the space of removed rows back.
-pub(crate) fn shrink(conn: &Connection) -> Result<()> {
-    conn.execute_batch("PRAGMA incremental_vacuum")?;
-    Ok(())
-}

@@ -74,9 +74,10 @@ pub(crate) fn roll_back(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("ROLLBACK")?)
 }
 
-/// Gives a long transaction room in memory: 64 MiB, that pages are not written to the log and read again before it ends.
+/// Gives a long transaction room in memory, 16 MiB: pages that are written to again and again are not written to the log each time. More makes
+/// nothing faster, since most pages are done with once they are full.
 pub(crate) fn with_room(conn: &Connection) -> Result<()> {
-    Ok(conn.execute_batch("PRAGMA cache_size = -65536")?)
+    Ok(conn.execute_batch("PRAGMA cache_size = -16384")?)
 }
 
 /// Takes the room back; 2 MiB is SQLite's own measure.

@@ -37,3 +37,8 @@ pub(crate) fn holds(path: &std::path::Path, needle: &str) -> bool {
         std::fs::read(name).is_ok_and(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
     })
 }
+
+/// Pages of the file that nothing stands on.
+pub(crate) fn free_pages(conn: &Connection) -> i64 {
+    conn.query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("is counted")
+}

@@ -49,20 +49,15 @@ pub(crate) struct Line<'a> {
     pub details: &'a Value,
 }
 
-/// Writes one line of the audit log.
-pub(crate) fn write(conn: &Connection, actor: &Actor, now: Timestamp, line: &Line<'_>) -> Result<()> {
-    write_with(&mut statement(conn)?, actor, now, line)
-}
-
-/// What writes a line, for whoever writes many.
+/// What writes lines of the audit log.
 pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
     Ok(conn.prepare_cached(
         "INSERT INTO memory_log(operation, memory_id, details, client, session, group_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?)
 }
 
-/// Writes one line with what [`statement`] gave.
-pub(crate) fn write_with(statement: &mut CachedStatement<'_>, actor: &Actor, now: Timestamp, line: &Line<'_>) -> Result<()> {
+/// Writes one line of the audit log, with what [`statement`] gave.
+pub(crate) fn write(statement: &mut CachedStatement<'_>, actor: &Actor, now: Timestamp, line: &Line<'_>) -> Result<()> {
     statement.execute((
         line.operation.as_str(),
         line.memory,

@@ -35,6 +35,15 @@ pub(crate) struct Begun {
     pub word: Option<String>,
 }
 
+/// Gives the space of rows that are gone back to the disk.
+pub(crate) fn give_back(conn: &Connection) -> Result<()> {
+    // A page at each step, so it is asked until it has no more.
+    let mut statement = conn.prepare("PRAGMA incremental_vacuum")?;
+    let mut pages = statement.query([])?;
+    while pages.next()?.is_some() {}
+    Ok(())
+}
+
 /// Marks the store as open and checks it if the last daemon did not close it.
 ///
 /// # Errors

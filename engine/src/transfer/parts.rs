@@ -4,7 +4,7 @@ use super::check::number;
 use super::import::{Arriving, Work};
 use super::merge::merged;
 use super::record::{GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine};
-use crate::db::log::{self, Operation};
+use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{incoming, relations, tombstones, transfer, vectors};
 use crate::embedding::{CODE_BYTES, CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
@@ -99,8 +99,7 @@ impl Work<'_, '_> {
         if maintain::may_quote(&line.metadata) {
             self.quoting.push(seq);
         }
-        let told = log::Line { operation: Operation::Import, memory: line.id.as_str(), details: &json!({ how: true }) };
-        log::write_with(&mut self.insert.told, &self.change.call.actor, self.change.call.now, &told)
+        self.change.log_with(&mut self.insert.told, Operation::Import, &line.id, &json!({ how: true }))
     }
 
     pub(super) fn variant(&mut self, line: &VariantLine) -> Result<()> {

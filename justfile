@@ -38,7 +38,7 @@ clients:
 torture kills="2000":
     LOCI_KILLS={{kills}} cargo test --release --locked -p loci-tests --test it -- torture --nocapture
 
-# Runs MCP's conformance suite; its extra build takes some minutes the first time.
+# Runs MCP's conformance suite.
 conformance *scenario:
     tests/clients/conformance.sh {{scenario}}
 

@@ -4,7 +4,7 @@
 #   tests/clients/conformance.sh [SCENARIO]      all active scenarios unless one is named, which is then shown in full
 #
 # What does not apply to loci, and why, is in conformance-baseline.yml; anything else that fails, and anything there that passes, fails
-# here. Builds `locid-conformance` beside the others; no release has it. Needs python3 with pip and venv, for a Node that is new enough.
+# here. The server is conformance.rs, an example, so no release has it. Needs python3 with pip and venv, for a Node that is new enough.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -31,10 +31,11 @@ if [ ! -e "$folder/installed" ]; then
     touch "$folder/installed"
 fi
 
-cargo build --release --locked --manifest-path "$root/Cargo.toml" --workspace --features locid/fixtures --bin locid-conformance
+# Of the whole workspace, so that it is what `cargo test` has built already.
+cargo build --release --locked --manifest-path "$root/Cargo.toml" --workspace --example conformance
 
 # The address is the first line that the server prints.
-exec {server}< <(exec "$root/target/release/locid-conformance" --port 0)
+exec {server}< <(exec "$root/target/release/examples/conformance" --port 0)
 pid=$!
 trap 'kill "$pid"' EXIT
 read -r -t 30 url <&"$server"

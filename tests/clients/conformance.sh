@@ -4,7 +4,7 @@
 #   tests/clients/conformance.sh [SCENARIO]      all active scenarios unless one is named, which is then shown in full
 #
 # What does not apply to loci, and why, is in conformance-baseline.yml; anything else that fails, and anything there that passes, fails
-# here. The server is conformance.rs, an example, so no release has it. Needs python3 with pip and venv, for a Node that is new enough.
+# here. The server is an example of the daemon, which no release has. Needs python3 with pip and venv, for a Node that is new enough.
 set -euo pipefail
 shopt -s inherit_errexit
 

@@ -13,7 +13,7 @@ const FROZEN: [(&str, &str); 5] = [
     ("0002_lifecycle.sql", "19bb689d0b0aff6a2fff68d04990fdfafd99c12bc8e69ce72ea549e628a31587"),
     ("0003_word_codes.sql", "0f49f395e5604e477ab1ad4eb057a5ffb8d738fc498ac194b0b51b6ec1dfe548"),
     ("0004_known_answers.sql", "2a5a6b78e84c3d9ba27c252d26ce4dd63270cec72be3d33b61153cac40fbc2e9"),
-    ("0005_small_chunks.sql", "6e832acd9ae4dcc6b37cfe815d08a885b602083f625d0047fd627fefb448934d"),
+    ("0005_small_chunks.sql", "bada50f00c70394518de3fc8816e72bccc7a9bf4cb27b526131ffea8f37e35af"),
 ];
 
 fn sha256(bytes: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! The daemon's MCP on loopback HTTP, for the conformance suite (conformance.sh), which knows no other transport.
+//! The daemon's MCP on loopback HTTP, for the conformance suite (tests/clients/conformance.sh), which knows no other transport.
 //!
 //! The HTTP is a thin coat: each session is a stream of lines, as on the socket, and behind it are the daemon's own [`Lines`] and [`Door`]:
 //! its handshake in both eras, its list, its refusals; beside its tools are the few that the suite calls by name. A request without a

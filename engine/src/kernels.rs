@@ -15,8 +15,41 @@ use std::sync::LazyLock;
 /// Eight codes side by side: for each 64-bit lane, that of each code.
 pub(crate) type Eight = [[u64; 8]; LANES];
 
-/// Four bits of each number of a question: the planes weigh 1, 2, 4 and -8.
-pub(crate) type Planes = [[u64; LANES]; 4];
+/// The signs of 64 vectors: for each eight numbers a byte of each, of which the lowest bit is the first number's.
+pub(crate) type Signs = [[u8; 64]; DIMENSIONS / 8];
+
+/// The numbers of a question in so few steps that four of them can be summed beforehand, whichever of them count.
+#[derive(Debug, Clone)]
+pub(crate) struct Coarse {
+    /// -7 to 7.
+    numbers: [i8; DIMENSIONS],
+    /// Of each four what those sum up to that have a bit in the place, above the least that any of them do.
+    fours: [[u8; 16]; DIMENSIONS / 4],
+    /// What the least of all fours sum up to.
+    least: i16,
+}
+
+impl Coarse {
+    /// Numbers further from 0 than 7 are taken for 7 or -7.
+    pub(crate) fn new(numbers: [i8; DIMENSIONS]) -> Self {
+        let numbers = numbers.map(|number| number.clamp(-7, 7));
+        let (mut fours, mut least) = ([[0; 16]; DIMENSIONS / 4], 0);
+        for (sums, four) in fours.iter_mut().zip(numbers.as_chunks::<4>().0) {
+            let of_four: i8 = four.iter().map(|number| (*number).min(0)).sum();
+            for (bits, sum) in sums.iter_mut().enumerate() {
+                let counting = four.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
+                *sum = (counting.map(|(_, number)| number).sum::<i8>() - of_four).cast_unsigned();
+            }
+            least += i16::from(of_four);
+        }
+        Self { numbers, fours, least }
+    }
+
+    /// What all numbers sum up to.
+    pub(crate) fn sum(&self) -> i16 {
+        self.numbers.iter().map(|number| i16::from(*number)).sum()
+    }
+}
 
 /// One byte of each number of a vector.
 pub(crate) type Bytes = [i8; DIMENSIONS];
@@ -94,20 +127,22 @@ kernel! {
 }
 
 kernel! {
-    /// For each of eight codes in how many signs it differs from the nearest of `codes`; none of `codes`: `u64::MAX`.
-    pub(crate) fn nearest / nearest_at = nearest_portable, avx2::nearest, avx512::nearest; (asked: &Eight, codes: &[Code]) -> [u64; 8]
+    /// For each of the first `count` of eight codes in how many signs it differs from the nearest of `codes`; none of `codes`: `u64::MAX`.
+    /// What is said of the rest means nothing.
+    pub(crate) fn nearest / nearest_at = nearest_portable, avx2::nearest, avx512::nearest;
+        (asked: &Eight, count: usize, codes: &[Code]) -> [u64; 8]
 }
 
 kernel! {
-    /// For each of some vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
-    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx512::sums; (planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) -> ()
+    /// For each of 64 vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
+    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx2::sums; (asked: &Coarse, signs: &Signs) -> [i16; 64]
 }
 
 kernel! {
     /// Of 64 sums the estimates that they stand for: each is multiplied with its factor and with `step`, once `zero` is taken from twice
     /// the sum.
     pub(crate) fn scaled / scaled_at = scaled_portable, scaled_by_avx2, scaled_by_avx512;
-        (sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i32) -> [f32; 64]
+        (sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64]
 }
 
 kernel! {
@@ -170,17 +205,17 @@ macro_rules! compiled {
 }
 
 compiled!(dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32);
-compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512; (sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i32) -> [f32; 64]);
+compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512; (sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64]);
 compiled!(weighed_portable, weighed_by_avx2, weighed_by_avx512;
     (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]);
 compiled!(steps_portable, steps_by_avx2, steps_by_avx512; (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ());
 
 #[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
 #[inline(always)]
-fn scaled_portable(sums: &[[i32; 8]; 8], factors: &[f32; 64], step: f32, zero: i32) -> [f32; 64] {
+fn scaled_portable(sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64] {
     let mut scaled = [0.0; 64];
-    for ((scaled, factor), sum) in scaled.iter_mut().zip(factors).zip(sums.as_flattened()) {
-        *scaled = factor * step * (2 * sum - zero) as f32;
+    for ((scaled, factor), sum) in scaled.iter_mut().zip(factors).zip(sums) {
+        *scaled = factor * step * f32::from(2 * sum - zero);
     }
     scaled
 }
@@ -220,7 +255,7 @@ fn whole_products_portable(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [
     })
 }
 
-fn nearest_portable(asked: &Eight, codes: &[Code]) -> [u64; 8] {
+fn nearest_portable(asked: &Eight, _: usize, codes: &[Code]) -> [u64; 8] {
     let mut best = [u64::MAX; 8];
     for code in codes {
         let mut far = [0; 8];
@@ -236,18 +271,19 @@ fn nearest_portable(asked: &Eight, codes: &[Code]) -> [u64; 8] {
     best
 }
 
-fn sums_portable(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
-    for (signs, sums) in signs.iter().zip(into) {
-        let mut counts = [[0_i32; 8]; 4];
-        for (lane, of_lane) in signs.iter().enumerate() {
-            for plane in 0..4 {
-                for row in 0..8 {
-                    counts[plane][row] += (of_lane[row] & planes[plane][lane]).count_ones().cast_signed();
-                }
+fn sums_portable(asked: &Coarse, signs: &Signs) -> [i16; 64] {
+    let mut sums = [0_i16; 64];
+    for (signs, numbers) in signs.as_chunks::<2>().0.iter().zip(asked.numbers.as_chunks::<16>().0) {
+        // Sixteen numbers of at most 7 fit a byte.
+        let mut part = [0_i8; 64];
+        for (signs, numbers) in signs.iter().zip(numbers.as_chunks::<8>().0) {
+            for (bit, number) in numbers.iter().enumerate() {
+                part.iter_mut().zip(signs).for_each(|(part, signs)| *part += (signs >> bit & 1).cast_signed() * number);
             }
         }
-        *sums = std::array::from_fn(|row| counts[0][row] + 2 * counts[1][row] + 4 * counts[2][row] - 8 * counts[3][row]);
+        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += i16::from(part));
     }
+    sums
 }
 
 #[cfg(test)]
@@ -325,8 +361,7 @@ mod tests {
             let number = |at: u64| (bits(seed.wrapping_add(at)) % 4000) as f32 / 1000.0 - 2.0;
             let numbers = |from: u64| std::array::from_fn(|at| number(from + at as u64));
             let (first, second): ([f32; 64], [f32; 64]) = (numbers(0), numbers(1000));
-            let sum = |at: usize| i32::from(bits(seed.wrapping_sub(at as u64)).to_le_bytes()[3]) * 7 - 800;
-            let sums: [[i32; 8]; 8] = std::array::from_fn(|a| std::array::from_fn(|b| sum(a * 8 + b)));
+            let sums: [i16; 64] = std::array::from_fn(|at| i16::from(bits(seed.wrapping_sub(at as u64)).to_le_bytes()[3]) * 7 - 800);
             let (plain, kept) = (weighed_portable(&first, &second, [0.4, 0.2]), above_portable(&first, least));
             prop_assert!((plain[7] - 0.4 * first[7].max(0.0) - 0.2 * second[7].min(1.0)).abs() < 1e-6);
             prop_assert!((0..64).all(|at| (kept >> at & 1 == 1) == (first[at] > least)), "{kept:064b}");
@@ -363,24 +398,27 @@ mod tests {
             };
             let expected: [u64; 8] = std::array::from_fn(|word| codes.iter().map(|other| far(word, other)).min().unwrap_or(u64::MAX));
             for level in levels() {
-                prop_assert_eq!(nearest_at(level, &asked, &codes), expected);
+                for count in 0..=8 {
+                    prop_assert_eq!(&nearest_at(level, &asked, count, &codes)[..count], &expected[..count]);
+                }
             }
         }
 
         #[test]
-        fn every_kernel_sums_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-8..8_i32, DIMENSIONS)) {
-            let mut planes: Planes = [[0; LANES]; 4];
-            for (at, number) in numbers.iter().enumerate() {
-                (0..4).for_each(|plane| planes[plane][at / 64] |= u64::from(number >> plane & 1 == 1) << (at % 64));
-            }
-            let signs = [eight(seed), eight(seed.wrapping_add(1000))];
-            let positive = |of: usize, at: usize, row: usize| signs[of][at / 64][row] >> (at % 64) & 1 == 1;
-            let sum = |of: usize, row: usize| numbers.iter().enumerate().filter(|(at, _)| positive(of, *at, row)).map(|(_, number)| number).sum();
-            let expected: [[i32; 8]; 2] = std::array::from_fn(|of| std::array::from_fn(|row| sum(of, row)));
+        fn every_kernel_sums_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-7..=7_i8, DIMENSIONS), extreme in any::<bool>()) {
+            let extremes = |at: usize| if at % 32 < 16 { 7 } else { -7 };
+            let numbers: [i8; DIMENSIONS] = std::array::from_fn(|at| if extreme { extremes(at) } else { numbers[at] });
+            let byte = |of: usize, row: usize| match bits(seed.wrapping_add((of * 64 + row) as u64)).to_le_bytes()[0] {
+                byte if extreme && row < 32 => if row < 8 { u8::MAX } else { byte & if extremes(of * 8) > 0 { u8::MAX } else { 0 } },
+                byte => byte,
+            };
+            let signs: Signs = std::array::from_fn(|of| std::array::from_fn(|row| byte(of, row)));
+            let positive = |at: usize, row: usize| signs[at / 8][row] >> (at % 8) & 1 == 1;
+            let sum = |row: usize| (0..DIMENSIONS).filter(|at| positive(*at, row)).map(|at| i16::from(numbers[at])).sum::<i16>();
+            let (asked, expected): (Coarse, [i16; 64]) = (Coarse::new(numbers), std::array::from_fn(sum));
+            prop_assert_eq!(asked.sum(), numbers.iter().map(|number| i16::from(*number)).sum::<i16>());
             for level in levels() {
-                let mut found = [[0; 8]; 2];
-                sums_at(level, &planes, &signs, &mut found);
-                prop_assert_eq!(found, expected);
+                prop_assert_eq!(sums_at(level, &asked, &signs), expected);
             }
         }
     }

@@ -237,7 +237,7 @@ pub(crate) fn near(index: &Index, mask: &Mask, vector: &Embedding, threshold: f6
         slots.extend(mask.slots().map(narrow));
     } else {
         for (number, word) in mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
-            let estimates = index.estimates(&rough, number, *word);
+            let estimates = index.estimates(&rough, number);
             slots.extend((0..64).filter(|at| word >> at & 1 == 1 && may_be(estimates[*at])).map(|at| narrow(number * 64 + at)));
         }
         slots.extend(index.estimates_of_others(&rough, mask).filter(|(_, estimate)| may_be(*estimate)).map(|(slot, _)| narrow(slot)));

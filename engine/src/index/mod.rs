@@ -417,17 +417,16 @@ impl Index {
         cosines
     }
 
-    /// Roughly the cosines of the first pieces of 64 slots, the first of which is 64 times `number`; only those near a set bit are known.
-    pub(crate) fn estimates(&self, rough: &Rough, number: usize, wanted: u64) -> [f32; 64] {
-        self.firsts.estimates(rough, number, wanted)
+    /// Roughly the cosines of the first pieces of 64 slots, the first of which is 64 times `number`.
+    pub(crate) fn estimates(&self, rough: &Rough, number: usize) -> [f32; 64] {
+        self.firsts.estimates(rough, number)
     }
 
     /// Roughly the cosines of all other pieces that the mask admits, with the slots that they belong to.
     pub(crate) fn estimates_of_others<'a>(&'a self, rough: &'a Rough, mask: &'a Mask) -> impl Iterator<Item = (usize, f32)> + 'a {
         self.owners.chunks(64).enumerate().flat_map(move |(number, owners)| {
             let admitted = |owner: &Option<u32>| owner.is_some_and(|slot| mask.admits(slot as usize));
-            let wanted = owners.iter().enumerate().fold(0, |wanted, (at, owner)| wanted | u64::from(admitted(owner)) << at);
-            let estimates = if wanted == 0 { [0.0; 64] } else { self.others.estimates(rough, number, wanted) };
+            let estimates = if owners.iter().any(admitted) { self.others.estimates(rough, number) } else { [0.0; 64] };
             owners.iter().zip(estimates).filter(move |(owner, _)| admitted(owner)).map(|(owner, of)| (owner.unwrap_or(0) as usize, of))
         })
     }

@@ -5,8 +5,8 @@
 
 use super::large_pages::room;
 use super::steps::{Row, Stepped};
-use crate::embedding::{DIMENSIONS, LANES};
-use crate::kernels::{self, Bytes, Eight, Planes};
+use crate::embedding::DIMENSIONS;
+use crate::kernels::{self, Bytes, Coarse, Signs};
 
 /// Rows of one chunk: 0.8 MB of vectors.
 const CHUNK: usize = 1024;
@@ -34,7 +34,8 @@ struct Chunk {
     second: Vec<Bytes>,
     /// How much one step is; 0 for an empty row.
     steps: Vec<f32>,
-    signs: Vec<Eight>,
+    /// Of 64 rows each.
+    signs: Vec<Signs>,
     /// What the sum of signed numbers is multiplied with; 0 for an empty row.
     factors: Vec<f32>,
 }
@@ -42,7 +43,7 @@ struct Chunk {
 impl Chunk {
     /// With room for so many rows.
     fn new(rows: usize) -> Self {
-        Self { first: room(rows), second: room(rows), steps: room(rows), signs: room(rows / 8), factors: room(rows) }
+        Self { first: room(rows), second: room(rows), steps: room(rows), signs: room(rows / 64), factors: room(rows) }
     }
 
     /// Has at least so many rows.
@@ -52,14 +53,14 @@ impl Chunk {
             self.first.resize(rows, *EMPTY.first);
             self.second.resize(rows, *EMPTY.second);
             self.steps.resize(rows, 0.0);
-            self.signs.resize(rows / 8, Eight::default());
+            self.signs.resize(rows / 64, [[0; 64]; DIMENSIONS / 8]);
             self.factors.resize(rows, 0.0);
         }
     }
 
     /// The signs and the factors of 64 rows.
-    fn rough(&self, first: usize) -> Option<(&[Eight], &[f32; 64])> {
-        Some((self.signs.get(first / 8..first / 8 + 8)?, self.factors.get(first..)?.first_chunk()?))
+    fn rough(&self, first: usize) -> Option<(&Signs, &[f32; 64])> {
+        Some((self.signs.get(first / 64)?, self.factors.get(first..)?.first_chunk()?))
     }
 }
 
@@ -74,8 +75,8 @@ fn place(row: usize) -> (usize, usize) {
 /// A question, as far as signs are compared with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Rough {
-    planes: Planes,
-    sum: i32,
+    numbers: Coarse,
+    sum: i16,
     step: f32,
 }
 
@@ -84,16 +85,10 @@ impl Rough {
     pub(crate) fn new(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
         let step = largest / 7.0;
-        let (mut planes, mut sum): (Planes, i32) = ([[0; LANES]; 4], 0);
-        for (at, value) in vector.iter().enumerate().take(DIMENSIONS) {
-            #[expect(clippy::cast_possible_truncation, reason = "between -7 and 7")]
-            let number = (value / step).round() as i32;
-            sum += number;
-            for (weight, plane) in planes.iter_mut().enumerate() {
-                plane[at / 64] |= u64::from(number >> weight & 1 == 1) << (at % 64);
-            }
-        }
-        Self { planes, sum, step }
+        #[expect(clippy::cast_possible_truncation, reason = "between -7 and 7")]
+        let number = |at: usize| vector.get(at).map_or(0, |value| (value / step).round() as i8);
+        let numbers = Coarse::new(std::array::from_fn(number));
+        Self { sum: numbers.sum(), numbers, step }
     }
 }
 
@@ -109,13 +104,12 @@ impl Vectors {
         chunk.grow(row + 1);
         let vector = vector.unwrap_or(EMPTY);
         (chunk.first[row], chunk.second[row], chunk.steps[row]) = (*vector.first, *vector.second, vector.step);
-        let (mut squares, mut sizes, mut signs) = (0_i64, 0_i64, [0_u64; LANES]);
-        for (signs, steps) in signs.iter_mut().zip(vector.steps().chunks_exact(64)) {
-            *signs = steps.iter().rev().fold(0, |signs, steps| signs << 1 | u64::from(*steps > 0));
+        let (mut squares, mut sizes) = (0_i64, 0_i64);
+        for (signs, steps) in chunk.signs[row / 64].iter_mut().zip(vector.steps().as_chunks::<8>().0) {
+            signs[row % 64] = steps.iter().rev().fold(0, |signs, steps| signs << 1 | u8::from(*steps > 0));
             squares += steps.iter().map(|steps| i64::from(i32::from(*steps).pow(2))).sum::<i64>();
             sizes += i64::from(steps.iter().map(|steps| i32::from(*steps).abs()).sum::<i32>());
         }
-        chunk.signs[row / 8].iter_mut().zip(signs).for_each(|(lane, signs)| lane[row % 8] = signs);
         #[expect(clippy::cast_possible_truncation, reason = "an estimate has few digits")]
         let factor = (squares as f64 / sizes.max(1) as f64) as f32 * vector.step;
         chunk.factors[row] = factor;
@@ -139,25 +133,15 @@ impl Vectors {
         self.given
     }
 
-    /// Roughly the cosines of 64 rows, the first of which is 64 times `number`, as far as a bit of `wanted` is set for one of eight in a
-    /// row; 0 for empty rows.
-    pub(super) fn estimates(&self, rough: &Rough, number: usize, wanted: u64) -> [f32; 64] {
+    /// Roughly the cosines of 64 rows, the first of which is 64 times `number`; 0 for empty rows.
+    pub(super) fn estimates(&self, rough: &Rough, number: usize) -> [f32; 64] {
         let Some((signs, factors)) = self.rough(number) else { return [0.0; 64] };
         self.bring_signs(number + SOON);
-        let mut sums = [[0; 8]; 8];
-        let parts = wanted.to_le_bytes().map(|part| part != 0);
-        if parts.iter().filter(|part| **part).count() > 4 {
-            kernels::sums(&rough.planes, signs, &mut sums);
-        } else {
-            for part in (0..8).filter(|part| parts[*part]) {
-                kernels::sums(&rough.planes, &signs[part..=part], &mut sums[part..=part]);
-            }
-        }
-        kernels::scaled(&sums, factors, rough.step, rough.sum)
+        kernels::scaled(&kernels::sums(&rough.numbers, signs), factors, rough.step, rough.sum)
     }
 
     /// The signs and the factors of 64 rows, the first of which is 64 times `number`.
-    fn rough(&self, number: usize) -> Option<(&[Eight], &[f32; 64])> {
+    fn rough(&self, number: usize) -> Option<(&Signs, &[f32; 64])> {
         let (chunk, first) = place(number * 64);
         self.chunks.get(chunk)?.rough(first)
     }
@@ -220,7 +204,7 @@ mod tests {
             let exact = if row == 5 { 0.0 } else { dot(query.as_slice(), vector(row).as_slice()) };
             assert!((cosines[row] - exact).abs() < 1e-5, "{row}: {}, not {exact}", cosines[row]);
             assert!((nearly[row] - exact).abs() < 0.01, "{row}: {}, not {exact}", nearly[row]);
-            let estimate = vectors.estimates(&rough, row / 64, 1 << (row % 64))[row % 64];
+            let estimate = vectors.estimates(&rough, row / 64)[row % 64];
             assert!((estimate - exact).abs() < 0.2, "{row}: {estimate}, not {exact}");
         }
         assert!(cosines[count..] == [0.0; 2] && nearly[5] == 0.0, "what is not there is like nothing");
@@ -240,7 +224,7 @@ mod tests {
         for (row, stepped) in rows.iter().zip(&stepped) {
             assert!(vectors.get(*row).is_some_and(|found| found.steps() == stepped.row().steps()), "{row}");
             let (rough, at) = (Rough::new(vector(*row).as_slice()), row % 64);
-            let estimates = vectors.estimates(&rough, row / 64, 1 << at);
+            let estimates = vectors.estimates(&rough, row / 64);
             assert!((estimates[at] - 1.0).abs() < 0.2 && estimates[(at + 1) % 64] < 0.5, "{row}: {}", estimates[at]);
         }
         assert!(vectors.get(many + 1).is_none() && vectors.get(many + CHUNK).is_none() && vectors.get(many + 3 * LARGE).is_none());

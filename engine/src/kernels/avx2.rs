@@ -1,13 +1,14 @@
 //! Kernels in AVX2, which counts bits by looking half bytes up (Mula, 2008). What they compute is said by their portable forms.
 
-use super::{Bytes, Eight, Planes};
-use crate::embedding::Code;
+use super::{Bytes, Coarse, Eight, Signs};
+use crate::embedding::{Code, DIMENSIONS, LANES};
 use std::arch::x86_64::{
-    __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi16, _mm256_add_epi32,
-    _mm256_add_epi64, _mm256_and_si256, _mm256_castsi256_si128, _mm256_cmp_ps, _mm256_cvtepi8_epi16, _mm256_extracti128_si256,
-    _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps, _mm256_sad_epu8, _mm256_set1_epi8,
-    _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_slli_epi64,
-    _mm256_srli_epi16, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
+    __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_abs_epi8, _mm256_add_epi8, _mm256_add_epi16,
+    _mm256_add_epi32, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_cmp_ps, _mm256_cmpgt_epi8,
+    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
+    _mm256_min_epu32, _mm256_movemask_ps, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sign_epi8, _mm256_srli_epi16,
+    _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_xor_si256,
 };
 
 #[target_feature(enable = "avx2")]
@@ -19,8 +20,8 @@ fn load(words: &[u64; 8], half: usize) -> __m256i {
 
 #[target_feature(enable = "avx2")]
 fn numbers(halves: [__m256i; 2]) -> [u64; 8] {
-    let mut numbers = [0_u64; 8];
-    for (four, half) in numbers.chunks_exact_mut(4).zip(halves) {
+    let mut numbers = [0; 8];
+    for (four, half) in numbers.as_chunks_mut::<4>().0.iter_mut().zip(halves) {
         // SAFETY: there is room for four words.
         unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), half) };
     }
@@ -32,21 +33,10 @@ fn everywhere(word: u64) -> __m256i {
     _mm256_set1_epi64x(word.cast_signed())
 }
 
-/// How many bits each byte has.
 #[target_feature(enable = "avx2")]
-fn bits(of: __m256i) -> __m256i {
-    let counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
-    let half = _mm256_set1_epi8(15);
-    let low = _mm256_shuffle_epi8(counts, _mm256_and_si256(of, half));
-    let high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16::<4>(of), half));
-    _mm256_add_epi8(low, high)
-}
-
-/// Sixteen bytes, in the room of two each.
-#[target_feature(enable = "avx2")]
-fn bytes(bytes: &[i8; 16]) -> __m256i {
+fn bytes(bytes: &[i8; 32]) -> __m256i {
     // SAFETY: the bytes are there to be read, wherever they stand.
-    _mm256_cvtepi8_epi16(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 /// What each of four vectors of eight numbers sums up to.
@@ -60,14 +50,16 @@ pub(super) fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
     totals
 }
 
+/// Bytes are multiplied if one of them has no sign: that of the asked one is given to the row's, which is never the least there is.
 #[target_feature(enable = "avx2")]
 pub(super) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
-    let [a, b, c, d] = rows.map(|row| row.as_chunks().0);
-    let mut sums = [_mm256_setzero_si256(); 4];
-    for ((((asked, a), b), c), d) in asked.as_chunks().0.iter().zip(a).zip(b).zip(c).zip(d) {
-        let asked = bytes(asked);
-        for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
-            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(asked, bytes(row)));
+    let (mut sums, one) = ([_mm256_setzero_si256(); 4], _mm256_set1_epi16(1));
+    for lane in 0..DIMENSIONS / 32 {
+        let asked = thirty_two(asked, lane);
+        let size = _mm256_abs_epi8(asked);
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            let pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(thirty_two(row, lane), asked));
+            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, one));
         }
     }
     totals(sums)
@@ -75,61 +67,168 @@ pub(super) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
 
 #[target_feature(enable = "avx2")]
 pub(super) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
-    let [first, second] = asked.map(|asked| asked.as_chunks().0);
-    let mut sums = [[_mm256_setzero_si256(); 4]; 2];
-    for (row, (high, low)) in rows.iter().enumerate() {
-        for (((first, second), high), low) in first.iter().zip(second).zip(high.as_chunks().0).zip(low.as_chunks().0) {
-            let whole = _mm256_add_epi16(_mm256_slli_epi16::<8>(bytes(high)), bytes(low));
-            sums[0][row] = _mm256_add_epi32(sums[0][row], _mm256_madd_epi16(bytes(first), whole));
-            sums[1][row] = _mm256_add_epi32(sums[1][row], _mm256_madd_epi16(bytes(second), whole));
+    let zero = _mm256_setzero_si256();
+    let (mut of_first, mut of_second) = ([zero; 4], [zero; 4]);
+    for lane in 0..DIMENSIONS / 32 {
+        let (asked_first, asked_second) = (thirty_two(asked[0], lane), thirty_two(asked[1], lane));
+        let asked_first = put_together(asked_first, _mm256_cmpgt_epi8(zero, asked_first));
+        let asked_second = put_together(asked_second, _mm256_cmpgt_epi8(zero, asked_second));
+        for (row, (first, second)) in rows.iter().enumerate() {
+            let (first, second) = (thirty_two(first, lane), thirty_two(second, lane));
+            // A second byte is put in as it is, 256 too much where it is below 0.
+            let [low, high] = put_together(second, _mm256_add_epi8(first, _mm256_cmpgt_epi8(zero, second)));
+            of_first[row] = _mm256_add_epi32(of_first[row], _mm256_madd_epi16(low, asked_first[0]));
+            of_first[row] = _mm256_add_epi32(of_first[row], _mm256_madd_epi16(high, asked_first[1]));
+            of_second[row] = _mm256_add_epi32(of_second[row], _mm256_madd_epi16(low, asked_second[0]));
+            of_second[row] = _mm256_add_epi32(of_second[row], _mm256_madd_epi16(high, asked_second[1]));
         }
     }
-    sums.map(|sums| totals(sums))
+    [totals(of_first), totals(of_second)]
+}
+
+/// Numbers of their lower and their upper bytes, the same eight of each sixteen first.
+#[target_feature(enable = "avx2")]
+fn put_together(lower: __m256i, upper: __m256i) -> [__m256i; 2] {
+    [_mm256_unpacklo_epi8(lower, upper), _mm256_unpackhi_epi8(lower, upper)]
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn nearest(asked: &Eight, codes: &[Code]) -> [u64; 8] {
-    let mut best = [u64::MAX; 8];
+fn thirty_two(of: &Bytes, lane: usize) -> __m256i {
+    bytes(&of.as_chunks().0[lane])
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn nearest(asked: &Eight, count: usize, codes: &[Code]) -> [u64; 8] {
+    match count {
+        0..=4 => nearest_of_four_and::<0>(asked, codes),
+        5 => nearest_of_four_and::<1>(asked, codes),
+        6 => nearest_of_four_and::<2>(asked, codes),
+        _ => nearest_of_eight(asked, codes),
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn nearest_of_eight(asked: &Eight, codes: &[Code]) -> [u64; 8] {
+    let mut best = [everywhere(u64::MAX); 2];
     for code in codes {
-        let mut far = [_mm256_setzero_si256(); 2];
-        for (lane, own) in code.lanes().iter().enumerate() {
-            for (half, far) in far.iter_mut().enumerate() {
-                // Six times eight bits at most fit a byte.
-                *far = _mm256_add_epi8(*far, bits(_mm256_xor_si256(load(&asked[lane], half), everywhere(*own))));
+        best[0] = _mm256_min_epu32(best[0], far(asked, code, 0));
+        best[1] = _mm256_min_epu32(best[1], far(asked, code, 1));
+    }
+    numbers(best)
+}
+
+/// Those beyond four are counted one by one beside them, by parts of the processor that have nothing else to do.
+#[target_feature(enable = "avx2,popcnt")]
+fn nearest_of_four_and<const MORE: usize>(asked: &Eight, codes: &[Code]) -> [u64; 8] {
+    let (mut best, mut of_more) = (everywhere(u64::MAX), [u64::MAX; MORE]);
+    for code in codes {
+        best = _mm256_min_epu32(best, far(asked, code, 0));
+        for (more, best) in of_more.iter_mut().enumerate() {
+            // Read once more: the compiler would move each lane from here to there instead.
+            let own = std::hint::black_box(code).lanes();
+            let mut far = 0;
+            for (asked, own) in asked.iter().zip(own) {
+                far += ones(asked[4 + more] ^ own);
+            }
+            *best = (*best).min(far);
+        }
+    }
+    let mut nearest = numbers([best; 2]);
+    nearest[4..4 + MORE].copy_from_slice(&of_more);
+    nearest
+}
+
+/// How many bits a word has. The compiler would count those of several words in one register, which takes longer.
+#[expect(clippy::inline_always, reason = "one instruction")]
+#[inline(always)]
+fn ones(of: u64) -> u64 {
+    let mut ones = of;
+    // SAFETY: the processor has it wherever it has AVX2.
+    unsafe { std::arch::asm!("popcnt {0}, {0}", inout(reg) ones, options(pure, nomem, nostack)) };
+    ones
+}
+
+/// In how many signs a code differs from each of four. Lanes are added bit by bit first, so that half as many are looked up (Mula, Kurz
+/// and Lemire, "Faster population counts using AVX2 instructions", 2018).
+#[target_feature(enable = "avx2")]
+fn far(asked: &Eight, code: &Code, half: usize) -> __m256i {
+    let mut differing = [_mm256_setzero_si256(); LANES];
+    for ((differing, asked), own) in differing.iter_mut().zip(asked).zip(code.lanes()) {
+        *differing = _mm256_xor_si256(load(asked, half), everywhere(*own));
+    }
+    let [a, b, c, d, e, f] = differing;
+    let ((first, twos), (second, more_twos)) = (added(a, b, c), added(d, e, f));
+    let (ones, still_more) = (_mm256_xor_si256(first, second), _mm256_and_si256(first, second));
+    let (twos, fours) = added(twos, more_twos, still_more);
+    // One, two and four times eight bits at most fit a byte.
+    let one = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    let two = _mm256_add_epi8(one, one);
+    let sum = _mm256_add_epi8(_mm256_add_epi8(bits(ones, one), bits(twos, two)), bits(fours, _mm256_add_epi8(two, two)));
+    _mm256_sad_epu8(sum, _mm256_setzero_si256())
+}
+
+/// The sum of three bits, everywhere: its ones, and its twos.
+#[target_feature(enable = "avx2")]
+fn added(a: __m256i, b: __m256i, c: __m256i) -> (__m256i, __m256i) {
+    let differ = _mm256_xor_si256(a, b);
+    (_mm256_xor_si256(differ, c), _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(differ, c)))
+}
+
+/// What the bits of each byte count, by what those of half a byte do.
+#[target_feature(enable = "avx2")]
+fn bits(of: __m256i, counts: __m256i) -> __m256i {
+    let half = _mm256_set1_epi8(15);
+    let low = _mm256_shuffle_epi8(counts, _mm256_and_si256(of, half));
+    let high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16::<4>(of), half));
+    _mm256_add_epi8(low, high)
+}
+
+/// Looks up what fours sum up to, for 32 vectors at once (Andre, Kermarrec and Le Scouarnec, "Cache locality is not enough", 2015).
+#[target_feature(enable = "avx2")]
+pub(super) fn sums(asked: &Coarse, signs: &Signs) -> [i16; 64] {
+    let (zero, low, even) = (_mm256_setzero_si256(), _mm256_set1_epi8(15), _mm256_set1_epi16(255));
+    // Of the even ones, and of the odd ones.
+    let mut sums = [[_mm256_set1_epi16(asked.least); 2], [_mm256_set1_epi16(asked.least); 2]];
+    // Eight sums of 28 at most fit a byte.
+    for (signs, fours) in signs.as_chunks::<4>().0.iter().zip(asked.fours.as_chunks::<8>().0) {
+        let mut parts = [zero; 2];
+        for (signs, [first, second]) in signs.iter().zip(fours.as_chunks().0) {
+            let (first, second) = (table(first), table(second));
+            for (part, signs) in parts.iter_mut().zip(signs.as_chunks().0) {
+                let signs = unsigned(signs);
+                let of_first = _mm256_shuffle_epi8(first, _mm256_and_si256(signs, low));
+                let of_second = _mm256_shuffle_epi8(second, _mm256_and_si256(_mm256_srli_epi16::<4>(signs), low));
+                *part = _mm256_add_epi8(*part, _mm256_add_epi8(of_first, of_second));
             }
         }
-        let far = numbers(far.map(|far| _mm256_sad_epu8(far, _mm256_setzero_si256())));
-        best.iter_mut().zip(far).for_each(|(best, far)| *best = (*best).min(far));
-    }
-    best
-}
-
-#[target_feature(enable = "avx2")]
-pub(super) fn sums(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
-    for (signs, sums) in signs.iter().zip(into) {
-        *sums = numbers([half_of_sums(planes, signs, 0), half_of_sums(planes, signs, 1)]).map(narrow);
-    }
-}
-
-/// A sum of 384 numbers of four bits fits 32 bits, and so does the two's complement of a negative one.
-#[expect(clippy::cast_possible_truncation, reason = "what is cut off repeats the sign")]
-fn narrow(sum: u64) -> i32 {
-    sum as i32
-}
-
-#[target_feature(enable = "avx2")]
-fn half_of_sums(planes: &Planes, signs: &Eight, half: usize) -> __m256i {
-    let zero = _mm256_setzero_si256();
-    let mut counts = [zero; 4];
-    for (lane, of_lane) in signs.iter().enumerate() {
-        let own = load(of_lane, half);
-        for (plane, count) in counts.iter_mut().enumerate() {
-            *count = _mm256_add_epi8(*count, bits(_mm256_and_si256(own, everywhere(planes[plane][lane]))));
+        for (sums, part) in sums.iter_mut().zip(parts) {
+            sums[0] = _mm256_add_epi16(sums[0], _mm256_and_si256(part, even));
+            sums[1] = _mm256_add_epi16(sums[1], _mm256_srli_epi16::<8>(part));
         }
     }
-    let counts = counts.map(|count| _mm256_sad_epu8(count, zero));
-    let low = _mm256_add_epi64(counts[0], _mm256_slli_epi64::<1>(counts[1]));
-    _mm256_add_epi64(low, _mm256_sub_epi64(_mm256_slli_epi64::<2>(counts[2]), _mm256_slli_epi64::<3>(counts[3])))
+    let mut in_order = [0; 64];
+    for (in_order, [even, odd]) in in_order.as_chunks_mut::<32>().0.iter_mut().zip(sums) {
+        let (first, second) = (_mm256_unpacklo_epi16(even, odd), _mm256_unpackhi_epi16(even, odd));
+        let halves = [_mm256_permute2x128_si256::<0x20>(first, second), _mm256_permute2x128_si256::<0x31>(first, second)];
+        for (in_order, half) in in_order.as_chunks_mut::<16>().0.iter_mut().zip(halves) {
+            // SAFETY: there is room for sixteen numbers.
+            unsafe { _mm256_storeu_si256(in_order.as_mut_ptr().cast(), half) };
+        }
+    }
+    in_order
+}
+
+/// Sixteen bytes, once for either half of a shuffle.
+#[target_feature(enable = "avx2")]
+fn table(bytes: &[u8; 16]) -> __m256i {
+    // SAFETY: the bytes are there to be read, wherever they stand.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}
+
+#[target_feature(enable = "avx2")]
+fn unsigned(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: the bytes are there to be read, wherever they stand.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2")]

@@ -1,12 +1,11 @@
 //! Kernels in AVX-512, whose `vpopcntq` counts the bits of eight words at once. What they compute is said by their portable forms.
 
-use super::{Bytes, Eight, Planes, avx2};
+use super::{Bytes, Eight, avx2};
 use crate::embedding::{Code, LANES};
 use std::arch::x86_64::{
-    __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm256_storeu_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512,
-    _mm512_castsi512_si256, _mm512_cmp_ps_mask, _mm512_cvtepi64_epi32, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_loadu_ps,
-    _mm512_loadu_si512, _mm512_min_epu64, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_set1_ps, _mm512_setzero_si512, _mm512_slli_epi32,
-    _mm512_slli_epi64, _mm512_storeu_si512, _mm512_sub_epi32, _mm512_sub_epi64, _mm512_xor_si512,
+    __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm512_add_epi32, _mm512_add_epi64, _mm512_castsi512_si256, _mm512_cmp_ps_mask,
+    _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_min_epu64, _mm512_popcnt_epi64,
+    _mm512_set1_epi64, _mm512_set1_ps, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_si512, _mm512_sub_epi32, _mm512_xor_si512,
 };
 
 #[target_feature(enable = "avx512f")]
@@ -70,7 +69,7 @@ pub(super) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) ->
 }
 
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-pub(super) fn nearest(asked: &Eight, codes: &[Code]) -> [u64; 8] {
+pub(super) fn nearest(asked: &Eight, _: usize, codes: &[Code]) -> [u64; 8] {
     let asked: [__m512i; LANES] = std::array::from_fn(|lane| load(&asked[lane]));
     let mut best = everywhere(u64::MAX);
     for code in codes {
@@ -82,24 +81,6 @@ pub(super) fn nearest(asked: &Eight, codes: &[Code]) -> [u64; 8] {
         best = _mm512_min_epu64(best, _mm512_add_epi64(far[0], far[1]));
     }
     numbers(best)
-}
-
-#[target_feature(enable = "avx512f,avx512vpopcntdq")]
-pub(super) fn sums(planes: &Planes, signs: &[Eight], into: &mut [[i32; 8]]) {
-    for (signs, sums) in signs.iter().zip(into) {
-        let mut counts = [_mm512_setzero_si512(); 4];
-        for (lane, of_lane) in signs.iter().enumerate() {
-            let own = load(of_lane);
-            for (plane, count) in counts.iter_mut().enumerate() {
-                let both = _mm512_and_si512(own, everywhere(planes[plane][lane]));
-                *count = _mm512_add_epi64(*count, _mm512_popcnt_epi64(both));
-            }
-        }
-        let low = _mm512_add_epi64(counts[0], _mm512_slli_epi64::<1>(counts[1]));
-        let high = _mm512_sub_epi64(_mm512_slli_epi64::<2>(counts[2]), _mm512_slli_epi64::<3>(counts[3]));
-        // SAFETY: there is room for eight numbers of 32 bits.
-        unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(_mm512_add_epi64(low, high))) };
-    }
 }
 
 #[target_feature(enable = "avx512f")]

@@ -95,7 +95,7 @@ impl<'a> Wide<'a> {
         for (number, word) in self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
             let cosines = match depth {
                 Depth::Exact => self.exactly(number, *word, scratch),
-                _ => scratch.with_others(number, self.index.estimates(&rough, number, *word)),
+                _ => scratch.with_others(number, self.index.estimates(&rough, number)),
             };
             scratch.near[number] |= word & kernels::above(&cosines, MATCH_COSINE);
             let mut worth = scratch.weighed(number, &cosines, soft::ROUGHLY);

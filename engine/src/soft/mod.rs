@@ -145,7 +145,7 @@ impl Question {
     pub(crate) fn own_match(&self, codes: &[Code]) -> f64 {
         let mut row = [0.0; 8];
         let of_eight = |(eight, weights): (&Eight, &[f64])| {
-            words::matches(std::slice::from_ref(eight), codes, &mut row);
+            words::matches(std::slice::from_ref(eight), codes, &mut row[..weights.len()]);
             row.iter().zip(weights).map(|(own, weight)| own * weight).sum::<f64>()
         };
         SOFT * self.eights.iter().zip(self.weights.chunks(8)).map(of_eight).sum::<f64>()

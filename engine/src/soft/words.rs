@@ -39,7 +39,8 @@ pub(crate) fn matches(asked: &[Eight], of_memory: &[Code], into: &mut [f64]) {
         return;
     }
     for (eight, into) in asked.iter().zip(into.chunks_mut(8)) {
-        for (best, distance) in into.iter_mut().zip(kernels::nearest(eight, of_memory)) {
+        let nearest = kernels::nearest(eight, into.len(), of_memory);
+        for (best, distance) in into.iter_mut().zip(nearest) {
             *best = usize::try_from(distance).ok().and_then(|distance| COSINES.get(distance)).copied().unwrap_or(0.0);
         }
     }

@@ -6,6 +6,7 @@ use loci_proto::explain::{Explained, Why};
 use loci_proto::limits;
 use loci_proto::recall::{RecallReply, Recalled};
 use serde::Serialize;
+use std::io::Write;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Characters that are counted as one token.
@@ -25,11 +26,12 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize
     let all_fit = sizes.iter().fold(used, Size::and).fits(room);
     let room = if all_fit { room } else { room.saturating_sub(NOTICE) };
     let mut rest = results.into_iter().zip(&sizes).peekable();
+    let mut given = Vec::with_capacity(total);
     while let Some((result, size)) = rest.next_if(|(_, size)| used.and(size).fits(room)) {
         used = used.and(size);
-        reply.results.push(result);
+        given.push(result);
     }
-    reply.omitted_count = total - reply.results.len();
+    reply.omitted_count = total - given.len();
     for (left_out, _) in rest {
         used = used.and(&size(&left_out.id));
         if !used.fits(room) {
@@ -37,8 +39,11 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize
         }
         reply.omitted.push(left_out.id);
     }
-    reply.token_budget_too_small = reply.results.is_empty() && reply.omitted_count > 0;
-    estimate(reply);
+    reply.token_budget_too_small = given.is_empty() && reply.omitted_count > 0;
+    // A comma stands between two.
+    let of_results = sizes.iter().take(given.len()).map(|size| size.chars + 1).sum::<usize>().saturating_sub(1);
+    estimate(reply, of_results);
+    reply.results = given;
 }
 
 /// Puts beside each result how its score came about. The budget does not count it: what is explained is the answer that is given without.
@@ -46,18 +51,19 @@ pub(crate) fn explain(reply: &mut RecallReply, explained: Option<Explained>, why
     let Some(explained) = explained else { return };
     reply.explain = Some(Explained { cut_by_budget: reply.omitted_count, ..explained });
     reply.results.iter_mut().zip(whys).for_each(|(result, why)| result.why = why);
-    estimate(reply);
+    estimate(reply, 0);
     if size(reply).bytes > limits::ANSWER_BYTES {
         reply.results.iter_mut().for_each(|result| result.why = None);
         reply.note = Some("The answer is too large to be explained; ask for fewer results, or with summary_only".to_owned());
-        estimate(reply);
+        estimate(reply, 0);
     }
 }
 
-fn estimate(reply: &mut RecallReply) {
+/// Puts down how many tokens the answer has, so many characters of which are still to come.
+fn estimate(reply: &mut RecallReply, to_come: usize) {
     // The estimate is part of what it counts, as a 0 at first: a second look is enough, since its digits settle.
     reply.token_estimate = 0;
-    let chars = size(reply).chars;
+    let chars = size(reply).chars + to_come;
     for _ in 0..2 {
         let digits = reply.token_estimate.checked_ilog10().unwrap_or(0) as usize;
         reply.token_estimate = (chars + digits).div_ceil(CHARS_PER_TOKEN);
@@ -65,7 +71,7 @@ fn estimate(reply: &mut RecallReply) {
 }
 
 /// How large a value is as compact JSON.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Size {
     chars: usize,
     bytes: usize,
@@ -82,9 +88,23 @@ impl Size {
     }
 }
 
+/// What is written into a size is counted, and kept nowhere.
+impl Write for Size {
+    fn write(&mut self, json: &[u8]) -> std::io::Result<usize> {
+        self.bytes += json.len();
+        // A character of several bytes begins with one that is not 10xxxxxx.
+        self.chars += json.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 fn size(value: &impl Serialize) -> Size {
-    let json = serde_json::to_string(value).unwrap_or_default();
-    Size { chars: json.chars().count(), bytes: json.len() }
+    let mut size = Size::default();
+    serde_json::to_writer(&mut size, value).map_or_else(|_| Size::default(), |()| size)
 }
 
 /// The first line with anything on it, at most [`limits::PREVIEW_CHARS`] characters, cut before the grapheme that would pass that.
@@ -181,6 +201,9 @@ mod tests {
             let contents: Vec<String> = lengths.iter().map(|n| "ż".repeat(*n)).collect();
             let reply = fitted(&contents.iter().map(String::as_str).collect::<Vec<_>>(), budget);
             prop_assert!(reply.token_estimate <= budget, "{} > {budget}", reply.token_estimate);
+            let json = serde_json::to_string(&reply).expect("is JSON");
+            prop_assert_eq!(reply.token_estimate, json.chars().count().div_ceil(CHARS_PER_TOKEN));
+            prop_assert_eq!((size(&reply).chars, size(&reply).bytes), (json.chars().count(), json.len()));
             prop_assert_eq!(reply.results.len() + reply.omitted_count, contents.len());
             prop_assert!(reply.omitted.len() <= reply.omitted_count);
         }

@@ -10,6 +10,8 @@ use loci_proto::memory::MemoryType;
 
 /// From this cosine on two texts may say the same.
 const ALIKE: f32 = 0.97;
+/// A cosine that is nearly known is off by less; by a tenth of that, usually.
+const NEARLY: f32 = 0.05;
 /// How many memories are looked at beyond those that are wanted, so that others can move up.
 pub(crate) const SPARE: usize = 10;
 
@@ -28,7 +30,10 @@ pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
 fn alike(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
     let whole = |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
     let Some(asked) = whole(one).map(|row| row.stepped()) else { return vec![false; others.len()] };
-    index.cosines(&asked, others).into_iter().zip(others).map(|(cosine, slot)| cosine >= ALIKE && whole(*slot).is_some()).collect()
+    // Few are near at all: the rest need not be looked at closely.
+    let nearly = index.nearly(&asked, others).into_iter().map(|cosine| cosine >= ALIKE - NEARLY);
+    let exactly = |slot: u32| index.cosines(&asked, &[slot])[0];
+    nearly.zip(others).map(|(near, slot)| near && whole(*slot).is_some() && exactly(*slot) >= ALIKE).collect()
 }
 
 /// Whether one of two memories that are near may be given for both: the same fact of the same day, and not an entity beside what is none.

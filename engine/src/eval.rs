@@ -9,7 +9,6 @@ use crate::db::memories::{self, Memory, Status};
 use crate::error::Result;
 use crate::index::{Entry, Index};
 use crate::maintain::sentences;
-use crate::soft::terms;
 use crate::soft::text::{content_words, parts};
 use crate::time::Timestamp;
 use crate::{Reader, Writer};
@@ -115,7 +114,7 @@ impl Reader {
 /// any text. None where no sentence has enough words.
 fn probe(index: &Index, content: &str) -> Option<String> {
     let rarity = |word: &str| {
-        let having = index.words().list(&terms::of_word(word)).map_or(0, |list| list.len());
+        let having = index.words().list(&index.words().terms_of(word)).map_or(0, |list| list.len());
         ((index.len() as f64 + 1.0) / (having as f64 + 0.5)).ln()
     };
     let telling = |sentence: &String| -> Option<(f64, String)> {

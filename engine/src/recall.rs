@@ -19,7 +19,7 @@ use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, Source, TokenBudget};
-use memories::{Memory, Status};
+use memories::{BySeq, Memory, Status};
 
 /// Relations that are given with an entity.
 const RELATIONS: usize = 10;
@@ -160,38 +160,30 @@ impl Reader {
         let mut collapsed = 0;
         // One look at the store, so that its file is locked once and not for every row.
         let snapshot = self.conn.unchecked_transaction()?;
+        let mut memories = BySeq::new(&self.conn)?;
         for (place, candidate) in found.ranked.into_iter().enumerate() {
             let wanted = hits.len() < limit;
             if !wanted && candidate.near.is_empty() {
                 continue;
             }
-            let Some(memory) = memories::by_seq(&self.conn, candidate.seq)? else { continue };
+            let Some(memory) = memories.get(candidate.seq)? else { continue };
             match hits.iter_mut().find(|hit| candidate.near.contains(&hit.place) && collapse::same(&hit.memory, &memory)) {
                 Some(said) => {
                     said.also.push(memory.id);
                     collapsed += 1;
                 }
                 None if wanted => {
-                    let sources = self.sources(&candidate.below)?;
+                    let sources = sources(&mut memories, &candidate.below)?;
                     hits.push(Hit { score: Some(candidate.score), why: candidate.why, place, sources, ..Hit::of(memory) });
                 }
                 None => {}
             }
         }
         let explain = explain.map(|told| Explained { collapsed, over_limit: told.ranked.saturating_sub(hits.len() + collapsed), ..told });
+        drop(memories);
         let answer = self.answer(question, group, RecallReply { explain, ..reply }, hits);
         snapshot.finish()?;
         answer
-    }
-
-    fn sources(&self, below: &[i64]) -> Result<Vec<Source>> {
-        let mut sources = Vec::new();
-        for seq in below {
-            // It may have been forgotten since the index was asked.
-            let source = memories::by_seq(&self.conn, *seq)?.filter(|memory| memory.status == Status::Compacted);
-            sources.extend(source.map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }));
-        }
-        Ok(sources)
     }
 
     fn limit(&self, request: &RecallRequest) -> usize {
@@ -305,6 +297,17 @@ impl Reader {
         let given = if short || question.request.dry_run { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
         Ok(Answer { reply, given })
     }
+}
+
+/// What a summary is given for.
+fn sources(memories: &mut BySeq<'_>, below: &[i64]) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    for seq in below {
+        // It may have been forgotten since the index was asked.
+        let source = memories.get(*seq)?.filter(|memory| memory.status == Status::Compacted);
+        sources.extend(source.map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }));
+    }
+    Ok(sources)
 }
 
 fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {

@@ -12,7 +12,7 @@ use crate::embedding::{Asked, Embedding};
 use crate::explain::{self, Account, Of, Outcome, Telling};
 use crate::index::{Index, Mask, Rough, Stepped, narrow};
 use crate::rank::{self, Candidate, Fusion};
-use crate::soft::{self, Item, Order, Word, terms};
+use crate::soft::{self, Item, Order, Word};
 use crate::spoken::{self, Above};
 use crate::{collapse, graph, names, query};
 use loci_proto::limits;
@@ -121,7 +121,7 @@ impl<'a> Legs<'a> {
             found.map(|(slot, times)| (mask.rank(slot), times, index.words().length(slot))).collect()
         };
         Self {
-            words: words(sought.text).iter().map(having).collect(),
+            words: words(index, sought.text).iter().map(having).collect(),
             cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&Stepped::from(&asked.vector), &slots)),
             named: named.iter().map(|slot| mask.rank(*slot)).collect(),
             among: among(index, mask),
@@ -195,7 +195,7 @@ impl<'a> Legs<'a> {
 
     fn question(&self, sought: &Sought<'_>, asked: &Asked) -> soft::Question {
         let having = |terms: &[String]| self.index.words().list(terms).map_or(0, |list| list.count_in(self.mask));
-        soft::Question::new(sought.text, &asked_words(asked, self.among.count, having), sought.today)
+        soft::Question::new(sought.text, &asked_words(self.index, asked, self.among.count, having), sought.today)
     }
 
     fn items(&self, sought: &Sought<'_>, places: &[usize], lexical: &[f64]) -> Vec<Item<'a>> {
@@ -282,8 +282,8 @@ fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, 
 }
 
 /// The content words of the question, one a stem, weighted by how rare they are among all admitted memories.
-fn asked_words(asked: &Asked, all: usize, mut having: impl FnMut(&[String]) -> usize) -> Vec<Word> {
-    let terms: Vec<Vec<String>> = asked.words.iter().map(|(word, _)| terms::of_word(word)).collect();
+fn asked_words(index: &Index, asked: &Asked, all: usize, mut having: impl FnMut(&[String]) -> usize) -> Vec<Word> {
+    let terms: Vec<Vec<String>> = asked.words.iter().map(|(word, _)| index.words().terms_of(word)).collect();
     let first = (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
     let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
     let weights = soft::weights(&first.iter().map(|at| having(&terms[*at])).collect::<Vec<_>>(), all);
@@ -291,10 +291,10 @@ fn asked_words(asked: &Asked, all: usize, mut having: impl FnMut(&[String]) -> u
 }
 
 /// The words of a question by their terms; of several with the same name the first.
-fn words(question: &str) -> Vec<Vec<String>> {
+fn words(index: &Index, question: &str) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
     let words = query::words(question).words;
-    words.iter().map(|word| terms::of_word(word)).filter(|terms| seen.insert(terms[0].clone())).collect()
+    words.iter().map(|word| index.words().terms_of(word)).filter(|terms| seen.insert(terms[0].clone())).collect()
 }
 
 /// The entities that a question names, whatever their status.

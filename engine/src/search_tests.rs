@@ -216,7 +216,7 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
     let among = |mean_length| Admitted { count: texts.len(), mean_length };
     let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>() / texts.len() as f64;
     for word in ["ship", "shipping", "naive", "Łódź", "deployed", "billing", "the", "8443", "service", "nowhere", "c"] {
-        let list = index.words().list(&terms::of_word(word)[..1]).map(std::borrow::Cow::into_owned).unwrap_or_default();
+        let list = index.words().list(&index.words().terms_of(word)[..1]).map(std::borrow::Cow::into_owned).unwrap_or_default();
         let having: Vec<_> = list.iter().map(|(slot, times)| (slot, times, index.words().length(slot))).collect();
         let (ours, _) = FTS5.scores(&[having], among(mean));
         let mut theirs = vec![0.0; index.len()];

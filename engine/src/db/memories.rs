@@ -8,7 +8,7 @@ use crate::names;
 use crate::soft::text;
 use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
-use rusqlite::{Connection, OptionalExtension, Row, types::Type};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, types::Type};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -102,7 +102,20 @@ pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> 
 
 /// The memory of this sequence number.
 pub(crate) fn by_seq(conn: &Connection, seq: i64) -> Result<Option<Memory>> {
-    Ok(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE seq = ?1"))?.query_row([seq], read).optional()?)
+    BySeq::new(conn)?.get(seq)
+}
+
+/// Finds memories by their sequence numbers, one after the other.
+pub(crate) struct BySeq<'a>(CachedStatement<'a>);
+
+impl<'a> BySeq<'a> {
+    pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
+        Ok(Self(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE seq = ?1"))?))
+    }
+
+    pub(crate) fn get(&mut self, seq: i64) -> Result<Option<Memory>> {
+        Ok(self.0.query_row([seq], read).optional()?)
+    }
 }
 
 /// Whether this is an entity.

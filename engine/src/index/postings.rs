@@ -6,6 +6,7 @@ use super::bitmap::slots_of;
 use super::slots::Slots;
 use super::{Mask, narrow};
 use crate::soft::terms;
+use crate::soft::tongue::Tongue;
 use foldhash::HashMap;
 use std::borrow::Cow;
 
@@ -38,6 +39,8 @@ const LEAST_DEAD: usize = 10_000;
 pub(crate) struct Postings {
     terms: HashMap<Box<str>, u32>,
     lists: Vec<List>,
+    /// The languages, English aside, that any text was ever in.
+    tongues: Vec<Tongue>,
     texts: Vec<Text>,
     /// How many words each text has, repetitions and all.
     lengths: Vec<u32>,
@@ -117,6 +120,11 @@ impl Postings {
         self.dead = 0;
     }
 
+    /// The terms by any of which a word of a question is found here; the first names it.
+    pub(crate) fn terms_of(&self, word: &str) -> Vec<String> {
+        terms::of_word(word, &self.tongues)
+    }
+
     /// The memories that have any of a word's terms, and how often each has the one that it has most. Mostly it is one term that anybody
     /// has, and its own list is given.
     pub(crate) fn list(&self, terms: &[String]) -> Option<Cow<'_, List>> {
@@ -147,6 +155,7 @@ impl Postings {
         }
         let next = narrow(self.lists.len());
         self.terms.insert(term.into(), next);
+        self.tongues.extend(Tongue::of_term(term).filter(|tongue| !self.tongues.contains(tongue)));
         self.lists.push(List::default());
         next
     }

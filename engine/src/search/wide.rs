@@ -69,9 +69,9 @@ impl<'a> Wide<'a> {
             *having.entry(terms[0].clone()).or_insert_with(of_list)
         };
         let vector = &asked.vector;
-        let asked = asked_words(asked, among.count, &mut count);
+        let asked = asked_words(index, asked, among.count, &mut count);
         let words: Vec<(Vec<String>, usize)> =
-            words(sought.text).into_iter().map(|terms| (count(&terms), terms)).map(|(count, terms)| (terms, count)).collect();
+            words(index, sought.text).into_iter().map(|terms| (count(&terms), terms)).map(|(count, terms)| (terms, count)).collect();
         lexical(index, mask, &words, among, scratch);
         for slot in named.iter().copied() {
             // Whoever is asked for by name is meant, whatever the text about them says.

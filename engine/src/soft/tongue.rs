@@ -32,6 +32,11 @@ impl Tongue {
         }
     }
 
+    /// The language that a term is a stem of; none of English ones.
+    pub(crate) fn of_term(term: &str) -> Option<Self> {
+        ALL.into_iter().find(|tongue| term.starts_with(tongue.mark()))
+    }
+
     /// Letters that English, and mostly the other three, do without.
     fn letters(self) -> &'static str {
         match self {

@@ -31,7 +31,7 @@ pub(crate) struct Coarse {
 
 impl Coarse {
     /// Numbers further from 0 than 7 are taken for 7 or -7.
-    pub(crate) fn new(numbers: [i8; DIMENSIONS]) -> Self {
+    pub(crate) fn new(numbers: &[i8; DIMENSIONS]) -> Self {
         let numbers = numbers.map(|number| number.clamp(-7, 7));
         let (mut fours, mut least) = ([[0; 16]; DIMENSIONS / 4], 0);
         for (sums, four) in fours.iter_mut().zip(numbers.as_chunks::<4>().0) {
@@ -415,7 +415,7 @@ mod tests {
             let signs: Signs = std::array::from_fn(|of| std::array::from_fn(|row| byte(of, row)));
             let positive = |at: usize, row: usize| signs[at / 8][row] >> (at % 8) & 1 == 1;
             let sum = |row: usize| (0..DIMENSIONS).filter(|at| positive(*at, row)).map(|at| i16::from(numbers[at])).sum::<i16>();
-            let (asked, expected): (Coarse, [i16; 64]) = (Coarse::new(numbers), std::array::from_fn(sum));
+            let (asked, expected): (Coarse, [i16; 64]) = (Coarse::new(&numbers), std::array::from_fn(sum));
             prop_assert_eq!(asked.sum(), numbers.iter().map(|number| i16::from(*number)).sum::<i16>());
             for level in levels() {
                 prop_assert_eq!(sums_at(level, &asked, &signs), expected);

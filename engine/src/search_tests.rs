@@ -5,7 +5,7 @@ use crate::embedding::{Asked, CODE_BYTES, Code, Coded, DIMENSIONS, Embedding};
 use crate::rank::Fusion;
 use crate::search::BESIDE;
 use crate::testing::{House, asked, axis, code, coded, id, leaning};
-use crate::{Settings, db::lexical, soft::terms};
+use crate::{Settings, db::lexical};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -87,7 +87,7 @@ impl Rough {
         let step = largest / 7.0;
         #[expect(clippy::cast_possible_truncation, reason = "between -7 and 7")]
         let number = |at: usize| vector.get(at).map_or(0, |value| (value / step).round() as i8);
-        let numbers = Coarse::new(std::array::from_fn(number));
+        let numbers = Coarse::new(&std::array::from_fn(number));
         Self { sum: numbers.sum(), numbers, step }
     }
 }

@@ -156,10 +156,10 @@ fn far(asked: &Eight, code: &Code, half: usize) -> __m256i {
     for ((differing, asked), own) in differing.iter_mut().zip(asked).zip(code.lanes()) {
         *differing = _mm256_xor_si256(load(asked, half), everywhere(*own));
     }
-    let [a, b, c, d, e, f] = differing;
-    let ((first, twos), (second, more_twos)) = (added(a, b, c), added(d, e, f));
+    let [[first, twos], [second, more_twos]] =
+        [added(differing[0], differing[1], differing[2]), added(differing[3], differing[4], differing[5])];
     let (ones, still_more) = (_mm256_xor_si256(first, second), _mm256_and_si256(first, second));
-    let (twos, fours) = added(twos, more_twos, still_more);
+    let [twos, fours] = added(twos, more_twos, still_more);
     // One, two and four times eight bits at most fit a byte.
     let one = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
     let two = _mm256_add_epi8(one, one);
@@ -169,9 +169,9 @@ fn far(asked: &Eight, code: &Code, half: usize) -> __m256i {
 
 /// The sum of three bits, everywhere: its ones, and its twos.
 #[target_feature(enable = "avx2")]
-fn added(a: __m256i, b: __m256i, c: __m256i) -> (__m256i, __m256i) {
+fn added(a: __m256i, b: __m256i, c: __m256i) -> [__m256i; 2] {
     let differ = _mm256_xor_si256(a, b);
-    (_mm256_xor_si256(differ, c), _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(differ, c)))
+    [_mm256_xor_si256(differ, c), _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(differ, c))]
 }
 
 /// What the bits of each byte count, by what those of half a byte do.

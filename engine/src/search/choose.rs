@@ -13,6 +13,16 @@ const MOST: f32 = 2.0;
 /// How often a span is halved at most: nothing tells apart what is left in it then.
 const HALVINGS: usize = 24;
 
+/// A number that about as many as are wanted are above.
+#[derive(Debug)]
+struct Level {
+    least: f32,
+    /// Fewer than are wanted are above this one.
+    high: f32,
+    /// How many are above the least.
+    above: usize,
+}
+
 /// The best so far.
 #[derive(Debug)]
 pub(super) struct Best {
@@ -59,26 +69,44 @@ impl Best {
         self.slots
     }
 
-    /// Halves the span between the least one and the greatest until no more are above its lower end than may be, and no fewer than must.
+    /// The same without those that are further than this below the one that so many are better than.
+    pub(super) fn done_near(mut self, count: usize, margin: f32) -> Vec<u32> {
+        let level = self.level((count, count + count / 16)).least;
+        self.least = self.least.max(level - margin);
+        self.choose();
+        self.slots
+    }
+
+    /// Leaves out all but the best.
     fn choose(&mut self) {
-        let mut kept = self.slots.len();
+        let Level { least, high, above } = self.level(self.count);
+        self.least = least;
+        self.leave_out(high, if above > self.count.1 { above - self.count.0 } else { 0 });
+    }
+
+    /// Halves the span between the least one and the greatest until no more are above its lower end than may be, and no fewer than must.
+    fn level(&mut self, (least, most): (usize, usize)) -> Level {
         // What is not above 0 is never counted.
-        self.numbers.resize(kept.next_multiple_of(64), 0.0);
-        let (least, most) = self.count;
-        let mut high = MOST;
+        self.numbers.resize(self.slots.len().next_multiple_of(64), 0.0);
+        let mut level = Level { least: self.least, high: MOST, above: self.above(self.least) };
         for _ in 0..HALVINGS {
-            if kept <= most {
+            if level.above <= most {
                 break;
             }
-            let middle = f32::midpoint(self.least, high);
-            let above = self.numbers.as_chunks().0.iter().map(|numbers| kernels::above(numbers, middle).count_ones() as usize).sum();
+            let middle = f32::midpoint(level.least, level.high);
+            let above = self.above(middle);
             if above >= least {
-                (self.least, kept) = (middle, above);
+                (level.least, level.above) = (middle, above);
             } else {
-                high = middle;
+                level.high = middle;
             }
         }
-        self.leave_out(high, if kept > most { kept - least } else { 0 });
+        level
+    }
+
+    /// How many are above a number.
+    fn above(&self, number: f32) -> usize {
+        self.numbers.as_chunks().0.iter().map(|numbers| kernels::above(numbers, number).count_ones() as usize).sum()
     }
 
     /// Leaves out what is not above the least, and the first so many of those that are not above `high`.
@@ -107,13 +135,18 @@ impl Best {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::HashSet;
 
-    fn best(numbers: &[f32], among: &[u64], count: (usize, usize)) -> Vec<usize> {
+    fn offered(numbers: &[f32], among: &[u64], count: (usize, usize)) -> Best {
         let mut best = Best::new(count);
         for (number, (among, numbers)) in among.iter().zip(numbers.as_chunks().0).enumerate() {
             best.offer(number, *among, numbers);
         }
-        best.done().into_iter().map(|slot| slot as usize).collect()
+        best
+    }
+
+    fn best(numbers: &[f32], among: &[u64], count: (usize, usize)) -> Vec<usize> {
+        offered(numbers, among, count).done().into_iter().map(|slot| slot as usize).collect()
     }
 
     proptest! {
@@ -121,6 +154,7 @@ mod tests {
         #[test]
         fn the_best_are_chosen_and_not_many_more(
             runs in prop::collection::vec((0..60_u16, 1..400_usize, any::<bool>()), 1..60), count in 1..3_000_usize, more in 0..200_usize, seed in any::<u64>(),
+            (nearer, margin) in (1..200_usize, 0.0..0.5_f32),
         ) {
             let mut numbers: Vec<f32> = Vec::new();
             for (level, length, alike) in &runs {
@@ -145,6 +179,15 @@ mod tests {
             // What lies within the last span is not told apart.
             let least = |slots: &[usize]| slots.iter().map(|slot| numbers[*slot]).fold(f32::MAX, f32::min);
             prop_assert!((least(&chosen) - least(&expected)).abs() < 1e-6, "{} {}", least(&chosen), least(&expected));
+            // Those that are far from the best go, too, and no others.
+            let near: HashSet<u32> = offered(&numbers, &among, (count, count + more)).done_near(nearer, margin).into_iter().collect();
+            let mut all: Vec<f32> = among.iter().enumerate().flat_map(|(word, bits)| slots_of(word, *bits)).map(|slot| numbers[slot]).collect();
+            all.sort_by(|a, b| b.total_cmp(a));
+            let place = |place: usize| all.get(place).copied().unwrap_or(0.0).max(0.0);
+            let (wanted, unwanted) = (place(nearer - 1) - margin, place(nearer + nearer / 16) - margin);
+            let is_wanted = |slot: &usize| numbers[*slot] > wanted.max(place(count - 1)) + 1e-6;
+            prop_assert!(near.len() <= count + more && near.iter().all(|slot| numbers[*slot as usize] > unwanted - 1e-6));
+            prop_assert!(chosen.iter().filter(|slot| is_wanted(slot)).all(|slot| near.contains(&narrow(*slot))));
         }
     }
 }

@@ -33,12 +33,6 @@ fn everywhere(word: u64) -> __m256i {
     _mm256_set1_epi64x(word.cast_signed())
 }
 
-#[target_feature(enable = "avx2")]
-fn bytes(bytes: &[i8; 32]) -> __m256i {
-    // SAFETY: the bytes are there to be read, wherever they stand.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-}
-
 /// What each of four vectors of eight numbers sums up to.
 #[target_feature(enable = "avx2")]
 pub(super) fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
@@ -94,7 +88,9 @@ fn put_together(lower: __m256i, upper: __m256i) -> [__m256i; 2] {
 
 #[target_feature(enable = "avx2")]
 fn thirty_two(of: &Bytes, lane: usize) -> __m256i {
-    bytes(&of.as_chunks().0[lane])
+    let bytes: &[i8; 32] = &of.as_chunks().0[lane];
+    // SAFETY: the bytes are there to be read, wherever they stand.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,popcnt")]
@@ -143,7 +139,7 @@ fn nearest_of_four_and<const MORE: usize>(asked: &Eight, codes: &[Code]) -> [u64
 #[inline(always)]
 fn ones(of: u64) -> u64 {
     let mut ones = of;
-    // SAFETY: the processor has it wherever it has AVX2.
+    // SAFETY: whoever calls this asks for `popcnt`.
     unsafe { std::arch::asm!("popcnt {0}, {0}", inout(reg) ones, options(pure, nomem, nostack)) };
     ones
 }

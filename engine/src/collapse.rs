@@ -10,7 +10,7 @@ use loci_proto::memory::MemoryType;
 
 /// From this cosine on two texts may say the same.
 const ALIKE: f32 = 0.97;
-/// A cosine that is nearly known is off by less; by a tenth of that, usually.
+/// A cosine that is nearly known is off by less, unless a few numbers are by far the largest: then both answers are given, which is no harm.
 const NEARLY: f32 = 0.05;
 /// How many memories are looked at beyond those that are wanted, so that others can move up.
 pub(crate) const SPARE: usize = 10;

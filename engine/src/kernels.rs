@@ -35,12 +35,14 @@ impl Coarse {
         let numbers = numbers.map(|number| number.clamp(-7, 7));
         let (mut fours, mut least) = ([[0; 16]; DIMENSIONS / 4], 0);
         for (sums, four) in fours.iter_mut().zip(numbers.as_chunks::<4>().0) {
-            let of_four: i8 = four.iter().map(|number| (*number).min(0)).sum();
-            for (bits, sum) in sums.iter_mut().enumerate() {
-                let counting = four.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
-                *sum = (counting.map(|(_, number)| number).sum::<i8>() - of_four).cast_unsigned();
+            let mut of_four = [0_i8; 16];
+            for bits in 1..16_usize {
+                // What the bits but the lowest sum up to stands there already.
+                of_four[bits] = of_four[bits & (bits - 1)] + four[bits.trailing_zeros() as usize];
             }
-            least += i16::from(of_four);
+            let least_of_four: i8 = four.iter().map(|number| (*number).min(0)).sum();
+            *sums = of_four.map(|sum| (sum - least_of_four).cast_unsigned());
+            least += i16::from(least_of_four);
         }
         Self { numbers, fours, least }
     }

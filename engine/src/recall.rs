@@ -180,6 +180,7 @@ impl Reader {
             }
         }
         let explain = explain.map(|told| Explained { collapsed, over_limit: told.ranked.saturating_sub(hits.len() + collapsed), ..told });
+        // Given back: entities find their relations by the same statement.
         drop(memories);
         let answer = self.answer(question, group, RecallReply { explain, ..reply }, hits);
         snapshot.finish()?;

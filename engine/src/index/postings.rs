@@ -235,6 +235,22 @@ mod tests {
         assert_eq!((of(&postings, "ship"), postings.length(2)), (vec![(0, 3, 5)], 0));
     }
 
+    #[test]
+    fn a_word_is_looked_up_in_the_languages_that_texts_are_in() {
+        let mut read = Postings::default();
+        read.put(0, "The keys hang in the kitchen");
+        assert_eq!(read.terms_of("Schlüsseln"), ["schlusseln"]);
+        read.put(1, "Der Schlüssel hängt in der Küche");
+        assert_eq!(read.terms_of("Schlüsseln"), ["schlusseln", "de:schlussel"]);
+        // What was read before the daemon started is known by its terms alone.
+        let mut taken_in = Postings::default();
+        let names = read.by_number();
+        let terms: Vec<(&str, u16)> = read.of(1).map(|(term, times)| (names[term as usize], times)).collect();
+        taken_in.take_in(0, &terms, read.length(1));
+        assert_eq!(taken_in.terms_of("Schlüsseln"), read.terms_of("Schlüsseln"));
+        assert_eq!(taken_in.list(&taken_in.terms_of("Schlüsseln")).map(|list| list.len()), Some(1));
+    }
+
     proptest! {
         #[test]
         fn any_order_of_changes_gives_what_the_last_texts_give(changes in prop::collection::vec((0..6_usize, "([a-d]{1,2} ){0,4}"), 0..30)) {

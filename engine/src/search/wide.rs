@@ -17,8 +17,8 @@ use std::collections::HashMap;
 /// Of how many the cosine is looked at more closely: of all, of one more for each so many, and of no more than that; estimates that are as
 /// good as one another are the more the more there are.
 const CLOSER: [usize; 3] = [4_000, 100, 5_000];
-/// None of these is worth so much less, roughly, than the one that as many as are compared exactly are better than: an estimate of a cosine
-/// is seldom off by more than what this is of it.
+/// None of these is worth so much less, roughly, than the last one that is compared exactly would be. It is what a cosine of .075 is worth,
+/// and an estimate is off by .03, usually.
 const FURTHER: f32 = 0.03;
 /// Of how many of these exactly: some more than are compared, since what is nearly known may stand on the wrong side.
 const EXACT: usize = 520;

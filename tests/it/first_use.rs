@@ -1,9 +1,12 @@
 //! The first text that needs the model brings it here, from a mirror on this machine.
 
 use crate::house::{House, models};
+use crate::wire::until;
 use serde_json::json;
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,6 +39,34 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
         .args([house.path("models").as_os_str(), "-type".as_ref(), "f".as_ref(), "-name".as_ref(), "model*".as_ref()])
         .output();
     assert!(left.expect("runs").stdout.is_empty());
+}
+
+/// What stands in the place of Python is what pip is then: a child of the fetching, in the middle of its work.
+#[test]
+fn whatever_fetches_the_model_ends_with_the_daemon() {
+    let house = House::without_model();
+    let (programs, started) = (house.path("programs"), house.path("started"));
+    std::fs::create_dir(&programs).expect("a folder");
+    let python = programs.join("python3");
+    std::fs::write(
+        &python,
+        format!("#!/bin/sh\necho $$ > '{0}.new' && mv '{0}.new' '{0}' && read never < '{0}.never'\n", started.display()),
+    )
+    .expect("is written");
+    std::fs::set_permissions(&python, Permissions::from_mode(0o700)).expect("is set");
+    nix::unistd::mkfifo(&house.path("started.never"), nix::sys::stat::Mode::S_IRWXU).expect("is made");
+    house.configure_whole("");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let house = house.with("PATH", path);
+    house.session().store("semantic", "Sent for the model, which never comes");
+    until("pip is at work", || started.exists());
+    let pid = std::fs::read_to_string(&started).expect("is there");
+    assert!(house.loci(&["ctl", "stop"]).status.success());
+    until("it has ended", || {
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        // Whoever takes in orphans may not have looked yet.
+        state.is_empty() || state.contains(") Z ")
+    });
 }
 
 /// Serves the model's files by name; the address.

@@ -4,10 +4,13 @@
 //! started with, and so the person's proxy and certificates; the daemon itself opens no connection. Not here: the fetching.
 
 use super::{Embedder, State};
-use std::process::Stdio;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::io;
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 /// Whether the model may still be sent for.
 #[derive(Debug)]
@@ -44,12 +47,37 @@ impl FirstUse {
 }
 
 async fn fetch(embedder: Embedder) {
-    let Ok(locid) = std::env::current_exe() else { return };
     tracing::info!("fetching the model, since it is missing and wanted");
-    let child = Command::new(locid).args(["model", "fetch"]).stdin(Stdio::null()).stdout(Stdio::null()).kill_on_drop(true).status().await;
-    match child {
+    let ended = match Fetching::start() {
+        Ok(fetching) => fetching.ended().await,
+        Err(error) => Err(error),
+    };
+    match ended {
         Ok(status) if status.success() => embedder.look_again(),
         Ok(status) => tracing::warn!(%status, "the model could not be fetched; run loci model download"),
         Err(error) => tracing::warn!(%error, "the model could not be fetched; run loci model download"),
+    }
+}
+
+/// `locid model fetch` and whatever it starts: they end with this, pip too, which would go on writing into the models' folder.
+struct Fetching(Child);
+
+impl Fetching {
+    fn start() -> io::Result<Self> {
+        let mut locid = Command::new(std::env::current_exe()?);
+        Ok(Self(locid.args(["model", "fetch"]).stdin(Stdio::null()).stdout(Stdio::null()).process_group(0).spawn()?))
+    }
+
+    async fn ended(mut self) -> io::Result<ExitStatus> {
+        self.0.wait().await
+    }
+}
+
+impl Drop for Fetching {
+    fn drop(&mut self) {
+        // Once it has been waited for it has no number any more, and its group is empty: it waits for pip itself.
+        if let Some(pid) = self.0.id().and_then(|pid| i32::try_from(pid).ok()) {
+            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+        }
     }
 }

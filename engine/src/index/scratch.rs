@@ -114,6 +114,11 @@ impl Scratch {
         }
     }
 
+    /// The cosines of 64 slots, as far as they are known.
+    pub(crate) fn cosines_of(&self, number: usize) -> [f32; 64] {
+        self.cosines[number * 64..].first_chunk().copied().unwrap_or([0.0; 64])
+    }
+
     /// 64 estimates, each made that of the best piece.
     pub(crate) fn with_others(&self, number: usize, mut estimates: [f32; 64]) -> [f32; 64] {
         if let Some(others) = self.others.get(number * 64..number * 64 + 64) {

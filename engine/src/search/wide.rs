@@ -17,6 +17,9 @@ use std::collections::HashMap;
 /// Of how many the cosine is looked at more closely: of all, of one more for each so many, and of no more than that; estimates that are as
 /// good as one another are the more the more there are.
 const CLOSER: [usize; 3] = [4_000, 100, 5_000];
+/// Where so few of 64 are admitted, or fewer, their cosines are looked at at once: the signs of all 64 are as many bytes as the first bytes
+/// of eight vectors, and tell less.
+const FEW: u32 = 4;
 /// None of these is worth so much less, roughly, than the last one that is compared exactly would be. It is what a cosine of .075 is worth,
 /// and an estimate is off by .03, usually.
 const FURTHER: f32 = 0.03;
@@ -95,10 +98,16 @@ impl<'a> Wide<'a> {
         let [least, each, most] = CLOSER;
         let count = (least + self.mask.count() / each).min(most);
         let mut best = Best::new((count, count + count / 16));
-        for (number, word) in self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
-            let cosines = match depth {
-                Depth::Exact => self.exactly(number, *word, scratch),
-                _ => scratch.with_others(number, self.index.estimates(&rough, number)),
+        let words = || self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0);
+        let is_known = |word: u64| depth == Depth::Exact || word.count_ones() <= FEW;
+        let known: Vec<u32> =
+            words().filter(|(_, word)| is_known(**word)).flat_map(|(number, word)| slots_of(number, *word)).map(narrow).collect();
+        self.look_closer(&known, if depth == Depth::Exact { Known::Exactly } else { Known::Nearly }, scratch);
+        for (number, word) in words() {
+            let cosines = if is_known(*word) {
+                scratch.cosines_of(number)
+            } else {
+                scratch.with_others(number, self.index.estimates(&rough, number))
             };
             scratch.near[number] |= word & kernels::above(&cosines, MATCH_COSINE);
             let mut worth = scratch.weighed(number, &cosines, soft::ROUGHLY);
@@ -109,17 +118,6 @@ impl<'a> Wide<'a> {
             best.offer(number, *word, &worth);
         }
         best.done_near(EXACT, FURTHER)
-    }
-
-    /// The cosines of those of 64 slots that are admitted.
-    fn exactly(&self, number: usize, word: u64, scratch: &mut Scratch) -> [f32; 64] {
-        let slots: Vec<u32> = slots_of(number, word).map(narrow).collect();
-        let mut cosines = [0.0; 64];
-        for (slot, cosine) in slots.iter().zip(self.index.cosines(&self.asked, &slots)) {
-            cosines[*slot as usize % 64] = cosine;
-            scratch.set(*slot as usize, cosine, Known::Exactly, MATCH_COSINE);
-        }
-        cosines
     }
 
     /// The best of the candidates, once their cosines are looked at more closely.
@@ -305,8 +303,17 @@ mod tests {
 
     /// Texts in runs of one topic, some of them of two pieces, in two projects.
     fn index(stored: usize) -> Index {
+        index_with(stored, |_| true)
+    }
+
+    /// The same, as far as they are these; the rest are of another project and nothing is known of them.
+    fn index_with(stored: usize, these: impl Fn(usize) -> bool) -> Index {
         let mut index = Index::default();
         for number in 0..stored {
+            if !these(number) {
+                index.put(Entry { group: Some("c".to_owned()), ..Entry::bare(i64::try_from(number).expect("is small")) });
+                continue;
+            }
             let content = text(number);
             index.put(Entry {
                 seq: i64::try_from(number).expect("is small"),
@@ -354,6 +361,16 @@ mod tests {
         let whole = same_as(&index(STORED), Depth::Whole, &ASKED[..4]);
         assert!(exact.0 >= 0.99 && exact.1 == 60, "exact cosines: {exact:?}");
         assert!(whole.0 >= 0.85 && whole.1 >= 59, "all words: {whole:?}");
+    }
+
+    #[test]
+    fn where_few_stand_among_many_the_best_are_those_of_exact_cosines_too() {
+        // A part of them stands close together, the rest far apart.
+        let index = index_with(36_000, |number| number < 3_000 || number.is_multiple_of(16));
+        let few = index.mask(&filter()).words().iter().filter(|word| (1..=super::FEW).contains(&word.count_ones())).count();
+        assert!(few > 400, "{few} of 64");
+        let exact = same_as(&index, Depth::Exact, &ASKED);
+        assert!(exact.0 >= 0.995 && exact.1 == 60, "exact cosines: {exact:?}");
     }
 
     /// The share of the ten best at another depth that are found as usual, and how often the first is the same.

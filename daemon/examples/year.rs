@@ -5,9 +5,11 @@
 //! The engine is handed the time, so a year takes minutes. Texts come from the files (`id`, `text`; `id`, `text`, `relevant`), a part of
 //! each day, and from templates; the same questions are asked of both stores. Not here: the daemon's clock, its queues, its sockets.
 
+#[path = "shared/mod.rs"]
+mod shared;
+
 use loci_engine::access::Boosting;
 use loci_engine::change::Call;
-use loci_engine::embedding::{Asked, Coded};
 use loci_engine::maintain::{Step, actor};
 use loci_engine::recall::Question;
 use loci_engine::store::Draft;
@@ -16,12 +18,10 @@ use loci_engine::{Actor, Reader, Settings, Writer};
 use loci_proto::group::Group;
 use loci_proto::recall::{Degraded, RecallRequest};
 use loci_proto::stats::StatsRequest;
-use locid::embedding::{Embedder, Lane, ModelConfig};
 use serde_json::{Map, Value, json};
+use shared::{Anything, Model};
 use std::collections::HashMap;
 use std::path::PathBuf;
-
-type Anything = Box<dyn std::error::Error>;
 
 const DAYS: i64 = 365;
 const A_DAY: usize = 40;
@@ -40,54 +40,16 @@ struct Year {
 }
 
 fn main() -> Result<(), Anything> {
-    locid::embedding::onnx::switch_off_telemetry();
     let mut given = std::env::args().skip(1).map(PathBuf::from);
     let models = given.next().ok_or("say where the model is, and perhaps corpus.jsonl and queries.jsonl")?;
     let year = year(&given.collect::<Vec<_>>())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let embedder = Embedder::start(ModelConfig { models, ort_lib: None });
-    let mut model = Model { runtime, embedder, known: HashMap::new(), asked: HashMap::new() };
+    let mut model = Model::start(models)?;
     println!("| | day | active | compacted | facts | MB | R@10 last 30 days | R@10 older | asked |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for weekly in [true, false] {
         live(&year, &mut model, weekly)?;
     }
-    model.embedder.stop();
     Ok(())
-}
-
-/// The real model, and what it has said.
-struct Model {
-    runtime: tokio::runtime::Runtime,
-    embedder: Embedder,
-    known: HashMap<String, Coded>,
-    asked: HashMap<String, Asked>,
-}
-
-impl Model {
-    fn reads(&mut self, text: &str) -> Result<Coded, Anything> {
-        if let Some(known) = self.known.get(text) {
-            return Ok(known.clone());
-        }
-        let made = self.runtime.block_on(async {
-            self.embedder.settled().await;
-            self.embedder.document(text.to_owned(), Lane::Interactive).await
-        })?;
-        self.known.insert(text.to_owned(), made.clone());
-        Ok(made)
-    }
-
-    fn is_asked(&mut self, question: &str) -> Result<Asked, Anything> {
-        if let Some(asked) = self.asked.get(question) {
-            return Ok(asked.clone());
-        }
-        let asked = self.runtime.block_on(async {
-            self.embedder.settled().await;
-            self.embedder.query(question.to_owned()).await
-        })?;
-        self.asked.insert(question.to_owned(), asked.clone());
-        Ok(asked)
-    }
 }
 
 fn year(files: &[PathBuf]) -> Result<Year, Anything> {

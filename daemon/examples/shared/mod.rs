@@ -1,4 +1,4 @@
-//! The real model for examples that hand the engine its vectors: each text is read once.
+//! The real model for examples that hand the engine its vectors: each text is read once. Not here: what it is asked for.
 
 use loci_engine::embedding::{Asked, Coded};
 use locid::embedding::{Embedder, Lane, ModelConfig};
@@ -24,6 +24,7 @@ impl Model {
         Ok(Self { runtime, embedder, known: HashMap::new(), asked: HashMap::new() })
     }
 
+    /// What it reads in a text that is stored.
     pub fn reads(&mut self, text: &str) -> Result<Coded, Anything> {
         if let Some(known) = self.known.get(text) {
             return Ok(known.clone());
@@ -36,6 +37,7 @@ impl Model {
         Ok(made)
     }
 
+    /// What it reads in a question.
     pub fn is_asked(&mut self, question: &str) -> Result<Asked, Anything> {
         if let Some(asked) = self.asked.get(question) {
             return Ok(asked.clone());

@@ -14,12 +14,12 @@ use crate::{graph, kernels, query, soft};
 use soft::{Lift, Question};
 use std::collections::HashMap;
 
-/// Of how many the cosine is looked at more closely: of all, of one more for each so many, and of no more than that; estimates that are as
-/// good as one another are the more the more there are.
-const CLOSER: [usize; 3] = [4_000, 100, 5_000];
 /// Where so few of 64 are admitted, or fewer, their cosines are looked at at once: the signs of all 64 are as many bytes as the first bytes
 /// of eight vectors, and tell less.
 const FEW: u32 = 4;
+/// Of how many the cosine is looked at more closely: of all, of one more for each so many, and of no more than that; estimates that are as
+/// good as one another are the more the more there are.
+const CLOSER: [usize; 3] = [4_000, 100, 5_000];
 /// None of these is worth so much less, roughly, than the last one that is compared exactly would be. It is what a cosine of .075 is worth,
 /// and an estimate is off by .03, usually.
 const FURTHER: f32 = 0.03;

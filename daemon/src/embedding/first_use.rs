@@ -48,30 +48,22 @@ impl FirstUse {
 
 async fn fetch(embedder: Embedder) {
     tracing::info!("fetching the model, since it is missing and wanted");
-    let ended = match Fetching::start() {
-        Ok(fetching) => fetching.ended().await,
-        Err(error) => Err(error),
-    };
-    match ended {
+    match fetched().await {
         Ok(status) if status.success() => embedder.look_again(),
         Ok(status) => tracing::warn!(%status, "the model could not be fetched; run loci model download"),
         Err(error) => tracing::warn!(%error, "the model could not be fetched; run loci model download"),
     }
 }
 
+async fn fetched() -> io::Result<ExitStatus> {
+    let mut locid = Command::new(std::env::current_exe()?);
+    locid.args(["model", "fetch"]).stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
+    let mut fetching = Fetching(locid.spawn()?);
+    fetching.0.wait().await
+}
+
 /// `locid model fetch` and whatever it starts: they end with this, pip too, which would go on writing into the models' folder.
 struct Fetching(Child);
-
-impl Fetching {
-    fn start() -> io::Result<Self> {
-        let mut locid = Command::new(std::env::current_exe()?);
-        Ok(Self(locid.args(["model", "fetch"]).stdin(Stdio::null()).stdout(Stdio::null()).process_group(0).spawn()?))
-    }
-
-    async fn ended(mut self) -> io::Result<ExitStatus> {
-        self.0.wait().await
-    }
-}
 
 impl Drop for Fetching {
     fn drop(&mut self) {

@@ -29,7 +29,7 @@ pub(super) trait Encoder {
     fn pieces(&self, text: &str, used: Use) -> Result<Vec<Piece>, String>;
     /// A vector for each piece, and a code for each of its words.
     fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String>;
-    /// Gives back what it holds for the sake of speed alone: nobody wants anything for now.
+    /// Puts its memory in order: nobody wants anything for now.
     fn rest(&mut self) {}
 }
 

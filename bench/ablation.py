@@ -26,7 +26,7 @@ from quality import evals_folder
 HERE = REPOSITORY / "bench" / "ablation"
 COUNTS = {"REACH", "BEST", "SCAN_ALL", "COMPARED"}
 WHERE = {
-    "engine/src/soft/mod.rs": "COS LEX SOFT TERM_BESIDE PERSON FIRST DATE EXPECT RECENT",
+    "engine/src/soft/mod.rs": "COS SPREAD LONG LEX SOFT TERM_BESIDE PERSON FIRST DATE EXPECT RECENT",
     "engine/src/soft/order.rs": "ANSWER NEXT WINDOW QUESTION LINK",
     "engine/src/search/wide.rs": "COMPARED",
     "engine/src/search.rs": "SCAN_ALL",
@@ -50,10 +50,15 @@ def change(copy):
             own = ("soft::" if file == "engine/src/search.rs" else "") + name
             # Not where it is defined, imported, or spoken of.
             line = lambda line: line if re.match(r"\s*(pub|const|use|//)", line) else re.sub(rf"(?<!\w){own}\b", read.format(own), line)
-            text = "\n".join(line(each) for each in text.split("\n"))
+            changed = "\n".join(line(each) for each in text.split("\n"))
+            if changed == text:
+                sys.exit(f"Error: {file} has changed: nothing there reads {name}")
+            text = changed
         path.write_text(text)
-    swap(copy / "engine/src/soft/order.rs", "let around = best_around(&near);",
-         f"let around = crate::study::best_around(&near, crate::study::count({places['REACH']}, REACH), crate::study::count({places['BEST']}, BEST));")
+    order = copy / "engine/src/soft/order.rs"
+    swap(order, "self.around.look(&self.near);",
+         f"let around = crate::study::best_around(&self.near, crate::study::count({places['REACH']}, REACH), crate::study::count({places['BEST']}, BEST));")
+    swap(order, "self.around.mean(&self.near, at)", "around[at]")
     words = copy / "engine/src/soft/words.rs"
     swap(words, "/ (having + 0.5)).ln().max(0.0).sqrt()", f"/ (having + 0.5)).ln().max(0.0).powf(crate::study::value({places['RARITY']}, 0.5))")
     bm25 = copy / "engine/src/bm25.rs"
@@ -72,7 +77,7 @@ def swap(path, old, new):
     path.write_text(text.replace(old, new))
 
 
-def build(copy):
+def fill(copy):
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "proto", "engine", "daemon", "shim", "tests"):
         source = REPOSITORY / name
         if source.is_dir():
@@ -80,6 +85,10 @@ def build(copy):
         else:
             shutil.copy(source, copy)
     change(copy)
+
+
+def build(copy):
+    fill(copy)
     target = ["--target-dir", REPOSITORY / "target"]
     subprocess.run(["cargo", "build", "--release", "--locked", "-p", "locid", "--example", "ablation", *target], cwd=copy, check=True)
     return shutil.copy(REPOSITORY / "target/release/examples/ablation", copy / "ablation")
@@ -95,18 +104,20 @@ def total(figures):
 
 
 def table(told):
-    """A row a line: three figures a set, then J, and J of the two conversations without dates and in shuffled order."""
-    print("| row | LoCoMo | REALTALK | Cranfield | J | J beside | plain | shuffled | LoCoMo R@10 shuffled |")
-    print("|---|---|---|---|--:|--:|--:|--:|--:|")
+    """A row a line: three figures a set, then J, J of the two conversations without dates and in shuffled order, and of the further sets."""
+    print("| row | LoCoMo | REALTALK | Cranfield | J | J beside | plain | shuffled | LoCoMo R@10 shuffled | CISI | MED | LongMemEval |")
+    print("|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     first = None
     for each in told:
         figures = each["figures"]
         of = lambda key: " / ".join(f"{x:.1f}" for x in figures[key])
         talks = lambda how: (worth(figures[f"locomo {how}"]) + worth(figures[f"realtalk {how}"])) / 2
         first = total(figures) if first is None else first
+        further = " | ".join(f"{worth(figures[f'{name} dated']):.2f}" for name in ("cisi", "med", "longmemeval"))
         print(
             f"| {each['row']} | {of('locomo dated')} | {of('realtalk dated')} | {of('cranfield dated')} | {total(figures):.2f} | {total(figures) - first:+.2f} "
-            f"| {talks('plain'):.2f} | {talks('shuffled'):.2f} | {figures['locomo shuffled'][1]:.1f} |"
+            f"| {talks('plain'):.2f} | {talks('shuffled'):.2f} | {figures['locomo shuffled'][1]:.1f} "
+            f"| {further} |"
         )
 
 
@@ -116,7 +127,12 @@ def main():
     parser.add_argument("--models", type=Path, default=Path.home() / ".loci" / "models")
     parser.add_argument("--ablation", type=Path, help="what an earlier run has built and kept")
     parser.add_argument("--keep", type=Path, help="leave the copy in this folder")
+    parser.add_argument("--check", action="store_true", help="only see whether the constants can be found in the sources")
     given = parser.parse_args()
+    if given.check:
+        with tempfile.TemporaryDirectory() as folder:
+            fill(Path(folder))
+        return
     evals = evals_folder(REPOSITORY) or sys.exit("Error: the test sets are not beside the repository")
     with tempfile.TemporaryDirectory() as folder:
         copy = given.keep or Path(folder)

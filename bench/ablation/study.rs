@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What can be changed.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 23] = [
     "COS",
     "LEX",
     "SOFT",
@@ -27,6 +27,8 @@ pub const NAMES: [&str; 21] = [
     "K1",
     "B",
     "RARITY",
+    "SPREAD",
+    "LONG",
 ];
 static VALUES: [AtomicU64; NAMES.len()] = [const { AtomicU64::new(u64::MAX) }; NAMES.len()];
 

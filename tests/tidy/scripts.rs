@@ -4,6 +4,7 @@ use crate::keep;
 use crate::repository::{File, files, read, root};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 fn is_shell(file: &File) -> bool {
     let text = file.text();
@@ -34,6 +35,14 @@ fn scripts_can_be_run() {
     let runs = |file: &File| fs::metadata(root().join(&file.path)).is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
     let lame = files.iter().filter(|file| is_shell(file) && !runs(file));
     keep("A shell script can be run (chmod +x).", &lame.map(|file| file.path.clone()).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_study_of_the_ranking_finds_the_constants_of_the_engine() {
+    let study = Command::new("python3").args(["bench/ablation.py", "--check"]).current_dir(root()).output().expect("python3 runs");
+    let said = String::from_utf8_lossy(&study.stderr).trim().to_owned();
+    let rule = "bench/ablation.py can be run: whoever moves a constant of the ranking tells the study where it is now.";
+    keep(rule, if study.status.success() { &[] } else { std::slice::from_ref(&said) });
 }
 
 /// The commands of a page's blocks of shell, in their order.

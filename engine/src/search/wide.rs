@@ -20,9 +20,9 @@ const FEW: u32 = 4;
 /// Of how many the cosine is looked at more closely: of all, of one more for each so many, and of no more than that; estimates that are as
 /// good as one another are the more the more there are.
 const CLOSER: [usize; 3] = [4_000, 100, 5_000];
-/// None of these is worth so much less, roughly, than the last one that is compared exactly would be. It is what a cosine of .075 is worth,
-/// and an estimate is off by .03, usually.
-const FURTHER: f32 = 0.03;
+/// None of these is worth as much less, roughly, than the last one that is compared exactly would be as a cosine of this is worth. An
+/// estimate is off by .03, usually.
+const FURTHER: f32 = 0.075;
 /// Of how many of these exactly: some more than are compared, since what is nearly known may stand on the wrong side.
 const EXACT: usize = 520;
 /// How many of these have their words compared.
@@ -98,6 +98,7 @@ impl<'a> Wide<'a> {
         let [least, each, most] = CLOSER;
         let count = (least + self.mask.count() / each).min(most);
         let mut best = Best::new((count, count + count / 16));
+        let roughly = self.question.roughly();
         let words = || self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0);
         let is_known = |word: u64| depth == Depth::Exact || word.count_ones() <= FEW;
         let known: Vec<u32> =
@@ -110,14 +111,14 @@ impl<'a> Wide<'a> {
                 scratch.with_others(number, self.index.estimates(&rough, number))
             };
             scratch.near[number] |= word & kernels::above(&cosines, MATCH_COSINE);
-            let mut worth = scratch.weighed(number, &cosines, soft::ROUGHLY);
+            let mut worth = scratch.weighed(number, &cosines, roughly);
             if !self.plain {
                 #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
                 slots_of(number, *word).for_each(|slot| worth[slot % 64] += self.named(slot) as f32);
             }
             best.offer(number, *word, &worth);
         }
-        best.done_near(EXACT, FURTHER)
+        best.done_near(EXACT, FURTHER * roughly[0])
     }
 
     /// The best of the candidates, once their cosines are looked at more closely.
@@ -183,7 +184,7 @@ impl<'a> Wide<'a> {
 
     /// What a memory is worth by everything but its words; its cosine is known, nearly at least.
     fn own(&self, slot: u32, scratch: &Scratch) -> f64 {
-        soft::base(f64::from(scratch.cosines[slot as usize]), scratch.lexical_of(slot)) + self.named(slot as usize)
+        self.question.base(f64::from(scratch.cosines[slot as usize]), scratch.lexical_of(slot)) + self.named(slot as usize)
     }
 
     /// The centres and all around them, with what their surroundings add.
@@ -218,7 +219,7 @@ impl<'a> Wide<'a> {
         let mut best: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
         keep_best(&mut best, count);
         let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
-        let worth = |slot: &u32, scratch: &Scratch| soft::base(f64::from(scratch.cosines[*slot as usize]), 0.0);
+        let worth = |slot: &u32, scratch: &Scratch| self.question.base(f64::from(scratch.cosines[*slot as usize]), 0.0);
         let before: Vec<f64> = chosen.iter().map(|slot| worth(slot, scratch)).collect();
         self.look_closer(&chosen, Known::Exactly, scratch);
         for (((_, at), slot), before) in best.iter().zip(&chosen).zip(before) {
@@ -358,7 +359,7 @@ mod tests {
     #[test]
     fn the_best_of_many_are_those_of_exact_cosines_and_nearly_those_of_comparing_everything() {
         let exact = same_as(&index(MANY), Depth::Exact, &ASKED);
-        let whole = same_as(&index(STORED), Depth::Whole, &ASKED[..4]);
+        let whole = same_as(&index(STORED), Depth::Whole, &ASKED[..5]);
         assert!(exact.0 >= 0.99 && exact.1 == 60, "exact cosines: {exact:?}");
         assert!(whole.0 >= 0.85 && whole.1 >= 59, "all words: {whole:?}");
     }
@@ -389,15 +390,15 @@ mod tests {
         (f64::from(same) / f64::from(all), first)
     }
 
-    /// What is asked about a text, `*` being three of its words. The last has a meaning only: no text has its word.
-    const ASKED: [&str; 5] = ["* in March 2024", "* Marta", "*", "*", "unheard"];
+    /// What is asked about a text, `*` being three of its words and `…` all eight. The last has a meaning only: no text has its word.
+    const ASKED: [&str; 6] = ["* in March 2024", "* Marta", "*", "*", "…", "unheard"];
 
     /// A question of this kind about one of so many texts, near it in meaning.
     fn question(turn: usize, kind: &str, stored: usize) -> (String, Asked) {
         let number = mixed(turn + 77) % stored;
         let content = text(number);
         let said = content.trim_end_matches('?').rsplit(": ").next().unwrap_or_default();
-        let words = kind.replace('*', &said.rsplit(' ').take(3).collect::<Vec<_>>().join(" "));
+        let words = kind.replace('*', &said.rsplit(' ').take(3).collect::<Vec<_>>().join(" ")).replace('…', said);
         let asked = asked(&words, vector(number / 6, number + stored));
         (words, asked)
     }

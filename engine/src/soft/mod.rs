@@ -30,6 +30,10 @@ use text::Wanted;
 
 /// What the cosine of the text counts.
 const COS: f64 = 0.4;
+/// Over so many words the weight of a question may be spread; over twice as many, and the cosine counts twice as much.
+const SPREAD: f64 = 6.0;
+/// How many times as much it counts at most.
+const LONG: f64 = 3.0;
 /// What BM25 as a share of the ideal counts.
 const LEX: f64 = 0.2;
 /// What the soft match of the words counts.
@@ -37,13 +41,13 @@ const SOFT: f64 = 1.0;
 /// What a word counts that stands in the memory next door.
 const TERM_BESIDE: f64 = 0.7;
 /// What it adds to be said by the one person whom the question names.
-const PERSON: f64 = 0.12;
+const PERSON: f64 = 0.15;
 /// What it adds to that to be said in the first person.
-const FIRST: f64 = 0.12;
+const FIRST: f64 = 0.15;
 /// What it adds to be of a date that the question names.
-const DATE: f64 = 0.25;
+const DATE: f64 = 0.3;
 /// What it adds to hold a word of time where the question asks when, a name where it asks where.
-const EXPECT: f64 = 0.1;
+const EXPECT: f64 = 0.12;
 /// What follows a question gets of its score.
 const ANSWER: f64 = 0.1;
 /// What each gets of the better of its two neighbours.
@@ -89,8 +93,10 @@ pub(crate) struct Item<'a> {
 }
 
 /// What is known of a question.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Question {
+    /// What the cosine of the text counts.
+    cos: f64,
     weights: Vec<f64>,
     eights: Vec<Eight>,
     dates: Vec<Named>,
@@ -102,7 +108,10 @@ pub(crate) struct Question {
 impl Question {
     /// Reads a question that is asked on the day `today`; `words` are its content words, one a stem.
     pub(crate) fn new(text: &str, words: &[Word], today: i32) -> Self {
+        let squares: f64 = words.iter().map(|word| word.weight * word.weight).sum();
         Self {
+            // One divided by the sum of the squares is as many words as would have the weight if all had the same.
+            cos: COS * if squares > 0.0 { (1.0 / squares / SPREAD).clamp(1.0, LONG) } else { 1.0 },
             weights: words.iter().map(|word| word.weight).collect(),
             eights: words::side_by_side(words),
             dates: dates::named(text),
@@ -110,6 +119,17 @@ impl Question {
             today,
             wanted: text::wanted(text),
         }
+    }
+
+    /// What the text as a whole and its words are worth.
+    pub(crate) fn base(&self, cosine: f64, lexical: f64) -> f64 {
+        self.cos * cosine.max(0.0) + LEX * lexical
+    }
+
+    /// What both count, where they are only roughly known.
+    #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
+    pub(crate) fn roughly(&self) -> [f32; 2] {
+        [self.cos as f32, LEX as f32]
     }
 
     /// Whether it names a date.
@@ -177,21 +197,12 @@ impl Question {
     }
 }
 
-/// What the text as a whole and its words are worth.
-pub(crate) fn base(cosine: f64, lexical: f64) -> f64 {
-    COS * cosine.max(0.0) + LEX * lexical
-}
-
-/// What both count, where they are only roughly known.
-#[expect(clippy::cast_possible_truncation, reason = "the constants have few digits")]
-pub(crate) const ROUGHLY: [f32; 2] = [COS as f32, LEX as f32];
-
 /// The score of each memory. `items` stand in the order of `orders`, one after the other.
 pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) -> Vec<f64> {
     let days: Vec<Option<i32>> = items.iter().map(|item| item.day).collect();
     let worth = |(item, near): (&Item<'_>, f64)| question.worth(item.kind, near, item.said_by_named);
     let named: Vec<f64> = items.iter().zip(question.nearness(&days)).map(worth).collect();
-    let mut scores: Vec<f64> = items.iter().map(|item| base(item.cosine, item.lexical)).collect();
+    let mut scores: Vec<f64> = items.iter().map(|item| question.base(item.cosine, item.lexical)).collect();
     let codes: Vec<&[Code]> = items.iter().map(|item| item.codes).collect();
     let asks: Vec<bool> = items.iter().map(|item| item.kind.question).collect();
     let (mut lift, mut room) = (Lift::default(), Vec::new());

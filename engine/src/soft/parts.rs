@@ -4,7 +4,7 @@
 //! by people alone, so it may cost what it costs. Not here: how parts are told (`explain`).
 
 use super::order::{BestAround, answered, beside};
-use super::{ANSWER, COS, DATE, EXPECT, FIRST, Item, LEX, NEXT, Order, PERSON, QUESTION, Question, WINDOW, base, ranges};
+use super::{ANSWER, DATE, EXPECT, FIRST, Item, NEXT, Order, PERSON, QUESTION, Question, WINDOW, ranges};
 use crate::embedding::Code;
 
 /// The steps by name, in the order of [`Parts`].
@@ -22,7 +22,7 @@ pub(crate) fn parts(items: &[Item<'_>], orders: &[Order], question: &Question) -
     let mut all = Vec::with_capacity(items.len());
     for (order, range) in ranges(orders) {
         let (of_order, near) = (&items[range.clone()], &near[range.clone()]);
-        let legs: Vec<f64> = of_order.iter().map(|item| base(item.cosine, item.lexical)).collect();
+        let legs: Vec<f64> = of_order.iter().map(|item| question.base(item.cosine, item.lexical)).collect();
         let mut scores = legs.clone();
         let codes: Vec<&[Code]> = of_order.iter().map(|item| item.codes).collect();
         question.add_matches(&mut scores, &codes, order.link, &mut Vec::new());
@@ -33,7 +33,7 @@ pub(crate) fn parts(items: &[Item<'_>], orders: &[Order], question: &Question) -
         let asks: Vec<bool> = of_order.iter().map(|item| item.kind.question).collect();
         for (at, [answer, next, window, asking]) in lifted(&scores, &asks, order.link).into_iter().enumerate() {
             let (item, [person, first_person, expect]) = (&of_order[at], said(&of_order[at], question));
-            let (cosine, bm25, date) = (COS * item.cosine.max(0.0), LEX * item.lexical, DATE * near[at]);
+            let (cosine, bm25, date) = (question.base(item.cosine, 0.0), question.base(0.0, item.lexical), DATE * near[at]);
             let recent = recent[range.start + at];
             all.push([cosine, bm25, words[at], date, person, first_person, expect, answer, next, window, asking, recent]);
         }

@@ -48,7 +48,8 @@ class Model:
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.add_session_config_entry("session.intra_op.spin_duration_us", "10")
+        options.add_session_config_entry("session.force_spinning_stop", "1")
         self._session = ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
     def run(self, batch):

@@ -83,7 +83,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let many = mask.count() > soft::SCAN_ALL && sought.depth != Depth::Whole;
     let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
     let legs = || Legs::new(index, mask, sought, &named);
-    let (mut scored, matched) = match soft {
+    let Ranked { mut scored, matched, longer } = match soft {
         Some(asked) if many => wide::find(index, mask, sought, (asked, &named)),
         Some(asked) => legs().soft(sought, asked),
         None => legs().plain(sought),
@@ -94,9 +94,23 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let mut found = found(index, &above, scored, (matched, sought.limit));
     found.account = telling.then(|| legs().account(sought, soft, &Outcome { scored: &own, linked: &linked, ranked: &found.ranked }));
     let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
-    let lifted = |slot: &usize| linked.get(slot).copied().unwrap_or(0.0);
-    found.weak = found.ranked.first().zip(floor).is_some_and(|((slot, best), floor)| *best - lifted(slot) < floor);
+    // What the floor is compared with is what a short question without links would give.
+    let more = |slot: usize| match soft {
+        Some(asked) if longer > 0.0 => longer * f64::from(index.cosines(&Stepped::from(&asked.vector), &[narrow(slot)])[0]).max(0.0),
+        _ => 0.0,
+    } + linked.get(&slot).copied().unwrap_or(0.0);
+    found.weak = found.ranked.first().zip(floor).is_some_and(|((slot, best), floor)| *best - more(*slot) < floor);
     found
+}
+
+/// What a ranking gives.
+struct Ranked {
+    /// Slots and scores, in no order.
+    scored: Vec<(usize, f64)>,
+    /// How many match.
+    matched: usize,
+    /// What a cosine of 1 adds since the question is long.
+    longer: f64,
 }
 
 /// The two legs, and what they are taken over. What is said of memories stands in the order of `slots`.
@@ -163,18 +177,20 @@ impl<'a> Legs<'a> {
         (0..self.slots.len()).filter(|at| matching[*at]).map(|at| self.candidate(at, &lexical)).collect()
     }
 
-    fn plain(&self, sought: &Sought<'_>) -> (Vec<(usize, f64)>, usize) {
+    fn plain(&self, sought: &Sought<'_>) -> Ranked {
         let candidates = self.matching_candidates();
-        (rank::scores(sought.fusion, sought.asked.is_some(), &candidates), candidates.len())
+        let scored = rank::scores(sought.fusion, sought.asked.is_some(), &candidates);
+        Ranked { scored, matched: candidates.len(), longer: 0.0 }
     }
 
-    fn soft(&self, sought: &Sought<'_>, asked: &Asked) -> (Vec<(usize, f64)>, usize) {
+    fn soft(&self, sought: &Sought<'_>, asked: &Asked) -> Ranked {
         let ((places, orders), matching) = (self.orders(), self.matching());
         let items = self.items(sought, &places, &self.lexical(bm25::SHORT));
-        let scores = soft::scores(&items, &orders, &self.question(sought, asked));
+        let question = self.question(sought, asked);
+        let scores = soft::scores(&items, &orders, &question);
         let made = places.iter().zip(scores).map(|(at, score)| Scored { slot: self.slot(*at), score, matches: matching[*at] });
         let matched = matching.iter().filter(|matches| **matches).count();
-        (worth_giving(made.collect(), matched), matched)
+        Ranked { scored: worth_giving(made.collect(), matched), matched, longer: question.longer() }
     }
 
     /// How scores came about: the memories' own, and what came of them.

@@ -62,6 +62,7 @@ fn as_of_reference(house: &House, query: &str, asked: &Asked) -> Vec<(String, f6
     let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000, "explain": true});
     let score = |result: loci_proto::recall::Recalled| {
         let parts = result.why.map(|why| why.parts).unwrap_or_default();
+        assert!(parts.iter().all(|part| part.step != "roughly"), "all of so few memories is compared: {parts:?}");
         let known = parts.iter().filter(|part| part.step != "recency");
         (result.content.unwrap_or_default(), known.map(|part| part.adds).sum())
     };

@@ -85,6 +85,11 @@ fn an_answer_that_is_hardly_one_is_given_and_says_so() {
     assert_eq!((contents(&good)[0].as_str(), &good["weak"]), (NOTES[2], &Value::Null), "{good}");
     let poor = agent.call("recall_memory", json!({"query": "Which programming language do we use?"})).expect("is answered");
     assert_eq!((contents(&poor).is_empty(), &poor["weak"]), (false, &json!(true)), "{poor}");
+    // A long question asks more by its meaning; that alone makes nothing an answer.
+    let long = "Which programming language, compiler, linter, formatter, package registry, container image, database engine, message \
+                broker and operating system version does the platform group recommend for new services?";
+    let poor = agent.call("recall_memory", json!({"query": long})).expect("is answered");
+    assert_eq!(poor["weak"], json!(true), "{poor}");
 }
 
 #[test]

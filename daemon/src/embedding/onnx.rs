@@ -22,6 +22,9 @@ pub const INTRA_THREADS: usize = 2;
 /// costs as much as this.
 const AWAKE_US: &str = "10";
 
+/// The first minor version of ONNX Runtime that is known to heed it; earlier ones would stay awake for a whole run.
+const AWAKE_SINCE: u32 = 27;
+
 const TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
 
 /// The first minor version of ONNX Runtime whose official builds carry telemetry.
@@ -85,8 +88,9 @@ impl Model {
             (weights.join(), rest)
         });
         weights.map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
-        let (environment, pieces, warnings) = rest?;
-        let session = open_session(&environment, &files.graph, threads).map_err(refused)?;
+        let Prepared { environment, pieces, minor, warnings } = rest?;
+        let awake = minor.is_some_and(|minor| minor >= AWAKE_SINCE);
+        let session = open_session(&environment, &files.graph, threads, awake).map_err(refused)?;
         let mut options = RunOptions::new().map_err(refused)?;
         // Without this a long batch's memory is kept for ever.
         options.set("memory.enable_memory_arena_shrinkage", "cpu:0").map_err(refused)?;
@@ -164,16 +168,28 @@ fn codes(states: &[f32], piece: &Piece) -> Vec<Code> {
     piece.words.iter().map(code).collect()
 }
 
-/// Everything but weights and session: the checked library, opened, and the tokenizer.
-fn prepare(files: &Files) -> Result<(Environment, Pieces, Vec<String>), LoadError> {
-    let warnings = match files.library_pin {
-        Some(pin) => check(&files.library, pin).map(|()| None)?,
-        None => warning_about(&files.library)?,
+/// Everything but weights and session.
+struct Prepared {
+    environment: Environment,
+    pieces: Pieces,
+    /// The minor version of the runtime, where it can be told.
+    minor: Option<u32>,
+    warnings: Vec<String>,
+}
+
+/// Checks the library and opens it, and reads the tokenizer.
+fn prepare(files: &Files) -> Result<Prepared, LoadError> {
+    let (minor, warning) = match files.library_pin {
+        Some(pin) => check(&files.library, pin).map(|()| (minor_version(pin.folder, &[]), None))?,
+        None => {
+            let minor = minor_version(&files.library.to_string_lossy(), &read(&files.library)?);
+            (minor, warning_about(&files.library, minor))
+        }
     };
     let environment = environment(&files.library)?;
     check(&files.tokenizer, &TOKENIZER)?;
     let pieces = Pieces::from_json(&read(&files.tokenizer)?).map_err(LoadError::Refused)?;
-    Ok((environment, pieces, warnings.into_iter().collect()))
+    Ok(Prepared { environment, pieces, minor, warnings: warning.into_iter().collect() })
 }
 
 /// The process's one environment. ONNX Runtime allows no second, not even after the first was dropped, so it stays for good.
@@ -188,11 +204,11 @@ fn environment(library: &Path) -> Result<Environment, LoadError> {
     Ok(known.insert(environment).clone())
 }
 
-fn open_session(environment: &Environment, graph: &Path, threads: usize) -> ort::Result<Session> {
+fn open_session(environment: &Environment, graph: &Path, threads: usize, awake: bool) -> ort::Result<Session> {
     Session::builder(environment)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(threads)?
-        .with_intra_op_spinning(true)?
+        .with_intra_op_spinning(awake)?
         .with_config_entry("session.intra_op.spin_duration_us", AWAKE_US)?
         // From run to run it sleeps.
         .with_config_entry("session.force_spinning_stop", "1")?
@@ -200,15 +216,14 @@ fn open_session(environment: &Environment, graph: &Path, threads: usize) -> ort:
 }
 
 /// What the person should know about a runtime of their own.
-fn warning_about(library: &Path) -> Result<Option<String>, LoadError> {
-    let minor = minor_version(&library.to_string_lossy(), &read(library)?);
-    Ok(match minor {
+fn warning_about(library: &Path, minor: Option<u32>) -> Option<String> {
+    match minor {
         Some(minor) if minor < TELEMETRY_SINCE => None,
         Some(minor) => Some(format!(
             "LOCI_ORT_LIB names ONNX Runtime 1.{minor}; official builds from 1.{TELEMETRY_SINCE} on have telemetry, which loci switches off"
         )),
         None => Some(format!("LOCI_ORT_LIB names an ONNX Runtime of unknown version: {}", library.display())),
-    })
+    }
 }
 
 /// The minor version of a runtime: from the symbol version that Linux builds carry, else from the file's name.
@@ -236,7 +251,8 @@ fn said<T>(error: ort::Error<T>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::minor_version;
+    use super::{AWAKE_SINCE, minor_version};
+    use crate::embedding::pins::RUNTIME_VERSION;
 
     #[test]
     fn the_version_comes_from_the_symbol_and_else_from_the_name() {
@@ -244,5 +260,9 @@ mod tests {
         assert_eq!(minor_version("/x/libonnxruntime.so.1.27.0", b""), Some(27));
         assert_eq!(minor_version("/onnxruntime-1.20/libonnxruntime.1.30.0.dylib", b""), Some(30));
         assert_eq!(minor_version("/x/onnxruntime.dll", b""), None);
+        assert!(
+            minor_version(&format!("onnxruntime-{RUNTIME_VERSION}"), &[]).is_some_and(|minor| minor >= AWAKE_SINCE),
+            "the pinned one heeds how long it may stay awake"
+        );
     }
 }

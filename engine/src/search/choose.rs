@@ -9,7 +9,7 @@ use crate::kernels;
 /// So many times as many as are wanted are kept before the best of them are chosen: choosing oftener costs more than it keeps out.
 const KEPT: usize = 4;
 /// No number is greater. What the greatest one is would be another pass, and those that do not count would have a say in it.
-const MOST: f32 = 2.0;
+pub(super) const MOST: f32 = 4.0;
 /// How often a span is halved at most: nothing tells apart what is left in it then.
 const HALVINGS: usize = 24;
 

@@ -5,8 +5,8 @@
 //! are far from the question. `Depth::Whole` compares everything and is what this is measured by. Not here: stores in which everything
 //! can be compared (`search`).
 
-use super::choose::Best;
-use super::{Depth, MATCH_COSINE, Scored, Sought, among, asked_words, words, worth_giving};
+use super::choose::{Best, MOST};
+use super::{Depth, MATCH_COSINE, Ranked, Scored, Sought, among, asked_words, words, worth_giving};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
 use crate::index::{Around, Index, Known, Mask, Rough, Said, Scratch, Stepped, narrow, slots_of};
@@ -34,8 +34,10 @@ const LINKED: usize = 40;
 /// A word in this many of two memories, or more, tells nothing apart.
 const COMMON: usize = 2;
 
+const _: () = assert!(soft::GREATEST < MOST as f64, "what is chosen by halving is never more");
+
 /// Finds the best of many.
-pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, named): (&Asked, &[usize])) -> (Vec<(usize, f64)>, usize) {
+pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, named): (&Asked, &[usize])) -> Ranked {
     index.with_scratch(|scratch| {
         let wide = Wide::new(index, mask, sought, (asked, named), scratch);
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
@@ -47,7 +49,7 @@ pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, name
         centres.dedup();
         let scored = wide.surroundings(centres, scratch);
         let matched = scratch.matching_in(mask);
-        (worth_giving(scored, matched), matched)
+        Ranked { scored: worth_giving(scored, matched), matched, longer: wide.question.longer() }
     })
 }
 
@@ -192,7 +194,9 @@ impl<'a> Wide<'a> {
         let wanted = centres.len();
         // One more on each side: a neighbour is lifted by its own neighbour.
         let Around { slots, runs } = self.index.around(self.mask, centres, soft::REACH + 1);
-        self.look_closer(&slots, Known::Nearly, scratch);
+        // What a thousandth is worth to a long question may change their order.
+        let known = if self.question.longer() > 0.0 { Known::Exactly } else { Known::Nearly };
+        self.look_closer(&slots, known, scratch);
         let mut scores: Vec<f64> = slots.iter().map(|slot| self.own(*slot, scratch)).collect();
         let codes: Vec<&[Code]> = slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
         let said: Vec<Said> = slots.iter().map(|slot| self.index.said(*slot as usize)).collect();
@@ -390,15 +394,18 @@ mod tests {
         (f64::from(same) / f64::from(all), first)
     }
 
-    /// What is asked about a text, `*` being three of its words and `…` all eight. The last has a meaning only: no text has its word.
+    /// What is asked about a text, `*` being three of its words and `…` all of its and of two others. The last has a meaning only: no text has its word.
     const ASKED: [&str; 6] = ["* in March 2024", "* Marta", "*", "*", "…", "unheard"];
 
     /// A question of this kind about one of so many texts, near it in meaning.
     fn question(turn: usize, kind: &str, stored: usize) -> (String, Asked) {
         let number = mixed(turn + 77) % stored;
-        let content = text(number);
-        let said = content.trim_end_matches('?').rsplit(": ").next().unwrap_or_default();
-        let words = kind.replace('*', &said.rsplit(' ').take(3).collect::<Vec<_>>().join(" ")).replace('…', said);
+        let said = |number: usize| {
+            let content = text(number % stored);
+            content.trim_end_matches('?').rsplit([':', ']']).next().unwrap_or_default().trim().to_owned()
+        };
+        let few = said(number).rsplit(' ').take(3).collect::<Vec<_>>().join(" ");
+        let words = kind.replace('*', &few).replace('…', &[number, number + 7, number + 13].map(said).join(" "));
         let asked = asked(&words, vector(number / 6, number + stored));
         (words, asked)
     }

@@ -3,7 +3,7 @@
 //! A memory scores by the cosine of its text, by BM25, and by how well each of its words meets the words of the question as the model
 //! understands them; then by what the question names (a person, a date) or wants (a time, a place), and by what was stored beside it.
 //! docs/retrieval.md has the recipe, the figures, and for each constant the row that chose it; "the reference" is the implementation
-//! in numpy that those figures were made with, and `search_tests` compares the two. Not here: which memories may be found (`index`), where
+//! in numpy that most of them come from, and `search_tests` compares the formulas of the two. Not here: which memories may be found (`index`), where
 //! word statistics come from (`bm25`), codes and vectors (`embedding`).
 
 mod dates;
@@ -69,6 +69,9 @@ const LINK: f64 = 0.045;
 /// Up to this many memories everything of all is compared; of more only the words of the best by everything else, and of their neighbours.
 pub(crate) const SCAN_ALL: usize = 2_000;
 
+/// More than anything but its words can be worth of a memory: it may hold both what "when" and "where" want.
+pub(crate) const GREATEST: f64 = COS * LONG + LEX + DATE + PERSON + FIRST + 2.0 * EXPECT;
+
 /// While the words of one memory are compared, those of the one so many further on are brought from memory.
 pub(crate) const AHEAD: usize = 4;
 
@@ -130,6 +133,11 @@ impl Question {
     #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
     pub(crate) fn roughly(&self) -> [f32; 2] {
         [self.cos as f32, LEX as f32]
+    }
+
+    /// What a cosine of 1 adds to a score since the question is long, its share in the window with it.
+    pub(crate) fn longer(&self) -> f64 {
+        (1.0 + WINDOW) * (self.cos - COS)
     }
 
     /// Whether it names a date.
@@ -223,4 +231,28 @@ fn ranges(orders: &[Order]) -> impl Iterator<Item = (Order, std::ops::Range<usiz
         *first = range.end;
         Some((*order, range))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the cosine counts for a question whose words have these weights.
+    fn cos(weights: &[f64]) -> f64 {
+        let sum: f64 = weights.iter().sum();
+        let words: Vec<Word> = weights.iter().map(|weight| Word { code: Code::of(&[1.0; 384]), weight: weight / sum }).collect();
+        Question::new("", &words, 0).base(1.0, 0.0)
+    }
+
+    #[test]
+    fn the_longer_a_question_the_more_its_meaning_counts_up_to_a_bound() {
+        let of_equal = |count: usize| cos(&vec![1.0; count]) / COS;
+        for (count, long) in [(0, 1.0), (1, 1.0), (6, 1.0), (9, 1.5), (12, 2.0), (18, LONG), (64, LONG)] {
+            assert!((of_equal(count) - long).abs() < 1e-9, "{count}: {}", of_equal(count));
+        }
+        // Many words of which one says it all are one word.
+        let mut weights = vec![0.01; 20];
+        weights.push(10.0);
+        assert!((cos(&weights) / COS - 1.0).abs() < 1e-9);
+    }
 }

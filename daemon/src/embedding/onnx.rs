@@ -179,12 +179,12 @@ struct Prepared {
 
 /// Checks the library and opens it, and reads the tokenizer.
 fn prepare(files: &Files) -> Result<Prepared, LoadError> {
-    let (minor, warning) = match files.library_pin {
-        Some(pin) => check(&files.library, pin).map(|()| (minor_version(pin.folder, &[]), None))?,
-        None => {
-            let minor = minor_version(&files.library.to_string_lossy(), &read(&files.library)?);
-            (minor, warning_about(&files.library, minor))
-        }
+    let (minor, warning) = if let Some(pin) = files.library_pin {
+        check(&files.library, pin)?;
+        (minor_version(pin.folder, &[]), None)
+    } else {
+        let minor = minor_version(&files.library.to_string_lossy(), &read(&files.library)?);
+        (minor, warning_about(&files.library, minor))
     };
     let environment = environment(&files.library)?;
     check(&files.tokenizer, &TOKENIZER)?;

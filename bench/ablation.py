@@ -4,8 +4,8 @@
     python3 bench/ablation.py [--rows FILE] [--keep FOLDER]       some 10 minutes; prints tables
 
 A copy of the workspace is made in which the constants of the ranking are read at run time, built beside the real one, and thrown away;
-what is shipped has no such thing. The test sets are those of `bench/run.py --quality` and three further ones. Three stores of each conversation: as it is,
-without dates before the texts, and in shuffled order. Not here: the rows (ablation/rows.tsv), how answers are judged (ablation/ablation.rs).
+what is shipped has no such thing. The test sets are those of `bench/run.py --quality` and three further ones. Three stores of each
+conversation: as it is, without dates before the texts, and in shuffled order. Not here: the rows (ablation/rows.tsv), how answers are judged (ablation/ablation.rs).
 """
 
 import argparse

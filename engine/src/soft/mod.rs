@@ -3,8 +3,8 @@
 //! A memory scores by the cosine of its text, by BM25, and by how well each of its words meets the words of the question as the model
 //! understands them; then by what the question names (a person, a date) or wants (a time, a place), and by what was stored beside it.
 //! docs/retrieval.md has the recipe, the figures, and for each constant the row that chose it; "the reference" is the implementation
-//! in numpy that most of them come from, and `search_tests` compares the formulas of the two. Not here: which memories may be found (`index`), where
-//! word statistics come from (`bm25`), codes and vectors (`embedding`).
+//! in numpy that most of them come from, and `search_tests` compares the formulas of the two. Not here: which memories may be found
+//! (`index`), where word statistics come from (`bm25`), codes and vectors (`embedding`).
 
 mod dates;
 mod order;
@@ -69,7 +69,7 @@ const LINK: f64 = 0.045;
 /// Up to this many memories everything of all is compared; of more only the words of the best by everything else, and of their neighbours.
 pub(crate) const SCAN_ALL: usize = 2_000;
 
-/// More than anything but its words can be worth of a memory: it may hold both what "when" and "where" want.
+/// No memory is worth more by everything but its words: it may hold both what "when" and what "where" want.
 pub(crate) const GREATEST: f64 = COS * LONG + LEX + DATE + PERSON + FIRST + 2.0 * EXPECT;
 
 /// While the words of one memory are compared, those of the one so many further on are brought from memory.

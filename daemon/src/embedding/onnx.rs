@@ -18,8 +18,8 @@ use std::{fs, thread};
 /// Cores that one run uses. A second one takes a third off a query; further ones would be taken from the person's own work.
 pub const INTRA_THREADS: usize = 2;
 
-/// How long a core that has done its share of a step waits for the next step before it sleeps. A step takes some 100 us, and waking a core
-/// costs as much as this.
+/// How long a core that has done its share of a step waits for the next step before it sleeps. Longer saves nothing more, and is taken from
+/// other programs that want the core.
 const AWAKE_US: &str = "10";
 
 /// The first minor version of ONNX Runtime that is known to heed it; earlier ones would stay awake for a whole run.

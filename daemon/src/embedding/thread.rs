@@ -1,8 +1,8 @@
 //! The one thread that owns the model: loads it, works through the lanes, gives up after three failures in a row, and tries again
 //! when asked to look.
 //!
-//! Between any two runs the best lane is chosen anew, so a query waits for one run at most, or
-//! for a rest of the encoder, which comes once nobody has wanted anything for a while. Not here: queues and their bounds (`desk`).
+//! Between any two runs the best lane is chosen anew, so a query waits for one run at most, or for a rest of the encoder,
+//! which comes once nobody has wanted anything for a while. Not here: queues and their bounds (`desk`).
 
 use super::desk::{Desk, Look, RANKS, Rank, Turn};
 use super::model::{Fingerprint, LoadError, ModelConfig};

@@ -394,7 +394,8 @@ mod tests {
         (f64::from(same) / f64::from(all), first)
     }
 
-    /// What is asked about a text, `*` being three of its words and `…` all of its and of two others. The last has a meaning only: no text has its word.
+    /// What is asked about a text, `*` being three of its words and `…` all of its and of two others. The last has a meaning only: no text
+    /// has its word.
     const ASKED: [&str; 6] = ["* in March 2024", "* Marta", "*", "*", "…", "unheard"];
 
     /// A question of this kind about one of so many texts, near it in meaning.

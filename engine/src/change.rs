@@ -15,12 +15,15 @@ use crate::index::Index;
 use crate::time::Timestamp;
 use crate::{Actor, News, Reader, Shared, Touched, Writer};
 use loci_proto::memory::MemoryId;
+use parking_lot::RwLockWriteGuard;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashSet;
-use std::sync::PoisonError;
+
+/// How many memories the index takes in before it lets in those who wait to look: some milliseconds.
+const AT_ONCE: usize = 256;
 
 /// One call that changes something.
 #[derive(Debug, Clone)]
@@ -214,12 +217,21 @@ impl Writer {
     /// Brings what is kept in memory up to date with what was committed.
     fn tell_index(&mut self) -> Result<()> {
         let signposts = groups::signposts(&self.conn)?;
-        *self.shared.aliases.write().unwrap_or_else(PoisonError::into_inner) = signposts;
+        *self.shared.aliases.write() = signposts;
         let model = self.shared.settings().model.clone();
         let trusted = !self.shared.is_suspect();
         // Should this end half way, by a fault or a panic, the index is not left to the next start.
         self.shared.suspect();
+        let _telling = self.shared.telling.lock();
         let mut index = self.shared.index_mut();
+        let mut told = 0_usize;
+        // What a call touches is seen whole; what an import brings, bit by bit.
+        let mut breathe = |index: &mut RwLockWriteGuard<'_, Index>| {
+            told += 1;
+            if told.is_multiple_of(AT_ONCE) {
+                RwLockWriteGuard::bump(index);
+            }
+        };
         for News { entries, vectors: new, emptied, stored_vectors, links } in self.pending.drain(..) {
             if emptied {
                 *index = Index::default();
@@ -229,15 +241,18 @@ impl Writer {
                     Some(entry) => index.put(entry),
                     None => index.remove(seq),
                 }
+                breathe(&mut index);
             }
             for link in links {
                 index.link_up(link);
             }
             for (seq, pieces) in new {
                 index.set_vectors(seq, &pieces);
+                breathe(&mut index);
             }
             for seq in stored_vectors {
                 index.set_vectors(seq, &vectors::coded(&self.conn, seq, &model)?);
+                breathe(&mut index);
             }
         }
         if trusted {

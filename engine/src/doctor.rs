@@ -1,19 +1,21 @@
 //! `doctor`: whether the store is whole, and the warm index says what the store says.
 
-use crate::db::{codes, examine, graph, memories, transfer, vectors};
+use crate::db::{EVERY, Seqs, codes, examine, graph, memories, transfer, vectors};
 use crate::error::Result;
-use crate::index::{Book, Graph, Index, Record};
+use crate::index::{Graph, Index, Record};
 use crate::{Reader, Writer};
 use loci_proto::doctor::Finding;
 use rusqlite::Connection;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// How often the index may be caught a moment behind the store before that counts as a fault.
 const TRIES: usize = 5;
+/// How many memories are compared before those who wait for the index are let in; some 30 ms.
+const AT_ONCE: usize = 1024;
 const REPORT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
 
 impl Reader {
-    /// Looks at pages, references and the warm index, for which every text is read anew: stores wait meanwhile.
+    /// Looks at pages, references and the warm index, for which every text is read anew. Nobody waits for it long.
     ///
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
@@ -34,46 +36,68 @@ impl Reader {
         Ok(findings)
     }
 
+    /// The index beside the database, some memories at a time: stores and recalls that come meanwhile wait for these alone.
     fn compare(&self) -> Result<Finding> {
-        let mut said = self.difference()?;
-        for _ in 1..TRIES {
-            if said.is_ok() {
-                break;
-            }
-            said = self.difference()?;
-        }
-        let next = "Run loci ctl restart: the index is built anew from the database";
-        if said.is_err() {
+        let mut seen = Seen::default();
+        if let Some(fault) = self.difference(&mut seen)? {
             self.shared.suspect();
+            return Ok(Finding::fail("index", fault, "Run loci ctl restart: the index is built anew from the database"));
         }
-        Ok(said.map_or_else(|found| Finding::fail("index", found, next), |found| Finding::ok("index", found)))
+        let (Seen { memories, vectors, digest }, origin) = (seen, self.shared.loading.origin().unwrap_or_default());
+        let digest = &digest.finalize().to_hex()[..12];
+        Ok(Finding::ok("index", format!("{memories} memories and {vectors} vectors, as the database has them ({digest}); {origin}")))
     }
 
-    /// What the index knows as the store has it, or the first thing that differs. Digests tell the two states of one moment apart.
-    fn difference(&self) -> Result<Result<String, String>> {
-        let snapshot = transfer::snapshot(&self.conn)?;
-        let (index, model) = (self.shared.index(), self.shared.settings().model.clone());
-        let mut look = Look { index: &index, book: index.book(), fault: None };
-        let entries = look.at_texts(&snapshot)?;
-        let (vectors, digest) = look.at_vectors(&snapshot, &model)?;
-        look.at_codes(&snapshot, &model)?;
-        let mut links = Graph::default();
-        graph::all(&snapshot)?.into_iter().for_each(|link| links.set(link));
-        look.sees(links.sorted() == index.graph().sorted(), || "what links memories is not as the database has it".to_owned());
-        let (memories, held) = index.held();
-        look.sees((memories, held) == (entries, vectors), || {
-            format!("it holds {memories} memories and {held} vectors, the database {entries} and {vectors}")
-        });
-        let origin = self.shared.loading.origin().unwrap_or_default();
-        let sound = || format!("{entries} memories and {vectors} vectors, as the database has them ({digest}); {origin}");
-        Ok(look.fault.map_or_else(|| Ok(sound()), Err))
+    /// The first thing in which they differ.
+    fn difference(&self, seen: &mut Seen) -> Result<Option<String>> {
+        let mut first = *EVERY.start();
+        let ends = memories::seqs(&self.conn)?.into_iter().skip(AT_ONCE - 1).step_by(AT_ONCE);
+        for last in ends.chain([*EVERY.end()]) {
+            let fault = self.caught_up(|look| look.at(&(first..=last), seen))?;
+            if fault.is_some() {
+                return Ok(fault);
+            }
+            first = last.saturating_add(1);
+        }
+        self.caught_up(|look| {
+            look.at_links()?;
+            look.at_number()
+        })
     }
+
+    /// Looks at one state of the database and the index, again where the index had not been told of that state yet; what differs, if
+    /// anything does.
+    fn caught_up(&self, mut look: impl FnMut(&mut Look<'_>) -> Result<()>) -> Result<Option<String>> {
+        let model = self.shared.settings().model.clone();
+        let mut fault = None;
+        for _ in 0..TRIES {
+            self.shared.wait_for_news();
+            let conn = &transfer::snapshot(&self.conn)?;
+            let index = &self.shared.index();
+            let mut this = Look { conn, model: &model, index, fault: None };
+            look(&mut this)?;
+            fault = this.fault;
+            if fault.is_none() {
+                break;
+            }
+        }
+        Ok(fault)
+    }
+}
+
+/// What has been found in the database so far.
+#[derive(Default)]
+struct Seen {
+    memories: usize,
+    vectors: usize,
+    digest: blake3::Hasher,
 }
 
 /// The index beside the database: the first thing that differs is kept.
 struct Look<'a> {
+    conn: &'a Connection,
+    model: &'a str,
     index: &'a Index,
-    book: Book<'a>,
     fault: Option<String>,
 }
 
@@ -84,53 +108,92 @@ impl Look<'_> {
         }
     }
 
-    /// What is known of each memory, and what is read in its text; how many memories there are.
-    fn at_texts(&mut self, conn: &Connection) -> Result<usize> {
-        let mut entries = 0;
-        memories::entries(conn, |entry| {
-            entries += 1;
+    /// Compares everything that belongs to these memories.
+    fn at(&mut self, seqs: &Seqs, seen: &mut Seen) -> Result<()> {
+        let mut here = self.at_texts(seqs)?;
+        let mut digest = seen.digest.clone();
+        self.at_vectors(seqs, &mut here, &mut digest)?;
+        self.at_codes(seqs, &mut here)?;
+        for (seq, Given { pieces, codes }) in &here {
+            let slot = self.index.slot(*seq);
+            self.sees(slot.is_none_or(|slot| self.index.vector(slot, *pieces).is_none()), || {
+                format!("memory {seq} has more vectors than the {pieces} of the database")
+            });
+            self.sees(slot.is_none_or(|slot| self.index.codes(slot).is_some() == *codes), || differing_codes(*seq));
+        }
+        if self.fault.is_none() {
+            seen.memories += here.len();
+            seen.vectors += here.values().map(|given| given.pieces).sum::<usize>();
+            seen.digest = digest;
+        }
+        Ok(())
+    }
+
+    /// What is known of each memory, and what is read in its text.
+    fn at_texts(&mut self, seqs: &Seqs) -> Result<BTreeMap<i64, Given>> {
+        let (book, mut here) = (self.index.book(), BTreeMap::new());
+        memories::entries(self.conn, seqs, |entry| {
             let (seq, mut anew) = (entry.seq, Index::default());
             anew.put(entry);
-            let known = self.index.slot(seq).map(|slot| self.book.record(slot));
+            let known = self.index.slot(seq).map(|slot| book.record(slot));
             let read = anew.records().next();
             let entry = |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
             self.sees(entry(&known) == entry(&read), || format!("memory {seq} is not as the database has it"));
             self.sees(known.map(words) == read.map(words), || format!("the words of memory {seq} are not as the database has them"));
+            here.insert(seq, Given::default());
             Ok(())
         })?;
-        Ok(entries)
+        Ok(here)
     }
 
-    /// How many vectors there are, and a digest of them.
-    fn at_vectors(&mut self, conn: &Connection, model: &str) -> Result<(usize, String)> {
-        let (mut pieces, mut digest) = (HashMap::<i64, usize>::new(), blake3::Hasher::new());
-        vectors::load(conn, model, |seq, vector| {
-            let piece = pieces.entry(seq).or_default();
-            let known = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *piece));
+    fn at_vectors(&mut self, seqs: &Seqs, here: &mut BTreeMap<i64, Given>, digest: &mut blake3::Hasher) -> Result<()> {
+        vectors::load(self.conn, self.model, seqs, |seq, vector| {
+            let pieces = &mut here.entry(seq).or_default().pieces;
+            let known = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *pieces));
             self.sees(known.is_some_and(|row| row.is_of(vector)), || {
-                format!("vector {piece} of memory {seq} is not as the database has it")
+                format!("vector {pieces} of memory {seq} is not as the database has it")
             });
             for number in vector {
                 digest.update(&number.to_le_bytes());
             }
-            *piece += 1;
+            *pieces += 1;
             Ok(())
-        })?;
-        Ok((pieces.values().sum(), digest.finalize().to_hex()[..12].to_owned()))
+        })
     }
 
-    fn at_codes(&mut self, conn: &Connection, model: &str) -> Result<()> {
-        let mut read = 0;
-        codes::load(conn, model, |seq, codes| {
-            read += 1;
+    fn at_codes(&mut self, seqs: &Seqs, here: &mut BTreeMap<i64, Given>) -> Result<()> {
+        codes::load(self.conn, self.model, seqs, |seq, codes| {
+            here.entry(seq).or_default().codes = true;
             let known = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
-            self.sees(known == Some(&codes), || format!("the codes of memory {seq} are not as the database has them"));
+            self.sees(known == Some(&codes), || differing_codes(seq));
             Ok(())
-        })?;
-        let held = (0..self.index.len()).filter(|slot| self.index.codes(*slot).is_some()).count();
-        self.sees(held == read, || format!("it holds the codes of {held} memories, the database of {read}"));
+        })
+    }
+
+    fn at_links(&mut self) -> Result<()> {
+        let mut links = Graph::default();
+        graph::all(self.conn)?.into_iter().for_each(|link| links.set(link));
+        self.sees(links.sorted() == self.index.graph().sorted(), || "what links memories is not as the database has it".to_owned());
         Ok(())
     }
+
+    /// Whether the index knows memories that the database does not.
+    fn at_number(&mut self) -> Result<()> {
+        let (known, held) = (self.index.held().0, memories::count(self.conn)?);
+        self.sees(known == held, || format!("it holds {known} memories, the database {held}"));
+        Ok(())
+    }
+}
+
+/// What the database has of a memory's model.
+#[derive(Default)]
+struct Given {
+    pieces: usize,
+    codes: bool,
+}
+
+fn differing_codes(seq: i64) -> String {
+    format!("the codes of memory {seq} are not as the database has them")
 }
 
 /// What was read in a text; the numbers of speakers and the order of terms are the index's own.
@@ -197,7 +260,7 @@ mod tests {
         assert_eq!(sick(&sound), ["the codes of memory 1 are not as the database has them"]);
         let sound = house();
         sound.writer.shared.index_mut().set_codes(2, Some(&[]));
-        assert_eq!(sick(&sound), ["it holds the codes of 2 memories, the database of 1"]);
+        assert_eq!(sick(&sound), ["the codes of memory 2 are not as the database has them"]);
         let sound = house();
         sound.writer.shared.index_mut().link_up(Link { entity: 2, other: 1, kind: Kind::Mention, stands: false });
         assert_eq!(sick(&sound), ["what links memories is not as the database has it"]);

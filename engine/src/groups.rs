@@ -12,7 +12,7 @@ use loci_proto::group::{Group, GroupName};
 use loci_proto::groups::{AliasRequest, GroupChanged, GroupEntry, GroupsReply, MergeRequest, RenameRequest};
 use rusqlite::Connection;
 use serde_json::json;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Leads groups that were merged away to where their memories are. Always as the store has it.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ impl Signposts {
     /// The group that this one was merged into, if it was.
     #[must_use]
     pub fn lead(&self, group: &Group) -> Option<Group> {
-        self.0.aliases.read().unwrap_or_else(PoisonError::into_inner).get(&group.id).cloned()
+        self.0.aliases.read().get(&group.id).cloned()
     }
 }
 

@@ -65,6 +65,8 @@ mod explain_tests;
 #[cfg(test)]
 mod graph_tests;
 #[cfg(test)]
+mod growth_tests;
+#[cfg(test)]
 mod recall_tests;
 #[cfg(test)]
 mod search_tests;
@@ -87,13 +89,14 @@ pub use load::{Loading, open, open_cold};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rank::Fusion;
 use rusqlite::Connection;
 pub use search::Depth;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use time::Timestamp;
 
 /// What a person can set about the engine. The defaults are the specification's.
@@ -205,6 +208,8 @@ struct Shared {
     path: PathBuf,
     settings: RwLock<Arc<Settings>>,
     index: RwLock<Index>,
+    /// Held while the index is being told of a change.
+    telling: Mutex<()>,
     /// Where groups lead that were merged into others.
     aliases: RwLock<HashMap<String, Group>>,
     loading: Arc<Loading>,
@@ -311,7 +316,7 @@ impl Writer {
     /// Other settings from the next call on. The model stays: another one needs another start.
     pub fn set_settings(&self, settings: Settings) {
         let model = self.shared.settings().model.clone();
-        *self.shared.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Settings { model, ..settings });
+        *self.shared.settings.write() = Arc::new(Settings { model, ..settings });
     }
 
     /// Closes the store: the write-ahead log is emptied into the database. The index of a large one is left in a file for the next start.
@@ -386,16 +391,21 @@ impl Shared {
     }
 
     fn index(&self) -> RwLockReadGuard<'_, Index> {
-        self.index.read().unwrap_or_else(PoisonError::into_inner)
+        self.index.read()
     }
 
     fn index_mut(&self) -> RwLockWriteGuard<'_, Index> {
-        self.index.write().unwrap_or_else(PoisonError::into_inner)
+        self.index.write()
+    }
+
+    /// Where the index lags behind the store because it is being told of a change, waits until it has been told all of it.
+    fn wait_for_news(&self) {
+        drop(self.telling.lock());
     }
 
     /// The settings at this moment; a call takes them once and keeps to them.
     fn settings(&self) -> Arc<Settings> {
-        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.settings.read())
     }
 
     /// The filter of everything that a session of this group can see.

@@ -3,17 +3,18 @@
 //! Texts and vectors are read side by side, on two connections: until the index stands nothing is written, so both see the same. Not
 //! here: what a recall answers meanwhile (`early`).
 
-use crate::db::{codes, connection, graph, groups, memories, migrate, upkeep, vectors};
+use crate::db::{EVERY, codes, connection, graph, groups, memories, migrate, upkeep, vectors};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::sidecar::{self, State, Unfit};
 use crate::time::Timestamp;
 use crate::{Settings, Shared, Writer, links};
 use loci_proto::error::{Code, Failure};
+use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock};
 
 /// The first schema that keeps which memories name an entity.
 const SCHEMA_WITH_MENTIONS: i64 = 2;
@@ -116,6 +117,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         aliases: RwLock::new(groups::signposts(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         index: RwLock::default(),
+        telling: Mutex::default(),
         loading: Arc::new(loading),
         suspect: AtomicBool::new(false),
     });
@@ -188,18 +190,18 @@ fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let conn = connection::reader(&shared.path)?;
-            vectors::load(&conn, &model, |seq, vector| {
+            vectors::load(&conn, &model, &EVERY, |seq, vector| {
                 understood.push_vector(seq, vector);
                 loading.goes_on()
             })?;
-            codes::load(&conn, &model, |seq, words| {
+            codes::load(&conn, &model, &EVERY, |seq, words| {
                 understood.set_codes(seq, Some(&words));
                 loading.goes_on()
             })?;
             Ok::<_, Error>(understood)
         });
         let mut index = Index::default();
-        let texts = memories::entries(conn, |entry| {
+        let texts = memories::entries(conn, &EVERY, |entry| {
             index.put(entry);
             loading.count();
             loading.goes_on()

@@ -2,7 +2,7 @@
 
 use crate::Reader;
 use crate::db::memories::{self, Status};
-use crate::db::{groups, numbers};
+use crate::db::{EVERY, groups, numbers};
 use crate::error::Result;
 use crate::index::Entry;
 use crate::inspect::FLAGGED;
@@ -28,7 +28,7 @@ impl Reader {
         let mut count = |entry: &Entry| flagged += u64::from(of_group(entry) && faded(entry));
         match self.shared.warm() {
             Some(index) => index.entries().for_each(|entry| count(&entry)),
-            None => memories::entries(&self.conn, |entry| {
+            None => memories::entries(&self.conn, &EVERY, |entry| {
                 count(&entry);
                 Ok(())
             })?,

@@ -1,20 +1,20 @@
 //! Copies of the whole database in files of their own, and a store that is emptied.
 
-use super::{connection, memories, upkeep};
+use super::incoming::ByHand;
+use super::{connection, memories, upkeep, vectors};
 use crate::error::Result;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use std::path::Path;
 
 /// Every table that holds what was stored, those that refer to others first.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 14] = [
     "known_answers",
     "relation_evidence",
     "entity_relations",
     "mentions",
     "memory_sources",
     "memory_variants",
-    "memories_vec",
     "memory_pieces",
     "memories",
     "memory_log",
@@ -46,6 +46,10 @@ pub(crate) fn holds(path: &Path, id: &MemoryId) -> Result<bool> {
 
 /// Removes every row; the numbers of rows to come go on, so that none is given twice.
 pub(crate) fn empty(conn: &Connection) -> Result<()> {
+    let _by_hand = ByHand::begin(conn)?;
+    // Text by text, each with its own place to be overwritten, this would take minutes.
+    conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('delete-all')", [])?;
+    vectors::empty(conn)?;
     for table in TABLES.iter().chain(&["groups"]) {
         conn.execute(&format!("DELETE FROM {table}"), [])?;
     }

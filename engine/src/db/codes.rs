@@ -2,6 +2,7 @@
 //!
 //! Not here: comparing them (`soft`).
 
+use super::Seqs;
 use crate::embedding::{CODE_BYTES, Code};
 use crate::error::Result;
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
@@ -33,10 +34,11 @@ pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<V
     Ok(statement.query_row((memory, model), |row| Ok(unpacked(row.get_ref(0)?.as_blob()?))).optional()?)
 }
 
-/// Every memory whose words this model has read, with their codes, in storing order.
-pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, Vec<Code>) -> Result<()>) -> Result<()> {
-    let mut statement = conn.prepare("SELECT memory, codes FROM word_codes WHERE model = ?1 ORDER BY memory")?;
-    let mut rows = statement.query([model])?;
+/// Those of these memories whose words this model has read, with their codes, in storing order.
+pub(crate) fn load(conn: &Connection, model: &str, seqs: &Seqs, mut each: impl FnMut(i64, Vec<Code>) -> Result<()>) -> Result<()> {
+    let sql = "SELECT memory, codes FROM word_codes WHERE model = ?1 AND memory BETWEEN ?2 AND ?3 ORDER BY memory";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query((model, seqs.start(), seqs.end()))?;
     while let Some(row) = rows.next()? {
         each(row.get(0)?, unpacked(row.get_ref(1)?.as_blob().unwrap_or_default()))?;
     }

@@ -1,6 +1,6 @@
 //! Rows of `memories` and `memory_variants`.
 
-use super::vectors;
+use super::{Seqs, vectors};
 use crate::decay::Anchor;
 use crate::error::Result;
 use crate::index::Entry;
@@ -150,10 +150,10 @@ pub(crate) fn count(conn: &Connection) -> Result<usize> {
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// What the index needs of every memory, in storing order.
-pub(crate) fn entries(conn: &Connection, mut each: impl FnMut(Entry) -> Result<()>) -> Result<()> {
-    let mut statement = conn.prepare(&format!("SELECT {ENTRY} FROM memories m ORDER BY m.seq"))?;
-    let mut rows = statement.query([])?;
+/// What the index needs of these memories, in storing order.
+pub(crate) fn entries(conn: &Connection, seqs: &Seqs, mut each: impl FnMut(Entry) -> Result<()>) -> Result<()> {
+    let mut statement = conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq BETWEEN ?1 AND ?2 ORDER BY m.seq"))?;
+    let mut rows = statement.query((seqs.start(), seqs.end()))?;
     while let Some(row) = rows.next()? {
         each(read_entry(row)?)?;
     }

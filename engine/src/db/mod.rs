@@ -29,3 +29,9 @@ pub(crate) mod tombstones;
 pub(crate) mod transfer;
 pub(crate) mod upkeep;
 pub(crate) mod vectors;
+
+/// Sequence numbers of memories, the first and the last.
+pub(crate) type Seqs = std::ops::RangeInclusive<i64>;
+
+/// Those of every memory, whenever it comes.
+pub(crate) const EVERY: Seqs = i64::MIN..=i64::MAX;

@@ -2,7 +2,7 @@
 //!
 //! Not here: searching them (`index` does, in memory), the rows of the codes (`codes`).
 
-use super::codes;
+use super::{Seqs, codes};
 use crate::embedding::{Coded, DIMENSIONS, Embedding};
 use crate::error::Result;
 use rusqlite::{CachedStatement, Connection};
@@ -39,18 +39,29 @@ impl<'a> Insert<'a> {
 
 /// Takes the vectors and codes of a memory away, whatever model made them.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
-    let sql = "DELETE FROM memories_vec WHERE rowid IN (SELECT id FROM memory_pieces WHERE memory = ?1)";
-    conn.prepare_cached(sql)?.execute([memory])?;
-    conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1")?.execute([memory])?;
+    let mut taken = conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1 RETURNING id")?;
+    let pieces: Vec<i64> = taken.query_map([memory], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    // One by one: told many at once by `IN`, vec0 looks at every vector there is.
+    let mut vector = conn.prepare_cached("DELETE FROM memories_vec WHERE rowid = ?1")?;
+    for piece in pieces {
+        vector.execute([piece])?;
+    }
     codes::delete(conn, memory)
 }
 
-/// Every vector of a model with the memory it belongs to, in the order of memories and pieces.
-pub(crate) fn load(conn: &Connection, model: &str, mut each: impl FnMut(i64, &[f32]) -> Result<()>) -> Result<()> {
-    let mut statement = conn.prepare(
-        "SELECT p.memory, v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.model = ?1 ORDER BY p.memory, p.piece",
+/// Takes all vectors away. The table goes and comes anew: vec0 deletes row by row, and writes a whole chunk for each.
+pub(crate) fn empty(conn: &Connection) -> Result<()> {
+    let made: String = conn.query_row("SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'", [], |row| row.get(0))?;
+    Ok(conn.execute_batch(&format!("DROP TABLE memories_vec; {made}"))?)
+}
+
+/// The vectors that a model gave these memories, each with the memory it belongs to, in the order of memories and pieces.
+pub(crate) fn load(conn: &Connection, model: &str, seqs: &Seqs, mut each: impl FnMut(i64, &[f32]) -> Result<()>) -> Result<()> {
+    let mut statement = conn.prepare_cached(
+        "SELECT p.memory, v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id
+         WHERE p.model = ?1 AND p.memory BETWEEN ?2 AND ?3 ORDER BY p.memory, p.piece",
     )?;
-    let mut rows = statement.query([model])?;
+    let mut rows = statement.query((model, seqs.start(), seqs.end()))?;
     let mut vector = Vec::with_capacity(DIMENSIONS);
     while let Some(row) = rows.next()? {
         vector.clear();

@@ -36,7 +36,7 @@ use vectors::Vectors;
 pub(crate) use bitmap::slots_of;
 pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
-pub(crate) use record::{Book, Record};
+pub(crate) use record::Record;
 pub(crate) use runs::Around;
 pub(crate) use said::Said;
 pub(crate) use scratch::{Known, Scratch};

@@ -219,7 +219,7 @@ fn sorted(export: &str) -> Vec<String> {
 
 pub(super) fn listed(house: &House) -> Vec<(i64, MemoryId, String)> {
     let mut found = Vec::new();
-    memories::entries(&house.reader.conn, |entry| {
+    memories::entries(&house.reader.conn, &crate::db::EVERY, |entry| {
         found.push(entry.seq);
         Ok(())
     })

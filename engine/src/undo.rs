@@ -6,13 +6,14 @@ use crate::change::{Call, Change, fingerprint, is_of_use};
 use crate::db::journal::{self, Changed, Entry, How};
 use crate::db::log::Operation;
 use crate::db::rows::{self, Image, Row};
-use crate::db::{connection, memories, relations, vectors};
+use crate::db::{connection, lexical, memories, relations, vectors};
 use crate::embedding::Coded;
 use crate::error::{Error, Result};
 use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::undo::{Act, HistoryReply, HistoryRequest, UndoReply, UndoRequest, Which};
 use serde_json::json;
+use std::collections::HashSet;
 
 /// Acts on one page of the history, where the call does not say.
 const PAGE: usize = 20;
@@ -102,21 +103,33 @@ fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     if entry.undone_at.is_some() {
         return Err(Failure::new(Code::Conflict, format!("act {} is undone already", entry.id)).into());
     }
-    entry.rows.iter().try_for_each(|changed| still_stands(change, entry, changed))?;
-    for changed in entry.rows.iter().rev() {
-        put_back(change, changed)?;
+    let own: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
+    entry.rows.iter().try_for_each(|changed| still_stands(change, entry, &own, changed))?;
+    let conn = change.conn;
+    let texts = entry.rows.iter().filter(|changed| has_text(changed)).count();
+    let mut put_back = || entry.rows.iter().rev().try_for_each(|changed| put_back(change, changed));
+    if lexical::is_much(conn, texts)? {
+        lexical::made_anew(conn, put_back)?;
+    } else {
+        put_back()?;
     }
-    journal::set_undone(change.conn, entry.id, change.call.now)
+    journal::set_undone(conn, entry.id, change.call.now)
+}
+
+/// True when a text comes, goes or becomes another.
+fn has_text(changed: &Changed) -> bool {
+    let other = |how: &How| !matches!(how, How::Set { before, .. } if !before.contains_key("content"));
+    matches!(changed.row, Row::Memory(_)) && other(&changed.how)
 }
 
 /// Refuses when a row is not any more as the act left it.
-fn still_stands(change: &Change<'_>, entry: &Entry, changed: &Changed) -> Result<()> {
+fn still_stands(change: &Change<'_>, entry: &Entry, own: &HashSet<&Row>, changed: &Changed) -> Result<()> {
     let now = rows::image(change.conn, &changed.row)?;
     match (&changed.how, now) {
         (How::Made(_) | How::Set { .. }, None) => Err(conflict(entry, "what it made or changed is gone")),
         (How::Gone(_), Some(_)) => Err(conflict(entry, "what it took away is there again")),
         (How::Made(print), Some(now)) if *print != fingerprint(&now) => Err(conflict(entry, "what it made was changed since")),
-        (How::Made(_), Some(now)) if stands_on(change, entry, &changed.row, &now)? => {
+        (How::Made(_), Some(now)) if stands_on(change, own, &changed.row, &now)? => {
             Err(conflict(entry, "something later refers to what it made"))
         }
         (How::Gone(_), None) | (How::Made(_), Some(_)) => Ok(()),
@@ -128,11 +141,11 @@ fn still_stands(change: &Change<'_>, entry: &Entry, changed: &Changed) -> Result
 }
 
 /// True when relations, wordings or sources that the act did not make would go with what it made.
-fn stands_on(change: &Change<'_>, entry: &Entry, row: &Row, image: &Image) -> Result<bool> {
+fn stands_on(change: &Change<'_>, own: &HashSet<&Row>, row: &Row, image: &Image) -> Result<bool> {
     let Row::Memory(seq) = row else { return Ok(false) };
     let id = image.get("id").and_then(serde_json::Value::as_str).unwrap_or_default();
     let dependent = relations::rows_of(change.conn, *seq, id)?;
-    Ok(dependent.iter().any(|row| !entry.rows.iter().any(|changed| changed.row == *row)))
+    Ok(dependent.iter().any(|row| !own.contains(row)))
 }
 
 fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {

@@ -155,8 +155,8 @@ fn it_ended(status: ExitStatus, paths: &Paths, log: &Log) -> Failed {
     let said = log.last_lines();
     let why = if said.is_empty() { log.why_empty().map_or(how.clone(), |trouble| format!("{how}; {trouble}")) } else { said };
     let reason = not_started(why, status.code());
-    // A daemon that ends by itself will do so again; one that somebody killed will not.
-    if status.code().is_some() { Failed::ForGood(reason) } else { Failed::ForNow(reason) }
+    // A daemon that fails will do so again; one that somebody killed, or told to end before we reached it, will not.
+    if status.code().is_some_and(|code| code != 0) { Failed::ForGood(reason) } else { Failed::ForNow(reason) }
 }
 
 /// The daemon's log, and where it ended before this daemon was started.

@@ -2,6 +2,8 @@
 
 use crate::house::{Agent, House};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn ps_lists_the_agents_with_what_their_shims_cost() {
@@ -27,6 +29,29 @@ fn a_restart_gives_another_daemon_and_the_session_goes_on() {
     assert!(house.loci(&["ctl", "restart"]).status.success());
     assert_ne!(house.status()["pid"], first);
     assert_eq!(agent.recall("restart"), ["Before the restart"]);
+}
+
+#[test]
+fn a_daemon_that_a_busy_agent_starts_again_at_once_has_stopped_all_the_same() {
+    let house = House::without_model();
+    let done = Arc::new(AtomicBool::new(false));
+    let busy = [house.session(), house.session()].map(|mut agent| {
+        let done = Arc::clone(&done);
+        std::thread::spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                agent.call("memory_stats", json!({})).expect("is answered by one daemon or the next");
+            }
+        })
+    });
+    for _ in 0..3 {
+        let (before, stopped) = (house.status()["pid"].clone(), house.loci(&["ctl", "stop"]));
+        let said = String::from_utf8_lossy(&stopped.stdout).into_owned() + &String::from_utf8_lossy(&stopped.stderr);
+        assert!(stopped.status.success() && said.starts_with("locid has stopped"), "{said}");
+        assert!(house.loci(&["ctl", "start"]).status.success());
+        assert_ne!(house.status()["pid"], before);
+    }
+    done.store(true, Ordering::Relaxed);
+    busy.into_iter().for_each(|agent| agent.join().expect("no call failed"));
 }
 
 #[test]

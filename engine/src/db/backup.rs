@@ -1,7 +1,6 @@
 //! Copies of the whole database in files of their own, and a store that is emptied.
 
-use super::incoming::ByHand;
-use super::{connection, memories, upkeep, vectors};
+use super::{connection, lexical, memories, upkeep, vectors};
 use crate::error::Result;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
@@ -46,9 +45,8 @@ pub(crate) fn holds(path: &Path, id: &MemoryId) -> Result<bool> {
 
 /// Removes every row; the numbers of rows to come go on, so that none is given twice.
 pub(crate) fn empty(conn: &Connection) -> Result<()> {
-    let _by_hand = ByHand::begin(conn)?;
-    // Text by text, each with its own place to be overwritten, this would take minutes.
-    conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('delete-all')", [])?;
+    let _aside = lexical::Aside::begin(conn)?;
+    lexical::empty(conn)?;
     vectors::empty(conn)?;
     for table in TABLES.iter().chain(&["groups"]) {
         conn.execute(&format!("DELETE FROM {table}"), [])?;

@@ -2,11 +2,11 @@
 //!
 //! Not here: which of two accounts holds (`crate::transfer`).
 
+use super::lexical::Aside;
 use super::{log, vectors};
 use crate::error::Result;
 use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, TombstoneLine};
 use loci_proto::memory::{MemoryId, MemoryType};
-use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 /// Whether a store held any of these.
@@ -123,17 +123,15 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
 
 /// As long as it lives two things that SQLite does for every row are left to the import.
 ///
-/// The triggers: the keyword index is kept in step by [`Insert::memory`] and [`update`]. After every statement with a trigger the index
-/// writes down what it has, and for one text at a time that costs more than all else.
+/// The triggers ([`Aside`]): the keyword index is kept in step by [`Insert::memory`] and [`update`], which costs a fraction.
 ///
 /// The checks: of every `IN (…)` SQLite builds a table anew for each row, a quarter of all that an import would do. What a line says was
 /// held to the same words when the file was looked through, and `doctor` reads the rows against the checks again.
-pub(crate) struct ByHand<'a>(&'a Connection);
+pub(crate) struct ByHand<'a>(&'a Connection, #[expect(dead_code, reason = "lives as long")] Aside<'a>);
 
 impl<'a> ByHand<'a> {
     pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
-        let by_hand = Self(conn);
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        let by_hand = Self(conn, Aside::begin(conn)?);
         conn.execute_batch("PRAGMA ignore_check_constraints = ON")?;
         Ok(by_hand)
     }
@@ -141,8 +139,7 @@ impl<'a> ByHand<'a> {
 
 impl Drop for ByHand<'_> {
     fn drop(&mut self) {
-        // Neither has a way to fail for an open connection.
-        let _ = self.0.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true);
+        // It has no way to fail for an open connection.
         let _ = self.0.execute_batch("PRAGMA ignore_check_constraints = OFF");
     }
 }
@@ -225,6 +222,7 @@ pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool>
 mod tests {
     use super::*;
     use crate::testing::House;
+    use rusqlite::config::DbConfig;
     use serde_json::json;
 
     #[test]

@@ -2,10 +2,11 @@
 //!
 //! Recall reads the warm index (`index`) once it stands; tests and checks compare it with this one.
 
-use super::memories::{ENTRY, read_entry};
+use super::memories::{self, ENTRY, read_entry};
 use crate::error::Result;
 use crate::index::Entry;
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 /// Memories that a project sees, in use or below a summary, that have one of these words: what the index needs of each, the best by their
 /// words first, for as long as more are wanted.
@@ -25,6 +26,52 @@ pub(crate) fn matching(conn: &Connection, words: &[String], group: &str, mut mor
             break;
         }
     }
+    Ok(())
+}
+
+/// Texts that are taken out of the index one by one for as long as all others take to be read anew: FTS5 looks for each of their words and
+/// overwrites it in its place.
+const LIKE_ONE: usize = 20;
+
+/// Fewer texts than these go one by one however small the store is.
+const A_FEW: usize = 500;
+
+/// Whether a change of so many texts is better made with the index made anew.
+pub(crate) fn is_much(conn: &Connection, texts: usize) -> Result<bool> {
+    Ok(texts > A_FEW && texts * LIKE_ONE > memories::count(conn)?)
+}
+
+/// Does a work that changes many texts, and makes the index anew at the end of it instead of at every text.
+pub(crate) fn made_anew<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let aside = Aside::begin(conn)?;
+    let done = work()?;
+    drop(aside);
+    conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')", [])?;
+    Ok(done)
+}
+
+/// As long as it lives, the triggers that keep the index in step with the texts do nothing. After every statement with a trigger FTS5
+/// writes down what it has. Those of temporary tables go on.
+pub(super) struct Aside<'a>(&'a Connection);
+
+impl<'a> Aside<'a> {
+    pub(super) fn begin(conn: &'a Connection) -> Result<Self> {
+        let aside = Self(conn);
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        Ok(aside)
+    }
+}
+
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        // It has no way to fail for an open connection.
+        let _ = self.0.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true);
+    }
+}
+
+/// Takes every text out of the index, whatever the texts are.
+pub(super) fn empty(conn: &Connection) -> Result<()> {
+    conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('delete-all')", [])?;
     Ok(())
 }
 

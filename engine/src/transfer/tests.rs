@@ -1,10 +1,11 @@
 //! Whole stores out and in again, and every way in which a file can be wrong.
 
-use crate::db::memories;
 use crate::db::memories::{Standing, Status};
+use crate::db::{lexical, memories};
 use crate::embedding::Coded;
 use crate::testing::{House, axis, leaning, named, parse};
 use crate::time::Timestamp;
+use loci_proto::doctor::Verdict;
 use loci_proto::memory::MemoryId;
 use loci_proto::transfer::{ExportRequest, ImportReply, ImportRequest, Layout};
 use proptest::prelude::*;
@@ -371,6 +372,11 @@ fn an_import_never_revives() {
     assert!(house.found("shop", json!({"query": "shop"}), None).is_empty());
 }
 
+/// An export without what tells of acts.
+fn kept(export: &str) -> Vec<&str> {
+    export.lines().filter(|line| !line.contains("\"kind\":\"log\"") && !line.contains("\"end\"")).collect()
+}
+
 #[test]
 fn an_import_is_one_act_that_can_be_undone() {
     let mut house = small();
@@ -383,10 +389,27 @@ fn an_import_is_one_act_that_can_be_undone() {
     let undo = house.call("shop", None);
     let undone = house.writer.undo(&undo, &parse(json!({"id": reply.act}))).expect("is undone");
     assert_eq!(undone.undone[0].act, "import");
-    let kept = |text: &str| {
-        text.lines().filter(|line| !line.contains("\"kind\":\"log\"") && !line.contains("\"end\"")).map(str::to_owned).collect::<Vec<_>>()
-    };
     assert_eq!(kept(&exported(&house, true)), kept(&before));
+}
+
+#[test]
+fn a_large_import_that_is_undone_leaves_the_words_of_what_was_there() {
+    let mut other = House::new();
+    for number in 0..600 {
+        other.store("shop", json!({"content": format!("Crate {number} was counted"), "type": "episodic"}), None);
+    }
+    let mut house = small();
+    let found = |house: &House, word: &str| lexical::search(&house.writer.conn, word).expect("is asked").len();
+    let (before, shops) = (exported(&house, false), found(&house, "shop"));
+    imported(&mut house, &exported(&other, false));
+    assert!(lexical::is_much(&house.writer.conn, 600).expect("is counted"), "the keyword index is made anew");
+    assert_eq!((found(&house, "crate"), shops), (600, 3));
+    house.undo_last().expect("is undone");
+    assert_eq!(kept(&exported(&house, false)), kept(&before));
+    assert_eq!((found(&house, "crate"), found(&house, "shop")), (0, shops));
+    assert!(house.writer.examine_words().verdict == Verdict::Ok);
+    house.store("a", json!({"content": "Another crate came", "type": "episodic"}), None);
+    assert_eq!(found(&house, "crate"), 1, "it is kept in step again");
 }
 
 #[test]

@@ -51,7 +51,9 @@ fn a_daemon_that_a_busy_agent_starts_again_at_once_has_stopped_all_the_same() {
         assert_ne!(house.status()["pid"], before);
     }
     done.store(true, Ordering::Relaxed);
-    busy.into_iter().for_each(|agent| agent.join().expect("no call failed"));
+    for agent in busy {
+        agent.join().expect("no call failed");
+    }
 }
 
 #[test]

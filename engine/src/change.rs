@@ -255,10 +255,23 @@ impl Writer {
                 breathe(&mut index);
             }
         }
+        drop(index);
+        self.renew_index();
         if trusted {
             self.shared.trust();
         }
         Ok(())
+    }
+
+    /// Leaves behind the slots of memories that were taken out for good, once they are many. Who recalls meanwhile does so in the old index,
+    /// which nobody but this writer changes.
+    fn renew_index(&self) {
+        let renewed = Some(self.shared.index()).filter(|index| index.has_aged()).map(|index| index.renewed());
+        if let Some(renewed) = renewed {
+            let old = self.shared.index_mut().give_way(renewed);
+            // Only now, when nobody waits.
+            drop(old);
+        }
     }
 }
 

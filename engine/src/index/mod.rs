@@ -147,7 +147,7 @@ impl Index {
         self.name(slot, entry);
     }
 
-    /// Takes a memory out for good; its slot stays, empty, until many are.
+    /// Takes a memory out for good; its slot stays, empty, until the index is [renewed](Index::renewed).
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(slot) = self.slot(seq) else { return };
         self.unname(slot, seq);
@@ -158,7 +158,6 @@ impl Index {
         self.sayings.clear(slot);
         self.facts.remove(slot);
         self.slots.remove(&seq);
-        self.renew_when_worth();
     }
 
     /// What links memories.

@@ -82,19 +82,23 @@ impl Index {
         self.put_vectors(slot, &pieces);
     }
 
-    /// Leaves behind the slots of memories that were taken out for good, once they are many.
-    pub(super) fn renew_when_worth(&mut self) {
+    /// Whether many slots are of memories that were taken out for good.
+    pub(crate) fn has_aged(&self) -> bool {
         let dead = self.len() - self.slots.len();
-        if dead >= LEAST_DEAD && dead * 4 >= self.len() {
-            self.renew();
-        }
+        dead >= LEAST_DEAD && dead * 4 >= self.len()
     }
 
-    /// Leaves behind what nobody has any more: memories have other slots then, in the same order.
-    fn renew(&mut self) {
-        let mut new = Self { graph: std::mem::take(&mut self.graph), version: self.version, ..Self::default() };
+    /// The same without what nobody has any more, and without what links memories: they have other slots there, in the same order.
+    pub(crate) fn renewed(&self) -> Self {
+        let mut new = Self { version: self.version, ..Self::default() };
         self.records().for_each(|record| new.take_in(record));
-        *self = new;
+        new
+    }
+
+    /// Puts what [`Index::renewed`] gave in its own place; gives back what stood there.
+    pub(crate) fn give_way(&mut self, renewed: Self) -> Self {
+        let graph = std::mem::take(&mut self.graph);
+        std::mem::replace(self, Self { graph, ..renewed })
     }
 }
 
@@ -229,7 +233,7 @@ pub(crate) mod tests {
                 act(&mut renewed, one);
             }
             let before = answers(&index);
-            renewed.renew();
+            renewed.give_way(renewed.renewed());
             prop_assert_eq!(renewed.len(), renewed.held().0);
             prop_assert_eq!(&answers(&renewed), &before);
             // The same changes are taken in as well as by the old one.
@@ -248,8 +252,10 @@ pub(crate) mod tests {
         (0..4_400).for_each(|seq| index.put(entry(seq)));
         index.set_vectors(4_399, &vec![Embedding::clone(&leaning(1, 2, 0.5))].into());
         (0..1_099).for_each(|seq| index.remove(seq * 2));
-        assert_eq!((index.len(), index.held().0), (4_400, 3_301), "not quite a quarter");
+        assert_eq!((index.len(), index.held().0, index.has_aged()), (4_400, 3_301, false), "not quite a quarter");
         index.remove(2_198);
+        assert!(index.has_aged());
+        index.give_way(index.renewed());
         assert_eq!((index.len(), index.held()), (3_300, (3_300, 1)));
         assert!(index.words().list(&["number2198".to_owned()]).is_none() && index.words().by_number().len() == 3_300);
         assert_eq!(index.seq(index.slot(4_399).expect("is there")), 4_399);

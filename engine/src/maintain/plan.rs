@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 /// Least members of a topic: below it a memory joins the nearest one.
 const SMALLEST: usize = 3;
 
+/// Directions that are copied before those who wait for the index are let in.
+const AT_ONCE: usize = 256;
+
 /// Everything that a run would do, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
@@ -157,8 +160,12 @@ pub(crate) fn due(conn: &Connection, shared: &Shared, episodes: &[Episode], now:
 
 /// The directions of episodes, copied so that the index is held only for a moment.
 pub(crate) fn directions(shared: &Shared, episodes: &[&Episode]) -> Vec<Option<Embedding>> {
-    let index = shared.index();
-    episodes.iter().map(|episode| index.direction(episode.seq)).collect()
+    let mut directions = Vec::with_capacity(episodes.len());
+    for some in episodes.chunks(AT_ONCE) {
+        let index = shared.index();
+        directions.extend(some.iter().map(|episode| index.direction(episode.seq)));
+    }
+    directions
 }
 
 fn smallest(rules: &Rules) -> usize {

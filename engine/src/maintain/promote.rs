@@ -74,10 +74,10 @@ pub(crate) fn promotions(conn: &Connection, shared: &Shared, episodes: &[Episode
         let index = shared.index();
         for episode in episodes.iter().rev().filter(|episode| is_open(episode, now)) {
             let of_group = groups.entry(&episode.group).or_default();
-            let one_piece = index.slot(episode.seq).is_some_and(|slot| index.pieces(slot) == 1);
-            if let (true, true, Some(direction)) = (of_group.len() < COMPARED, one_piece, index.direction(episode.seq)) {
-                of_group.push((episode, direction));
+            if of_group.len() == COMPARED || index.slot(episode.seq).is_none_or(|slot| index.pieces(slot) != 1) {
+                continue;
             }
+            of_group.extend(index.direction(episode.seq).map(|direction| (episode, direction)));
         }
     }
     let mut found = Vec::new();

@@ -395,18 +395,19 @@ fn an_import_is_one_act_that_can_be_undone() {
 #[test]
 fn a_large_import_that_is_undone_leaves_the_words_of_what_was_there() {
     let mut other = House::new();
-    for number in 0..600 {
+    for number in 0..1100 {
         other.store("shop", json!({"content": format!("Crate {number} was counted"), "type": "episodic"}), None);
     }
     let mut house = small();
     let found = |house: &House, word: &str| lexical::search(&house.writer.conn, word).expect("is asked").len();
     let (before, shops) = (exported(&house, false), found(&house, "shop"));
     imported(&mut house, &exported(&other, false));
-    assert!(lexical::is_much(&house.writer.conn, 600).expect("is counted"), "the keyword index is made anew");
-    assert_eq!((found(&house, "crate"), shops), (600, 3));
+    assert!(lexical::is_much(&house.writer.conn, 1100).expect("is counted"), "the keyword index is made anew");
+    assert_eq!((found(&house, "crate"), shops), (1100, 3));
     house.undo_last().expect("is undone");
     assert_eq!(kept(&exported(&house, false)), kept(&before));
     assert_eq!((found(&house, "crate"), found(&house, "shop")), (0, shops));
+    assert_eq!(house.reader.shared.index().len(), 3, "it keeps no places for what is gone");
     assert!(house.writer.examine_words().verdict == Verdict::Ok);
     house.store("a", json!({"content": "Another crate came", "type": "episodic"}), None);
     assert_eq!(found(&house, "crate"), 1, "it is kept in step again");

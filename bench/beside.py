@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""How long a recall and a store wait at most while a person does something with the whole store.
+
+    python3 bench/beside.py              about 2 minutes
+    python3 bench/beside.py --write      the same, and puts it into docs/benchmarks.md
+
+Two agents work without a pause, one recalls and one stores, while notes are imported, looked through, written down, taken back, and
+everything is removed. The notes are made up and come without vectors, which the daemon makes beside all this.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
+
+import report
+import script
+from home import Home
+from notes import Notes
+from session import Session
+
+SEED = 20261123
+MEMORIES = 100_000
+AFTER_S = 1.0
+"""How long after an act calls still count as beside it: what it leaves behind may be in the way."""
+
+ACTS = (
+    ("nothing", ("ctl", "status")),
+    ("import", ("import", "notes.jsonl")),
+    ("export", ("export", "--output", "out.jsonl")),
+    ("doctor", ("doctor",)),
+    ("stats", ("stats",)),
+    ("undo of the import", ("undo", "1", "--yes")),
+    ("reset", ("reset", "--yes")),
+)
+
+
+def write_notes(path):
+    """An export of as many made-up notes, without vectors."""
+    notes, moment = Notes(SEED), 1_767_225_600_000
+    with path.open("w") as file:
+        line = lambda record: print(json.dumps(record), file=file)
+        line({"loci": "export", "version": 1})
+        line({"kind": "group", "id": "bench", "name": "bench", "created_at": moment})
+        for number in range(MEMORIES):
+            one, at = notes.note(), moment + 60_000 * number
+            entity = {"metadata": {"name": f"Desk {number}"}} if one["type"] == "entity" else {}
+            line(
+                {"kind": "memory", "id": f"00000000-0000-7000-8000-{number:012x}", "scope": "global", "group": "bench", "status": "active"}
+                | {"status_at": at, "confidence": 1.0, "confidence_at": at, "created_at": at, "updated_at": at}
+                | one
+                | entity
+            )
+        line({"kind": "end", "lines": MEMORIES + 2})
+
+
+class Agent(threading.Thread):
+    """A session that calls without a pause."""
+
+    def __init__(self, home, project, call):
+        super().__init__()
+        self._home, self._project, self._call = home, home.project(project), call
+        self.calls, self.refused, self._ends = [], 0, threading.Event()
+
+    def run(self):
+        """Calls until told to end; each call with its beginning and its time in ms."""
+        notes = Notes(SEED + 1)
+        with Session(self._home, self._project) as session:
+            while not self._ends.is_set():
+                began = time.perf_counter()
+                try:
+                    self._call(session, notes)
+                except RuntimeError as refusal:
+                    self.refused += 1
+                    print(refusal, file=sys.stderr)
+                self.calls.append((began, (time.perf_counter() - began) * 1000))
+
+    def end(self):
+        """Has it end after its call."""
+        self._ends.set()
+        self.join()
+
+    def beside(self, since, until):
+        """p50 and the longest of the calls that were under way in between, in ms."""
+        times = sorted(took for began, took in self.calls if began < until and began + took / 1000 > since)
+        return times[len(times) // 2], times[-1]
+
+
+def section(loci):
+    """The section of the page."""
+    rows = []
+    with Home(loci) as home:
+        write_notes(home.root / "notes.jsonl")
+        agents = [
+            Agent(home, "bench", lambda session, notes: session.tool("recall_memory", query=notes.question())),
+            Agent(home, "other", lambda session, notes: session.tool("store_memory", **notes.note())),
+        ]
+        for agent in agents:
+            agent.start()
+        try:
+            time.sleep(2 * AFTER_S)
+            for name, arguments in ACTS:
+                began = time.perf_counter()
+                command = [str(home.loci), *arguments]
+                done = subprocess.run(command, env=home.env, cwd=home.root, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                if done.returncode != 0 and name != "doctor":
+                    raise RuntimeError(f"{name}: {done.stderr}")
+                took = time.perf_counter() - began
+                time.sleep(AFTER_S)
+                until = time.perf_counter()
+                rows.append([name, took, *[figure for agent in agents for figure in agent.beside(began, until)]])
+        finally:
+            for agent in agents:
+                agent.end()
+    refused = sum(agent.refused for agent in agents)
+    return f"""\
+## Beside what concerns the whole store
+
+Two agents at work, one that recalls and one that stores, while a person has {MEMORIES:,} notes imported, written down, looked through,
+taken back, and all removed; the daemon gives the imported their vectors meanwhile. Wall times; of the calls, p50 and the longest.
+Calls that were refused: {refused}.
+
+{report.table(["", "takes s", "recall p50 ms", "longest", "store p50 ms", "longest"], rows)}
+"""
+
+
+if __name__ == "__main__":
+    script.run(__doc__, "beside", section)

@@ -223,7 +223,12 @@ impl Reader {
     /// # Errors
     /// `Damaged` with the first fault, `Database`.
     pub fn check(&self) -> Result<()> {
-        upkeep::check(&self.conn, &self.shared.path)
+        upkeep::check(&self.fresh()?, &self.shared.path)
+    }
+
+    /// A connection that has in mind nothing of how FTS5's index lay before: what another one has moved since would count as damage.
+    fn fresh(&self) -> Result<Connection> {
+        connection::reader(&self.shared.path)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use rusqlite::Connection;
 
-/// What `quick_check` says: `ok`, or the first fault.
+/// What `quick_check` says, on a connection that has not been used yet: `ok`, or the first fault.
 pub(crate) fn pages(conn: &Connection) -> Result<String> {
     Ok(conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The model in fp32 and in int8, with one thread and with two: what each finds on the public test sets, and what it costs.
 
-    python3 -m venv V && V/bin/pip install onnxruntime==1.27.0 onnx sympy numpy tokenizers snowballstemmer
+    python3 -m venv V && V/bin/pip install onnxruntime==1.27.0 onnx onnx_ir sympy numpy tokenizers snowballstemmer
     V/bin/python bench/precision.py              about half an hour
     V/bin/python bench/precision.py --write      the same, and puts it into docs/benchmarks.md
 

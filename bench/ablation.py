@@ -28,6 +28,9 @@ COUNTS = {"REACH", "BEST", "SCAN_ALL", "COMPARED"}
 WHERE = {
     "engine/src/soft/mod.rs": "COS SPREAD LONG LEX SOFT TERM_BESIDE PERSON FIRST DATE EXPECT RECENT",
     "engine/src/soft/order.rs": "ANSWER NEXT WINDOW QUESTION LINK",
+    "engine/src/soft/happened.rs": "HELD_BACK",
+    "engine/src/soft/span.rs": "FAR",
+    "engine/src/search/happened.rs": "MET",
     "engine/src/search/wide.rs": "COMPARED",
     "engine/src/search.rs": "SCAN_ALL",
 }

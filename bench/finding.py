@@ -5,7 +5,8 @@
     python3 bench/finding.py --loci PATH     the same with another build, to compare
 
 `tongues/`: notes and questions in several languages, all in one store; the questions use other forms of the words. `graph.json`: notes,
-people and things, and how they are related; the answer does not name who is asked for. Standard library only; both sets are our own.
+people and things, and how they are related; the answer does not name who is asked for. `events.json`: notes of a year that say the same of
+different times; which of them is asked for, a day tells, or what happened. Standard library only; all sets are our own.
 """
 
 import argparse
@@ -25,14 +26,15 @@ from session import Session
 DATA = REPOSITORY / "tests" / "data"
 
 
-def tongues():
-    """What to store, in what order, and for each language what to ask: `(question, the note that answers it)`."""
-    notes, asked = [], {}
+def fill_tongues(session):
+    """Stores the notes of all languages; what to ask."""
+    asked = {}
     for path in sorted((DATA / "tongues").glob("*.jsonl")):
         pairs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        notes += [pair["note"] for pair in pairs]
+        for pair in pairs:
+            session.tool("store_memory", content=pair["note"], type="semantic")
         asked[path.stem] = [(pair["question"], pair["note"]) for pair in pairs]
-    return notes, asked
+    return asked
 
 
 def fill_graph(session):
@@ -50,6 +52,17 @@ def fill_graph(session):
     asked = {}
     for question in graph["questions"]:
         asked.setdefault(f"graph, {question['kind']}", []).append((question["question"], question["answer"]))
+    return asked
+
+
+def fill_events(session):
+    """Stores the notes of a year; what to ask."""
+    events = json.loads((DATA / "events.json").read_text(encoding="utf-8"))
+    for day, note in events["notes"]:
+        session.tool("store_memory", content=note, type="episodic", metadata={"event_date": day})
+    asked = {}
+    for question in events["questions"]:
+        asked.setdefault(f"events, {question['kind']}", []).append((question["question"], question["answer"]))
     return asked
 
 
@@ -81,20 +94,15 @@ def shares(places):
 def measure(loci, models, missed):
     """Rows of `(set, questions, first, among five)`."""
     rows = []
-    with Home(loci) as home:
-        home.env["LOCI_OFFLINE"] = "1"
-        if models is not None:
-            home.env["LOCI_MODELS"] = models
-        with Session(home, home.project("tongues")) as session:
-            ready(home, session, models is None)
-            notes, asked = tongues()
-            for note in notes:
-                session.tool("store_memory", content=note, type="semantic")
-            for name, questions in asked.items():
-                rows.append((name, *told(session, questions, missed)))
-        with Session(home, home.project("graph")) as session:
-            for name, questions in fill_graph(session).items():
-                rows.append((name, *told(session, questions, missed)))
+    for project, fill in (("tongues", fill_tongues), ("graph", fill_graph), ("events", fill_events)):
+        with Home(loci) as home:
+            home.env["LOCI_OFFLINE"] = "1"
+            if models is not None:
+                home.env["LOCI_MODELS"] = models
+            with Session(home, home.project(project)) as session:
+                ready(home, session, models is None)
+                for name, questions in fill(session).items():
+                    rows.append((name, *told(session, questions, missed)))
     return rows
 
 

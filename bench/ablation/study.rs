@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What can be changed.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 26] = [
     "COS",
     "LEX",
     "SOFT",
@@ -29,6 +29,9 @@ pub const NAMES: [&str; 23] = [
     "RARITY",
     "SPREAD",
     "LONG",
+    "MET",
+    "HELD_BACK",
+    "FAR",
 ];
 static VALUES: [AtomicU64; NAMES.len()] = [const { AtomicU64::new(u64::MAX) }; NAMES.len()];
 

@@ -5,10 +5,11 @@
 //! and answers (`recall`), how scores are made (`soft`, `rank`, `bm25`).
 
 mod choose;
+mod happened;
 mod wide;
 
 use crate::bm25::{self, Admitted, Having};
-use crate::embedding::{Asked, Embedding};
+use crate::embedding::{Asked, Code, Embedding};
 use crate::explain::{self, Account, Of, Outcome, Telling};
 use crate::index::{Index, Mask, Rough, Stepped, narrow};
 use crate::rank::{self, Candidate, Fusion};
@@ -211,7 +212,7 @@ impl<'a> Legs<'a> {
 
     fn question(&self, sought: &Sought<'_>, asked: &Asked) -> soft::Question {
         let having = |terms: &[String]| self.index.words().list(terms).map_or(0, |list| list.count_in(self.mask));
-        soft::Question::new(sought.text, &asked_words(self.index, asked, self.among.count, having), sought.today)
+        question(self.index, self.mask, (sought, asked), having)
     }
 
     fn items(&self, sought: &Sought<'_>, places: &[usize], lexical: &[f64]) -> Vec<Item<'a>> {
@@ -297,13 +298,24 @@ fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, 
     Found { ranked: rank::best(scored, limit + collapse::SPARE), all, spoken, matched, weak: false, account: None }
 }
 
-/// The content words of the question, one a stem, weighted by how rare they are among all admitted memories.
-fn asked_words(index: &Index, asked: &Asked, all: usize, mut having: impl FnMut(&[String]) -> usize) -> Vec<Word> {
-    let terms: Vec<Vec<String>> = asked.words.iter().map(|(word, _)| index.words().terms_of(word)).collect();
+/// What is known of a question; `having` counts the admitted memories that have a word.
+fn question(index: &Index, mask: &Mask, (sought, asked): (&Sought<'_>, &Asked), having: impl FnMut(&[String]) -> usize) -> soft::Question {
+    let mut words = asked_words(index, &asked.words, mask.count(), having);
+    let told = happened::told(index, mask, sought, asked);
+    if let Some((happened, _)) = &told {
+        happened.hold_back(&mut words, |code| asked.words.iter().find(|(_, own)| own == code).map_or("", |(word, _)| word));
+    }
+    let question = soft::Question::new(sought.text, &words, sought.today);
+    told.into_iter().fold(question, |question, (happened, day)| question.told_by(&happened, day))
+}
+
+/// The content words of a question, or of a part of it, one a stem, weighted by how rare they are among all admitted memories.
+fn asked_words(index: &Index, asked: &[(String, Code)], all: usize, mut having: impl FnMut(&[String]) -> usize) -> Vec<Word> {
+    let terms: Vec<Vec<String>> = asked.iter().map(|(word, _)| index.words().terms_of(word)).collect();
     let first = (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
     let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
     let weights = soft::weights(&first.iter().map(|at| having(&terms[*at])).collect::<Vec<_>>(), all);
-    first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked.words[at].1, weight }).collect()
+    first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked[at].1, weight }).collect()
 }
 
 /// The words of a question by their terms; of several with the same name the first.

@@ -6,7 +6,7 @@
 //! can be compared (`search`).
 
 use super::choose::{Best, MOST};
-use super::{Depth, MATCH_COSINE, Ranked, Scored, Sought, among, asked_words, words, worth_giving};
+use super::{Depth, MATCH_COSINE, Ranked, Scored, Sought, among, question, words, worth_giving};
 use crate::bm25::{Admitted, SHORT};
 use crate::embedding::{Asked, Code};
 use crate::index::{Around, Index, Known, Mask, Rough, Said, Scratch, Stepped, narrow, slots_of};
@@ -76,8 +76,7 @@ impl<'a> Wide<'a> {
             let of_list = || index.words().list(terms).map_or(0, |list| list.count_in(mask));
             *having.entry(terms[0].clone()).or_insert_with(of_list)
         };
-        let vector = &asked.vector;
-        let asked = asked_words(index, asked, among.count, &mut count);
+        let question = question(index, mask, (sought, asked), &mut count);
         let words: Vec<(Vec<String>, usize)> =
             words(index, sought.text).into_iter().map(|terms| (count(&terms), terms)).map(|(count, terms)| (terms, count)).collect();
         lexical(index, mask, &words, among, scratch);
@@ -87,10 +86,9 @@ impl<'a> Wide<'a> {
             scratch.has_word(slot);
         }
         let called = index.sayings().called(&query::tokens(sought.text).collect(), |slot| mask.admits(slot));
-        let question = Question::new(sought.text, &asked, sought.today);
         let days = if question.names_dates() { days(index, mask, &question) } else { (0, Vec::new()) };
         let plain = called.is_empty() && !question.wants() && days.1.is_empty();
-        Self { index, mask, asked: Stepped::from(vector), question, called, days, plain, linked: graph::linked(index, mask, named) }
+        Self { index, mask, asked: Stepped::from(&asked.vector), question, called, days, plain, linked: graph::linked(index, mask, named) }
     }
 
     /// The best by everything but their words, as far as a rough comparison tells.

@@ -7,10 +7,12 @@
 //! (`index`), where word statistics come from (`bm25`), codes and vectors (`embedding`).
 
 mod dates;
+mod happened;
 mod order;
 mod parts;
 mod relative;
 mod small_words;
+mod span;
 pub(crate) mod split;
 pub(crate) mod stem;
 pub(crate) mod terms;
@@ -18,6 +20,7 @@ pub mod text;
 pub(crate) mod tongue;
 mod words;
 
+pub(crate) use happened::{Happened, told};
 pub(crate) use order::{Lift, Order, Sums};
 pub(crate) use parts::{Parts, STEPS, parts};
 pub(crate) use text::Kind;
@@ -26,6 +29,7 @@ pub(crate) use words::{Word, weights};
 use crate::embedding::Code;
 use crate::kernels::{self, Eight};
 use dates::Named;
+use span::Span;
 use text::Wanted;
 
 /// What the cosine of the text counts.
@@ -103,7 +107,7 @@ pub(crate) struct Question {
     weights: Vec<f64>,
     eights: Vec<Eight>,
     dates: Vec<Named>,
-    times: Vec<relative::Span>,
+    times: Vec<Span>,
     today: i32,
     wanted: Wanted,
 }
@@ -122,6 +126,12 @@ impl Question {
             today,
             wanted: text::wanted(text),
         }
+    }
+
+    /// The same where what it tells a time by happened on this day.
+    pub(crate) fn told_by(mut self, happened: &Happened, day: i32) -> Self {
+        self.times.push(Span::beside(day, happened.side, self.today));
+        self
     }
 
     /// What the text as a whole and its words are worth.
@@ -152,7 +162,7 @@ impl Question {
 
     /// How near each of all known days is to the dates that it names.
     pub(crate) fn nearness(&self, days: &[Option<i32>]) -> Vec<f64> {
-        dates::nearness(&self.dates, &self.times, days)
+        dates::nearness(&self.dates, &self.times, days, self.today)
     }
 
     /// What each gets for being newer than others of these days. Counted from the newest of them, so that an old store is told apart as well

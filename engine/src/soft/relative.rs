@@ -3,6 +3,7 @@
 //! Not here: dates by the calendar (`dates`), what a time weighs. docs/retrieval.md says which parsers of dates there are, and why none
 //! of them is here.
 
+use super::span::{Side, Span};
 use chrono::{Datelike, Days, Months, NaiveDate, TimeDelta, Weekday};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -16,9 +17,6 @@ const ABOUT_A_MONTH: u64 = 15;
 
 const NUMBERS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-/// From a first to a last day.
-pub(crate) type Span = (i32, i32);
 
 /// A pattern, and the span that is meant by what it found.
 type Reading = (LazyLock<Regex>, fn(&Captures<'_>, NaiveDate) -> Option<(NaiveDate, NaiveDate)>);
@@ -43,15 +41,22 @@ static READINGS: [Reading; 8] = [
     ),
     reading!(r"\bpast( )(week|month|year)\b", the_last),
     reading!(r"\b(?:recently|lately)\b", |_, today| Some((today.checked_sub_days(Days::new(RECENT))?, today))),
-    reading!(r"\b(?:in|during|since|throughout) (20\d\d)\b(?:[^-]|$)", |found, _| whole_year(found[1].parse().ok()?)),
+    reading!(r"\b(?:in|during|throughout|since|before|after|until|till) (20\d\d)\b(?:[^-]|$)", |found, _| whole_year(found[1].parse().ok()?)),
 ];
 
 /// The times that a question names as seen from a day, as spans of days.
 pub(crate) fn named(question: &str, today: i32) -> Vec<Span> {
-    let Some(today) = NaiveDate::from_num_days_from_ce_opt(today) else { return Vec::new() };
+    let Some(date) = NaiveDate::from_num_days_from_ce_opt(today) else { return Vec::new() };
     let question = question.to_lowercase();
-    let meant = |(pattern, meant): &Reading| pattern.captures_iter(&question).filter_map(|found| meant(&found, today)).collect::<Vec<_>>();
-    READINGS.iter().flat_map(meant).map(|(first, last)| (first.num_days_from_ce(), last.num_days_from_ce())).collect()
+    let span = |found: &Captures<'_>, (first, last): (NaiveDate, NaiveDate)| {
+        let side = found.get(0).map_or(Side::At, |time| Side::at(&question, time.range()));
+        Span::new((first.num_days_from_ce(), last.num_days_from_ce()), side, today)
+    };
+    let meant = |(pattern, meant): &Reading| {
+        let spans = pattern.captures_iter(&question).filter_map(|found| meant(&found, date).map(|days| span(&found, days)));
+        spans.collect::<Vec<_>>()
+    };
+    READINGS.iter().flat_map(meant).collect()
 }
 
 fn one_day(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
@@ -173,7 +178,20 @@ mod tests {
             ("what changed recently", "2026-04-29", "2026-05-13"),
             ("what happened in 2024?", "2024-01-01", "2024-12-31"),
         ] {
-            assert_eq!(spans(question), [(day(first), day(last))], "{question}");
+            assert_eq!(spans(question), [Span::new((day(first), day(last)), Side::At, day(TODAY))], "{question}");
+        }
+    }
+
+    #[test]
+    fn a_time_may_be_the_end_of_what_is_meant_or_its_beginning() {
+        for (question, side, first, last) in [
+            ("what broke since yesterday", Side::Since, "2026-05-12", "2026-05-12"),
+            ("before last week", Side::Before, "2026-05-04", "2026-05-10"),
+            ("since the day before yesterday", Side::Since, "2026-05-11", "2026-05-11"),
+            ("what changed since 2024?", Side::Since, "2024-01-01", "2024-12-31"),
+            ("who came after 2024?", Side::After, "2024-01-01", "2024-12-31"),
+        ] {
+            assert_eq!(spans(question), [Span::new((day(first), day(last)), side, day(TODAY))], "{question}");
         }
     }
 
@@ -200,7 +218,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_question_on_any_day_has_its_spans_in_order(question in "(\\PC{0,8} )?(last|past|this|next)? ?[0-9]{0,3} ?(day|week|month|year|weekend)s?( ago)?", today in any::<i32>()) {
-            prop_assert!(named(&question, today).iter().all(|(first, last)| first <= last));
+            prop_assert!(named(&question, today).iter().all(|span| span.first <= span.last));
         }
     }
 }

@@ -1,0 +1,40 @@
+//! On which day something happened by which a question tells a time ("before the release"): that of the memory which tells of it best.
+//!
+//! Not here: how the question says it (`soft::told`), what the time is worth.
+
+use super::{Sought, asked_words};
+use crate::embedding::{Asked, Code};
+use crate::index::{Index, Mask};
+use crate::soft::{self, Happened, Question};
+
+/// How well a memory must meet the words of what happened, 1 being whole.
+const MET: f64 = 0.6;
+/// Of no more memories than these the words are compared, the newest first.
+const COMPARED: usize = 2_000;
+
+/// What happened by which a question tells a time, and on which day, if that can be told and it names no time by the calendar.
+pub(super) fn told(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> Option<(Happened, i32)> {
+    let told = soft::told(sought.text, sought.today)?;
+    let day = day(index, mask, &told.words, (sought.today, asked))?;
+    Some((told, day))
+}
+
+/// The day of the memory that has one of these words and meets all of them best; of equals the last.
+fn day(index: &Index, mask: &Mask, told: &[String], (today, asked): (i32, &Asked)) -> Option<i32> {
+    let words: Vec<(String, Code)> = asked.words.iter().filter(|(word, _)| told.contains(word)).cloned().collect();
+    let having = |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
+    let meant = Question::new("", &asked_words(index, &words, mask.count(), having), today);
+    let lists = words.iter().filter_map(|(word, _)| index.words().list(&index.words().terms_of(word)));
+    let mut having: Vec<usize> = lists.flat_map(|list| list.iter().map(|(slot, _)| slot).collect::<Vec<_>>()).collect();
+    having.retain(|slot| mask.admits(*slot));
+    having.sort_unstable_by(|a, b| b.cmp(a));
+    having.dedup();
+    having.truncate(COMPARED);
+    let telling = having.into_iter().filter_map(|slot| {
+        let said = index.said(slot);
+        let day = said.day.filter(|day| *day <= today && !said.kind.question)?;
+        Some((meant.own_match(index.codes(slot)?), day))
+    });
+    let best = telling.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+    (best.0 >= MET).then_some(best.1)
+}

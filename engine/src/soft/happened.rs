@@ -1,0 +1,68 @@
+//! Times that a question tells by what happened: "before the release", "since Tomek left". English alone. Pure.
+//!
+//! Not here: on which day it happened (`search::happened`).
+
+use super::span::Side;
+use super::split::{self, Grams};
+use super::words::Word;
+use super::{dates, relative};
+use crate::embedding::Code;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// From the word that tells the side as far as what happened may go.
+static TOLD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(before|until|till|after|since) ((?:[^,;:.?!()]|\.\w)+)").expect("is a pattern"));
+/// What its words count among those of the question: they tell when, not what.
+const HELD_BACK: f64 = 0.5;
+/// What follows is something else again.
+const ENDS: [&str; 3] = ["and", "but", "or"];
+
+/// What happened, and on which side of it lies what is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Happened {
+    pub side: Side,
+    /// Its words, in lower case, small words among them.
+    pub words: Vec<String>,
+}
+
+impl Happened {
+    /// Lets its words count less among all of a question, of which each has a code.
+    pub(crate) fn hold_back<'a>(&self, words: &mut [Word], word: impl Fn(&Code) -> &'a str) {
+        let its = words.iter_mut().filter(|of| self.words.iter().any(|own| own == word(&of.code)));
+        its.for_each(|of| of.weight *= HELD_BACK);
+        let sum: f64 = words.iter().map(|word| word.weight).sum();
+        words.iter_mut().filter(|_| sum > 0.0).for_each(|word| word.weight /= sum);
+    }
+}
+
+/// What a question tells a time by, if anything: the first that it names. Whoever names a time by the calendar as well means that one.
+pub(crate) fn told(question: &str, today: i32) -> Option<Happened> {
+    let question = question.to_lowercase();
+    if !dates::named(&question).is_empty() || !relative::named(&question, today).is_empty() {
+        return None;
+    }
+    let found = TOLD.captures(&question)?;
+    let words = split::words(&found[2], Grams::Pairs).into_iter().map(|word| split::lower(&found[2][word]));
+    Some(Happened { side: Side::of(&found[1]), words: words.take_while(|word| !ENDS.contains(&word.as_str())).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happened_ends_where_its_part_of_the_question_does() {
+        for (question, side, words) in [
+            ("Where was it kept before the release?", Side::Before, "the release"),
+            ("Before Anna moved to Warsaw, where did she live?", Side::Before, "anna moved to warsaw"),
+            ("What broke since version 2.1 was released and why?", Side::Since, "version 2 1 was released"),
+            ("who came after the merger; and who left", Side::After, "the merger"),
+        ] {
+            let told = told(question, 0).expect("tells a time");
+            assert_eq!((told.side, told.words.join(" ").as_str()), (side, words), "{question}");
+        }
+        assert_eq!(told("What was released last?", 0), None);
+        assert_eq!(told("What comes after?", 0), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! Days that a question means, and how near to them a day is. Pure.
+//!
+//! Not here: how they are named (`dates`, `relative`, `happened`).
+
+/// Days after which the nearness of a day before the time that is meant has fallen to 1/e.
+const BEFORE: f64 = 3.0;
+/// The same after it: people tell things a little later.
+const AFTER: f64 = 10.0;
+/// Days after which half of it is left where all that lies on one side is meant.
+const FAR: f64 = 90.0;
+
+/// How nearness falls with the days.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fading {
+    /// To 1/e in so many.
+    Fast(f64),
+    /// Slowly: how things were before or after is mostly told once.
+    Slow,
+    /// None of these days is meant.
+    None,
+}
+
+/// On which side of a time that is meant lies what is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    At,
+    Before,
+    After,
+    /// From its first day until today.
+    Since,
+}
+
+/// The words that may stand between "before" and a time.
+const BETWEEN: [&str; 7] = ["the", "about", "around", "early", "mid", "late", "of"];
+
+impl Side {
+    /// What a word says.
+    pub(super) fn of(word: &str) -> Self {
+        match word {
+            "before" | "until" | "till" => Self::Before,
+            "after" => Self::After,
+            "since" => Self::Since,
+            _ => Self::At,
+        }
+    }
+
+    /// What the words before a time say that stands there in a question (in lower case), or its own first word.
+    pub(super) fn at(question: &str, time: std::ops::Range<usize>) -> Self {
+        let before = question[..time.start].split_whitespace().rev().find(|word| !BETWEEN.contains(word)).map_or(Self::At, Self::of);
+        let own = question[time].split_whitespace().next().map_or(Self::At, Self::of);
+        if before == Self::At { own } else { before }
+    }
+}
+
+/// From a first to a last day, and how fast what lies before and after loses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Span {
+    pub first: i32,
+    pub last: i32,
+    fading: [Fading; 2],
+}
+
+impl Span {
+    /// What lies on this side of the days from a first to a last one, asked on the day `today`.
+    pub(super) fn new((first, last): (i32, i32), side: Side, today: i32) -> Self {
+        match side {
+            Side::At => Self { first, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
+            Side::Before => Self { first: first.saturating_sub(1), last: first.saturating_sub(1), fading: [Fading::Slow, Fading::None] },
+            Side::After => Self { first: last.saturating_add(1), last: last.saturating_add(1), fading: [Fading::None, Fading::Slow] },
+            Side::Since => Self { first, last: last.max(today), fading: [Fading::None, Fading::Fast(AFTER)] },
+        }
+    }
+
+    /// The same of what happened on a day, which itself is told of by what is known already.
+    pub(super) fn beside(day: i32, side: Side, today: i32) -> Self {
+        let since = if side == Side::Since { day.saturating_add(1) } else { day };
+        Self::new((since, day), side, today)
+    }
+
+    /// How near a day is, 0 to 1: 1 within.
+    pub(super) fn nearness(&self, day: i32) -> f64 {
+        // Days may be as far apart as years go.
+        let faded = |days: i64, fading: Fading| match fading {
+            Fading::Fast(fading) => (-(days as f64) / fading).exp(),
+            Fading::Slow => 1.0 / (1.0 + days as f64 / FAR),
+            Fading::None => 0.0,
+        };
+        let (day, first, last) = (i64::from(day), i64::from(self.first), i64::from(self.last));
+        if day < first {
+            faded(first - day, self.fading[0])
+        } else if day > last {
+            faded(day - last, self.fading[1])
+        } else {
+            1.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_meant_lies_on_the_side_that_the_question_says() {
+        let near = |side, day| Span::new((100, 110), side, 200).nearness(day);
+        let [at, before, after, since] = [Side::At, Side::Before, Side::After, Side::Since].map(|side| [99, 100, 110, 111, 200].map(|day| near(side, day)));
+        assert!(at[0] > 0.7 && at[1..3] == [1.0; 2] && at[3] > 0.9 && at[4] < 0.001, "{at:?}");
+        assert_eq!(before, [1.0, 0.0, 0.0, 0.0, 0.0]);
+        assert!(after[..3] == [0.0; 3] && after[3] == 1.0 && (0.5..0.6).contains(&after[4]), "{after:?}");
+        assert_eq!(since, [0.0, 1.0, 1.0, 1.0, 1.0]);
+        assert!((near(Side::Before, 99 - 90) - 0.5).abs() < 1e-12);
+        let day = |side, day| Span::beside(100, side, 200).nearness(day);
+        assert_eq!([Side::Before, Side::After, Side::Since].map(|side| [99, 100, 101].map(|at| day(side, at))), [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]);
+    }
+
+    #[test]
+    fn the_words_before_a_time_tell_the_side() {
+        for (question, side) in [
+            ("what broke before 12 may", Side::Before),
+            ("until the 12 may", Side::Before),
+            ("since early 12 may", Side::Since),
+            ("after around 12 may", Side::After),
+            ("on 12 may", Side::At),
+            ("before he came on 12 may", Side::At),
+            ("12 may", Side::At),
+        ] {
+            let at = question.find("12").expect("is there");
+            assert_eq!(Side::at(question, at..question.len()), side, "{question}");
+        }
+        assert_eq!(Side::at("since 2024", 0..10), Side::Since);
+    }
+
+    #[test]
+    fn days_at_the_ends_of_time_are_far() {
+        let span = Span::new((i32::MIN, i32::MIN), Side::Before, 0);
+        assert!(span.nearness(i32::MAX) == 0.0 && Span::new((i32::MAX, i32::MAX), Side::After, 0).nearness(i32::MIN) == 0.0);
+    }
+}

@@ -297,3 +297,37 @@ fn a_time_seen_from_today_lifts_and_hides_nothing() {
         assert_eq!((found[0].0.as_str(), found.len()), (best, 4), "{query}: {found:?}");
     }
 }
+
+/// Two notes that say the same of different times, what happened between them, and another that only speaks of it.
+const KEPT: [(&str, &str); 4] = [
+    ("2025-03-04", "plans for release"),
+    ("2025-04-01", "files kept here"),
+    ("2025-06-10", "release shipped"),
+    ("2025-09-15", "files kept there"),
+];
+
+#[test]
+fn a_time_told_by_what_happened_or_by_its_end_lifts_that_side_of_it() {
+    let mut house = House::new();
+    for (number, (day, text)) in KEPT.into_iter().enumerate() {
+        let arguments = json!({"content": text, "type": "episodic", "metadata": {"event_date": day}});
+        house.store_coded("a", arguments, &coded(text, leaning(0, number + 1, 0.5)));
+    }
+    let first = |query: &str| scores(&house, "a", query, &asked(&query.replace(',', ""), leaning(0, 9, 0.5)))[0].0.clone();
+    let [here, there] = ["files kept here", "files kept there"];
+    for (query, best) in [
+        ("files kept before release shipped", here),
+        ("before release shipped, files kept", here),
+        ("files kept until release shipped", here),
+        ("files kept after release shipped", there),
+        ("files kept since release shipped", there),
+        ("files kept before June 2025", here),
+        ("files kept until 2025-06-10", here),
+        ("files kept since 1 May 2025", there),
+        ("files kept after April 2025", there),
+        // Nothing tells of this: the newer one comes first, as ever.
+        ("files kept before merger concluded", there),
+    ] {
+        assert_eq!(first(query), best, "{query}");
+    }
+}

@@ -42,6 +42,22 @@ fn a_question_in_another_language_finds_its_note_by_other_forms_of_its_words() {
     }
 }
 
+/// `tests/data/events.json`: of two notes that say the same of different times, that is meant which was true then.
+#[test]
+fn what_happened_or_a_day_tells_which_of_two_times_is_meant() {
+    let set: Value = serde_json::from_str(include_str!("../data/events.json")).expect("is a set");
+    let house = House::new();
+    let mut agent = house.session();
+    for note in set["notes"].as_array().expect("are notes") {
+        let dated = json!({"content": note[1], "type": "episodic", "metadata": {"event_date": note[0]}});
+        agent.call("store_memory", dated).expect("is stored");
+    }
+    let questions = set["questions"].as_array().expect("are questions");
+    let is_missed = |asked: &&Value| agent.recall(asked["question"].as_str().unwrap_or_default())[0] != asked["answer"];
+    let missed: Vec<&Value> = questions.iter().filter(is_missed).map(|asked| &asked["question"]).collect();
+    assert!(missed.len() <= 1, "of {}: {missed:?}", questions.len());
+}
+
 /// Minutes that differ in one ticket's number: their meaning is the same, their words are not.
 fn minutes(ticket: &str) -> String {
     format!(

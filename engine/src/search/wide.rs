@@ -394,7 +394,7 @@ mod tests {
 
     /// What is asked about a text, `*` being three of its words and `…` all of its and of two others. The last has a meaning only: no text
     /// has its word.
-    const ASKED: [&str; 6] = ["* in March 2024", "* Marta", "*", "*", "…", "unheard"];
+    const ASKED: [&str; 6] = ["* in March 2024", "* Marta", "*", "* before word1", "…", "unheard"];
 
     /// A question of this kind about one of so many texts, near it in meaning.
     fn question(turn: usize, kind: &str, stored: usize) -> (String, Asked) {

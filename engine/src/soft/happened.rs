@@ -44,7 +44,8 @@ pub(crate) fn told(question: &str, today: i32) -> Option<Happened> {
     }
     let found = TOLD.captures(&question)?;
     let words = split::words(&found[2], Grams::Pairs).into_iter().map(|word| split::lower(&found[2][word]));
-    Some(Happened { side: Side::of(&found[1]), words: words.take_while(|word| !ENDS.contains(&word.as_str())).collect() })
+    let before = found.get(0).map_or("", |whole| &question[..whole.start()]);
+    Some(Happened { side: Side::of(&found[1], before), words: words.take_while(|word| !ENDS.contains(&word.as_str())).collect() })
 }
 
 #[cfg(test)]
@@ -58,6 +59,7 @@ mod tests {
             ("Before Anna moved to Warsaw, where did she live?", Side::Before, "anna moved to warsaw"),
             ("What broke since version 2.1 was released and why?", Side::Since, "version 2 1 was released"),
             ("who came after the merger; and who left", Side::After, "the merger"),
+            ("what broke the day after the release", Side::At, "the release"),
         ] {
             let told = told(question, 0).expect("tells a time");
             assert_eq!((told.side, told.words.join(" ").as_str()), (side, words), "{question}");

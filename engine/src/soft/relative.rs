@@ -41,7 +41,9 @@ static READINGS: [Reading; 8] = [
     ),
     reading!(r"\bpast( )(week|month|year)\b", the_last),
     reading!(r"\b(?:recently|lately)\b", |_, today| Some((today.checked_sub_days(Days::new(RECENT))?, today))),
-    reading!(r"\b(?:in|during|throughout|since|before|after|until|till) (20\d\d)\b(?:[^-]|$)", |found, _| whole_year(found[1].parse().ok()?)),
+    reading!(r"\b(?:in|during|throughout|since|before|after|until|till) (20\d\d)\b(?:[^-]|$)", |found, _| whole_year(
+        found[1].parse().ok()?
+    )),
 ];
 
 /// The times that a question names as seen from a day, as spans of days.

@@ -32,23 +32,68 @@ pub(crate) enum Side {
 
 /// The words that may stand between "before" and a time.
 const BETWEEN: [&str; 7] = ["the", "about", "around", "early", "mid", "late", "of"];
+/// After these "before" means just before: "the week before 12 May", "on the Monday before the move".
+const NEAR: [&str; 30] = [
+    "moment",
+    "minute",
+    "minutes",
+    "hour",
+    "hours",
+    "day",
+    "days",
+    "night",
+    "morning",
+    "evening",
+    "week",
+    "weeks",
+    "weekend",
+    "month",
+    "months",
+    "year",
+    "years",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "recently",
+    "shortly",
+    "right",
+    "just",
+    "immediately",
+    "directly",
+];
 
 impl Side {
-    /// What a word says.
-    pub(super) fn of(word: &str) -> Self {
-        match word {
+    /// What a word says where it stands behind these.
+    pub(super) fn of(word: &str, before: &str) -> Self {
+        let side = match word {
             "before" | "until" | "till" => Self::Before,
             "after" => Self::After,
             "since" => Self::Since,
             _ => Self::At,
-        }
+        };
+        let last = before.split_whitespace().next_back().unwrap_or_default();
+        if NEAR.contains(&last) { Self::At } else { side }
     }
 
     /// What the words before a time say that stands there in a question (in lower case), or its own first word.
     pub(super) fn at(question: &str, time: std::ops::Range<usize>) -> Self {
-        let before = question[..time.start].split_whitespace().rev().find(|word| !BETWEEN.contains(word)).map_or(Self::At, Self::of);
-        let own = question[time].split_whitespace().next().map_or(Self::At, Self::of);
-        if before == Self::At { own } else { before }
+        let (before, own) = (question[..time.start].trim_end(), &question[time.clone()]);
+        let of_own = own.split_whitespace().next().map_or(Self::At, |word| Self::of(word, before));
+        if of_own != Self::At {
+            return of_own;
+        }
+        let mut before = before;
+        loop {
+            let (rest, last) = before.rsplit_once(char::is_whitespace).unwrap_or(("", before));
+            if !BETWEEN.contains(&last) {
+                return Self::of(last, rest);
+            }
+            before = rest.trim_end();
+        }
     }
 }
 
@@ -71,10 +116,13 @@ impl Span {
         }
     }
 
-    /// The same of what happened on a day, which itself is told of by what is known already.
+    /// The same of what happened on a day. How it was after it is often told with it; since then, later.
     pub(super) fn beside(day: i32, side: Side, today: i32) -> Self {
-        let since = if side == Side::Since { day.saturating_add(1) } else { day };
-        Self::new((since, day), side, today)
+        match side {
+            Side::After => Self::new((day, day.saturating_sub(1)), side, today),
+            Side::Since => Self::new((day.saturating_add(1), day), side, today),
+            Side::At | Side::Before => Self::new((day, day), side, today),
+        }
     }
 
     /// How near a day is, 0 to 1: 1 within.
@@ -103,14 +151,18 @@ mod tests {
     #[test]
     fn what_is_meant_lies_on_the_side_that_the_question_says() {
         let near = |side, day| Span::new((100, 110), side, 200).nearness(day);
-        let [at, before, after, since] = [Side::At, Side::Before, Side::After, Side::Since].map(|side| [99, 100, 110, 111, 200].map(|day| near(side, day)));
+        let [at, before, after, since] =
+            [Side::At, Side::Before, Side::After, Side::Since].map(|side| [99, 100, 110, 111, 200].map(|day| near(side, day)));
         assert!(at[0] > 0.7 && at[1..3] == [1.0; 2] && at[3] > 0.9 && at[4] < 0.001, "{at:?}");
         assert_eq!(before, [1.0, 0.0, 0.0, 0.0, 0.0]);
         assert!(after[..3] == [0.0; 3] && after[3] == 1.0 && (0.5..0.6).contains(&after[4]), "{after:?}");
         assert_eq!(since, [0.0, 1.0, 1.0, 1.0, 1.0]);
         assert!((near(Side::Before, 99 - 90) - 0.5).abs() < 1e-12);
         let day = |side, day| Span::beside(100, side, 200).nearness(day);
-        assert_eq!([Side::Before, Side::After, Side::Since].map(|side| [99, 100, 101].map(|at| day(side, at))), [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]);
+        assert_eq!(
+            [Side::Before, Side::After, Side::Since].map(|side| [99, 100, 101].map(|at| day(side, at))),
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
+        );
     }
 
     #[test]
@@ -123,6 +175,9 @@ mod tests {
             ("on 12 may", Side::At),
             ("before he came on 12 may", Side::At),
             ("12 may", Side::At),
+            ("the 12 may", Side::At),
+            ("in the week before 12 may", Side::At),
+            ("on the monday after the 12 may", Side::At),
         ] {
             let at = question.find("12").expect("is there");
             assert_eq!(Side::at(question, at..question.len()), side, "{question}");

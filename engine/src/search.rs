@@ -300,22 +300,26 @@ fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, 
 
 /// What is known of a question; `having` counts the admitted memories that have a word.
 fn question(index: &Index, mask: &Mask, (sought, asked): (&Sought<'_>, &Asked), having: impl FnMut(&[String]) -> usize) -> soft::Question {
-    let mut words = asked_words(index, &asked.words, mask.count(), having);
-    let told = happened::told(index, mask, sought, asked);
-    if let Some((happened, _)) = &told {
-        happened.hold_back(&mut words, |code| asked.words.iter().find(|(_, own)| own == code).map_or("", |(word, _)| word));
+    let words = asked_words(index, &asked.words, mask.count(), having);
+    match happened::told(index, mask, sought, asked) {
+        Some((told, day)) => soft::Question::new(sought.text, &told.hold_back(words), sought.today).told_by(&told, day),
+        None => soft::Question::new(sought.text, &words.into_iter().map(|(_, word)| word).collect::<Vec<_>>(), sought.today),
     }
-    let question = soft::Question::new(sought.text, &words, sought.today);
-    told.into_iter().fold(question, |question, (happened, day)| question.told_by(&happened, day))
 }
 
-/// The content words of a question, or of a part of it, one a stem, weighted by how rare they are among all admitted memories.
-fn asked_words(index: &Index, asked: &[(String, Code)], all: usize, mut having: impl FnMut(&[String]) -> usize) -> Vec<Word> {
+/// The content words of a question, or of a part of it, one a stem, weighted by how rare they are among `all` admitted memories.
+fn asked_words<'a>(
+    index: &Index,
+    asked: &'a [(String, Code)],
+    all: usize,
+    mut having: impl FnMut(&[String]) -> usize,
+) -> Vec<(&'a str, Word)> {
     let terms: Vec<Vec<String>> = asked.iter().map(|(word, _)| index.words().terms_of(word)).collect();
     let first = (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
     let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
     let weights = soft::weights(&first.iter().map(|at| having(&terms[*at])).collect::<Vec<_>>(), all);
-    first.into_iter().zip(weights).map(|(at, weight)| Word { code: asked[at].1, weight }).collect()
+    let word = |(at, weight): (usize, f64)| (asked[at].0.as_str(), Word { code: asked[at].1, weight });
+    first.into_iter().zip(weights).map(word).collect()
 }
 
 /// The words of a question by their terms; of several with the same name the first.

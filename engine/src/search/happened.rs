@@ -6,10 +6,11 @@ use super::{Sought, asked_words};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Mask};
 use crate::soft::{self, Happened, Question};
+use std::collections::BTreeSet;
 
 /// How well a memory must meet the words of what happened, 1 being whole.
 const MET: f64 = 0.6;
-/// Of no more memories than these the words are compared, the newest first.
+/// Of no more memories that have one word the words are compared, the newest.
 const COMPARED: usize = 2_000;
 
 /// What happened by which a question tells a time, and on which day, if that can be told and it names no time by the calendar.
@@ -23,13 +24,15 @@ pub(super) fn told(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Aske
 fn day(index: &Index, mask: &Mask, told: &[String], (today, asked): (i32, &Asked)) -> Option<i32> {
     let words: Vec<(String, Code)> = asked.words.iter().filter(|(word, _)| told.contains(word)).cloned().collect();
     let having = |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
-    let meant = Question::new("", &asked_words(index, &words, mask.count(), having), today);
-    let lists = words.iter().filter_map(|(word, _)| index.words().list(&index.words().terms_of(word)));
-    let mut having: Vec<usize> = lists.flat_map(|list| list.iter().map(|(slot, _)| slot).collect::<Vec<_>>()).collect();
-    having.retain(|slot| mask.admits(*slot));
-    having.sort_unstable_by(|a, b| b.cmp(a));
-    having.dedup();
-    having.truncate(COMPARED);
+    let words = asked_words(index, &words, mask.count(), having);
+    let newest = |word: &str| {
+        let list = index.words().list(&index.words().terms_of(word))?;
+        let slots: Vec<usize> = list.iter().map(|(slot, _)| slot).filter(|slot| mask.admits(*slot)).collect();
+        Some(slots.into_iter().rev().take(COMPARED))
+    };
+    let rare = words.iter().filter(|(_, word)| word.weight > 0.0);
+    let having: BTreeSet<usize> = rare.filter_map(|(word, _)| newest(word)).flatten().collect();
+    let meant = Question::new("", &words.iter().map(|(_, word)| *word).collect::<Vec<_>>(), today);
     let telling = having.into_iter().filter_map(|slot| {
         let said = index.said(slot);
         let day = said.day.filter(|day| *day <= today && !said.kind.question)?;

@@ -6,7 +6,6 @@ use super::span::Side;
 use super::split::{self, Grams};
 use super::words::Word;
 use super::{dates, relative};
-use crate::embedding::Code;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -27,22 +26,22 @@ pub(crate) struct Happened {
 }
 
 impl Happened {
-    /// Lets its words count less among all of a question, of which each has a code.
-    pub(crate) fn hold_back<'a>(&self, words: &mut [Word], word: impl Fn(&Code) -> &'a str) {
-        let its = words.iter_mut().filter(|of| self.words.iter().any(|own| own == word(&of.code)));
-        its.for_each(|of| of.weight *= HELD_BACK);
-        let sum: f64 = words.iter().map(|word| word.weight).sum();
-        words.iter_mut().filter(|_| sum > 0.0).for_each(|word| word.weight /= sum);
+    /// The words of a question, of which its own count less.
+    pub(crate) fn hold_back(&self, words: Vec<(&str, Word)>) -> Vec<Word> {
+        let held = |word: &str| if self.words.iter().any(|own| own == word) { HELD_BACK } else { 1.0 };
+        let all: f64 = words.iter().map(|(word, of)| held(word) * of.weight).sum();
+        let word = |(word, of): (&str, Word)| Word { weight: if all > 0.0 { held(word) * of.weight / all } else { of.weight }, ..of };
+        words.into_iter().map(word).collect()
     }
 }
 
 /// What a question tells a time by, if anything: the first that it names. Whoever names a time by the calendar as well means that one.
 pub(crate) fn told(question: &str, today: i32) -> Option<Happened> {
     let question = question.to_lowercase();
+    let found = TOLD.captures(&question)?;
     if !dates::named(&question).is_empty() || !relative::named(&question, today).is_empty() {
         return None;
     }
-    let found = TOLD.captures(&question)?;
     let words = split::words(&found[2], Grams::Pairs).into_iter().map(|word| split::lower(&found[2][word]));
     let before = found.get(0).map_or("", |whole| &question[..whole.start()]);
     Some(Happened { side: Side::of(&found[1], before), words: words.take_while(|word| !ENDS.contains(&word.as_str())).collect() })
@@ -51,6 +50,7 @@ pub(crate) fn told(question: &str, today: i32) -> Option<Happened> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embedding::Code;
 
     #[test]
     fn what_happened_ends_where_its_part_of_the_question_does() {
@@ -66,5 +66,15 @@ mod tests {
         }
         assert_eq!(told("What was released last?", 0), None);
         assert_eq!(told("What comes after?", 0), None);
+        assert_eq!(told("Where was it kept in May, before the release?", 0), None);
+    }
+
+    #[test]
+    fn the_words_of_what_happened_count_half() {
+        let told = told("Where did Anna live before the move?", 0).expect("tells a time");
+        let word = |weight| Word { code: Code::default(), weight };
+        let weights = |words| told.hold_back(words).iter().map(|word| word.weight).collect::<Vec<_>>();
+        assert_eq!(weights(vec![("anna", word(0.5)), ("move", word(0.5))]), [2.0 / 3.0, 1.0 / 3.0]);
+        assert_eq!(weights(vec![("move", word(1.0))]), [1.0], "where nothing else is asked for");
     }
 }

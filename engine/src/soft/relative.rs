@@ -30,7 +30,7 @@ macro_rules! reading {
 static READINGS: [Reading; 8] = [
     reading!(r"\b(day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow)\b", one_day),
     reading!(r"\b(this|last|previous|next) (week|weekend|month|year)\b", by_calendar),
-    reading!(r"\blast (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b", last_weekday),
+    reading!(r"\b(?:last|since) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b", last_weekday),
     reading!(
         r"\b(\d{1,3}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (day|week|month|year)s? ago\b",
         ago
@@ -190,6 +190,7 @@ mod tests {
             ("what broke since yesterday", Side::Since, "2026-05-12", "2026-05-12"),
             ("before last week", Side::Before, "2026-05-04", "2026-05-10"),
             ("since the day before yesterday", Side::Since, "2026-05-11", "2026-05-11"),
+            ("what came in since Monday", Side::Since, "2026-05-11", "2026-05-11"),
             ("what changed since 2024?", Side::Since, "2024-01-01", "2024-12-31"),
             ("who came after 2024?", Side::After, "2024-01-01", "2024-12-31"),
         ] {

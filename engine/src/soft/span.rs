@@ -109,6 +109,8 @@ impl Span {
     /// What lies on this side of the days from a first to a last one, asked on the day `today`.
     pub(super) fn new((first, last): (i32, i32), side: Side, today: i32) -> Self {
         match side {
+            // What is to be done until a day that is to come lies between now and then.
+            Side::Before if first > today => Self { first: today, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
             Side::At => Self { first, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
             Side::Before => Self { first: first.saturating_sub(1), last: first.saturating_sub(1), fading: [Fading::Slow, Fading::None] },
             Side::After => Self { first: last.saturating_add(1), last: last.saturating_add(1), fading: [Fading::None, Fading::Slow] },
@@ -163,6 +165,13 @@ mod tests {
             [Side::Before, Side::After, Side::Since].map(|side| [99, 100, 101].map(|at| day(side, at))),
             [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
         );
+    }
+
+    #[test]
+    fn before_a_day_to_come_is_from_today_until_then() {
+        let span = Span::new((100, 110), Side::Before, 95);
+        assert_eq!([95, 100, 110].map(|day| span.nearness(day)), [1.0; 3]);
+        assert!(span.nearness(90) < 0.2 && span.nearness(112) > 0.8);
     }
 
     #[test]

@@ -150,27 +150,32 @@ impl Span {
 mod tests {
     use super::*;
 
+    fn nearness<const DAYS: usize>(span: &Span, days: [i32; DAYS]) -> String {
+        format!("{:.2?}", days.map(|day| span.nearness(day)))
+    }
+
     #[test]
     fn what_is_meant_lies_on_the_side_that_the_question_says() {
-        let near = |side, day| Span::new((100, 110), side, 200).nearness(day);
-        let [at, before, after, since] =
-            [Side::At, Side::Before, Side::After, Side::Since].map(|side| [99, 100, 110, 111, 200].map(|day| near(side, day)));
-        assert!(at[0] > 0.7 && at[1..3] == [1.0; 2] && at[3] > 0.9 && at[4] < 0.001, "{at:?}");
-        assert_eq!(before, [1.0, 0.0, 0.0, 0.0, 0.0]);
-        assert!(after[..3] == [0.0; 3] && after[3] == 1.0 && (0.5..0.6).contains(&after[4]), "{after:?}");
-        assert_eq!(since, [0.0, 1.0, 1.0, 1.0, 1.0]);
-        assert!((near(Side::Before, 99 - 90) - 0.5).abs() < 1e-12);
-        let [before, after, since] =
-            [Side::Before, Side::After, Side::Since].map(|side| [99, 100, 101].map(|day| Span::beside(100, side, 200).nearness(day)));
-        assert_eq!([before, since], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]);
-        assert!(after[..2] == [0.0, 1.0] && after[2] > 0.98, "{after:?}");
+        let near = |side| Span::new((100, 110), side, 200);
+        for (side, expected) in [
+            (Side::At, "[0.72, 1.00, 1.00, 0.90, 0.00]"),
+            (Side::Before, "[1.00, 0.00, 0.00, 0.00, 0.00]"),
+            (Side::After, "[0.00, 0.00, 0.00, 1.00, 0.50]"),
+            (Side::Since, "[0.00, 1.00, 1.00, 1.00, 0.90]"),
+        ] {
+            assert_eq!(nearness(&near(side), [99, 100, 110, 111, 201]), expected, "{side:?}");
+        }
+        for (side, expected) in
+            [(Side::Before, "[1.00, 0.00, 0.00]"), (Side::After, "[0.00, 1.00, 0.99]"), (Side::Since, "[0.00, 0.00, 1.00]")]
+        {
+            assert_eq!(nearness(&Span::beside(100, side, 200), [99, 100, 101]), expected, "{side:?}");
+        }
     }
 
     #[test]
     fn before_a_day_to_come_is_from_today_until_then() {
         let span = Span::new((100, 110), Side::Before, 95);
-        assert_eq!([95, 100, 110].map(|day| span.nearness(day)), [1.0; 3]);
-        assert!(span.nearness(90) < 0.2 && span.nearness(112) > 0.8);
+        assert_eq!(nearness(&span, [90, 95, 100, 110, 112]), "[0.19, 1.00, 1.00, 1.00, 0.82]");
     }
 
     #[test]
@@ -196,6 +201,7 @@ mod tests {
     #[test]
     fn days_at_the_ends_of_time_are_far() {
         let span = Span::new((i32::MIN, i32::MIN), Side::Before, 0);
-        assert!(span.nearness(i32::MAX) == 0.0 && Span::new((i32::MAX, i32::MAX), Side::After, 0).nearness(i32::MIN) == 0.0);
+        assert_eq!(nearness(&span, [i32::MAX]), "[0.00]");
+        assert_eq!(nearness(&Span::new((i32::MAX, i32::MAX), Side::After, 0), [i32::MIN]), "[0.00]");
     }
 }

@@ -6,6 +6,7 @@ use super::{Sought, asked_words};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Mask};
 use crate::soft::{self, Happened, Question};
+use loci_proto::memory::MemoryType;
 use std::collections::BTreeSet;
 
 /// How well a memory must meet the words of what happened, 1 being whole.
@@ -16,13 +17,14 @@ const COMPARED: usize = 2_000;
 /// What happened by which a question tells a time, and on which day, if that can be told and it names no time by the calendar.
 pub(super) fn told(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> Option<(Happened, i32)> {
     let told = soft::told(sought.text, sought.today)?;
-    let day = day(index, mask, &told.words, (sought.today, asked))?;
+    let day = day(index, mask, &told, (sought.today, asked))?;
     Some((told, day))
 }
 
-/// The day of the memory that has one of these words and meets all of them best; of equals the last.
-fn day(index: &Index, mask: &Mask, told: &[String], (today, asked): (i32, &Asked)) -> Option<i32> {
-    let words: Vec<(String, Code)> = asked.words.iter().filter(|(word, _)| told.contains(word)).cloned().collect();
+/// The day of the memory that has one of the words of what happened and meets all of them best; of equals the last. None where that tells
+/// no more than the question does ("Before a release, run the checks."), or how something is done.
+fn day(index: &Index, mask: &Mask, told: &Happened, (today, asked): (i32, &Asked)) -> Option<i32> {
+    let words: Vec<(String, Code)> = asked.words.iter().filter(|(word, _)| told.words.contains(word)).cloned().collect();
     let having = |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
     let words = asked_words(index, &words, mask.count(), having);
     let newest = |word: &str| {
@@ -36,8 +38,9 @@ fn day(index: &Index, mask: &Mask, told: &[String], (today, asked): (i32, &Asked
     let telling = having.into_iter().filter_map(|slot| {
         let said = index.said(slot);
         let day = said.day.filter(|day| *day <= today && !said.kind.question)?;
-        Some((meant.own_match(index.codes(slot)?), day))
+        Some((meant.own_match(index.codes(slot)?), day, slot))
     });
-    let best = telling.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-    (best.0 >= MET).then_some(best.1)
+    let (met, day, slot) = telling.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+    let says_when = || index.words().list(&index.words().terms_of(&told.behind)).is_some_and(|list| list.iter().any(|(of, _)| of == slot));
+    (met >= MET && index.entry(slot).kind != MemoryType::Procedural && !says_when()).then_some(day)
 }

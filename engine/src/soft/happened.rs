@@ -12,6 +12,15 @@ use std::sync::LazyLock;
 /// From the word that tells the side as far as what happened may go.
 static TOLD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(before|until|till|after|since) ((?:[^,;:.?!()]|\.\w)+)").expect("is a pattern"));
+/// Who asks so asks what to do, or what would be, whenever it is.
+static ALWAYS: LazyLock<Regex> = LazyLock::new(|| {
+    let words = "must|should|shall|will|would|can|could|may|might|ought|needs?|always|usually|every|each|any|have to|has to|what to|how to";
+    Regex::new(&format!(r"\b({words})\b")).expect("is a pattern")
+});
+/// Who asks so asks for what was.
+static PAST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been|\w{2,}ed)\b").expect("is a pattern"));
+/// What begins so may happen at any time: "before a release", "after merging".
+static ANY: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(an?|all|that|this|then) |^\w+ing\b").expect("is a pattern"));
 /// What its words count among those of the question: they tell when, not what.
 const HELD_BACK: f64 = 0.5;
 /// What follows is something else again.
@@ -21,6 +30,8 @@ const ENDS: [&str; 3] = ["and", "but", "or"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Happened {
     pub side: Side,
+    /// The word that says which side.
+    pub behind: String,
     /// Its words, in lower case, small words among them.
     pub words: Vec<String>,
 }
@@ -39,12 +50,14 @@ impl Happened {
 pub(crate) fn told(question: &str, today: i32) -> Option<Happened> {
     let question = question.to_lowercase();
     let found = TOLD.captures(&question)?;
-    if !dates::named(&question).is_empty() || !relative::named(&question, today).is_empty() {
+    let any_time = ANY.is_match(&found[2]) && !PAST.is_match(&question);
+    if any_time || ALWAYS.is_match(&question) || !dates::named(&question).is_empty() || !relative::named(&question, today).is_empty() {
         return None;
     }
     let words = split::words(&found[2], Grams::Pairs).into_iter().map(|word| split::lower(&found[2][word]));
     let before = found.get(0).map_or("", |whole| &question[..whole.start()]);
-    Some(Happened { side: Side::of(&found[1], before), words: words.take_while(|word| !ENDS.contains(&word.as_str())).collect() })
+    let words = words.take_while(|word| !ENDS.contains(&word.as_str())).collect();
+    Some(Happened { side: Side::of(&found[1], before), behind: found[1].to_owned(), words })
 }
 
 #[cfg(test)]
@@ -67,6 +80,23 @@ mod tests {
         assert_eq!(told("What was released last?", 0), None);
         assert_eq!(told("What comes after?", 0), None);
         assert_eq!(told("Where was it kept in May, before the release?", 0), None);
+    }
+
+    #[test]
+    fn what_is_done_whenever_something_happens_did_not_happen() {
+        for question in [
+            "What must I do before the release?",
+            "which checks should run after merging",
+            "what to do before merging",
+            "what do we do before merging?",
+            "What does he do before a long day?",
+            "how do I tell them after every release",
+        ] {
+            assert_eq!(told(question, 0), None, "{question}");
+        }
+        assert!(
+            told("What broke after merging the branch was finished?", 0).is_some() && told("How was it before a flood came?", 0).is_some()
+        );
     }
 
     #[test]

@@ -333,9 +333,9 @@ fn a_time_told_by_what_happened_or_by_its_end_lifts_that_side_of_it() {
     }
     // Nothing tells of the one, a rule of the other, and the third is what somebody does.
     house.store_coded("a", episode("before payday send reminders"), &coded("before payday send reminders", leaning(0, 5, 0.5)));
-    let steps = json!({"content": "invoicing steps", "type": "procedural", "metadata": {"steps": ["write", "send"]}});
-    house.store_coded("a", steps, &coded("invoicing steps", leaning(0, 6, 0.5)));
-    for query in ["files kept before merger concluded", "files kept before payday", "files kept before invoicing started"] {
+    let steps = json!({"content": "invoice steps", "type": "procedural", "metadata": {"steps": ["write", "send"]}});
+    house.store_coded("a", steps, &coded("invoice steps", leaning(0, 6, 0.5)));
+    for query in ["files kept before merger concluded", "files kept before payday", "files kept before invoice steps"] {
         let explained = json!({"query": query, "explain": true});
         let found = house.recall_asked("a", explained, Some(&asked(query, leaning(0, 9, 0.5)))).reply.results;
         let steps: Vec<String> =

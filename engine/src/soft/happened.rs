@@ -10,8 +10,7 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// From the word that tells the side as far as what happened may go.
-static TOLD: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(before|until|till|after|since) ((?:[^,;:.?!()]|\.\w)+)").expect("is a pattern"));
+static TOLD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(before|until|after|since) ((?:[^,;:.?!()]|\.\w)+)").expect("is a pattern"));
 /// Who asks so asks what to do, or what would be, whenever it is.
 static ALWAYS: LazyLock<Regex> = LazyLock::new(|| {
     let words = "must|should|shall|will|would|can|could|may|might|ought|needs?|always|usually|every|each|any|have to|has to|what to|how to";
@@ -20,11 +19,14 @@ static ALWAYS: LazyLock<Regex> = LazyLock::new(|| {
 /// Who asks so asks for what was.
 static PAST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been|\w{2,}ed)\b").expect("is a pattern"));
 /// What begins so may happen at any time: "before a release", "after merging".
-static ANY: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(an?|all|that|this|then) |^\w+ing\b").expect("is a pattern"));
+static ANY: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^an? |^\w+ing\b").expect("is a pattern"));
+/// What begins so did not happen: "after all", "since when", "it failed before in the importer".
+static NEVER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(all|that|this|then|when|if|in|with|on|at|about|for|from|by|of)\b").expect("is a pattern"));
 /// What its words count among those of the question: they tell when, not what.
 const HELD_BACK: f64 = 0.5;
 /// What follows is something else again.
-const ENDS: [&str; 3] = ["and", "but", "or"];
+const ENDS: [&str; 12] = ["and", "but", "or", "who", "what", "where", "which", "why", "how", "did", "does", "do"];
 
 /// What happened, and on which side of it lies what is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +53,12 @@ pub(crate) fn told(question: &str, today: i32) -> Option<Happened> {
     let question = question.to_lowercase();
     let found = TOLD.captures(&question)?;
     let any_time = ANY.is_match(&found[2]) && !PAST.is_match(&question);
-    if any_time || ALWAYS.is_match(&question) || !dates::named(&question).is_empty() || !relative::named(&question, today).is_empty() {
+    if any_time
+        || NEVER.is_match(&found[2])
+        || ALWAYS.is_match(&question)
+        || !dates::named(&question).is_empty()
+        || !relative::named(&question, today).is_empty()
+    {
         return None;
     }
     let words = split::words(&found[2], Grams::Pairs).into_iter().map(|word| split::lower(&found[2][word]));
@@ -73,6 +80,7 @@ mod tests {
             ("What broke since version 2.1 was released and why?", Side::Since, "version 2 1 was released"),
             ("who came after the merger; and who left", Side::After, "the merger"),
             ("what broke the day after the release", Side::At, "the release"),
+            ("after the release what does the starter plan cost", Side::After, "the release"),
         ] {
             let told = told(question, 0).expect("tells a time");
             assert_eq!((told.side, told.words.join(" ").as_str()), (side, words), "{question}");
@@ -91,6 +99,10 @@ mod tests {
             "what do we do before merging?",
             "What does he do before a long day?",
             "how do I tell them after every release",
+            "did we keep it in Redis after all",
+            "since when is it kept in Postgres?",
+            "did the deploy fail before with a lock?",
+            "Vad är lösenordet till databasservern?",
         ] {
             assert_eq!(told(question, 0), None, "{question}");
         }

@@ -110,7 +110,7 @@ impl Span {
     pub(super) fn new((first, last): (i32, i32), side: Side, today: i32) -> Self {
         match side {
             // What is to be done until a day that is to come lies between now and then.
-            Side::Before if first > today => Self { first: today, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
+            Side::Before if first >= today => Self { first: today, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
             Side::At => Self { first, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
             Side::Before => Self { first: first.saturating_sub(1), last: first.saturating_sub(1), fading: [Fading::Slow, Fading::None] },
             Side::After => Self { first: last.saturating_add(1), last: last.saturating_add(1), fading: [Fading::None, Fading::Slow] },
@@ -176,6 +176,7 @@ mod tests {
     fn before_a_day_to_come_is_from_today_until_then() {
         let span = Span::new((100, 110), Side::Before, 95);
         assert_eq!(nearness(&span, [90, 95, 100, 110, 112]), "[0.19, 1.00, 1.00, 1.00, 0.82]");
+        assert_eq!(nearness(&Span::new((95, 95), Side::Before, 95), [94, 95]), "[0.72, 1.00]", "until today");
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Postings {
 
 impl List {
     /// The memories by slot, and how often each has the word.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
         self.slots.list().iter().zip(&self.times).map(|(slot, times)| (*slot as usize, u32::from(*times)))
     }
 

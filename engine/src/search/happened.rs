@@ -5,14 +5,14 @@
 use super::{Sought, asked_words};
 use crate::embedding::{Asked, Code};
 use crate::index::{Index, Mask};
-use crate::soft::{self, Happened, Question};
+use crate::soft::{self, Happened, Question, Word};
 use loci_proto::memory::MemoryType;
 use std::collections::BTreeSet;
 
 /// How well a memory must meet the words of what happened, 1 being whole.
 const MET: f64 = 0.6;
-/// Of no more memories that have one word the words are compared, the newest.
-const COMPARED: usize = 2_000;
+/// Of no more memories that have one of the words, the rarest first, the words are compared; of those that have it the newest.
+const COMPARED: usize = 4_000;
 
 /// What happened by which a question tells a time, and on which day, if that can be told and it names no time by the calendar.
 pub(super) fn told(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> Option<(Happened, i32)> {
@@ -27,13 +27,14 @@ fn day(index: &Index, mask: &Mask, told: &Happened, (today, asked): (i32, &Asked
     let words: Vec<(String, Code)> = asked.words.iter().filter(|(word, _)| told.words.contains(word)).cloned().collect();
     let having = |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
     let words = asked_words(index, &words, mask.count(), having);
-    let newest = |word: &str| {
-        let list = index.words().list(&index.words().terms_of(word))?;
-        let slots: Vec<usize> = list.iter().map(|(slot, _)| slot).filter(|slot| mask.admits(*slot)).collect();
-        Some(slots.into_iter().rev().take(COMPARED))
-    };
-    let rare = words.iter().filter(|(_, word)| word.weight > 0.0);
-    let having: BTreeSet<usize> = rare.filter_map(|(word, _)| newest(word)).flatten().collect();
+    let mut rare: Vec<&(&str, Word)> = words.iter().filter(|(_, word)| word.weight > 0.0).collect();
+    rare.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight));
+    let mut having = BTreeSet::new();
+    for (word, _) in rare {
+        let Some(list) = index.words().list(&index.words().terms_of(word)) else { continue };
+        let left = COMPARED - having.len();
+        having.extend(list.iter().rev().map(|(slot, _)| slot).filter(|slot| mask.admits(*slot)).take(left));
+    }
     let meant = Question::new("", &words.iter().map(|(_, word)| *word).collect::<Vec<_>>(), today);
     let telling = having.into_iter().filter_map(|slot| {
         let said = index.said(slot);

@@ -86,7 +86,7 @@ impl<'a> Wide<'a> {
             scratch.has_word(slot);
         }
         let called = index.sayings().called(&query::tokens(sought.text).collect(), |slot| mask.admits(slot));
-        let days = if question.names_dates() { days(index, mask, &question) } else { (0, Vec::new()) };
+        let days = if question.names_times() { days(index, mask, &question) } else { (0, Vec::new()) };
         let plain = called.is_empty() && !question.wants() && days.1.is_empty();
         Self { index, mask, asked: Stepped::from(&asked.vector), question, called, days, plain, linked: graph::linked(index, mask, named) }
     }

@@ -17,6 +17,7 @@ pub(crate) mod split;
 pub(crate) mod stem;
 pub(crate) mod terms;
 pub mod text;
+mod times;
 pub(crate) mod tongue;
 mod words;
 
@@ -28,9 +29,8 @@ pub(crate) use words::{Word, weights};
 
 use crate::embedding::Code;
 use crate::kernels::{self, Eight};
-use dates::Named;
-use span::Span;
 use text::Wanted;
+use times::Times;
 
 /// What the cosine of the text counts.
 const COS: f64 = 0.4;
@@ -106,8 +106,7 @@ pub(crate) struct Question {
     cos: f64,
     weights: Vec<f64>,
     eights: Vec<Eight>,
-    dates: Vec<Named>,
-    times: Vec<Span>,
+    times: Times,
     today: i32,
     wanted: Wanted,
 }
@@ -121,8 +120,7 @@ impl Question {
             cos: COS * if squares > 0.0 { (1.0 / squares / SPREAD).clamp(1.0, LONG) } else { 1.0 },
             weights: words.iter().map(|word| word.weight).collect(),
             eights: words::side_by_side(words),
-            dates: dates::named(text),
-            times: relative::named(text, today),
+            times: Times::of(text, today),
             today,
             wanted: text::wanted(text),
         }
@@ -130,7 +128,7 @@ impl Question {
 
     /// The same where what it tells a time by happened on this day.
     pub(crate) fn told_by(mut self, happened: &Happened, day: i32) -> Self {
-        self.times.push(Span::beside(day, happened.side, self.today));
+        self.times.beside(day, happened.side);
         self
     }
 
@@ -150,9 +148,9 @@ impl Question {
         (1.0 + WINDOW) * (self.cos - COS)
     }
 
-    /// Whether it names a date.
-    pub(crate) fn names_dates(&self) -> bool {
-        !self.dates.is_empty() || !self.times.is_empty()
+    /// Whether it names or tells a time.
+    pub(crate) fn names_times(&self) -> bool {
+        !self.times.is_empty()
     }
 
     /// Whether it wants to hear a time or a place.
@@ -162,7 +160,7 @@ impl Question {
 
     /// How near each of all known days is to the dates that it names.
     pub(crate) fn nearness(&self, days: &[Option<i32>]) -> Vec<f64> {
-        dates::nearness(&self.dates, &self.times, days, self.today)
+        self.times.nearness(days)
     }
 
     /// What each gets for being newer than others of these days. Counted from the newest of them, so that an old store is told apart as well

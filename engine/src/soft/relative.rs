@@ -3,9 +3,9 @@
 //! Not here: dates by the calendar (`dates`), what a time weighs. docs/retrieval.md says which parsers of dates there are, and why none
 //! of them is here.
 
-use super::span::{Side, Span};
 use chrono::{Datelike, Days, Months, NaiveDate, TimeDelta, Weekday};
 use regex::{Captures, Regex};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Days of "recently".
@@ -18,7 +18,7 @@ const ABOUT_A_MONTH: u64 = 15;
 const NUMBERS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// A pattern, and the span that is meant by what it found.
+/// A pattern, of which the part `time` or the whole is the time, and the days that are meant by what it found.
 type Reading = (LazyLock<Regex>, fn(&Captures<'_>, NaiveDate) -> Option<(NaiveDate, NaiveDate)>);
 
 macro_rules! reading {
@@ -30,7 +30,7 @@ macro_rules! reading {
 static READINGS: [Reading; 8] = [
     reading!(r"\b(day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow)\b", one_day),
     reading!(r"\b(this|last|previous|next) (week|weekend|month|year)\b", by_calendar),
-    reading!(r"\b(?:last|since) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b", last_weekday),
+    reading!(r"\b(?:last|since) (?<time>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b", last_weekday),
     reading!(
         r"\b(\d{1,3}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (day|week|month|year)s? ago\b",
         ago
@@ -41,22 +41,21 @@ static READINGS: [Reading; 8] = [
     ),
     reading!(r"\bpast( )(week|month|year)\b", the_last),
     reading!(r"\b(?:recently|lately)\b", |_, today| Some((today.checked_sub_days(Days::new(RECENT))?, today))),
-    reading!(r"\b(?:in|during|throughout|since|before|after|until|till) (20\d\d)\b(?:[^-]|$)", |found, _| whole_year(
+    reading!(r"\b(?:in|during|throughout|since|before|after|until|till|from) (?<time>20\d\d)\b(?:[^-]|$)", |found, _| whole_year(
         found[1].parse().ok()?
     )),
 ];
 
-/// The times that a question names as seen from a day, as spans of days.
-pub(crate) fn named(question: &str, today: i32) -> Vec<Span> {
+/// The times that a question (in lower case) names as seen from a day: where, their first and their last day.
+pub(crate) fn named(question: &str, today: i32) -> Vec<(Range<usize>, (i32, i32))> {
     let Some(date) = NaiveDate::from_num_days_from_ce_opt(today) else { return Vec::new() };
-    let question = question.to_lowercase();
-    let span = |found: &Captures<'_>, (first, last): (NaiveDate, NaiveDate)| {
-        let side = found.get(0).map_or(Side::At, |time| Side::at(&question, time.range()));
-        Span::new((first.num_days_from_ce(), last.num_days_from_ce()), side, today)
-    };
     let meant = |(pattern, meant): &Reading| {
-        let spans = pattern.captures_iter(&question).filter_map(|found| meant(&found, date).map(|days| span(&found, days)));
-        spans.collect::<Vec<_>>()
+        let days = |found: Captures<'_>| {
+            let (first, last) = meant(&found, date)?;
+            let place = found.name("time").or(found.get(0))?.range();
+            Some((place, (first.num_days_from_ce(), last.num_days_from_ce())))
+        };
+        pattern.captures_iter(question).filter_map(days).collect::<Vec<_>>()
     };
     READINGS.iter().flat_map(meant).collect()
 }
@@ -151,8 +150,8 @@ mod tests {
         crate::soft::text::day(text).expect("is a day")
     }
 
-    fn spans(question: &str) -> Vec<Span> {
-        named(question, day(TODAY))
+    fn days(question: &str) -> Vec<(i32, i32)> {
+        named(&question.to_lowercase(), day(TODAY)).into_iter().map(|(_, days)| days).collect()
     }
 
     #[test]
@@ -178,23 +177,11 @@ mod tests {
             ("in the last 10 days", "2026-05-03", "2026-05-13"),
             ("over the past couple of weeks", "2026-04-29", "2026-05-13"),
             ("what changed recently", "2026-04-29", "2026-05-13"),
+            ("what came in since Monday", "2026-05-11", "2026-05-11"),
             ("what happened in 2024?", "2024-01-01", "2024-12-31"),
+            ("who came after 2024?", "2024-01-01", "2024-12-31"),
         ] {
-            assert_eq!(spans(question), [Span::new((day(first), day(last)), Side::At, day(TODAY))], "{question}");
-        }
-    }
-
-    #[test]
-    fn a_time_may_be_the_end_of_what_is_meant_or_its_beginning() {
-        for (question, side, first, last) in [
-            ("what broke since yesterday", Side::Since, "2026-05-12", "2026-05-12"),
-            ("before last week", Side::Before, "2026-05-04", "2026-05-10"),
-            ("since the day before yesterday", Side::Since, "2026-05-11", "2026-05-11"),
-            ("what came in since Monday", Side::Since, "2026-05-11", "2026-05-11"),
-            ("what changed since 2024?", Side::Since, "2024-01-01", "2024-12-31"),
-            ("who came after 2024?", Side::After, "2024-01-01", "2024-12-31"),
-        ] {
-            assert_eq!(spans(question), [Span::new((day(first), day(last)), side, day(TODAY))], "{question}");
+            assert_eq!(days(question), [(day(first), day(last))], "{question}");
         }
     }
 
@@ -214,14 +201,14 @@ mod tests {
             "todays",
             "",
         ] {
-            assert!(spans(question).is_empty(), "{question}: {:?}", spans(question));
+            assert!(days(question).is_empty(), "{question}: {:?}", days(question));
         }
     }
 
     proptest! {
         #[test]
-        fn any_question_on_any_day_has_its_spans_in_order(question in "(\\PC{0,8} )?(last|past|this|next)? ?[0-9]{0,3} ?(day|week|month|year|weekend)s?( ago)?", today in any::<i32>()) {
-            prop_assert!(named(&question, today).iter().all(|span| span.first <= span.last));
+        fn any_question_on_any_day_has_its_days_in_order(question in "(\\PC{0,8} )?(last|past|this|next)? ?[0-9]{0,3} ?(day|week|month|year|weekend)s?( ago)?", today in any::<i32>()) {
+            prop_assert!(named(&question, today).iter().all(|(_, (first, last))| first <= last));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Days that a question means, and how near to them a day is. Pure.
 //!
-//! Not here: how they are named (`dates`, `relative`, `happened`).
+//! Not here: how they are named (`times`, `happened`).
 
 /// Days after which the nearness of a day before the time that is meant has fallen to 1/e.
 const BEFORE: f64 = 3.0;
@@ -25,13 +25,15 @@ enum Fading {
 pub(crate) enum Side {
     At,
     Before,
+    /// The time itself and what was before it.
+    Until,
     After,
     /// From its first day until today.
     Since,
 }
 
 /// The words that may stand between "before" and a time.
-const BETWEEN: [&str; 7] = ["the", "about", "around", "early", "mid", "late", "of"];
+pub(super) const BETWEEN: [&str; 8] = ["the", "about", "around", "early", "mid", "late", "of", "last"];
 /// After these "before" means just before: "the week before 12 May", "on the Monday before the move".
 const NEAR: [&str; 30] = [
     "moment",
@@ -70,7 +72,8 @@ impl Side {
     /// What a word says where it stands behind these.
     pub(super) fn of(word: &str, before: &str) -> Self {
         let side = match word {
-            "before" | "until" | "till" => Self::Before,
+            "before" => Self::Before,
+            "until" | "till" => Self::Until,
             "after" => Self::After,
             "since" => Self::Since,
             _ => Self::At,
@@ -79,14 +82,9 @@ impl Side {
         if NEAR.contains(&last) { Self::At } else { side }
     }
 
-    /// What the words before a time say that stands there in a question (in lower case), or its own first word.
-    pub(super) fn at(question: &str, time: std::ops::Range<usize>) -> Self {
-        let (before, own) = (question[..time.start].trim_end(), &question[time.clone()]);
-        let of_own = own.split_whitespace().next().map_or(Self::At, |word| Self::of(word, before));
-        if of_own != Self::At {
-            return of_own;
-        }
-        let mut before = before;
+    /// What the words before a time say, in lower case.
+    pub(super) fn behind(before: &str) -> Self {
+        let mut before = before.trim_end();
         loop {
             let (rest, last) = before.rsplit_once(char::is_whitespace).unwrap_or(("", before));
             if !BETWEEN.contains(&last) {
@@ -110,9 +108,10 @@ impl Span {
     pub(super) fn new((first, last): (i32, i32), side: Side, today: i32) -> Self {
         match side {
             // What is to be done until a day that is to come lies between now and then.
-            Side::Before if first >= today => Self { first: today, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
+            Side::Before | Side::Until if first > today => Self::new((today, last), Side::At, today),
             Side::At => Self { first, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
             Side::Before => Self { first: first.saturating_sub(1), last: first.saturating_sub(1), fading: [Fading::Slow, Fading::None] },
+            Side::Until => Self { first: last, last, fading: [Fading::Slow, Fading::None] },
             Side::After => Self { first: last.saturating_add(1), last: last.saturating_add(1), fading: [Fading::None, Fading::Slow] },
             Side::Since => Self { first, last: last.max(today), fading: [Fading::None, Fading::Fast(AFTER)] },
         }
@@ -123,7 +122,7 @@ impl Span {
         match side {
             Side::After => Self::new((day, day.saturating_sub(1)), side, today),
             Side::Since => Self::new((day.saturating_add(1), day), side, today),
-            Side::At | Side::Before => Self::new((day, day), side, today),
+            Side::At | Side::Before | Side::Until => Self::new((day, day), side, today),
         }
     }
 
@@ -160,14 +159,18 @@ mod tests {
         for (side, expected) in [
             (Side::At, "[0.72, 1.00, 1.00, 0.90, 0.00]"),
             (Side::Before, "[1.00, 0.00, 0.00, 0.00, 0.00]"),
+            (Side::Until, "[0.89, 0.90, 1.00, 0.00, 0.00]"),
             (Side::After, "[0.00, 0.00, 0.00, 1.00, 0.50]"),
             (Side::Since, "[0.00, 1.00, 1.00, 1.00, 0.90]"),
         ] {
             assert_eq!(nearness(&near(side), [99, 100, 110, 111, 201]), expected, "{side:?}");
         }
-        for (side, expected) in
-            [(Side::Before, "[1.00, 0.00, 0.00]"), (Side::After, "[0.00, 1.00, 0.99]"), (Side::Since, "[0.00, 0.00, 1.00]")]
-        {
+        for (side, expected) in [
+            (Side::Before, "[1.00, 0.00, 0.00]"),
+            (Side::Until, "[0.99, 1.00, 0.00]"),
+            (Side::After, "[0.00, 1.00, 0.99]"),
+            (Side::Since, "[0.00, 0.00, 1.00]"),
+        ] {
             assert_eq!(nearness(&Span::beside(100, side, 200), [99, 100, 101]), expected, "{side:?}");
         }
     }
@@ -176,14 +179,15 @@ mod tests {
     fn before_a_day_to_come_is_from_today_until_then() {
         let span = Span::new((100, 110), Side::Before, 95);
         assert_eq!(nearness(&span, [90, 95, 100, 110, 112]), "[0.19, 1.00, 1.00, 1.00, 0.82]");
-        assert_eq!(nearness(&Span::new((95, 95), Side::Before, 95), [94, 95]), "[0.72, 1.00]", "until today");
+        assert_eq!(nearness(&Span::new((95, 95), Side::Before, 95), [93, 94, 95]), "[0.99, 1.00, 0.00]", "before today");
+        assert_eq!(nearness(&Span::new((95, 95), Side::Until, 95), [94, 95, 96]), "[0.99, 1.00, 0.00]", "until today");
     }
 
     #[test]
     fn the_words_before_a_time_tell_the_side() {
         for (question, side) in [
             ("what broke before 12 may", Side::Before),
-            ("until the 12 may", Side::Before),
+            ("until the 12 may", Side::Until),
             ("since early 12 may", Side::Since),
             ("after around 12 may", Side::After),
             ("on 12 may", Side::At),
@@ -194,9 +198,8 @@ mod tests {
             ("on the monday after the 12 may", Side::At),
         ] {
             let at = question.find("12").expect("is there");
-            assert_eq!(Side::at(question, at..question.len()), side, "{question}");
+            assert_eq!(Side::behind(&question[..at]), side, "{question}");
         }
-        assert_eq!(Side::at("since 2024", 0..10), Side::Since);
     }
 
     #[test]

@@ -94,9 +94,13 @@ impl Times {
     }
 
     fn spans(&self, meant: &Meant, years: &BTreeSet<i32>) -> Vec<Span> {
-        match meant {
-            Meant::One(time) => self.days(*time, years).into_iter().map(|days| Span::new(days, time.side, self.today)).collect(),
-            Meant::Between(first, second) => self.between(*first, *second, years).into_iter().collect(),
+        let one = |time: Time| self.days(time, years).into_iter().map(move |days| Span::new(days, time.side, self.today));
+        match *meant {
+            Meant::One(time) => one(time).collect(),
+            Meant::Between(first, second) => match self.between(first, second, years) {
+                Some(span) => vec![span],
+                None => one(first).chain(one(second)).collect(),
+            },
         }
     }
 
@@ -121,7 +125,7 @@ impl Times {
         known.get(last).copied().into_iter().collect()
     }
 
-    /// From one time to another. A year that only one of them names goes for both as far as their order lets it.
+    /// From one time to another, unless they are the other way round. A year that only one of them names goes for both as far as their order lets it.
     fn between(&self, first: Time, second: Time, years: &BTreeSet<i32>) -> Option<Span> {
         let end = match (first.days.known(), second.days) {
             (Some((begin, _)), Days::Named(date)) if date.year.is_none() => {
@@ -187,37 +191,38 @@ mod tests {
         crate::soft::text::day(text).expect("is a day")
     }
 
-    fn near<const DAYS: usize>(question: &str, days: [&str; DAYS]) -> [f64; DAYS] {
+    /// How near each day is, in percent.
+    #[expect(clippy::cast_possible_truncation, reason = "0 to 100")]
+    fn near<const DAYS: usize>(question: &str, days: [&str; DAYS]) -> [i32; DAYS] {
         let near = Times::of(question, day(TODAY)).nearness(&days.map(|text| Some(day(text))));
-        near.try_into().expect("one each")
+        let percent: Vec<i32> = near.iter().map(|near| (near * 100.0).round() as i32).collect();
+        percent.try_into().expect("one each")
     }
 
     #[test]
     fn nearness_is_whole_inside_and_fades_faster_before_than_after() {
-        let near = near("in May 2023", ["2023-05-01", "2023-05-31", "2023-04-28", "2023-06-10"]);
-        let expected = [1.0, 1.0, (-1.0_f64).exp(), (-1.0_f64).exp()];
-        assert!(near.iter().zip(expected).all(|(near, expected)| (near - expected).abs() < 1e-12), "{near:?}");
-        assert_eq!(Times::of("in May 2023", day(TODAY)).nearness(&[None]), [0.0], "an unknown day");
+        assert_eq!(near("in May 2023", ["2023-05-01", "2023-05-31", "2023-04-28", "2023-06-10"]), [100, 100, 37, 37]);
+        assert!(Times::of("in May 2023", day(TODAY)).nearness(&[None])[0] <= 0.0, "an unknown day");
     }
 
     #[test]
     fn a_month_without_a_year_is_that_of_every_year_and_as_an_end_the_last() {
-        assert_eq!(near("in december", ["2022-12-31", "2021-12-01"]), [1.0, 1.0]);
-        assert_eq!(near("on 31 February 2023", ["2023-03-01"]), [0.0]);
-        assert_eq!(near("since March", ["2024-04-01", "2025-03-01", "2026-02-01", "2026-03-31"])[..3], [0.0; 3]);
-        assert_eq!(near("since June", ["2024-07-01", "2025-05-31", "2025-06-01", "2026-01-31"]), [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(near("in december", ["2022-12-31", "2021-12-01"]), [100, 100]);
+        assert_eq!(near("on 31 February 2023", ["2023-03-01"]), [0]);
+        assert_eq!(near("since March", ["2024-04-01", "2025-03-01", "2026-02-01", "2026-03-31"])[..3], [0; 3]);
+        assert_eq!(near("since June", ["2024-07-01", "2025-05-31", "2025-06-01", "2026-01-31"]), [0, 0, 100, 100]);
         let before = near("before June", ["2024-06-01", "2025-05-27", "2025-06-01", "2026-01-31"]);
-        assert!((0.15..0.25).contains(&before[0]) && before[1] > 0.9 && before[2..] == [0.0; 2], "{before:?}");
+        assert!((15..25).contains(&before[0]) && before[1] > 90 && before[2..] == [0; 2], "{before:?}");
     }
 
     #[test]
     fn a_deadline_without_a_year_is_the_next_one() {
         for question in ["What must be finished before June?", "what will be ready until june", "what is due before june"] {
             let near = near(question, ["2025-05-30", "2026-05-13", "2026-06-15"]);
-            assert!(near[0] < 0.01 && near[1..] == [1.0, 1.0], "{question}: {near:?}");
+            assert!(near[0] < 1 && near[1..] == [100, 100], "{question}: {near:?}");
         }
-        assert!(near("What was finished before June?", ["2025-05-30"])[0] > 0.9);
-        assert!(near("What must be finished before March?", ["2026-05-14", "2027-03-31"]).iter().all(|near| *near > 0.9), "of next year");
+        assert!(near("What was finished before June?", ["2025-05-30"])[0] > 90);
+        assert!(near("What must be finished before March?", ["2026-05-14", "2027-03-31"]).iter().all(|near| *near > 90), "of next year");
     }
 
     #[test]
@@ -234,16 +239,13 @@ mod tests {
             "after August and before November",
         ] {
             let near = near(question, ["2025-08-01", "2025-09-01", "2025-10-31", "2026-01-15"]);
-            assert!(near[0] < 0.1 && near[1..3] == [1.0, 1.0] && near[3] < 0.1, "{question}: {near:?}");
+            assert!(near[0] < 10 && near[1..3] == [100, 100] && near[3] < 10, "{question}: {near:?}");
         }
-        assert_eq!(near("from november until february", ["2025-10-01", "2025-11-01", "2026-02-28"])[1..], [1.0, 1.0], "over the new year");
-        assert_eq!(
-            near("from 2023 until 2024", ["2022-06-01", "2023-06-01", "2024-06-01", "2026-01-01"]).map(f64::round),
-            [0.0, 1.0, 1.0, 0.0]
-        );
-        assert_eq!(near("between last Monday and yesterday", ["2026-05-11", "2026-05-12"]), [1.0, 1.0]);
-        assert_eq!(near("before May 2024 and after June 2025", ["2024-04-30", "2025-07-01"]), [0.0, 0.0], "nothing is both");
-        assert_eq!(near("in September and in October", ["2025-09-30", "2025-10-01"]), [1.0, 1.0]);
+        assert_eq!(near("from november until february", ["2025-10-01", "2025-11-01", "2026-02-28"])[1..], [100, 100], "over the new year");
+        assert_eq!(near("from 2023 until 2024", ["2022-06-01", "2023-06-01", "2024-06-01", "2026-01-01"]), [0, 100, 100, 0]);
+        assert_eq!(near("between last Monday and yesterday", ["2026-05-11", "2026-05-12"]), [100, 100]);
+        assert_eq!(near("before May 2024 and after June 2025", ["2024-04-30", "2025-07-01", "2025-01-01"]), [100, 100, 0], "either");
+        assert_eq!(near("in September and in October", ["2025-09-30", "2025-10-01"]), [100, 100]);
     }
 
     #[test]
@@ -258,7 +260,7 @@ mod tests {
             ("what changed since 2024?", "2024-01-01", "2023-12-31"),
             ("who came after 2024?", "2025-01-01", "2024-12-31"),
         ] {
-            assert_eq!(near(question, [within, without]), [1.0, 0.0], "{question}");
+            assert_eq!(near(question, [within, without]), [100, 0], "{question}");
         }
     }
 }

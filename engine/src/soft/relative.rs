@@ -15,6 +15,9 @@ const ABOUT_A_WEEK: u64 = 3;
 /// "Three months ago" means so many days more or less.
 const ABOUT_A_MONTH: u64 = 15;
 
+/// What is so many years to come is seldom a year: "after 2048 tokens".
+const FURTHEST: i32 = 10;
+
 const NUMBERS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
@@ -27,22 +30,23 @@ macro_rules! reading {
     };
 }
 
-static READINGS: [Reading; 8] = [
+static READINGS: [Reading; 9] = [
     reading!(r"\b(day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow)\b", one_day),
     reading!(r"\b(this|last|previous|next) (week|weekend|month|year)\b", by_calendar),
     reading!(r"\b(?:last|since) (?<time>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b", last_weekday),
     reading!(
-        r"\b(\d{1,3}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (day|week|month|year)s? ago\b",
+        r"\b(\d{1,3}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (minute|hour|day|week|month|year)s? ago\b",
         ago
     ),
     reading!(
-        r"\b(?:last|past) (\d{1,3}|couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (day|week|month|year)s?\b",
+        r"\b(?:last|past) (\d{1,3}|couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (minute|hour|day|week|month|year)s?\b",
         the_last
     ),
+    reading!(r"\b(?:last|past)( )(hour)\b", the_last),
     reading!(r"\bpast( )(week|month|year)\b", the_last),
     reading!(r"\b(?:recently|lately)\b", |_, today| Some((today.checked_sub_days(Days::new(RECENT))?, today))),
-    reading!(r"\b(?:in|during|throughout|since|before|after|until|till|from) (?<time>20\d\d)\b(?:[^-]|$)", |found, _| whole_year(
-        found[1].parse().ok()?
+    reading!(r"\b(?:in|during|throughout|since|before|after|until|till|from) (?<time>20\d\d)\b(?:[^-]|$)", |found, today| whole_year(
+        found[1].parse().ok().filter(|year| *year <= today.year().saturating_add(FURTHEST))?
     )),
 ];
 
@@ -99,9 +103,12 @@ fn last_weekday(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, Na
 }
 
 fn ago(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
-    let day = before(today, number(&found[1])?, &found[2])?;
+    let (count, unit) = (number(&found[1])?, &found[2]);
+    let day = before(today, count, unit)?;
     let about = |days: u64| Some((day.checked_sub_days(Days::new(days))?, day.checked_add_days(Days::new(days))?));
-    match &found[2] {
+    match unit {
+        // Days are all that is known of a memory's time here, and of the question's.
+        "minute" | "hour" => Some((day, today)),
         "day" => Some((day, day)),
         "week" => about(ABOUT_A_WEEK),
         "month" => about(ABOUT_A_MONTH),
@@ -115,6 +122,8 @@ fn the_last(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveD
 
 fn before(today: NaiveDate, count: u32, unit: &str) -> Option<NaiveDate> {
     match unit {
+        "minute" => Some(today),
+        "hour" => today.checked_sub_days(Days::new((count / 24).into())),
         "day" => today.checked_sub_days(Days::new(count.into())),
         "week" => today.checked_sub_days(Days::new(u64::from(count) * 7)),
         "month" => months_before(today, count),
@@ -178,6 +187,10 @@ mod tests {
             ("over the past couple of weeks", "2026-04-29", "2026-05-13"),
             ("what changed recently", "2026-04-29", "2026-05-13"),
             ("what came in since Monday", "2026-05-11", "2026-05-11"),
+            ("what did we try an hour ago", "2026-05-13", "2026-05-13"),
+            ("20 minutes ago", "2026-05-13", "2026-05-13"),
+            ("in the last 24 hours", "2026-05-12", "2026-05-13"),
+            ("the past hour", "2026-05-13", "2026-05-13"),
             ("what happened in 2024?", "2024-01-01", "2024-12-31"),
             ("who came after 2024?", "2024-01-01", "2024-12-31"),
         ] {
@@ -190,12 +203,15 @@ mod tests {
         for question in [
             "the last invoice",
             "at last",
+            "a change at the last minute",
             "before the release",
             "a weekly report",
             "days of yore",
             "on Monday",
             "in March",
             "in 2023-05-08",
+            "in 2024-03",
+            "after 2048 tokens",
             "Room 2024",
             "it lasted three weeks",
             "todays",
@@ -207,7 +223,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_question_on_any_day_has_its_days_in_order(question in "(\\PC{0,8} )?(last|past|this|next)? ?[0-9]{0,3} ?(day|week|month|year|weekend)s?( ago)?", today in any::<i32>()) {
+        fn any_question_on_any_day_has_its_days_in_order(question in "(\\PC{0,8} )?(last|past|this|next)? ?[0-9]{0,3} ?(minute|hour|day|week|month|year|weekend)s?( ago)?", today in any::<i32>()) {
             prop_assert!(named(&question, today).iter().all(|(_, (first, last))| first <= last));
         }
     }

@@ -216,12 +216,12 @@ impl Writer {
 
     /// Brings what is kept in memory up to date with what was committed.
     fn tell_index(&mut self) -> Result<()> {
-        let signposts = groups::signposts(&self.conn)?;
-        *self.shared.aliases.write() = signposts;
-        let model = self.shared.settings().model.clone();
         let trusted = !self.shared.is_suspect();
         // Should this end half way, by a fault or a panic, the index is not left to the next start.
         self.shared.suspect();
+        let signposts = groups::signposts(&self.conn)?;
+        *self.shared.aliases.write() = signposts;
+        let model = self.shared.settings().model.clone();
         let _telling = self.shared.telling.lock();
         let mut index = self.shared.index_mut();
         let mut told = 0_usize;

@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// How many memories the index takes in before it lets in those who wait to look: some milliseconds.
+/// How many memories and vectors the index takes in before it lets in those who wait to look: some milliseconds.
 const AT_ONCE: usize = 256;
 
 /// One call that changes something.
@@ -216,16 +216,15 @@ impl Writer {
 
     /// Brings what is kept in memory up to date with what was committed.
     fn tell_index(&mut self) -> Result<()> {
-        let trusted = !self.shared.is_suspect();
+        let mut suspect = self.shared.telling.lock();
         // Should this end half way, by a fault or a panic, the index is not left to the next start.
-        self.shared.suspect();
+        let was_suspect = std::mem::replace(&mut *suspect, true);
         let signposts = groups::signposts(&self.conn)?;
         *self.shared.aliases.write() = signposts;
         let model = self.shared.settings().model.clone();
-        let _telling = self.shared.telling.lock();
         let mut index = self.shared.index_mut();
         let mut told = 0_usize;
-        // What a call touches is seen whole; what an import brings, bit by bit.
+        // What a call touches is seen whole unless it is much; what an import brings, bit by bit.
         let mut breathe = |index: &mut RwLockWriteGuard<'_, Index>| {
             told += 1;
             if told.is_multiple_of(AT_ONCE) {
@@ -257,9 +256,7 @@ impl Writer {
         }
         drop(index);
         self.renew_index();
-        if trusted {
-            self.shared.trust();
-        }
+        *suspect = was_suspect;
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// How often the index may be caught a moment behind the store before that counts as a fault.
 const TRIES: usize = 5;
 /// How many memories are compared before those who wait for the index are let in; some 30 ms.
-const AT_ONCE: usize = 1024;
+const AT_ONCE: i64 = 1024;
 const REPORT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
 
 impl Reader {
@@ -50,14 +50,15 @@ impl Reader {
 
     /// The first thing in which they differ.
     fn difference(&self, seen: &mut Seen) -> Result<Option<String>> {
-        let mut first = *EVERY.start();
-        let ends = memories::seqs(&self.conn)?.into_iter().skip(AT_ONCE - 1).step_by(AT_ONCE);
-        for last in ends.chain([*EVERY.end()]) {
-            let fault = self.caught_up(|look| look.at(&(first..=last), seen))?;
+        let mut next = Some(*EVERY.start());
+        while let Some(first) = next {
+            // Asked for only now: an import that has come meanwhile is not all compared at once.
+            let last = memories::last_of(&self.conn, first, AT_ONCE)?;
+            let fault = self.caught_up(|look| look.at(&(first..=last.unwrap_or(*EVERY.end())), seen))?;
             if fault.is_some() {
                 return Ok(fault);
             }
-            first = last.saturating_add(1);
+            next = last.and_then(|last| last.checked_add(1));
         }
         self.caught_up(|look| {
             look.at_links()?;
@@ -281,6 +282,20 @@ mod tests {
             house.now = house.now.plus(1000);
             assert_eq!(sick(&house), Vec::<String>::new());
             house.reader.check().expect("is whole");
+        }
+    }
+
+    #[test]
+    fn every_memory_is_compared_however_many_there_are() {
+        let mut house = House::new();
+        for number in 0..=super::AT_ONCE {
+            house.store("a", json!({"content": format!("Crate {number}"), "type": "episodic"}), None);
+        }
+        assert_eq!(sick(&house), Vec::<String>::new());
+        for seq in [1, super::AT_ONCE, super::AT_ONCE + 1] {
+            house.writer.shared.index_mut().set_codes(seq, Some(&[]));
+            assert_eq!(sick(&house), [format!("the codes of memory {seq} are not as the database has them")]);
+            house.writer.shared.index_mut().set_codes(seq, None);
         }
     }
 

@@ -96,7 +96,7 @@ pub use search::Depth;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+
 use time::Timestamp;
 
 /// What a person can set about the engine. The defaults are the specification's.
@@ -208,13 +208,12 @@ struct Shared {
     path: PathBuf,
     settings: RwLock<Arc<Settings>>,
     index: RwLock<Index>,
-    /// Held while the index is being told of a change.
-    telling: Mutex<()>,
+    /// Held while the index is being told of a change. True where it may have missed something: it was being told, and that did not end
+    /// well, or a check has found a fault.
+    telling: Mutex<bool>,
     /// Where groups lead that were merged into others.
     aliases: RwLock<HashMap<String, Group>>,
     loading: Arc<Loading>,
-    /// The index may have missed something: it was being told, and that did not end well, or a check has found a fault.
-    suspect: AtomicBool,
 }
 
 impl Reader {
@@ -373,18 +372,13 @@ impl Shared {
         self.loading.standing().is_none().then(|| self.index())
     }
 
-    /// The index may have missed something; it is not to be kept for the next start.
+    /// The index may have missed something; it is not to be kept for the next start. Not to be called by whoever looks at the index.
     fn suspect(&self) {
-        self.suspect.store(true, Ordering::Relaxed);
-    }
-
-    /// It has missed nothing after all.
-    fn trust(&self) {
-        self.suspect.store(false, Ordering::Relaxed);
+        *self.telling.lock() = true;
     }
 
     fn is_suspect(&self) -> bool {
-        self.suspect.load(Ordering::Relaxed)
+        *self.telling.lock()
     }
 
     /// Refuses what needs the whole index while it is being loaded.

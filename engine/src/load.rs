@@ -119,7 +119,6 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         index: RwLock::default(),
         telling: Mutex::default(),
         loading: Arc::new(loading),
-        suspect: AtomicBool::new(false),
     });
     Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false, wants_mentions, kept })
 }

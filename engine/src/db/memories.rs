@@ -144,6 +144,12 @@ pub(crate) fn seqs(conn: &Connection) -> Result<Vec<i64>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The last of so many memories from this one on; none where fewer are left.
+pub(crate) fn last_of(conn: &Connection, first: i64, count: i64) -> Result<Option<i64>> {
+    let mut statement = conn.prepare_cached("SELECT seq FROM memories WHERE seq >= ?1 ORDER BY seq LIMIT 1 OFFSET ?2")?;
+    Ok(statement.query_row((first, count - 1), |row| row.get(0)).optional()?)
+}
+
 /// How many memories there are, whatever their status.
 pub(crate) fn count(conn: &Connection) -> Result<usize> {
     let count: i64 = conn.query_row("SELECT count(*) FROM memories", [], |row| row.get(0))?;

@@ -24,7 +24,10 @@ const RUN_TOKENS: usize = 384;
 fn main() -> Result<(), Anything> {
     locid::embedding::onnx::switch_off_telemetry();
     let mut given = std::env::args().skip(1).map(PathBuf::from);
-    let config = ModelConfig { models: given.next().ok_or("say where the model is, and perhaps a corpus")?, ort_lib: None };
+    let config = ModelConfig {
+        models: given.next().ok_or("say where the model is, and perhaps a corpus")?,
+        ort_lib: None,
+    };
     let mut models = Vec::new();
     for threads in [1, 2] {
         models.push((threads, Model::load(&config, threads)?.0));
@@ -42,9 +45,11 @@ fn main() -> Result<(), Anything> {
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     for (threads, model) in &mut models {
         for length in LENGTHS {
-            let of_one_length: Vec<Piece> = pieces.iter().take(48).map(|piece| cut(piece, length)).collect();
+            let of_one_length: Vec<Piece> =
+                pieces.iter().take(48).map(|piece| cut(piece, length)).collect();
             let run = (RUN_TOKENS / length).max(1);
-            let runs: Vec<Vec<&Piece>> = of_one_length.chunks(run).map(|run| run.iter().collect()).collect();
+            let runs: Vec<Vec<&Piece>> =
+                of_one_length.chunks(run).map(|run| run.iter().collect()).collect();
             compare(&format!("{length} tokens, {run} in a run"), *threads, model, &runs)?;
         }
         let mut sorted: Vec<&Piece> = pieces.iter().collect();
@@ -67,7 +72,12 @@ fn runs_of<'a>(sorted: &[&'a Piece]) -> Vec<Vec<&'a Piece>> {
     for piece in sorted {
         let tokens = piece.ids.len();
         match runs.last_mut() {
-            Some(run) if (run.len() + 1) * tokens <= RUN_TOKENS && tokens <= 2 * run[0].ids.len() + 16 => run.push(piece),
+            Some(run)
+                if (run.len() + 1) * tokens <= RUN_TOKENS
+                    && tokens <= 2 * run[0].ids.len() + 16 =>
+            {
+                run.push(piece)
+            }
             _ => runs.push(vec![piece]),
         }
     }
@@ -76,15 +86,32 @@ fn runs_of<'a>(sorted: &[&'a Piece]) -> Vec<Vec<&'a Piece>> {
 
 fn cut(piece: &Piece, length: usize) -> Piece {
     let own = &piece.ids[1..piece.ids.len() - 1];
-    let ids = piece.ids.iter().take(1).chain(own.iter().cycle().take(length - 2)).chain(piece.ids.last()).copied().collect();
-    Piece { ids, words: piece.words.iter().filter(|word| word.tokens.end < length).cloned().collect() }
+    let ids = piece
+        .ids
+        .iter()
+        .take(1)
+        .chain(own.iter().cycle().take(length - 2))
+        .chain(piece.ids.last())
+        .copied()
+        .collect();
+    Piece {
+        ids,
+        words: piece.words.iter().filter(|word| word.tokens.end < length).cloned().collect(),
+    }
 }
 
-fn compare(what: &str, threads: usize, model: &mut Model, runs: &[Vec<&Piece>]) -> Result<(), Anything> {
+fn compare(
+    what: &str,
+    threads: usize,
+    model: &mut Model,
+    runs: &[Vec<&Piece>],
+) -> Result<(), Anything> {
     let (mut single, mut together) = (Vec::new(), Vec::new());
     let texts: usize = runs.iter().map(Vec::len).sum();
     for _ in 0..TURNS {
-        single.push(timed(texts, || runs.iter().flatten().try_for_each(|piece| model.run(&[piece]).map(drop)))?);
+        single.push(timed(texts, || {
+            runs.iter().flatten().try_for_each(|piece| model.run(&[piece]).map(drop))
+        })?);
         together.push(timed(texts, || runs.iter().try_for_each(|run| model.run(run).map(drop)))?);
     }
     let [a, b, c, d, wall, spent] = beside(single, together);
@@ -164,12 +191,23 @@ fn middle(mut times: Vec<(f64, f64)>) -> (f64, f64) {
 
 fn sentences(file: Option<PathBuf>) -> Result<Vec<String>, Anything> {
     let Some(file) = file else {
-        let clause =
-            ["the billing service was moved to Oslo", "Anna wrote the report", "the cache was stale again", "nobody had noticed it"];
+        let clause = [
+            "the billing service was moved to Oslo",
+            "Anna wrote the report",
+            "the cache was stale again",
+            "nobody had noticed it",
+        ];
         return Ok((0..TEXTS)
-            .map(|n| format!("Ticket {n}: {}.", (0..=n % 7).map(|k| clause[(n + k) % 4]).collect::<Vec<_>>().join(", and ")))
+            .map(|n| {
+                format!(
+                    "Ticket {n}: {}.",
+                    (0..=n % 7).map(|k| clause[(n + k) % 4]).collect::<Vec<_>>().join(", and ")
+                )
+            })
             .collect());
     };
-    let line = |line: &str| Ok(serde_json::from_str::<Value>(line)?["text"].as_str().unwrap_or_default().to_owned());
+    let line = |line: &str| {
+        Ok(serde_json::from_str::<Value>(line)?["text"].as_str().unwrap_or_default().to_owned())
+    };
     std::fs::read_to_string(file)?.lines().map(line).collect()
 }

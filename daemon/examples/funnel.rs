@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// 2026-02-01T00:00:00Z.
 const FIRST: Timestamp = Timestamp(1_769_904_000_000);
-const DEPTHS: [(&str, Depth); 3] = [("as usual", Depth::Best), ("exact cosines", Depth::Exact), ("everything", Depth::Whole)];
+const DEPTHS: [(&str, Depth); 3] =
+    [("as usual", Depth::Best), ("exact cosines", Depth::Exact), ("everything", Depth::Whole)];
 const TEN: usize = 10;
 
 /// Texts with their units, and questions with the units that answer them.
@@ -34,7 +35,9 @@ struct Sets {
 
 fn main() -> Result<(), Anything> {
     let mut given = std::env::args().skip(1).map(PathBuf::from);
-    let mut model = Model::start(given.next().ok_or("say where the model is, and which corpora and questions")?)?;
+    let mut model = Model::start(
+        given.next().ok_or("say where the model is, and which corpora and questions")?,
+    )?;
     let sets = sets(&given.collect::<Vec<_>>())?;
     let folder = tempfile::tempdir()?;
     let settings = |depth| Settings { depth, ..Settings::for_model("all-MiniLM-L6-v2") };
@@ -42,8 +45,13 @@ fn main() -> Result<(), Anything> {
     let group = Group { id: "g_funnel".to_owned(), name: "funnel".to_owned() };
     let mut units = HashMap::new();
     for (number, (unit, text)) in (0..).zip(&sets.texts) {
-        let call = Call { now: FIRST.plus(number * 1000), actor: Actor { client: None, session: None, group: group.clone() }, key: None };
-        let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
+        let call = Call {
+            now: FIRST.plus(number * 1000),
+            actor: Actor { client: None, session: None, group: group.clone() },
+            key: None,
+        };
+        let arguments: Map<String, Value> =
+            serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
         let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
         let id = writer.store(&call, &draft, &model.reads(text)?)?.id.to_string();
         units.entry(id).or_insert(unit.as_str());
@@ -52,22 +60,49 @@ fn main() -> Result<(), Anything> {
     let mut answers = Vec::new();
     for (_, depth) in DEPTHS {
         writer.set_settings(settings(depth));
-        answers.push(sets.questions.iter().map(|(text, _)| ask(&reader, &group, &mut model, text)).collect::<Result<Vec<_>, _>>()?);
+        answers.push(
+            sets.questions
+                .iter()
+                .map(|(text, _)| ask(&reader, &group, &mut model, text))
+                .collect::<Result<Vec<_>, _>>()?,
+        );
     }
-    println!("{} texts, {} memories, {} questions", sets.texts.len(), units.len(), sets.questions.len());
+    println!(
+        "{} texts, {} memories, {} questions",
+        sets.texts.len(),
+        units.len(),
+        sets.questions.len()
+    );
     println!("| compared | R@10 | nDCG@10 | of the ten best of everything | the same first |");
     println!("|---|--:|--:|--:|--:|");
     let everything = &answers[2];
     for ((name, _), answers) in DEPTHS.iter().zip(&answers) {
-        let judged: Vec<(f64, f64)> =
-            answers.iter().zip(&sets.questions).map(|(answer, (_, relevant))| judged(answer, relevant, &units)).collect();
-        let mean = |of: fn(&(f64, f64)) -> f64| 100.0 * judged.iter().map(of).sum::<f64>() / judged.len().max(1) as f64;
+        let judged: Vec<(f64, f64)> = answers
+            .iter()
+            .zip(&sets.questions)
+            .map(|(answer, (_, relevant))| judged(answer, relevant, &units))
+            .collect();
+        let mean = |of: fn(&(f64, f64)) -> f64| {
+            100.0 * judged.iter().map(of).sum::<f64>() / judged.len().max(1) as f64
+        };
         let wanted: usize = everything.iter().map(Vec::len).sum();
-        let found: usize =
-            everything.iter().zip(answers).map(|(whole, answer)| whole.iter().filter(|id| answer.contains(id)).count()).sum();
-        let first = everything.iter().zip(answers).filter(|(whole, answer)| whole.first() == answer.first()).count();
-        let (shared, first) = (found as f64 / wanted.max(1) as f64, first as f64 / answers.len().max(1) as f64);
-        println!("| {name} | {:.1} | {:.1} | {shared:.4} | {first:.4} |", mean(|of| of.0), mean(|of| of.1));
+        let found: usize = everything
+            .iter()
+            .zip(answers)
+            .map(|(whole, answer)| whole.iter().filter(|id| answer.contains(id)).count())
+            .sum();
+        let first = everything
+            .iter()
+            .zip(answers)
+            .filter(|(whole, answer)| whole.first() == answer.first())
+            .count();
+        let (shared, first) =
+            (found as f64 / wanted.max(1) as f64, first as f64 / answers.len().max(1) as f64);
+        println!(
+            "| {name} | {:.1} | {:.1} | {shared:.4} | {first:.4} |",
+            mean(|of| of.0),
+            mean(|of| of.1)
+        );
     }
     Ok(())
 }
@@ -79,11 +114,15 @@ fn sets(files: &[PathBuf]) -> Result<Sets, Anything> {
             let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
             match line["relevant"].as_array() {
                 Some(units) if text("category") != "adversarial" => {
-                    sets.questions.push((text("text"), units.iter().filter_map(|unit| unit.as_str().map(str::to_owned)).collect()));
+                    sets.questions.push((
+                        text("text"),
+                        units.iter().filter_map(|unit| unit.as_str().map(str::to_owned)).collect(),
+                    ));
                 }
                 Some(_) => {}
                 None => {
-                    let day = text("time").get(..10).map_or_else(String::new, |day| format!("[{day}] "));
+                    let day =
+                        text("time").get(..10).map_or_else(String::new, |day| format!("[{day}] "));
                     sets.texts.push((text("unit"), format!("{day}{}", text("text"))));
                 }
             }
@@ -94,16 +133,39 @@ fn sets(files: &[PathBuf]) -> Result<Sets, Anything> {
 }
 
 fn lines(file: &Path) -> Result<Vec<Value>, Anything> {
-    Ok(std::fs::read_to_string(file)?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+    Ok(std::fs::read_to_string(file)?
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()?)
 }
 
 /// The ids of the ten best.
-fn ask(reader: &Reader, group: &Group, model: &mut Model, text: &str) -> Result<Vec<String>, Anything> {
-    let arguments: Map<String, Value> = serde_json::from_value(json!({"query": text, "max_results": TEN, "token_budget": 1_000_000}))?;
+fn ask(
+    reader: &Reader,
+    group: &Group,
+    model: &mut Model,
+    text: &str,
+) -> Result<Vec<String>, Anything> {
+    let arguments: Map<String, Value> = serde_json::from_value(
+        json!({"query": text, "max_results": TEN, "token_budget": 1_000_000}),
+    )?;
     let request: RecallRequest = loci_proto::arguments::parse(arguments)?;
     let (asked, degraded) = (model.is_asked(text)?, Degraded::default());
-    let question = Question { request: &request, group, asked: Some(&asked), now: FIRST.plus(30 * DAY), degraded: &degraded, fusion: None };
-    Ok(reader.recall(question)?.reply.results.into_iter().map(|result| result.id.to_string()).collect())
+    let question = Question {
+        request: &request,
+        group,
+        asked: Some(&asked),
+        now: FIRST.plus(30 * DAY),
+        degraded: &degraded,
+        fusion: None,
+    };
+    Ok(reader
+        .recall(question)?
+        .reply
+        .results
+        .into_iter()
+        .map(|result| result.id.to_string())
+        .collect())
 }
 
 /// R@10 and nDCG@10 of one answer; a unit counts once, at its first place.
@@ -111,7 +173,10 @@ fn judged(answer: &[String], relevant: &[String], units: &HashMap<String, &str>)
     let (mut seen, mut gain) = (Vec::new(), 0.0);
     let worth = |place: usize| 1.0 / ((place + 2) as f64).log2();
     for (place, id) in answer.iter().enumerate() {
-        let Some(unit) = units.get(id).filter(|unit| relevant.iter().any(|wanted| wanted == **unit) && !seen.contains(*unit)) else {
+        let Some(unit) = units
+            .get(id)
+            .filter(|unit| relevant.iter().any(|wanted| wanted == **unit) && !seen.contains(*unit))
+        else {
             continue;
         };
         seen.push(unit);

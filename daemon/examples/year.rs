@@ -41,10 +41,13 @@ struct Year {
 
 fn main() -> Result<(), Anything> {
     let mut given = std::env::args().skip(1).map(PathBuf::from);
-    let models = given.next().ok_or("say where the model is, and perhaps corpus.jsonl and queries.jsonl")?;
+    let models =
+        given.next().ok_or("say where the model is, and perhaps corpus.jsonl and queries.jsonl")?;
     let year = year(&given.collect::<Vec<_>>())?;
     let mut model = Model::start(models)?;
-    println!("| | day | active | compacted | facts | MB | R@10 last 30 days | R@10 older | asked |");
+    println!(
+        "| | day | active | compacted | facts | MB | R@10 last 30 days | R@10 older | asked |"
+    );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for weekly in [true, false] {
         live(&year, &mut model, weekly)?;
@@ -59,7 +62,10 @@ fn year(files: &[PathBuf]) -> Result<Year, Anything> {
             let line: Value = serde_json::from_str(line)?;
             let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
             match line["relevant"].as_array() {
-                Some(ids) => questions.push((text("text"), ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect())),
+                Some(ids) => questions.push((
+                    text("text"),
+                    ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
+                )),
                 None => real.push((text("id"), text("text"))),
             }
         }
@@ -94,19 +100,30 @@ fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
     for (day, texts) in (0_i64..).zip(&year.texts) {
         for (number, (name, text)) in (0_i64..).zip(texts) {
             let now = FIRST.plus(day * DAY + number * 600_000);
-            let call = Call { now, actor: Actor { client: None, session: None, group: group.clone() }, key: None };
-            let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
+            let call = Call {
+                now,
+                actor: Actor { client: None, session: None, group: group.clone() },
+                key: None,
+            };
+            let arguments: Map<String, Value> =
+                serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
             let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
             let stored = writer.store(&call, &draft, &model.reads(text)?)?;
             ids.insert(name.clone(), stored.id.to_string());
             days.insert(name.clone(), day);
         }
         let evening = FIRST.plus((day + 1) * DAY);
-        let asker = Asker { reader: &reader, group: &group, now: evening, ids: &ids, days: &days, day };
-        let of_today = year.questions.iter().cycle().skip(usize::try_from(day)? * ASKED).take(ASKED);
+        let asker =
+            Asker { reader: &reader, group: &group, now: evening, ids: &ids, days: &days, day };
+        let of_today =
+            year.questions.iter().cycle().skip(usize::try_from(day)? * ASKED).take(ASKED);
         let mut used = HashMap::new();
         for question in of_today {
-            asker.ask(model, &question.0)?.1.into_iter().for_each(|seq| *used.entry(seq).or_insert(0_u32) += 1);
+            asker
+                .ask(model, &question.0)?
+                .1
+                .into_iter()
+                .for_each(|seq| *used.entry(seq).or_insert(0_u32) += 1);
         }
         writer.touch(&used, evening, Boosting::On)?;
         if weekly && day % 7 == 6 {
@@ -121,11 +138,23 @@ fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
 }
 
 fn asker_at<'a>(asker: &Asker<'a>) -> Asker<'a> {
-    Asker { reader: asker.reader, group: asker.group, now: asker.now, ids: asker.ids, days: asker.days, day: asker.day }
+    Asker {
+        reader: asker.reader,
+        group: asker.group,
+        now: asker.now,
+        ids: asker.ids,
+        days: asker.days,
+        day: asker.day,
+    }
 }
 
 /// What the daemon does in a run.
-fn maintain(writer: &mut Writer, reader: &Reader, model: &mut Model, now: Timestamp) -> Result<(), Anything> {
+fn maintain(
+    writer: &mut Writer,
+    reader: &Reader,
+    model: &mut Model,
+    now: Timestamp,
+) -> Result<(), Anything> {
     for step in reader.plan(now)?.steps {
         let call = Call { now, actor: actor(step.group()), key: None };
         match step {
@@ -158,22 +187,40 @@ struct Asker<'a> {
 impl Asker<'_> {
     /// Ids that an answer of ten gives, those that its summaries quote or name included, and what was given in full.
     fn ask(&self, model: &mut Model, question: &str) -> Result<(Vec<String>, Vec<i64>), Anything> {
-        let arguments: Map<String, Value> = serde_json::from_value(json!({"query": question, "max_results": 10, "token_budget": 100_000}))?;
+        let arguments: Map<String, Value> = serde_json::from_value(
+            json!({"query": question, "max_results": 10, "token_budget": 100_000}),
+        )?;
         let request: RecallRequest = loci_proto::arguments::parse(arguments)?;
         let asked = model.is_asked(question)?;
         let degraded = Degraded::default();
-        let asked =
-            Question { request: &request, group: self.group, asked: Some(&asked), now: self.now, degraded: &degraded, fusion: None };
+        let asked = Question {
+            request: &request,
+            group: self.group,
+            asked: Some(&asked),
+            now: self.now,
+            degraded: &degraded,
+            fusion: None,
+        };
         let answer = self.reader.recall(asked)?;
         let mut given = Vec::new();
         for found in &answer.reply.results {
             given.push(found.id.to_string());
             given.extend(found.sources.iter().map(|source| source.id.to_string()));
-            let sources = found.metadata.as_ref().and_then(|metadata| metadata.get("source_ids")).and_then(Value::as_array);
+            let sources = found
+                .metadata
+                .as_ref()
+                .and_then(|metadata| metadata.get("source_ids"))
+                .and_then(Value::as_array);
             // A summary counts for what it quotes: the rest is one call further away.
-            let quoted = found.metadata.as_ref().and_then(|metadata| metadata.get("quotes")).and_then(Value::as_array);
+            let quoted = found
+                .metadata
+                .as_ref()
+                .and_then(|metadata| metadata.get("quotes"))
+                .and_then(Value::as_array);
             for at in quoted.into_iter().flatten().filter_map(Value::as_u64) {
-                let id = sources.and_then(|ids| ids.get(usize::try_from(at).unwrap_or(usize::MAX))).and_then(Value::as_str);
+                let id = sources
+                    .and_then(|ids| ids.get(usize::try_from(at).unwrap_or(usize::MAX)))
+                    .and_then(Value::as_str);
                 given.extend(id.map(str::to_owned));
             }
         }
@@ -181,19 +228,34 @@ impl Asker<'_> {
     }
 }
 
-fn report(year: &Year, model: &mut Model, asker: &Asker<'_>, path: &std::path::Path, weekly: bool) -> Result<(), Anything> {
+fn report(
+    year: &Year,
+    model: &mut Model,
+    asker: &Asker<'_>,
+    path: &std::path::Path,
+    weekly: bool,
+) -> Result<(), Anything> {
     // Share of the texts that answer a question which are among the answers; by the age of the newest of them.
     let (mut recent, mut older) = (Vec::new(), Vec::new());
     for (question, names) in &year.questions {
-        let days: Option<Vec<i64>> = names.iter().map(|name| asker.days.get(name).copied()).collect();
+        let days: Option<Vec<i64>> =
+            names.iter().map(|name| asker.days.get(name).copied()).collect();
         let Some(newest) = days.and_then(|days| days.into_iter().max()) else { continue };
         let (given, _) = asker.ask(model, question)?;
-        let found = names.iter().filter(|name| asker.ids.get(*name).is_some_and(|id| given.contains(id))).count();
+        let found = names
+            .iter()
+            .filter(|name| asker.ids.get(*name).is_some_and(|id| given.contains(id)))
+            .count();
         let share = found as f64 / names.len() as f64;
         if asker.day - newest < 30 { recent.push(share) } else { older.push(share) }
     }
-    let percent =
-        |all: &[f64]| if all.is_empty() { "-".to_owned() } else { format!("{:.1}", 100.0 * all.iter().sum::<f64>() / all.len() as f64) };
+    let percent = |all: &[f64]| {
+        if all.is_empty() {
+            "-".to_owned()
+        } else {
+            format!("{:.1}", 100.0 * all.iter().sum::<f64>() / all.len() as f64)
+        }
+    };
     let stats = asker.reader.stats(&StatsRequest::default(), asker.group, asker.now)?;
     println!(
         "| {} | {} | {} | {} | {} | {:.1} | {} | {} | {} |",
@@ -228,28 +290,58 @@ impl Dice {
 
     /// An episode and a question that it answers.
     fn episode(&mut self, number: usize) -> (String, String) {
-        let person = self.roll(&["Anna", "Bruno", "Chidi", "Dora", "Emre", "Farid", "Greta", "Hana", "Ines", "Jonas", "Kofi", "Lena"]);
-        let other = self.roll(&["Marek", "Nadia", "Omar", "Petra", "Quentin", "Rosa", "Sven", "Tariq"]);
-        let system =
-            self.roll(&["billing service", "search index", "login page", "mobile app", "data warehouse", "message queue", "mail gateway"]);
-        let place = self.roll(&["Lisbon", "Oslo", "Nairobi", "Osaka", "Quito", "Tallinn", "Porto", "Ghent", "Lima", "Hanoi"]);
-        let fault = self.roll(&["an expired certificate", "a full disk", "a missing index", "a wrong time zone", "a stale cache"]);
+        let person = self.roll(&[
+            "Anna", "Bruno", "Chidi", "Dora", "Emre", "Farid", "Greta", "Hana", "Ines", "Jonas",
+            "Kofi", "Lena",
+        ]);
+        let other =
+            self.roll(&["Marek", "Nadia", "Omar", "Petra", "Quentin", "Rosa", "Sven", "Tariq"]);
+        let system = self.roll(&[
+            "billing service",
+            "search index",
+            "login page",
+            "mobile app",
+            "data warehouse",
+            "message queue",
+            "mail gateway",
+        ]);
+        let place = self.roll(&[
+            "Lisbon", "Oslo", "Nairobi", "Osaka", "Quito", "Tallinn", "Porto", "Ghent", "Lima",
+            "Hanoi",
+        ]);
+        let fault = self.roll(&[
+            "an expired certificate",
+            "a full disk",
+            "a missing index",
+            "a wrong time zone",
+            "a stale cache",
+        ]);
         let n = self.number() % 9000 + 100;
         match number % 4 {
             0 => (
-                format!("{person} traced ticket {n} about the {system} in {place} to {fault}. {other} wrote the report."),
+                format!(
+                    "{person} traced ticket {n} about the {system} in {place} to {fault}. {other} wrote the report."
+                ),
                 format!("What was behind ticket {n} about the {system}?"),
             ),
             1 => (
-                format!("{person} and {other} met in {place} and agreed on a budget of {n} euros for the {system}."),
-                format!("What budget did {person} and {other} agree on in {place} for the {system}, {n} euros?"),
+                format!(
+                    "{person} and {other} met in {place} and agreed on a budget of {n} euros for the {system}."
+                ),
+                format!(
+                    "What budget did {person} and {other} agree on in {place} for the {system}, {n} euros?"
+                ),
             ),
             2 => (
-                format!("Release {n} of the {system} was rolled back because of {fault}. {person} told the customers in {place}."),
+                format!(
+                    "Release {n} of the {system} was rolled back because of {fault}. {person} told the customers in {place}."
+                ),
                 format!("Why was release {n} of the {system} rolled back?"),
             ),
             _ => (
-                format!("{other} asked {person} to move the {system} out of {place} before order {n} is due."),
+                format!(
+                    "{other} asked {person} to move the {system} out of {place} before order {n} is due."
+                ),
                 format!("Who asked {person} to move the {system} before order {n}?"),
             ),
         }

@@ -19,14 +19,20 @@ use std::time::Duration;
 /// `invalid` when something else was handed over than one socket that listens at `expected`, where agents look for it.
 pub fn inherited(expected: &Path) -> Result<Option<UnixListener>, Failure> {
     let refuse = |why: String| {
-        let hint = format!("ListenStream= of the socket unit has to be {}, and nothing else", expected.display());
-        Failure::new(Code::Invalid, format!("the service manager's socket cannot be used: {why}")).hint(hint)
+        let hint = format!(
+            "ListenStream= of the socket unit has to be {}, and nothing else",
+            expected.display()
+        );
+        Failure::new(Code::Invalid, format!("the service manager's socket cannot be used: {why}"))
+            .hint(hint)
     };
     let mut handed = listenfd::ListenFd::from_env();
     if handed.len() > 1 {
         return Err(refuse(format!("{} were handed over", handed.len())));
     }
-    let Some(listener) = handed.take_unix_listener(0).map_err(|e| refuse(e.to_string()))? else { return Ok(None) };
+    let Some(listener) = handed.take_unix_listener(0).map_err(|e| refuse(e.to_string()))? else {
+        return Ok(None);
+    };
     if !getsockopt(&listener, sockopt::AcceptConn).unwrap_or(false) {
         return Err(refuse("it does not listen".to_owned()));
     }

@@ -41,8 +41,12 @@ impl Brake {
             return Ok(());
         }
         let wait = MINUTE.saturating_sub(now.saturating_duration_since(*since)).as_secs() + 1;
-        let message = format!("the same text was stored more than {} times in a minute", limits::SAME_STORES_A_MINUTE);
-        Err(Failure::new(Code::Busy, message).hint(format!("It is remembered; go on with something else (retry_after: {wait} s)")))
+        let message = format!(
+            "the same text was stored more than {} times in a minute",
+            limits::SAME_STORES_A_MINUTE
+        );
+        Err(Failure::new(Code::Busy, message)
+            .hint(format!("It is remembered; go on with something else (retry_after: {wait} s)")))
     }
 }
 
@@ -56,9 +60,15 @@ mod tests {
         for _ in 0..20 {
             assert!(brake.count("g", "the same", start).is_ok());
         }
-        let said = brake.count("g", "the same", start + Duration::from_secs(50)).expect_err("is braked").to_string();
+        let said = brake
+            .count("g", "the same", start + Duration::from_secs(50))
+            .expect_err("is braked")
+            .to_string();
         assert!(said.starts_with("busy: ") && said.contains("retry_after: 11 s"), "{said}");
-        assert!(brake.count("g", "another", start).is_ok() && brake.count("other", "the same", start).is_ok());
+        assert!(
+            brake.count("g", "another", start).is_ok()
+                && brake.count("other", "the same", start).is_ok()
+        );
         assert!(brake.count("g", "the same", start + MINUTE).is_ok());
     }
 }

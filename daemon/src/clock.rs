@@ -53,17 +53,25 @@ impl Clock {
     /// The time now.
     #[must_use]
     pub fn read(&self) -> Reading {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX));
+        let wall = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX));
         self.judge(wall, Instant::now())
     }
 
     fn judge(&self, wall: i64, at: Instant) -> Reading {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(latest) = known.latest else { return Reading { now: Timestamp(wall), believed: false } };
+        let Some(latest) = known.latest else {
+            return Reading { now: Timestamp(wall), believed: false };
+        };
         // A store that has seen nothing yet believes the first clock that it sees.
         let leap = latest > 0 && wall - latest > LEAP;
-        let stood_by = known.suspected.is_some_and(|since| (PROOF_MS..=LEAP).contains(&(wall - since)));
-        if leap && !stood_by && at.saturating_duration_since(*known.leapt_at.get_or_insert(at)) < PROOF {
+        let stood_by =
+            known.suspected.is_some_and(|since| (PROOF_MS..=LEAP).contains(&(wall - since)));
+        if leap
+            && !stood_by
+            && at.saturating_duration_since(*known.leapt_at.get_or_insert(at)) < PROOF
+        {
             return Reading { now: Timestamp(wall), believed: false };
         }
         known.leapt_at = None;
@@ -113,7 +121,10 @@ mod tests {
         let (clock, up) = (Clock::default(), Instant::now());
         assert!(!clock.judge(T0 + 365 * DAY, up).believed);
         clock.has_seen(Timestamp(T0), None);
-        assert!(!clock.judge(T0 + 365 * DAY, up).believed, "a wrong clock at the start is found out");
+        assert!(
+            !clock.judge(T0 + 365 * DAY, up).believed,
+            "a wrong clock at the start is found out"
+        );
         assert_eq!(clock.judge(T0 + 7, up), Reading { now: Timestamp(T0 + 7), believed: true });
     }
 

@@ -215,8 +215,9 @@ impl Config {
         toml::from_str(text).map_err(|fault| {
             let at = fault.span().map_or(0, |span| span.start.min(text.len()));
             let (message, hint) = file::in_words(fault.message());
-            file::at(path, text, at, &message)
-                .hint(hint.unwrap_or_else(|| "Mend the file; docs/configuration.md lists every key".to_owned()))
+            file::at(path, text, at, &message).hint(hint.unwrap_or_else(|| {
+                "Mend the file; docs/configuration.md lists every key".to_owned()
+            }))
         })
     }
 
@@ -225,14 +226,20 @@ impl Config {
     /// # Errors
     /// `invalid`, naming the key.
     pub fn with(mut self, key: &str, value: &str) -> Result<Self, Failure> {
-        let number = || value.parse().map_err(|_| Failure::invalid(key, format!("must be a number, not {value}")));
+        let number = || {
+            value
+                .parse()
+                .map_err(|_| Failure::invalid(key, format!("must be a number, not {value}")))
+        };
         match key {
             "retrieval.fusion" => value.trim_matches('"').clone_into(&mut self.retrieval.fusion),
             "retrieval.vector_weight" => self.retrieval.vector_weight = number()?,
             "retrieval.rrf_k" => self.retrieval.rrf_k = number()?,
             other => {
-                let failure = Failure::invalid("set", format!("names a key that ranks nothing: {other}"));
-                return Err(failure.hint("Take retrieval.fusion, retrieval.vector_weight or retrieval.rrf_k"));
+                let failure =
+                    Failure::invalid("set", format!("names a key that ranks nothing: {other}"));
+                return Err(failure
+                    .hint("Take retrieval.fusion, retrieval.vector_weight or retrieval.rrf_k"));
             }
         }
         self.check()?;
@@ -257,9 +264,12 @@ impl Config {
         range("retrieval.rrf_k", r.rrf_k, 1.0, 1000.0)?;
         range("retrieval.dedup_threshold", r.dedup_threshold, 0.0, 1.0)?;
         let t = &self.ttl;
-        for (key, seconds) in
-            [("ttl.episodic", t.episodic), ("ttl.semantic", t.semantic), ("ttl.procedural", t.procedural), ("ttl.entity", t.entity)]
-        {
+        for (key, seconds) in [
+            ("ttl.episodic", t.episodic),
+            ("ttl.semantic", t.semantic),
+            ("ttl.procedural", t.procedural),
+            ("ttl.entity", t.entity),
+        ] {
             range(key, seconds.unwrap_or(1) as f64, 1.0, 315_360_000.0)?;
         }
         let m = &self.maintenance;
@@ -267,7 +277,12 @@ impl Config {
         range("maintenance.episodic_decay_factor", m.episodic_decay_factor, 0.01, 1.0)?;
         range("maintenance.semantic_decay_factor", m.semantic_decay_factor, 0.01, 1.0)?;
         range("maintenance.compaction_age_days", m.compaction_age_days, 1.0, 36500.0)?;
-        range("maintenance.compaction_min_group_size", m.compaction_min_group_size as f64, 2.0, 1000.0)?;
+        range(
+            "maintenance.compaction_min_group_size",
+            m.compaction_min_group_size as f64,
+            2.0,
+            1000.0,
+        )?;
         range("maintenance.promotion_threshold", m.promotion_threshold as f64, 2.0, 1000.0)?;
         range("maintenance.promotion_similarity", m.promotion_similarity, 0.5, 1.0)?;
         range("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, 0.0, 1.0)?;
@@ -277,7 +292,10 @@ impl Config {
     /// When maintenance runs by itself.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
-        Schedule { enabled: self.maintenance.enabled, interval_days: self.maintenance.interval_days }
+        Schedule {
+            enabled: self.maintenance.enabled,
+            interval_days: self.maintenance.interval_days,
+        }
     }
 
     /// The group of a session that works in no project.
@@ -285,7 +303,10 @@ impl Config {
     /// # Errors
     /// `invalid`, naming the key.
     pub fn default_group(&self) -> Result<GroupName, Failure> {
-        self.storage.default_group.parse().map_err(|why: String| Failure::invalid("storage.default_group", why))
+        self.storage
+            .default_group
+            .parse()
+            .map_err(|why: String| Failure::invalid("storage.default_group", why))
     }
 
     /// What the engine is told.
@@ -343,7 +364,10 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
             Err(Failure::invalid(key, "must not hold control characters"))
         }
         Some(path) if path.is_absolute() => Ok(path),
-        _ => Err(Failure::invalid(key, format!("must be an absolute path or begin with ~/, not {path}"))),
+        _ => Err(Failure::invalid(
+            key,
+            format!("must be an absolute path or begin with ~/, not {path}"),
+        )),
     }
 }
 
@@ -369,7 +393,11 @@ pub fn one_of(key: &str, value: &str, words: &[&str]) -> Result<(), Failure> {
 }
 
 fn only(key: &str, value: &str, served: &str) -> Result<(), Failure> {
-    if value == served { Ok(()) } else { Err(not_yet(key, &format!("= \"{value}\" is")).hint(format!("Set it to \"{served}\""))) }
+    if value == served {
+        Ok(())
+    } else {
+        Err(not_yet(key, &format!("= \"{value}\" is")).hint(format!("Set it to \"{served}\"")))
+    }
 }
 
 fn not_yet(key: &str, what: &str) -> Failure {
@@ -391,12 +419,20 @@ mod tests {
     #[test]
     fn an_unknown_key_is_refused_with_file_line_and_column() {
         let said = refused("[retrieval]\nrrf_kk = 5\n");
-        assert!(said.contains("/x/config.toml:2:1") && said.contains("rrf_kk") && said.contains("rrf_k"), "{said}");
+        assert!(
+            said.contains("/x/config.toml:2:1")
+                && said.contains("rrf_kk")
+                && said.contains("rrf_k"),
+            "{said}"
+        );
     }
 
     #[test]
     fn what_this_version_does_not_serve_is_refused_by_name() {
-        assert!(refused("[server]\ntransport = \"sse\"").contains("not_in_this_version: server.transport"));
+        assert!(
+            refused("[server]\ntransport = \"sse\"")
+                .contains("not_in_this_version: server.transport")
+        );
         assert!(refused("[embedding]\nprovider = \"voyage\"").contains("not in this version"));
         assert!(refused("[embedding.api]\nmodel = \"x\"").contains("not in this version"));
     }
@@ -412,10 +448,16 @@ mod tests {
             ("[maintenance]\nsemantic_decay_factor = -1", "maintenance.semantic_decay_factor"),
             ("[maintenance]\nepisodic_decay_factor = nan", "maintenance.episodic_decay_factor"),
             ("[maintenance]\ncompaction_age_days = 0", "maintenance.compaction_age_days"),
-            ("[maintenance]\ncompaction_min_group_size = 1", "maintenance.compaction_min_group_size"),
+            (
+                "[maintenance]\ncompaction_min_group_size = 1",
+                "maintenance.compaction_min_group_size",
+            ),
             ("[maintenance]\npromotion_threshold = 1", "maintenance.promotion_threshold"),
             ("[maintenance]\npromotion_similarity = 1.2", "maintenance.promotion_similarity"),
-            ("[maintenance]\ncleanup_confidence_floor = -0.1", "maintenance.cleanup_confidence_floor"),
+            (
+                "[maintenance]\ncleanup_confidence_floor = -0.1",
+                "maintenance.cleanup_confidence_floor",
+            ),
             ("[maintenance]\ncleanup_no_access_days = 0", "maintenance.cleanup_no_access_days"),
         ] {
             let said = refused(text);

@@ -25,7 +25,10 @@ use std::time::{Duration, Instant};
 pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, Failure> {
     let probes = request.probes.unwrap_or(PROBES);
     if probes > MOST_PROBES {
-        return Err(Failure::invalid("probes", format!("must be a whole number in 0..{MOST_PROBES}")));
+        return Err(Failure::invalid(
+            "probes",
+            format!("must be a whole number in 0..{MOST_PROBES}"),
+        ));
     }
     let config = service.settled.config();
     let mut fusions = vec![config.settings().fusion];
@@ -35,8 +38,15 @@ pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, F
     service.warm_pools().await?;
     service.flush_accesses().await?;
     let (seed, now) = (request.seed, service.now());
-    let Exam { known, probes } = read(service, move |reader| reader.exam(probes, seed, now)).await?;
-    let mut judged = Judged { fusions, now, reading: Vec::new(), answering: vec![Vec::new(); 2], degraded: Degraded::default() };
+    let Exam { known, probes } =
+        read(service, move |reader| reader.exam(probes, seed, now)).await?;
+    let mut judged = Judged {
+        fusions,
+        now,
+        reading: Vec::new(),
+        answering: vec![Vec::new(); 2],
+        degraded: Degraded::default(),
+    };
     let of_known = judged.all(service, &known).await?;
     let of_probes = judged.all(service, &probes).await?;
     let sets = [Vec::new(), request.set];
@@ -48,14 +58,21 @@ pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, F
     };
     let runs = (0..judged.fusions.len()).map(run).collect();
     let reading = latency(&judged.reading);
-    Ok(EvalReply { known: known.len(), probes: probes.len(), reading, runs, degraded: judged.degraded })
+    Ok(EvalReply {
+        known: known.len(),
+        probes: probes.len(),
+        reading,
+        runs,
+        degraded: judged.degraded,
+    })
 }
 
 /// The configuration with other values.
 fn with(config: Config, set: &[String]) -> Result<Config, Failure> {
     set.iter().try_fold(config, |config, pair| match pair.split_once('=') {
         Some((key, value)) => config.with(key.trim(), value.trim()),
-        None => Err(Failure::invalid("set", format!("must be KEY=VALUE, not {pair}")).hint("For example retrieval.fusion=weighted")),
+        None => Err(Failure::invalid("set", format!("must be KEY=VALUE, not {pair}"))
+            .hint("For example retrieval.fusion=weighted")),
     })
 }
 
@@ -71,7 +88,11 @@ struct Judged {
 
 impl Judged {
     /// For each ranking the place of each answer; none where it is not among those given.
-    async fn all(&mut self, service: &Service, questions: &[Asking]) -> Result<[Vec<Option<usize>>; 2], Failure> {
+    async fn all(
+        &mut self,
+        service: &Service,
+        questions: &[Asking],
+    ) -> Result<[Vec<Option<usize>>; 2], Failure> {
         let mut places = [Vec::new(), Vec::new()];
         for asking in questions {
             let begun = Instant::now();
@@ -82,10 +103,12 @@ impl Judged {
             self.degraded = degraded;
             let asked = Arc::new(asked);
             for (at, fusion) in self.fusions.iter().enumerate() {
-                let (asking, asked, fusion, now) = (asking.clone(), Arc::clone(&asked), *fusion, self.now);
+                let (asking, asked, fusion, now) =
+                    (asking.clone(), Arc::clone(&asked), *fusion, self.now);
                 let (place, took) = read(service, move |reader| {
                     let begun = Instant::now();
-                    place(reader, &asking, asked.as_ref().as_ref(), fusion, now).map(|place| (place, begun.elapsed()))
+                    place(reader, &asking, asked.as_ref().as_ref(), fusion, now)
+                        .map(|place| (place, begun.elapsed()))
                 })
                 .await?;
                 places[at].push(place);
@@ -113,14 +136,25 @@ fn place(
         ..RecallRequest::default()
     };
     let degraded = Degraded::default();
-    let question = Question { request: &request, group: &asking.group, asked, now, fusion: Some(fusion), degraded: &degraded };
+    let question = Question {
+        request: &request,
+        group: &asking.group,
+        asked,
+        now,
+        fusion: Some(fusion),
+        degraded: &degraded,
+    };
     let results = reader.recall(question)?.reply.results;
-    Ok(results.iter().position(|result| result.id == asking.id || result.also.contains(&asking.id)).map(|at| at + 1))
+    Ok(results
+        .iter()
+        .position(|result| result.id == asking.id || result.also.contains(&asking.id))
+        .map(|at| at + 1))
 }
 
 fn figures(places: &[Option<usize>]) -> Option<Figures> {
     let share = |sum: f64| rounded(sum / places.len() as f64);
-    let within = |most: usize| share(places.iter().flatten().filter(|place| **place <= most).count() as f64);
+    let within =
+        |most: usize| share(places.iter().flatten().filter(|place| **place <= most).count() as f64);
     (!places.is_empty()).then(|| Figures {
         recall_at_1: within(1),
         recall_at_5: within(5),
@@ -132,7 +166,12 @@ fn figures(places: &[Option<usize>]) -> Option<Figures> {
 fn latency(times: &[Duration]) -> Latency {
     let mut times: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
     times.sort_by(f64::total_cmp);
-    let at = |hundredths: usize| times.get((times.len() * hundredths).div_ceil(100).saturating_sub(1)).copied().map_or(0.0, rounded);
+    let at = |hundredths: usize| {
+        times
+            .get((times.len() * hundredths).div_ceil(100).saturating_sub(1))
+            .copied()
+            .map_or(0.0, rounded)
+    };
     Latency { p50_ms: at(50), p99_ms: at(99) }
 }
 
@@ -147,7 +186,10 @@ mod tests {
     #[test]
     fn figures_are_shares_of_all_questions() {
         let told = figures(&[Some(1), Some(4), Some(20), None]).expect("there are some");
-        assert_eq!((told.recall_at_1, told.recall_at_5, told.recall_at_10, told.mrr), (0.25, 0.5, 0.5, 0.325));
+        assert_eq!(
+            (told.recall_at_1, told.recall_at_5, told.recall_at_10, told.mrr),
+            (0.25, 0.5, 0.5, 0.325)
+        );
         assert_eq!(figures(&[]), None);
     }
 
@@ -160,16 +202,29 @@ mod tests {
 
     #[test]
     fn a_setting_that_ranks_nothing_is_refused_and_so_is_a_bad_value() {
-        let said = |pair: &str| with(Config::default(), &[pair.to_owned()]).expect_err("is refused").to_string();
+        let said = |pair: &str| {
+            with(Config::default(), &[pair.to_owned()]).expect_err("is refused").to_string()
+        };
         assert!(said("fusion").starts_with("invalid: set must be KEY=VALUE"), "{}", said("fusion"));
         assert!(
             said("maintenance.enabled=true").contains("retrieval.fusion, retrieval.vector_weight"),
             "{}",
             said("maintenance.enabled=true")
         );
-        assert!(said("retrieval.fusion=best").contains("one of soft, weighted, rrf"), "{}", said("retrieval.fusion=best"));
-        assert!(said("retrieval.vector_weight=2").contains("retrieval.vector_weight"), "{}", said("retrieval.vector_weight=2"));
+        assert!(
+            said("retrieval.fusion=best").contains("one of soft, weighted, rrf"),
+            "{}",
+            said("retrieval.fusion=best")
+        );
+        assert!(
+            said("retrieval.vector_weight=2").contains("retrieval.vector_weight"),
+            "{}",
+            said("retrieval.vector_weight=2")
+        );
         let set = ["retrieval.fusion=rrf".to_owned(), "retrieval.rrf_k = 5".to_owned()];
-        assert_eq!(with(Config::default(), &set).expect("are fine").settings().fusion, Fusion::Rrf { k: 5.0 });
+        assert_eq!(
+            with(Config::default(), &set).expect("are fine").settings().fusion,
+            Fusion::Rrf { k: 5.0 }
+        );
     }
 }

@@ -60,7 +60,11 @@ pub fn bind(path: &std::path::Path) -> Result<UnixListener, End> {
 /// Serves `loci ctl` until the daemon drains.
 pub async fn serve(listener: UnixListener, host: Host) {
     let draining = host.draining.clone();
-    let admin = Admin { service: host.service, draining: draining.clone(), default_group: host.default_group };
+    let admin = Admin {
+        service: host.service,
+        draining: draining.clone(),
+        default_group: host.default_group,
+    };
     let limits = ServiceBuilder::new().layer(GlobalConcurrencyLimitLayer::new(AT_ONCE));
     let routes = Router::new()
         .route("/status", get(status))
@@ -83,14 +87,26 @@ pub async fn serve(listener: UnixListener, host: Host) {
     }
 }
 
-async fn owner_only(ConnectInfo(peer): ConnectInfo<Peer>, request: Request, next: Next) -> Response {
-    if peer.0 == Some(nix::unistd::geteuid().as_raw()) { next.run(request).await } else { StatusCode::FORBIDDEN.into_response() }
+async fn owner_only(
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if peer.0 == Some(nix::unistd::geteuid().as_raw()) {
+        next.run(request).await
+    } else {
+        StatusCode::FORBIDDEN.into_response()
+    }
 }
 
 async fn in_time(request: Request, next: Next) -> Response {
     match tokio::time::timeout(DEADLINE, next.run(request)).await {
         Ok(response) => response,
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, Json(Failure::new(Code::Busy, "the request took too long"))).into_response(),
+        Err(_) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            Json(Failure::new(Code::Busy, "the request took too long")),
+        )
+            .into_response(),
     }
 }
 
@@ -116,10 +132,19 @@ async fn reload(State(admin): State<Admin>) -> Response {
 }
 
 /// `POST /verbs/NAME`: what an agent can have done by a tool, and what only people can.
-async fn verb(State(admin): State<Admin>, Path(name): Path<String>, Json(asked): Json<Ask>) -> Response {
+async fn verb(
+    State(admin): State<Admin>,
+    Path(name): Path<String>,
+    Json(asked): Json<Ask>,
+) -> Response {
     let session = Session::new(asked.session, &admin.default_group, admin.service.now());
     session.called(Some(format!("loci {}", loci_proto::VERSION)));
-    match verbs::call(&admin.service, Asked { session: &session, name: &name, given: asked.arguments, key: None }).await {
+    match verbs::call(
+        &admin.service,
+        Asked { session: &session, name: &name, given: asked.arguments, key: None },
+    )
+    .await
+    {
         Ok(answer) => Json(answer).into_response(),
         Err(failure) => refused(failure),
     }
@@ -130,7 +155,9 @@ fn refused(failure: Failure) -> Response {
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::Conflict => StatusCode::CONFLICT,
         Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
-        Code::StorageFailed | Code::Internal | Code::EmbedFailed => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::StorageFailed | Code::Internal | Code::EmbedFailed => {
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
         _ => StatusCode::BAD_REQUEST,
     };
     (status, Json(failure)).into_response()

@@ -56,7 +56,9 @@ const ANTEROOM: usize = 8;
 #[must_use]
 pub fn connections() -> usize {
     let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(DESCRIPTORS, |(soft, _)| soft);
-    usize::try_from(descriptors.saturating_sub(DESCRIPTORS_OF_OURS)).unwrap_or(usize::MAX).clamp(2 * ANTEROOM, 4 * limits::CONNECTIONS)
+    usize::try_from(descriptors.saturating_sub(DESCRIPTORS_OF_OURS))
+        .unwrap_or(usize::MAX)
+        .clamp(2 * ANTEROOM, 4 * limits::CONNECTIONS)
 }
 
 /// Sessions that are served at once: as many as promised, fewer where the system gives few descriptors.
@@ -72,12 +74,18 @@ pub fn places() -> usize {
 pub fn private_folder(path: &Path) -> Result<(), Failure> {
     match DirBuilder::new().recursive(true).mode(0o700).create(path) {
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(Failure::new(Code::StorageFailed, format!("the folder {} cannot be made: {e}", path.display())));
+            return Err(Failure::new(
+                Code::StorageFailed,
+                format!("the folder {} cannot be made: {e}", path.display()),
+            ));
         }
         _ => {}
     }
-    let refuse = |what: &str| Failure::new(Code::StorageFailed, format!("the folder {} {what}", path.display()));
-    let found = std::fs::symlink_metadata(path).map_err(|e| refuse(&format!("cannot be read: {e}")))?;
+    let refuse = |what: &str| {
+        Failure::new(Code::StorageFailed, format!("the folder {} {what}", path.display()))
+    };
+    let found =
+        std::fs::symlink_metadata(path).map_err(|e| refuse(&format!("cannot be read: {e}")))?;
     if !found.is_dir() {
         return Err(refuse("is not a folder").hint("Move it away"));
     }
@@ -85,7 +93,9 @@ pub fn private_folder(path: &Path) -> Result<(), Failure> {
         return Err(refuse("belongs to another user").hint("Run as its owner, or set LOCI_HOME"));
     }
     if found.mode() & 0o077 != 0 {
-        return Err(refuse("is open to other users").hint(format!("Run: chmod 700 {}", path.display())));
+        return Err(
+            refuse("is open to other users").hint(format!("Run: chmod 700 {}", path.display()))
+        );
     }
     Ok(())
 }
@@ -106,20 +116,37 @@ pub async fn lock(path: &Path) -> Result<Lock, End> {
             Ok(lock) => return Ok(lock),
             Err(Errno::EWOULDBLOCK) => tokio::time::sleep(Duration::from_millis(50)).await,
             Err(errno) => {
-                let failure = Failure::new(Code::StorageFailed, format!("the lock {} cannot be taken: {errno}", path.display()));
+                let failure = Failure::new(
+                    Code::StorageFailed,
+                    format!("the lock {} cannot be taken: {errno}", path.display()),
+                );
                 return Err(End::new(Exit::Storage, failure));
             }
         }
     }
-    Err(End::new(Exit::AlreadyRunning, Failure::new(Code::Busy, format!("another daemon holds {}", path.display()))))
+    Err(End::new(
+        Exit::AlreadyRunning,
+        Failure::new(Code::Busy, format!("another daemon holds {}", path.display())),
+    ))
 }
 
 fn try_lock(path: &Path) -> Result<Lock, Errno> {
     let errno = |e: std::io::Error| Errno::from_raw(e.raw_os_error().unwrap_or(0));
-    let file = OpenOptions::new().create(true).read(true).write(true).truncate(false).mode(0o600).open(path).map_err(errno)?;
-    let mut file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
+    let file = OpenOptions::new()
+        .create(true)
+        .read(true)
+        .write(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(errno)?;
+    let mut file =
+        Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
     // What is written is for people who look at the file; the lock alone counts.
-    let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
+    let _ = file
+        .set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| writeln!(file, "{}", std::process::id()));
     Ok(Lock { _file: file })
 }
 
@@ -159,7 +186,9 @@ mod tests {
         assert!(private_folder(&open).expect_err("is refused").to_string().contains("chmod 700"));
         let file = home.path().join("file");
         std::fs::write(&file, "").expect("is written");
-        assert!(private_folder(&file).expect_err("is refused").to_string().contains("not a folder"));
+        assert!(
+            private_folder(&file).expect_err("is refused").to_string().contains("not a folder")
+        );
         assert!(private_folder(&home.path().join("new/deep")).is_ok());
     }
 

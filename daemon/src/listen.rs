@@ -74,8 +74,15 @@ pub fn bind(path: &Path) -> Result<Listener, End> {
 /// # Errors
 /// `Storage` when the system does not let it be waited for.
 pub fn adopt(inherited: std::os::unix::net::UnixListener) -> Result<Listener, End> {
-    let failed = |e: io::Error| End::new(Exit::Storage, Failure::new(Code::StorageFailed, format!("the socket cannot be taken over: {e}")));
-    uds_local_socket::tokio::Listener::try_from(OwnedFd::from(inherited)).map(Listener::from).map_err(failed)
+    let failed = |e: io::Error| {
+        End::new(
+            Exit::Storage,
+            Failure::new(Code::StorageFailed, format!("the socket cannot be taken over: {e}")),
+        )
+    };
+    uds_local_socket::tokio::Listener::try_from(OwnedFd::from(inherited))
+        .map(Listener::from)
+        .map_err(failed)
 }
 
 /// Binds a socket for its owner alone; a stale socket in its place is removed. The caller holds the lock.
@@ -87,13 +94,20 @@ pub fn bind_with<L>(path: &Path, bind: impl FnOnce(&Path) -> io::Result<L>) -> R
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
         Ok(listener)
     });
-    bound.map_err(|e| End::new(Exit::Storage, Failure::new(Code::StorageFailed, format!("{} cannot be bound: {e}", path.display()))))
+    bound.map_err(|e| {
+        End::new(
+            Exit::Storage,
+            Failure::new(Code::StorageFailed, format!("{} cannot be bound: {e}", path.display())),
+        )
+    })
 }
 
 fn remove_stale(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => std::fs::remove_file(path),
-        Ok(_) => Err(io::Error::other("something that is not a socket is in its place; move it away")),
+        Ok(_) => {
+            Err(io::Error::other("something that is not a socket is in its place; move it away"))
+        }
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),
     }
@@ -147,8 +161,9 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
     }
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    let greeting =
-        tokio::time::timeout(HELLO_DEADLINE, greeting(&mut reader)).await.map_err(|_| io::Error::other("no hello in time"))??;
+    let greeting = tokio::time::timeout(HELLO_DEADLINE, greeting(&mut reader))
+        .await
+        .map_err(|_| io::Error::other("no hello in time"))??;
     let (hello, version, _place) = match judge(&greeting, &host) {
         Ok(welcome) => welcome,
         Err(refusal) => return say(&mut writer, &Refused::new(refusal)).await,
@@ -164,8 +179,14 @@ async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
     say(&mut writer, &welcome).await?;
     let session = Session::new(hello.session, &host.default_group, host.service.now());
     let entered = host.service.sessions.enter(session);
-    let door = Door::new(Arc::clone(&host.service), Arc::clone(&entered.session), host.draining.clone());
-    let running = serve_directly_with_ct(door, Lines::new(reader, writer, host.patience), None, host.draining.child_token());
+    let door =
+        Door::new(Arc::clone(&host.service), Arc::clone(&entered.session), host.draining.clone());
+    let running = serve_directly_with_ct(
+        door,
+        Lines::new(reader, writer, host.patience),
+        None,
+        host.draining.child_token(),
+    );
     // The library ends by itself: at the end of the stream, or when the daemon drains, after what is in flight.
     let _ = running.waiting().await;
     Ok(())
@@ -192,7 +213,10 @@ fn judge(greeting: &[u8], host: &Host) -> Result<(Hello, u32, OwnedSemaphorePerm
     Ok((hello, version, place))
 }
 
-async fn say(writer: &mut (impl AsyncWriteExt + Unpin), line: &impl serde::Serialize) -> io::Result<()> {
+async fn say(
+    writer: &mut (impl AsyncWriteExt + Unpin),
+    line: &impl serde::Serialize,
+) -> io::Result<()> {
     let mut bytes = serde_json::to_vec(line)?;
     bytes.push(b'\n');
     writer.write_all(&bytes).await?;

@@ -15,15 +15,19 @@ use tokio_util::sync::CancellationToken;
 pub async fn load(service: Arc<Service>, draining: CancellationToken) {
     let Ok(pools) = service.pools().await else { return };
     let begun = Instant::now();
-    let loaded = pools.writer.run(Writer::load).await.and_then(|loaded| loaded.map_err(Failure::from));
+    let loaded =
+        pools.writer.run(Writer::load).await.and_then(|loaded| loaded.map_err(Failure::from));
     match loaded {
         Ok(()) => {
-            let (memories, from, took) = (pools.loading.counts().1, pools.loading.origin(), begun.elapsed());
+            let (memories, from, took) =
+                (pools.loading.counts().1, pools.loading.origin(), begun.elapsed());
             tracing::info!(memories, from, ?took, "the index is loaded");
         }
         Err(_) if draining.is_cancelled() => {}
         // The queue is full of calls that came before it: the first of them to write has it loaded.
-        Err(failure) if failure.code == Code::Busy => tracing::info!("the index is loaded by the first call that writes"),
+        Err(failure) if failure.code == Code::Busy => {
+            tracing::info!("the index is loaded by the first call that writes")
+        }
         Err(failure) => {
             tracing::error!(%failure, "the index cannot be loaded");
             service.is_damaged(failure);
@@ -93,16 +97,30 @@ mod tests {
 
     impl Cold {
         fn over(folder: &tempfile::TempDir) -> Self {
-            let writer = open_cold(&folder.path().join("memory.db"), Settings::for_model("m"), Timestamp(0)).expect("opens");
+            let writer =
+                open_cold(&folder.path().join("memory.db"), Settings::for_model("m"), Timestamp(0))
+                    .expect("opens");
             let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
             let (signposts, loading) = (writer.signposts(), writer.loading());
             let (writer, threads) = Pool::start("writer", vec![writer]);
             let pools = Pools { writer, readers, signposts, loading, wants_check: false };
             let (store, opened) = watch::channel(Store::Open(Arc::new(pools)));
-            let variables = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
-            let settled = Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");
-            let service = Arc::new(Service::new(Embedder::of_words(), FirstUse::new(false), opened, settled, String::new()));
-            let session = Session::new(hello::Session::default(), &"group".parse().expect("is a name"), Timestamp(0));
+            let variables =
+                Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
+            let settled =
+                Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");
+            let service = Arc::new(Service::new(
+                Embedder::of_words(),
+                FirstUse::new(false),
+                opened,
+                settled,
+                String::new(),
+            ));
+            let session = Session::new(
+                hello::Session::default(),
+                &"group".parse().expect("is a name"),
+                Timestamp(0),
+            );
             Self { service, session, store, writer: threads }
         }
 
@@ -120,7 +138,9 @@ mod tests {
         fn end(self) {
             self.store.send_replace(Store::Opening);
             drop((self.service, self.store));
-            self.writer.into_iter().for_each(|thread| thread.join().expect("ends").close().expect("closes"));
+            self.writer
+                .into_iter()
+                .for_each(|thread| thread.join().expect("ends").close().expect("closes"));
         }
     }
 
@@ -133,18 +153,34 @@ mod tests {
     async fn who_wants_accesses_written_waits_for_those_that_another_is_writing() {
         let folder = tempfile::tempdir().expect("a folder");
         let cold = Cold::over(&folder);
-        let id = cold.call("store_memory", json!({"content": "The kettle is on the stove", "type": "semantic"})).await["id"].clone();
+        let id = cold
+            .call(
+                "store_memory",
+                json!({"content": "The kettle is on the stove", "type": "semantic"}),
+            )
+            .await["id"]
+            .clone();
         cold.call("recall_memory", json!({"ids": [id]})).await;
         let pools = cold.service.pools().await.expect("is open");
         let (go, held) = std::sync::mpsc::channel::<()>();
         let mut busy = pin!(pools.writer.run(move |_| held.recv()));
-        let (mut first, mut second) = (pin!(cold.service.flush_accesses()), pin!(cold.service.flush_accesses()));
-        assert!(is_waiting(busy.as_mut()).await && is_waiting(first.as_mut()).await, "the writer is busy");
-        assert!(is_waiting(second.as_mut()).await, "nothing is left to be taken, and nothing is written yet");
+        let (mut first, mut second) =
+            (pin!(cold.service.flush_accesses()), pin!(cold.service.flush_accesses()));
+        assert!(
+            is_waiting(busy.as_mut()).await && is_waiting(first.as_mut()).await,
+            "the writer is busy"
+        );
+        assert!(
+            is_waiting(second.as_mut()).await,
+            "nothing is left to be taken, and nothing is written yet"
+        );
         go.send(()).expect("is waited for");
         busy.await.expect("is done").expect("was told to go on");
         second.await.expect("is written");
-        assert_eq!(cold.call("memory_inspect", json!({"memory_id": id})).await["memory"]["access_count"], 1);
+        assert_eq!(
+            cold.call("memory_inspect", json!({"memory_id": id})).await["memory"]["access_count"],
+            1
+        );
         first.await.expect("is written");
     }
 
@@ -169,18 +205,26 @@ mod tests {
             assert!(answer.get("degraded").is_none(), "{name}: {answer}");
         }
         let answer = cold.call("recall_memory", json!({"query": "kettles"})).await;
-        assert_eq!((&answer["degraded"], &answer["results"][0]["id"]), (&json!(["index"]), &id), "{answer}");
+        assert_eq!(
+            (&answer["degraded"], &answer["results"][0]["id"]),
+            (&json!(["index"]), &id),
+            "{answer}"
+        );
         assert_eq!(cold.state().await, ("loading".to_owned(), vec!["index".to_owned()]));
         let again = cold.call("store_memory", kettle).await;
         assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &id), "{again}");
         assert_eq!(cold.state().await, ("ready".to_owned(), Vec::new()));
-        assert!(cold.call("recall_memory", json!({"query": "kettles"})).await.get("degraded").is_none());
+        assert!(
+            cold.call("recall_memory", json!({"query": "kettles"})).await.get("degraded").is_none()
+        );
         cold.end();
     }
 
     #[tokio::test]
     async fn what_needs_the_whole_index_waits_for_it() {
-        for (name, arguments) in [("doctor", json!({})), ("eval", json!({})), ("maintenance", json!({"action": "plan"}))] {
+        for (name, arguments) in
+            [("doctor", json!({})), ("eval", json!({})), ("maintenance", json!({"action": "plan"}))]
+        {
             let folder = tempfile::tempdir().expect("a folder");
             let cold = Cold::over(&folder);
             cold.call(name, arguments).await;

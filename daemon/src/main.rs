@@ -22,7 +22,9 @@ fn main() -> ExitCode {
             Err(end) if end.exit == Exit::AlreadyRunning => end.exit.into(),
             Err(end) => fail(&end.failure, end.exit),
         },
-        Some(Command::Model { command: Model::Fetch { from } }) => options::fetch(&paths, from.as_deref()),
+        Some(Command::Model { command: Model::Fetch { from } }) => {
+            options::fetch(&paths, from.as_deref())
+        }
         Some(Command::Model { command: Model::Status { json } }) => options::status(&paths, *json),
     }
 }

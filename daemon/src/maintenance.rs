@@ -59,7 +59,9 @@ pub async fn run(service: Arc<Service>, idle_limit: Option<Duration>, draining: 
         {
             tracing::warn!(%failure, "a step of maintenance failed");
         }
-        if idle_limit.is_some_and(|limit| service.sessions.empty_since().is_some_and(|since| since.elapsed() >= limit)) {
+        if idle_limit.is_some_and(|limit| {
+            service.sessions.empty_since().is_some_and(|since| since.elapsed() >= limit)
+        }) {
             tracing::info!("nobody has been here for a while");
             draining.cancel();
         }
@@ -84,7 +86,12 @@ async fn check(service: Arc<Service>, pools: Arc<Pools>, draining: CancellationT
     draining.cancel();
 }
 
-async fn step(service: &Service, pools: &Arc<Pools>, done_at: &mut DoneAt, now: Timestamp) -> Result<(), Failure> {
+async fn step(
+    service: &Service,
+    pools: &Arc<Pools>,
+    done_at: &mut DoneAt,
+    now: Timestamp,
+) -> Result<(), Failure> {
     service.flush_accesses().await?;
     if service.wants_vectors() {
         fill_vectors(service, pools, &mut done_at.filled).await?;
@@ -128,7 +135,11 @@ async fn checkpoint(service: &Service, pools: &Pools) -> Result<(), Failure> {
 }
 
 /// Gives vectors to memories that have none: in company one batch a tick, by itself batch after batch up to the next tick.
-async fn fill_vectors(service: &Service, pools: &Arc<Pools>, filled: &mut i64) -> Result<(), Failure> {
+async fn fill_vectors(
+    service: &Service,
+    pools: &Arc<Pools>,
+    filled: &mut i64,
+) -> Result<(), Failure> {
     let begun = Instant::now();
     while begun.elapsed() < TICK {
         let batch = if service.runs.has_company() { BATCH_IN_COMPANY } else { BATCH };
@@ -140,9 +151,14 @@ async fn fill_vectors(service: &Service, pools: &Arc<Pools>, filled: &mut i64) -
 }
 
 /// One batch, read in runs of similar length and written with one wait for the disk; false when nothing is left that can be done now.
-async fn fill_batch(service: &Service, pools: &Arc<Pools>, (filled, batch): (&mut i64, usize)) -> Result<bool, Failure> {
+async fn fill_batch(
+    service: &Service,
+    pools: &Arc<Pools>,
+    (filled, batch): (&mut i64, usize),
+) -> Result<bool, Failure> {
     let after = *filled;
-    let waiting = pools.readers.run(move |reader| reader.without_vector_after(after, batch)).await??;
+    let waiting =
+        pools.readers.run(move |reader| reader.without_vector_after(after, batch)).await??;
     let Some(last) = waiting.last().map(|(seq, _)| *seq) else {
         // Some may have lost theirs behind us.
         *filled = 0;
@@ -162,7 +178,9 @@ async fn fill_batch(service: &Service, pools: &Arc<Pools>, (filled, batch): (&mu
         match made {
             Ok(text) => {
                 let pools = Arc::clone(pools);
-                filling.push(tokio::spawn(async move { pools.writer.run_grouped(move |writer| writer.fill(seq, &text)).await }));
+                filling.push(tokio::spawn(async move {
+                    pools.writer.run_grouped(move |writer| writer.fill(seq, &text)).await
+                }));
             }
             Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => more = false,
             Err(error) => {

@@ -83,7 +83,9 @@ pub enum Model {
 /// `invalid`, naming the key.
 pub fn model_config(paths: &Paths, config: &Config) -> Result<ModelConfig, Failure> {
     let models = match &config.embedding.cache_dir {
-        Some(folder) if variable("LOCI_MODELS").is_none() => config::expand("embedding.cache_dir", folder)?,
+        Some(folder) if variable("LOCI_MODELS").is_none() => {
+            config::expand("embedding.cache_dir", folder)?
+        }
         _ => paths.models.clone(),
     };
     let ort_lib = variable("LOCI_ORT_LIB").map(PathBuf::from);
@@ -95,7 +97,9 @@ pub fn model_config(paths: &Paths, config: &Config) -> Result<ModelConfig, Failu
 /// # Errors
 /// `invalid`, naming the variable.
 pub fn log_level(config: &Config) -> Result<String, Failure> {
-    let Some(level) = variable("LOCI_LOG_LEVEL") else { return Ok(config.server.log_level.clone()) };
+    let Some(level) = variable("LOCI_LOG_LEVEL") else {
+        return Ok(config.server.log_level.clone());
+    };
     let level = level.to_string_lossy().into_owned();
     config::one_of("LOCI_LOG_LEVEL", &level, config::LOG_LEVELS)?;
     Ok(level)
@@ -111,8 +115,16 @@ pub type Overrides = Vec<(&'static str, String, Option<&'static str>)>;
 pub fn overrides(paths: &Paths, config: &Config) -> Result<Overrides, Failure> {
     let won = |name: &'static str| variable(name).is_some().then_some(name);
     Ok(vec![
-        ("storage.db_path", database(paths, config)?.display().to_string(), paths.db_from_environment.then_some("LOCI_DB")),
-        ("embedding.cache_dir", model_config(paths, config)?.models.display().to_string(), won("LOCI_MODELS")),
+        (
+            "storage.db_path",
+            database(paths, config)?.display().to_string(),
+            paths.db_from_environment.then_some("LOCI_DB"),
+        ),
+        (
+            "embedding.cache_dir",
+            model_config(paths, config)?.models.display().to_string(),
+            won("LOCI_MODELS"),
+        ),
         ("server.log_level", log_level(config)?, won("LOCI_LOG_LEVEL")),
     ])
 }
@@ -133,8 +145,10 @@ pub fn database(paths: &Paths, config: &Config) -> Result<PathBuf, Failure> {
 /// They are often set for other programs, so that refusing to start would be no service to anybody.
 #[must_use]
 pub fn ignored_variables() -> Vec<String> {
-    let set = ["VOYAGE_API_KEY", "OPENAI_API_KEY"].into_iter().filter(|name| variable(name).is_some());
-    set.map(|name| format!("{name} is ignored: embedding by a provider is not in this version")).collect()
+    let set =
+        ["VOYAGE_API_KEY", "OPENAI_API_KEY"].into_iter().filter(|name| variable(name).is_some());
+    set.map(|name| format!("{name} is ignored: embedding by a provider is not in this version"))
+        .collect()
 }
 
 /// A variable of this process; an empty one counts as not set.
@@ -160,7 +174,8 @@ pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
     match fetch::fetch(&model, from, config.embedding.url.as_deref()) {
         Ok(fetched) => {
             fetched.warnings.iter().for_each(|warning| eprintln!("Warning: {warning}"));
-            let done = if fetched.files.is_empty() { "was there already" } else { "has been fetched" };
+            let done =
+                if fetched.files.is_empty() { "was there already" } else { "has been fetched" };
             eprintln!("The model {done}, whole and working: {}", model.models.display());
             Exit::Ok.into()
         }
@@ -185,7 +200,9 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
 }
 
 fn in_words(status: &ModelStatus) -> String {
-    let line = |file: &FileStatus| format!("{:8}{:>12} bytes  {}", file.condition.as_str(), file.size, file.path.display());
+    let line = |file: &FileStatus| {
+        format!("{:8}{:>12} bytes  {}", file.condition.as_str(), file.size, file.path.display())
+    };
     let mut lines = vec![status.id.to_owned()];
     lines.extend(status.files.iter().map(line));
     if let Some(library) = &status.ort_lib {

@@ -12,7 +12,9 @@ use loci_engine::maintain::{self, Cluster, Step};
 use loci_engine::time::{Timestamp, days};
 use loci_proto::compact::{CompactReply, CompactRequest};
 use loci_proto::error::{Code, Failure};
-use loci_proto::maintain::{Action, CleanupReply, CleanupRequest, Deed, MaintenanceReply, MaintenanceRequest};
+use loci_proto::maintain::{
+    Action, CleanupReply, CleanupRequest, Deed, MaintenanceReply, MaintenanceRequest,
+};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -61,7 +63,10 @@ impl Runs {
     }
 
     fn schedule(&self) -> Option<Schedule> {
-        self.schedule.lock().unwrap_or_else(PoisonError::into_inner).filter(|schedule| schedule.enabled)
+        self.schedule
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .filter(|schedule| schedule.enabled)
     }
 
     /// Somebody has called: the loop stands back for a while.
@@ -74,7 +79,10 @@ impl Runs {
     }
 
     fn quiet_for(&self, time: Duration) -> bool {
-        self.called.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|at| at.elapsed() >= time)
+        self.called
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_none_or(|at| at.elapsed() >= time)
     }
 
     /// Rests after a piece of work that began at `since`, as long as somebody is about.
@@ -95,7 +103,10 @@ impl Runs {
 ///
 /// # Errors
 /// `conflict` for a run while maintenance is paused or the clock is not to be believed; `busy`, `storage_failed`.
-pub async fn maintenance(service: &Service, request: MaintenanceRequest) -> Result<MaintenanceReply, Failure> {
+pub async fn maintenance(
+    service: &Service,
+    request: MaintenanceRequest,
+) -> Result<MaintenanceReply, Failure> {
     let whole = matches!(request.action, Action::Plan | Action::Run);
     let pools = if whole { service.warm_pools().await? } else { service.pools().await? };
     match request.action {
@@ -120,7 +131,9 @@ pub async fn maintenance(service: &Service, request: MaintenanceRequest) -> Resu
 async fn standing(service: &Service, pools: &Pools) -> Result<MaintenanceReply, Failure> {
     let standing = pools.readers.run(|reader| reader.standing()).await??;
     let schedule = service.runs.schedule();
-    let next = schedule.filter(|_| !standing.paused).map(|schedule| due_at(schedule, standing.last_run).max(service.now()));
+    let next = schedule
+        .filter(|_| !standing.paused)
+        .map(|schedule| due_at(schedule, standing.last_run).max(service.now()));
     Ok(MaintenanceReply {
         enabled: schedule.is_some(),
         paused: standing.paused,
@@ -140,15 +153,24 @@ fn sure_of_the_time(service: &Service) -> Result<Timestamp, Failure> {
     if reading.believed {
         return Ok(reading.now);
     }
-    let message = format!("the clock says {}, far ahead of what the store has seen, and is not believed yet", reading.now.iso());
-    Err(Failure::new(Code::Conflict, message).hint("Set the clock right; if it is, this works after the daemon has run for 24 hours"))
+    let message = format!(
+        "the clock says {}, far ahead of what the store has seen, and is not believed yet",
+        reading.now.iso()
+    );
+    Err(Failure::new(Code::Conflict, message)
+        .hint("Set the clock right; if it is, this works after the daemon has run for 24 hours"))
 }
 
 /// Does the next step of a run, or begins one; what it did, and how many steps are left.
-async fn step(service: &Service, pools: &Pools, anew: bool) -> Result<(Option<Deed>, usize), Failure> {
+async fn step(
+    service: &Service,
+    pools: &Pools,
+    anew: bool,
+) -> Result<(Option<Deed>, usize), Failure> {
     let now = sure_of_the_time(service)?;
     if pools.readers.run(|reader| reader.standing()).await??.paused {
-        return Err(Failure::new(Code::Conflict, "maintenance is paused").hint("Run loci ctl maintenance resume"));
+        return Err(Failure::new(Code::Conflict, "maintenance is paused")
+            .hint("Run loci ctl maintenance resume"));
     }
     let mut under_way = service.runs.under_way.lock().await;
     let going_on = under_way.take().filter(|run| !anew && run.touched.elapsed() < STALE);
@@ -181,11 +203,19 @@ async fn step(service: &Service, pools: &Pools, anew: bool) -> Result<(Option<De
     Ok((done, left))
 }
 
-async fn compact(service: &Service, pools: &Pools, cluster: Cluster, now: Timestamp) -> Result<Option<Deed>, Failure> {
+async fn compact(
+    service: &Service,
+    pools: &Pools,
+    cluster: Cluster,
+    now: Timestamp,
+) -> Result<Option<Deed>, Failure> {
     let read = cluster.clone();
-    let Some(mut draft) = pools.readers.run(move |reader| reader.draft(&read)).await?? else { return Ok(None) };
+    let Some(mut draft) = pools.readers.run(move |reader| reader.draft(&read)).await?? else {
+        return Ok(None);
+    };
     for sentences in draft.sentences.chunks_mut(AT_ONCE) {
-        let missing: Vec<_> = sentences.iter_mut().filter(|sentence| sentence.vector.is_none()).collect();
+        let missing: Vec<_> =
+            sentences.iter_mut().filter(|sentence| sentence.vector.is_none()).collect();
         let texts: Vec<String> = missing.iter().map(|sentence| sentence.text.clone()).collect();
         let begun = Instant::now();
         for (sentence, vector) in missing.into_iter().zip(vectors(service, texts).await) {
@@ -208,7 +238,13 @@ async fn compact(service: &Service, pools: &Pools, cluster: Cluster, now: Timest
 async fn vectors(service: &Service, texts: Vec<String>) -> Vec<Option<Embedding>> {
     let made = texts.into_iter().map(|text| {
         let embedder = service.embedder.clone();
-        tokio::spawn(async move { embedder.document(text, Lane::Bulk).await.ok().and_then(|text| text.pieces.into_iter().next()) })
+        tokio::spawn(async move {
+            embedder
+                .document(text, Lane::Bulk)
+                .await
+                .ok()
+                .and_then(|text| text.pieces.into_iter().next())
+        })
     });
     let mut vectors = Vec::new();
     for task in made.collect::<Vec<_>>() {
@@ -241,11 +277,15 @@ pub async fn by_itself(service: &Service, draining: CancellationToken) {
 
 async fn is_due(service: &Service, pools: &Pools) -> bool {
     let Some(schedule) = service.runs.schedule() else { return false };
-    let able = service.runs.is_quiet() && service.clock.read().believed && matches!(service.embedder.state(), State::Ready { .. });
+    let able = service.runs.is_quiet()
+        && service.clock.read().believed
+        && matches!(service.embedder.state(), State::Ready { .. });
     if !able || pools.loading.standing().is_some() {
         return false;
     }
-    let Ok(Ok(standing)) = pools.readers.run(|reader| reader.standing()).await else { return false };
+    let Ok(Ok(standing)) = pools.readers.run(|reader| reader.standing()).await else {
+        return false;
+    };
     let begun = service.runs.under_way.lock().await.is_some();
     !standing.paused && (begun || service.now() >= due_at(schedule, standing.last_run))
 }
@@ -254,7 +294,11 @@ async fn is_due(service: &Service, pools: &Pools) -> bool {
 ///
 /// # Errors
 /// `conflict` while the clock is not to be believed; `busy`, `storage_failed`.
-pub async fn cleanup(service: &Service, session: &Session, request: CleanupRequest) -> Result<CleanupReply, Failure> {
+pub async fn cleanup(
+    service: &Service,
+    session: &Session,
+    request: CleanupRequest,
+) -> Result<CleanupReply, Failure> {
     service.flush_accesses().await?;
     let pools = service.pools().await?;
     let now = sure_of_the_time(service)?;
@@ -288,7 +332,10 @@ pub async fn compact_as_told(
         service.vectors_may_be_missing();
     }
     let call = Call { now, actor: session.actor(), key };
-    let done = pools.writer.run(move |writer| writer.compact_as_told(&call, &request, &pieces.unwrap_or_default())).await??;
+    let done = pools
+        .writer
+        .run(move |writer| writer.compact_as_told(&call, &request, &pieces.unwrap_or_default()))
+        .await??;
     service.wants_checkpoint();
     Ok(done)
 }
@@ -319,18 +366,29 @@ mod tests {
 
     fn scene(seen: Timestamp) -> Scene {
         let folder = tempfile::tempdir().expect("a folder");
-        let writer = loci_engine::open(&folder.path().join("memory.db"), Settings::for_model("m"), Timestamp(0)).expect("opens");
+        let writer = loci_engine::open(
+            &folder.path().join("memory.db"),
+            Settings::for_model("m"),
+            Timestamp(0),
+        )
+        .expect("opens");
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
         let (signposts, loading) = (writer.signposts(), writer.loading());
         let (writer, _) = Pool::start("writer", vec![writer]);
         let pools = Pools { writer, readers, signposts, loading, wants_check: false };
         let (store, opened) = watch::channel(Store::Open(Arc::new(pools)));
         let embedder = Embedder::of_words();
-        let variables = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
-        let settled = Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");
+        let variables =
+            Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
+        let settled =
+            Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");
         let service = Service::new(embedder, FirstUse::new(false), opened, settled, String::new());
         service.clock.has_seen(seen, None);
-        let session = Session::new(hello::Session::default(), &"group".parse().expect("is a name"), Timestamp(0));
+        let session = Session::new(
+            hello::Session::default(),
+            &"group".parse().expect("is a name"),
+            Timestamp(0),
+        );
         Scene { service, session, _folder: folder, _store: store }
     }
 
@@ -341,9 +399,18 @@ mod tests {
 
     #[test]
     fn interval_days_says_when_the_next_run_is_due() {
-        let due = |interval_days| due_at(Schedule { enabled: true, interval_days }, Some(Timestamp(1000)));
-        assert_eq!([due(7.0), due(0.5)], [Timestamp(1000 + 7 * 86_400_000), Timestamp(1000 + 43_200_000)]);
-        assert_eq!(due_at(Schedule { enabled: true, interval_days: 7.0 }, None), Timestamp(0), "the first run is due at once");
+        let due = |interval_days| {
+            due_at(Schedule { enabled: true, interval_days }, Some(Timestamp(1000)))
+        };
+        assert_eq!(
+            [due(7.0), due(0.5)],
+            [Timestamp(1000 + 7 * 86_400_000), Timestamp(1000 + 43_200_000)]
+        );
+        assert_eq!(
+            due_at(Schedule { enabled: true, interval_days: 7.0 }, None),
+            Timestamp(0),
+            "the first run is due at once"
+        );
     }
 
     #[tokio::test]
@@ -356,9 +423,15 @@ mod tests {
             ("compact_memories", json!({})),
         ] {
             let said = call(&scene, name, arguments).await.expect_err("is refused");
-            assert!(said.code == Code::Conflict && said.to_string().contains("not believed"), "{name}: {said}");
+            assert!(
+                said.code == Code::Conflict && said.to_string().contains("not believed"),
+                "{name}: {said}"
+            );
         }
-        assert!(call(&scene, "maintenance", json!({"action": "plan"})).await.is_ok(), "looking does no harm");
+        assert!(
+            call(&scene, "maintenance", json!({"action": "plan"})).await.is_ok(),
+            "looking does no harm"
+        );
     }
 
     #[tokio::test]
@@ -371,10 +444,18 @@ mod tests {
         let listed = call(&scene, "compact_memories", json!({})).await.expect("is listed");
         assert_eq!(listed["memories"].as_array().map(Vec::len), Some(5));
         let arguments = json!({"cluster": listed["cluster"], "summary": "Five old things happened in March 2025."});
-        assert_eq!(call(&scene, "compact_memories", arguments).await.expect("is stored")["compacted"], 5);
-        let found = call(&scene, "recall_memory", json!({"query": "old things"})).await.expect("is answered");
+        assert_eq!(
+            call(&scene, "compact_memories", arguments).await.expect("is stored")["compacted"],
+            5
+        );
+        let found = call(&scene, "recall_memory", json!({"query": "old things"}))
+            .await
+            .expect("is answered");
         assert_eq!(found["results"][0]["content"], "Five old things happened in March 2025.");
-        assert_eq!(call(&scene, "compact_memories", json!({})).await.expect("is answered")["note"], "Nothing is due");
+        assert_eq!(
+            call(&scene, "compact_memories", json!({})).await.expect("is answered")["note"],
+            "Nothing is due"
+        );
     }
 
     #[tokio::test]
@@ -386,7 +467,9 @@ mod tests {
                 call(&scene, "store_memory", arguments).await.expect("is stored");
             }
         }
-        let first = call(&scene, "maintenance", json!({"action": "run", "anew": true})).await.expect("is done");
+        let first = call(&scene, "maintenance", json!({"action": "run", "anew": true}))
+            .await
+            .expect("is done");
         assert_eq!((&first["left"], &first["last_run_at"]), (&json!(1), &Value::Null));
         call(&scene, "maintenance", json!({"action": "pause"})).await.expect("is paused");
         assert!(call(&scene, "maintenance", json!({"action": "run"})).await.is_err());

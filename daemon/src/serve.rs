@@ -44,18 +44,29 @@ struct Threads {
 /// The exit code and the reason when the daemon cannot start, or when the store failed.
 pub fn run(options: &Options, paths: &Paths) -> Result<(), End> {
     lifecycle::go_private();
-    activation::named(options.socket.as_deref(), &paths.socket).map_err(|f| End::new(Exit::Config, f))?;
+    activation::named(options.socket.as_deref(), &paths.socket)
+        .map_err(|f| End::new(Exit::Config, f))?;
     let inherited = activation::inherited(&paths.socket).map_err(|f| End::new(Exit::Config, f))?;
     let settled = Settled::read(paths).map_err(|f| End::new(Exit::Config, f))?;
-    telemetry::start(&options::log_level(&settled.config()).map_err(|f| End::new(Exit::Config, f))?);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|e| End::new(Exit::Storage, Failure::new(Code::Internal, format!("no runtime: {e}"))))?;
+    telemetry::start(
+        &options::log_level(&settled.config()).map_err(|f| End::new(Exit::Config, f))?,
+    );
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|e| {
+        End::new(Exit::Storage, Failure::new(Code::Internal, format!("no runtime: {e}")))
+    })?;
     let end = runtime.block_on(serve(options, paths, settled, inherited));
     runtime.shutdown_timeout(Duration::from_millis(200));
     end
 }
 
-async fn serve(options: &Options, paths: &Paths, settled: Settled, inherited: Option<UnixListener>) -> Result<(), End> {
+async fn serve(
+    options: &Options,
+    paths: &Paths,
+    settled: Settled,
+    inherited: Option<UnixListener>,
+) -> Result<(), End> {
     let config = settled.config();
     let of_config = |f| End::new(Exit::Config, f);
     let of_storage = |f| End::new(Exit::Storage, f);
@@ -70,7 +81,10 @@ async fn serve(options: &Options, paths: &Paths, settled: Settled, inherited: Op
     let first_use = FirstUse::new(config.embedding.download);
     let (store, opened) = watch::channel(Store::Opening);
     let schedule = config.schedule();
-    let service = Arc::new(Service::new(embedder.clone(), first_use, opened, settled, db.display().to_string()).at(paths));
+    let service = Arc::new(
+        Service::new(embedder.clone(), first_use, opened, settled, db.display().to_string())
+            .at(paths),
+    );
     service.runs.set_schedule(schedule);
     let draining = CancellationToken::new();
     let opening = tokio::task::spawn_blocking({
@@ -93,7 +107,11 @@ async fn serve(options: &Options, paths: &Paths, settled: Settled, inherited: Op
 
     let (threads, end) = settle(opening, &store).await;
     let load = tokio::spawn(loading::load(Arc::clone(&service), draining.clone()));
-    let upkeep = tokio::spawn(maintenance::run(Arc::clone(&service), options.idle_limit(), draining.clone()));
+    let upkeep = tokio::spawn(maintenance::run(
+        Arc::clone(&service),
+        options.idle_limit(),
+        draining.clone(),
+    ));
     let reloads = tokio::spawn(reload_when_told(Arc::clone(&service)));
     if end.is_ok() {
         activation::ready();
@@ -140,11 +158,15 @@ fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools
         writer.load()?;
     }
     service.clock.has_seen(writer.last_seen()?, writer.suspected()?);
-    let (wants_check, signposts, loading) = (writer.wants_check(), writer.signposts(), writer.loading());
+    let (wants_check, signposts, loading) =
+        (writer.wants_check(), writer.signposts(), writer.loading());
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);
-    Ok((Pools { writer, readers, signposts, loading, wants_check }, Threads { writer: writer_threads, readers: reader_threads }))
+    Ok((
+        Pools { writer, readers, signposts, loading, wants_check },
+        Threads { writer: writer_threads, readers: reader_threads },
+    ))
 }
 
 /// Waits for the store and tells everybody how it is.
@@ -152,14 +174,20 @@ async fn settle(
     opening: tokio::task::JoinHandle<Result<(Pools, Threads), Error>>,
     store: &watch::Sender<Store>,
 ) -> (Option<Threads>, Result<(), End>) {
-    let opened = opening.await.unwrap_or_else(|e| Err(Failure::new(Code::Internal, format!("opening the store failed: {e}")).into()));
+    let opened = opening.await.unwrap_or_else(|e| {
+        Err(Failure::new(Code::Internal, format!("opening the store failed: {e}")).into())
+    });
     match opened {
         Ok((pools, threads)) => {
             store.send_replace(Store::Open(Arc::new(pools)));
             (Some(threads), Ok(()))
         }
         Err(error) => {
-            let exit = if matches!(error, Error::NewerDatabase { .. } | Error::NotOurs { .. }) { Exit::Config } else { Exit::Storage };
+            let exit = if matches!(error, Error::NewerDatabase { .. } | Error::NotOurs { .. }) {
+                Exit::Config
+            } else {
+                Exit::Storage
+            };
             let failure = Failure::from(error);
             tracing::error!(%failure, "the store cannot be opened");
             store.send_replace(Store::Failed(failure.clone()));
@@ -180,15 +208,23 @@ async fn until_stopped(draining: &CancellationToken) {
 
 /// Reads the configuration again at each SIGHUP. SIGUSR1, which would end the process, means nothing.
 async fn reload_when_told(service: Arc<Service>) {
-    let (Ok(mut hangup), Ok(mut user)) = (signal(SignalKind::hangup()), signal(SignalKind::user_defined1())) else { return };
+    let (Ok(mut hangup), Ok(mut user)) =
+        (signal(SignalKind::hangup()), signal(SignalKind::user_defined1()))
+    else {
+        return;
+    };
     loop {
         tokio::select! {
             _ = user.recv() => continue,
             _ = hangup.recv() => {}
         }
         match service.reload().await {
-            Ok(reply) => tracing::info!(changed = reply.changed.len(), "the configuration was read again"),
-            Err(failure) => tracing::error!(%failure, "the configuration was read again and is not used"),
+            Ok(reply) => {
+                tracing::info!(changed = reply.changed.len(), "the configuration was read again")
+            }
+            Err(failure) => {
+                tracing::error!(%failure, "the configuration was read again and is not used")
+            }
         }
     }
 }
@@ -204,6 +240,8 @@ async fn close(threads: Option<Threads>) {
         }
     });
     if tokio::time::timeout(Duration::from_secs(5), closed).await.is_err() {
-        tracing::error!("the store's threads did not end in time; nothing that was answered is lost");
+        tracing::error!(
+            "the store's threads did not end in time; nothing that was answered is lost"
+        );
     }
 }

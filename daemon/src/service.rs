@@ -99,7 +99,13 @@ pub struct Service {
 impl Service {
     /// A service over a store that is still opening.
     #[must_use]
-    pub fn new(embedder: Embedder, first_use: FirstUse, store: watch::Receiver<Store>, settled: Settled, database: String) -> Self {
+    pub fn new(
+        embedder: Embedder,
+        first_use: FirstUse,
+        store: watch::Receiver<Store>,
+        settled: Settled,
+        database: String,
+    ) -> Self {
         Self {
             embedder,
             first_use,
@@ -149,7 +155,12 @@ impl Service {
     ///
     /// # Errors
     /// What the engine refuses; `embed_failed` when the model gave no usable vector; `busy`. Nothing is stored then.
-    pub async fn store(&self, session: &Session, request: StoreRequest, key: Option<String>) -> Result<StoreReply, Failure> {
+    pub async fn store(
+        &self,
+        session: &Session,
+        request: StoreRequest,
+        key: Option<String>,
+    ) -> Result<StoreReply, Failure> {
         let draft = Draft::new(request)?;
         let pools = self.pools().await?;
         if let Some(answer) = answered_before(&pools, key.clone()).await? {
@@ -161,7 +172,10 @@ impl Service {
             self.wants_vectors.store(true, Ordering::Relaxed);
         }
         let call = Call { now: self.now(), actor: session.actor(), key };
-        let stored = pools.writer.run_grouped(move |writer| writer.store(&call, &draft, &pieces.unwrap_or_default())).await?;
+        let stored = pools
+            .writer
+            .run_grouped(move |writer| writer.store(&call, &draft, &pieces.unwrap_or_default()))
+            .await?;
         self.unflushed.store(true, Ordering::Relaxed);
         Ok(StoreReply { degraded: self.degraded(), ..stored? })
     }
@@ -170,7 +184,11 @@ impl Service {
     ///
     /// # Errors
     /// What the engine refuses; `busy`.
-    pub async fn recall(&self, session: &Session, request: RecallRequest) -> Result<RecallReply, Failure> {
+    pub async fn recall(
+        &self,
+        session: &Session,
+        request: RecallRequest,
+    ) -> Result<RecallReply, Failure> {
         let text = text_to_embed(&request)?.map(str::to_owned);
         let pools = self.pools().await?;
         let (asked, degraded) = match text {
@@ -178,11 +196,21 @@ impl Service {
             None => (None, self.degraded()),
         };
         let (group, now) = (session.group.clone(), self.now());
-        let previews = request.query.clone().filter(|_| request.summary_only && request.group.is_none() && !request.dry_run);
+        let previews = request
+            .query
+            .clone()
+            .filter(|_| request.summary_only && request.group.is_none() && !request.dry_run);
         let answer = pools
             .readers
             .run(move |reader| {
-                reader.recall(Question { request: &request, group: &group, asked: asked.as_ref(), now, degraded: &degraded, fusion: None })
+                reader.recall(Question {
+                    request: &request,
+                    group: &group,
+                    asked: asked.as_ref(),
+                    now,
+                    degraded: &degraded,
+                    fusion: None,
+                })
             })
             .await??;
         self.note_accesses(&answer.given);
@@ -194,7 +222,11 @@ impl Service {
     ///
     /// # Errors
     /// `storage_failed`, `busy`.
-    pub async fn stats(&self, session: &Session, request: StatsRequest) -> Result<StatsReply, Failure> {
+    pub async fn stats(
+        &self,
+        session: &Session,
+        request: StatsRequest,
+    ) -> Result<StatsReply, Failure> {
         let (own, now) = (session.group.clone(), self.now());
         let pools = self.pools().await?;
         let counted = pools.readers.run(move |reader| reader.stats(&request, &own, now)).await??;
@@ -224,7 +256,11 @@ impl Service {
             pid: std::process::id(),
             uptime_s: self.started.elapsed().as_secs(),
             database: self.database.clone(),
-            model: Model { id: crate::embedding::MODEL_ID.to_owned(), sha256: sha256(&state), state: state.as_str().to_owned() },
+            model: Model {
+                id: crate::embedding::MODEL_ID.to_owned(),
+                sha256: sha256(&state),
+                state: state.as_str().to_owned(),
+            },
             memories: 0,
             index: None,
             sessions,
@@ -247,7 +283,10 @@ impl Service {
                 if let Ok(Ok(standing)) = pools.readers.run(|reader| reader.standing()).await
                     && standing.paused
                 {
-                    status.warnings.push("Maintenance is paused; loci ctl maintenance resume lets it go on".to_owned());
+                    status.warnings.push(
+                        "Maintenance is paused; loci ctl maintenance resume lets it go on"
+                            .to_owned(),
+                    );
                 }
             }
         }
@@ -261,12 +300,17 @@ impl Service {
     pub async fn pools(&self) -> Result<Arc<Pools>, Failure> {
         let mut store = self.store.clone();
         let settled = store.wait_for(|store| !matches!(store, Store::Opening));
-        let settled = tokio::time::timeout(OPENING_DEADLINE, settled).await.map(|seen| seen.map(|store| store.clone()));
+        let settled = tokio::time::timeout(OPENING_DEADLINE, settled)
+            .await
+            .map(|seen| seen.map(|store| store.clone()));
         match settled {
             Ok(Ok(Store::Open(pools))) => Ok(pools),
             Ok(Ok(Store::Failed(failure))) => Err(failure),
-            Ok(Ok(Store::Opening) | Err(_)) => Err(Failure::new(Code::Internal, "the daemon is ending").hint("Call again")),
-            Err(_) => Err(Failure::new(Code::Busy, "the store is still being opened").hint("Call again in a moment")),
+            Ok(Ok(Store::Opening) | Err(_)) => {
+                Err(Failure::new(Code::Internal, "the daemon is ending").hint("Call again"))
+            }
+            Err(_) => Err(Failure::new(Code::Busy, "the store is still being opened")
+                .hint("Call again in a moment")),
         }
     }
 
@@ -307,7 +351,8 @@ impl Service {
     /// True while memories may be waiting for vectors that a ready model could give them.
     #[must_use]
     pub fn wants_vectors(&self) -> bool {
-        self.wants_vectors.load(Ordering::Relaxed) && matches!(self.embedder.state(), State::Ready { .. })
+        self.wants_vectors.load(Ordering::Relaxed)
+            && matches!(self.embedder.state(), State::Ready { .. })
     }
 
     /// Memories may be waiting for vectors.
@@ -322,7 +367,8 @@ impl Service {
     pub async fn flush_accesses(&self) -> Result<(), Failure> {
         // What another has taken and is still writing was given before, too.
         let turn = Arc::clone(&self.flushing).lock_owned().await;
-        let chosen = std::mem::take(&mut *self.chosen.lock().unwrap_or_else(PoisonError::into_inner));
+        let chosen =
+            std::mem::take(&mut *self.chosen.lock().unwrap_or_else(PoisonError::into_inner));
         let accesses = self.take_accesses();
         if accesses.is_empty() && chosen.is_empty() {
             return Ok(());
@@ -349,8 +395,14 @@ impl Service {
     /// A memory that is asked for by its id, after a question has shown its preview, is an answer to that question.
     fn note_choices(&self, session: &Session, previews: Option<String>, answer: &Answer) {
         let results = &answer.reply.results;
-        if let Some(query) = previews.filter(|_| results.iter().any(|result| result.score.is_some())) {
-            session.has_seen(query, results.iter().map(|result| result.id.clone()).collect(), session.group.clone());
+        if let Some(query) =
+            previews.filter(|_| results.iter().any(|result| result.score.is_some()))
+        {
+            session.has_seen(
+                query,
+                results.iter().map(|result| result.id.clone()).collect(),
+                session.group.clone(),
+            );
             return;
         }
         let by_id = answer.given.iter().zip(results).filter(|(_, result)| result.score.is_none());
@@ -376,7 +428,9 @@ impl Service {
     pub fn degraded(&self) -> Degraded {
         let state = self.embedder.state();
         match state.hint() {
-            Some(_) if self.first_use.is_under_way() => words_alone("the model is being fetched; loci model download waits for it"),
+            Some(_) if self.first_use.is_under_way() => {
+                words_alone("the model is being fetched; loci model download waits for it")
+            }
             Some(hint) => words_alone(hint),
             None => Degraded::default(),
         }
@@ -415,13 +469,18 @@ impl Service {
                 Ok((None, self.degraded()))
             }
             Err(error @ EmbedError::Busy) => Err(busy(&error)),
-            Err(error @ (EmbedError::Failed(_) | EmbedError::Flawed(_))) => Ok((None, words_alone(&error.to_string()))),
+            Err(error @ (EmbedError::Failed(_) | EmbedError::Flawed(_))) => {
+                Ok((None, words_alone(&error.to_string())))
+            }
         }
     }
 }
 
 /// The answer to a call that is sent again because the daemon that gave it died: nothing is embedded or queued for it.
-async fn answered_before(pools: &Pools, key: Option<String>) -> Result<Option<StoreReply>, Failure> {
+async fn answered_before(
+    pools: &Pools,
+    key: Option<String>,
+) -> Result<Option<StoreReply>, Failure> {
     match key {
         Some(key) => Ok(pools.readers.run(move |reader| reader.answered(&key)).await??),
         None => Ok(None),
@@ -433,7 +492,10 @@ fn busy(error: &EmbedError) -> Failure {
 }
 
 fn words_alone(why: &str) -> Degraded {
-    Degraded { parts: vec!["embedding".to_owned()], hint: Some(format!("Searching by words alone: {why}")) }
+    Degraded {
+        parts: vec!["embedding".to_owned()],
+        hint: Some(format!("Searching by words alone: {why}")),
+    }
 }
 
 fn sha256(state: &State) -> String {
@@ -450,29 +512,51 @@ mod tests {
     use loci_proto::paths::{Paths, Variables};
     use serde_json::{Value, json};
 
-    fn parsed<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(arguments: Value) -> T {
-        loci_proto::arguments::parse(serde_json::from_value(arguments).expect("is an object")).expect("are arguments")
+    fn parsed<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(
+        arguments: Value,
+    ) -> T {
+        loci_proto::arguments::parse(serde_json::from_value(arguments).expect("is an object"))
+            .expect("are arguments")
     }
 
     #[tokio::test]
     async fn a_vector_of_nan_is_refused_and_nothing_is_stored() {
         let folder = tempfile::tempdir().expect("a folder");
-        let writer =
-            loci_engine::open(&folder.path().join("memory.db"), loci_engine::Settings::for_model("m"), Timestamp(0)).expect("opens");
+        let writer = loci_engine::open(
+            &folder.path().join("memory.db"),
+            loci_engine::Settings::for_model("m"),
+            Timestamp(0),
+        )
+        .expect("opens");
         let (signposts, loading) = (writer.signposts(), writer.loading());
         let (readers, _r) = Pool::start("reader", vec![writer.reader().expect("opens")]);
         let (writer, _w) = Pool::start("writer", vec![writer]);
         let pools = Pools { writer, readers, signposts, loading, wants_check: false };
         let (_store, opened) = watch::channel(Store::Open(Arc::new(pools)));
         let paths = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
-        let settled = Settled::read(&Paths::resolve(&paths).expect("resolves")).expect("has no file");
-        let service = Service::new(Embedder::of_nan(), FirstUse::new(false), opened, settled, String::new());
-        let session = Session::new(hello::Session::default(), &"group".parse().expect("is a name"), Timestamp(0));
+        let settled =
+            Settled::read(&Paths::resolve(&paths).expect("resolves")).expect("has no file");
+        let service =
+            Service::new(Embedder::of_nan(), FirstUse::new(false), opened, settled, String::new());
+        let session = Session::new(
+            hello::Session::default(),
+            &"group".parse().expect("is a name"),
+            Timestamp(0),
+        );
 
-        let refused = service.store(&session, parsed(json!({"content": "x", "type": "semantic"})), None).await.expect_err("is refused");
+        let refused = service
+            .store(&session, parsed(json!({"content": "x", "type": "semantic"})), None)
+            .await
+            .expect_err("is refused");
         assert_eq!(refused.code, Code::EmbedFailed, "{refused}");
-        assert_eq!(service.stats(&session, parsed(json!({}))).await.expect("counts").total_memories, 0);
-        let answer = service.recall(&session, parsed(json!({"query": "x"}))).await.expect("goes on by words");
+        assert_eq!(
+            service.stats(&session, parsed(json!({}))).await.expect("counts").total_memories,
+            0
+        );
+        let answer = service
+            .recall(&session, parsed(json!({"query": "x"})))
+            .await
+            .expect("goes on by words");
         assert_eq!(answer.degraded.parts, ["embedding"]);
     }
 }

@@ -75,7 +75,10 @@ impl Session {
     #[must_use]
     pub fn why_wanted(&self, id: &MemoryId) -> Option<(String, Group)> {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.iter().find(|shown| shown.ids.contains(id)).map(|shown| (shown.query.clone(), shown.group.clone()))
+        shown
+            .iter()
+            .find(|shown| shown.ids.contains(id))
+            .map(|shown| (shown.query.clone(), shown.group.clone()))
     }
 
     /// Waits for this session's turn; the turn ends when what is returned is dropped.
@@ -111,7 +114,11 @@ impl Session {
     #[must_use]
     pub fn actor(&self) -> Actor {
         let session = self.hello.agent_session.clone().unwrap_or_else(|| self.hello.id.clone());
-        Actor { client: self.client.get().cloned(), session: Some(session), group: self.group.clone() }
+        Actor {
+            client: self.client.get().cloned(),
+            session: Some(session),
+            group: self.group.clone(),
+        }
     }
 
     fn status(&self) -> SessionStatus {
@@ -136,7 +143,11 @@ pub struct Sessions {
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self { open: Mutex::default(), next: AtomicU64::new(0), last_seen: Mutex::new(Instant::now()) }
+        Self {
+            open: Mutex::default(),
+            next: AtomicU64::new(0),
+            last_seen: Mutex::new(Instant::now()),
+        }
     }
 }
 
@@ -183,7 +194,8 @@ impl Sessions {
     #[must_use]
     pub fn list(&self) -> (Vec<SessionStatus>, Vec<String>) {
         let open = self.lock();
-        let mut warnings: Vec<String> = open.values().flat_map(|s| s.hello.warnings.clone()).collect();
+        let mut warnings: Vec<String> =
+            open.values().flat_map(|s| s.hello.warnings.clone()).collect();
         warnings.sort();
         warnings.dedup();
         (open.values().map(|s| s.status()).collect(), warnings)

@@ -49,7 +49,11 @@ impl Settled {
     #[must_use]
     pub fn told(&self) -> ConfigReply {
         let now = self.now();
-        ConfigReply { file: self.paths.config.display().to_string(), exists: now.exists, keys: now.keys.values().cloned().collect() }
+        ConfigReply {
+            file: self.paths.config.display().to_string(),
+            exists: now.exists,
+            keys: now.keys.values().cloned().collect(),
+        }
     }
 
     /// Reads the file again; what the engine has to be told, and what is different.
@@ -61,9 +65,16 @@ impl Settled {
         let mut now = self.now();
         let mut changed = Vec::new();
         for (name, key) in &mut fresh.keys {
-            let Some(old) = now.keys.get(name).filter(|old| old.value != key.value) else { continue };
+            let Some(old) = now.keys.get(name).filter(|old| old.value != key.value) else {
+                continue;
+            };
             let waits = AT_START.iter().any(|start| name.starts_with(start));
-            changed.push(Changed { key: name.clone(), was: old.value.clone(), is: key.value.clone(), waits });
+            changed.push(Changed {
+                key: name.clone(),
+                was: old.value.clone(),
+                is: key.value.clone(),
+                waits,
+            });
             if waits {
                 *key = Key { waits: Some(key.value.clone()), ..old.clone() };
             }
@@ -87,16 +98,26 @@ fn read(paths: &Paths) -> Result<Now, Failure> {
         Some(text) => Config::of_text(text, &paths.config)?,
         None => Config::default(),
     };
-    let overrides = options::overrides(paths, &config)
-        .map_err(|failure| text.as_deref().map_or_else(|| failure.clone(), |text| file::of_key(&paths.config, text, failure.clone())))?;
+    let overrides = options::overrides(paths, &config).map_err(|failure| {
+        text.as_deref().map_or_else(
+            || failure.clone(),
+            |text| file::of_key(&paths.config, text, failure.clone()),
+        )
+    })?;
     let keys = keys(&config, text.as_deref().unwrap_or_default(), paths, &overrides);
     Ok(Now { config, exists: text.is_some(), keys })
 }
 
-fn keys(config: &Config, text: &str, paths: &Paths, overrides: &Overrides) -> BTreeMap<String, Key> {
+fn keys(
+    config: &Config,
+    text: &str,
+    paths: &Paths,
+    overrides: &Overrides,
+) -> BTreeMap<String, Key> {
     let places = file::keys(text);
     let name = paths.config.file_name().unwrap_or_default().to_string_lossy();
-    let from_file = |key: &str| places.get(key).map(|span| format!("{name}:{}", file::line(text, span.start)));
+    let from_file =
+        |key: &str| places.get(key).map(|span| format!("{name}:{}", file::line(text, span.start)));
     let mut keys = BTreeMap::new();
     let sections = serde_json::to_value(config).unwrap_or_default();
     for (section, values) in sections.as_object().into_iter().flatten() {

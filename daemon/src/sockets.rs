@@ -50,8 +50,11 @@ async fn until_free(path: &Path) -> Result<(), End> {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let failure = Failure::new(Code::StorageFailed, format!("somebody else listens at {}", path.display()))
-        .hint("If it is a service manager, let it start the daemon: systemctl --user start locid");
+    let failure =
+        Failure::new(Code::StorageFailed, format!("somebody else listens at {}", path.display()))
+            .hint(
+                "If it is a service manager, let it start the daemon: systemctl --user start locid",
+            );
     Err(End::new(Exit::Storage, failure))
 }
 
@@ -127,7 +130,9 @@ impl Sockets {
                 continue;
             }
             if !self.agents.is_in_place() && is_listened_at(&self.agents.path).await {
-                tracing::warn!("somebody else listens in place of the agents' socket; they shall serve");
+                tracing::warn!(
+                    "somebody else listens in place of the agents' socket; they shall serve"
+                );
                 return;
             }
             match self.put_back() {

@@ -11,9 +11,13 @@ static SET: OnceLock<Box<dyn Fn(EnvFilter) + Send + Sync>> = OnceLock::new();
 
 /// Begins to log at this level: `error`, `warn`, `info`, `debug` or `trace`.
 pub fn start(level: &str) {
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter(level)).with_writer(std::io::stderr).with_ansi(false);
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter(level))
+        .with_writer(std::io::stderr)
+        .with_ansi(false);
     // It would tell standard error that standard error cannot be written, and a full disk would end whatever thread has something to log.
-    let subscriber = subscriber.with_target(false).log_internal_errors(false).with_filter_reloading();
+    let subscriber =
+        subscriber.with_target(false).log_internal_errors(false).with_filter_reloading();
     let handle = subscriber.reload_handle();
     // Only a second call in one process fails, as tests make it; the first one stands.
     if subscriber.try_init().is_ok() {

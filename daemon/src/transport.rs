@@ -8,7 +8,10 @@
 
 use crate::transport::faults::Fault;
 use loci_proto::limits;
-use rmcp::model::{CallToolResult, ClientNotification, ContentBlock, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerResult};
+use rmcp::model::{
+    CallToolResult, ClientNotification, ContentBlock, ErrorCode, ErrorData, JsonRpcMessage,
+    RequestId, ServerResult,
+};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::collections::HashMap;
@@ -56,12 +59,24 @@ impl Running {
     async fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), Answer> {
         match message {
             JsonRpcMessage::Request(request) => {
-                if self.taken.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&request.id) {
+                if self
+                    .taken
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .contains_key(&request.id)
+                {
                     let why = "a request with this id is not answered yet";
-                    return Err(Box::new(refusal(Some(request.id.clone()), ErrorCode::INVALID_REQUEST, why)));
+                    return Err(Box::new(refusal(
+                        Some(request.id.clone()),
+                        ErrorCode::INVALID_REQUEST,
+                        why,
+                    )));
                 }
                 if let Ok(place) = Arc::clone(&self.places).acquire_owned().await {
-                    self.taken.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone(), place);
+                    self.taken
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(request.id.clone(), place);
                 }
             }
             JsonRpcMessage::Notification(n) => {
@@ -85,9 +100,20 @@ impl Running {
 impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
     /// Messages over this reader and writer; a peer that takes longer than `patience` to read an answer, or to go on with a
     /// line, is dropped.
-    pub fn new(reader: impl AsyncBufRead + Unpin + Send + 'static, writer: W, patience: Duration) -> Self {
-        let running = Arc::new(Running { places: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)), taken: std::sync::Mutex::default() });
-        let writer = Arc::new(Writer { stream: Mutex::new(writer), patience, broken: CancellationToken::new() });
+    pub fn new(
+        reader: impl AsyncBufRead + Unpin + Send + 'static,
+        writer: W,
+        patience: Duration,
+    ) -> Self {
+        let running = Arc::new(Running {
+            places: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)),
+            taken: std::sync::Mutex::default(),
+        });
+        let writer = Arc::new(Writer {
+            stream: Mutex::new(writer),
+            patience,
+            broken: CancellationToken::new(),
+        });
         let (found, messages) = mpsc::channel(1);
         let reading = read(reader, Arc::clone(&writer), Arc::clone(&running), found);
         Self { messages, writer, running, _reading: AbortOnDropHandle::new(tokio::spawn(reading)) }
@@ -107,7 +133,13 @@ async fn read<W: AsyncWrite + Unpin>(
             Ok(Read::Line) => understand(&line),
             Ok(Read::TooLong) => {
                 // Whether it is heard or not, the connection ends after what is in flight.
-                let _ = writer.write(&refusal(faults::id_of_beginning(&line), ErrorCode::INVALID_REQUEST, &too_long())).await;
+                let _ = writer
+                    .write(&refusal(
+                        faults::id_of_beginning(&line),
+                        ErrorCode::INVALID_REQUEST,
+                        &too_long(),
+                    ))
+                    .await;
                 return;
             }
             Ok(Read::End) | Err(_) => return,
@@ -136,11 +168,16 @@ enum Read {
 /// Reads the next line into `line`; of one that is too long, the beginning. The rest of that one is left where it is.
 ///
 /// A line may begin whenever it likes, but who has begun one has to go on within `patience`.
-async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>, patience: Duration) -> io::Result<Read> {
+async fn read_line(
+    reader: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+    patience: Duration,
+) -> io::Result<Read> {
     line.clear();
     loop {
         let patience = if line.is_empty() { Duration::MAX } else { patience };
-        let available = tokio::time::timeout(patience, reader.fill_buf()).await.map_err(io::Error::from)??;
+        let available =
+            tokio::time::timeout(patience, reader.fill_buf()).await.map_err(io::Error::from)??;
         if available.is_empty() {
             return Ok(Read::End);
         }
@@ -160,7 +197,10 @@ async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>,
 impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> {
     type Error = io::Error;
 
-    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (writer, running) = (Arc::clone(&self.writer), Arc::clone(&self.running));
         async move {
             // The id is free before the peer can know of it; the place only when the answer has been taken.
@@ -198,7 +238,9 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
             stream.write_all(&line).await?;
             stream.flush().await
         });
-        let written = written.await.unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "the peer does not read")));
+        let written = written.await.unwrap_or_else(|_| {
+            Err(io::Error::new(io::ErrorKind::TimedOut, "the peer does not read"))
+        });
         if written.is_err() {
             self.broken.cancel();
         }
@@ -215,11 +257,18 @@ fn understand(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Answe
     }
     match faults::find(line) {
         None => {}
-        Some(Fault::NotJson(why)) => return Err(Box::new(refusal(None, ErrorCode::PARSE_ERROR, &why))),
-        Some(Fault::NotARequest(id, why)) => return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, &why))),
+        Some(Fault::NotJson(why)) => {
+            return Err(Box::new(refusal(None, ErrorCode::PARSE_ERROR, &why)));
+        }
+        Some(Fault::NotARequest(id, why)) => {
+            return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, &why)));
+        }
         Some(Fault::Argument(id, failure)) => {
             let result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
-            return Err(Box::new(JsonRpcMessage::response(ServerResult::CallToolResult(result), id)));
+            return Err(Box::new(JsonRpcMessage::response(
+                ServerResult::CallToolResult(result),
+                id,
+            )));
         }
     }
     serde_json::from_slice(line).map(Some).map_err(|fault| {

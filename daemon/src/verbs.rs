@@ -52,16 +52,23 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
         "store_memory" => answer(service.store(session, parse(given)?, key).await?),
         "recall_memory" => answer(service.recall(session, parse(given)?).await?),
         "memory_stats" => answer(service.stats(session, parse(given)?).await?),
-        "forget_memory" => answer(keeping::forget(service, Asked { session, name, given, key }).await?),
+        "forget_memory" => {
+            answer(keeping::forget(service, Asked { session, name, given, key }).await?)
+        }
         "restore_memory" => {
             let request: RestoreRequest = parse(given)?;
-            let restored = write(service, session, key, move |writer, call| writer.restore(call, &request)).await?;
+            let restored =
+                write(service, session, key, move |writer, call| writer.restore(call, &request))
+                    .await?;
             service.vectors_may_be_missing();
             answer(restored)
         }
         "store_relation" => {
             let request: RelateRequest = parse(given)?;
-            answer(write(service, session, key, move |writer, call| writer.relate(call, &request)).await?)
+            answer(
+                write(service, session, key, move |writer, call| writer.relate(call, &request))
+                    .await?,
+            )
         }
         "memory_inspect" => {
             let request: InspectRequest = parse(given)?;
@@ -69,7 +76,9 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
             let (own, now) = (session.group.clone(), service.now());
             answer(read(service, move |reader| reader.inspect(&request, &own, now)).await?)
         }
-        "compact_memories" => answer(runs::compact_as_told(service, session, parse(given)?, key).await?),
+        "compact_memories" => {
+            answer(runs::compact_as_told(service, session, parse(given)?, key).await?)
+        }
         _ => of_people(service, Asked { session, name, given, key }).await,
     }
 }
@@ -95,15 +104,25 @@ async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure
         "edit" => answer(edit(service, session, parse(given)?, key).await?),
         "pin" => {
             let request: PinRequest = parse(given)?;
-            answer(write(service, session, key, move |writer, call| writer.pin(call, &request)).await?)
+            answer(
+                write(service, session, key, move |writer, call| writer.pin(call, &request))
+                    .await?,
+            )
         }
         "forget_many" => {
             let request: ForgetManyRequest = parse(given)?;
-            answer(write(service, session, key, move |writer, call| writer.forget_many(call, &request)).await?)
+            answer(
+                write(service, session, key, move |writer, call| {
+                    writer.forget_many(call, &request)
+                })
+                .await?,
+            )
         }
         "undo" => {
             let request: UndoRequest = parse(given)?;
-            let undone = write(service, session, key, move |writer, call| writer.undo(call, &request)).await?;
+            let undone =
+                write(service, session, key, move |writer, call| writer.undo(call, &request))
+                    .await?;
             service.vectors_may_be_missing();
             answer(undone)
         }
@@ -161,7 +180,9 @@ pub async fn read<T: Send + 'static>(
     Ok(pools.readers.run(move |reader| work(reader)).await??)
 }
 
-fn parse<T: DeserializeOwned + JsonSchema + 'static>(given: Map<String, Value>) -> Result<T, Failure> {
+fn parse<T: DeserializeOwned + JsonSchema + 'static>(
+    given: Map<String, Value>,
+) -> Result<T, Failure> {
     arguments::parse(given)
 }
 

@@ -107,7 +107,10 @@ impl<T: Member> Pool<T> {
     ///
     /// # Errors
     /// `busy` when the queue is full, `internal` when the work panicked or the pool has ended.
-    pub async fn run<R: Send + 'static>(&self, work: impl FnOnce(&mut T) -> R + Send + 'static) -> Result<R, Failure> {
+    pub async fn run<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut T) -> R + Send + 'static,
+    ) -> Result<R, Failure> {
         self.have_done(Kind::Alone, work).await
     }
 
@@ -115,11 +118,18 @@ impl<T: Member> Pool<T> {
     ///
     /// # Errors
     /// As [`Pool::run`], and why the group could not be committed; nothing was done then.
-    pub async fn run_grouped<R: Send + 'static>(&self, work: impl FnOnce(&mut T) -> R + Send + 'static) -> Result<R, Failure> {
+    pub async fn run_grouped<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut T) -> R + Send + 'static,
+    ) -> Result<R, Failure> {
         self.have_done(Kind::Grouped, work).await
     }
 
-    async fn have_done<R: Send + 'static>(&self, kind: Kind, work: impl FnOnce(&mut T) -> R + Send + 'static) -> Result<R, Failure> {
+    async fn have_done<R: Send + 'static>(
+        &self,
+        kind: Kind,
+        work: impl FnOnce(&mut T) -> R + Send + 'static,
+    ) -> Result<R, Failure> {
         let (answer, answered) = oneshot::channel();
         let waiting = Arc::clone(&self.waiting);
         let work: Work<T> = Box::new(move |member| {
@@ -137,10 +147,15 @@ impl<T: Member> Pool<T> {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
             return Err(match refused {
                 TrySendError::Full(_) => busy(),
-                TrySendError::Disconnected(_) => Failure::new(Code::Internal, "the daemon is ending").hint("Call again"),
+                TrySendError::Disconnected(_) => {
+                    Failure::new(Code::Internal, "the daemon is ending").hint("Call again")
+                }
             });
         }
-        let fault = |_| Failure::new(Code::Internal, "a fault of loci ended the call").hint("Run loci ctl logs and report it");
+        let fault = |_| {
+            Failure::new(Code::Internal, "a fault of loci ended the call")
+                .hint("Run loci ctl logs and report it")
+        };
         answered.await.map_err(fault)?
     }
 }
@@ -163,7 +178,11 @@ fn serve<T: Member>(mut member: T, queue: &Mutex<Receiver<Job<T>>>) -> T {
 }
 
 /// Does what waits as one group, up to work that wants to be alone; gives that work back. Work that nothing else waits beside is no group.
-fn group<T: Member>(member: &mut T, first: Work<T>, mut more: impl FnMut() -> Option<Job<T>>) -> Option<Job<T>> {
+fn group<T: Member>(
+    member: &mut T,
+    first: Work<T>,
+    mut more: impl FnMut() -> Option<Job<T>>,
+) -> Option<Job<T>> {
     let mut next = more();
     let company = next.as_ref().is_some_and(|job| job.kind == Kind::Grouped);
     if !company || member.begin_group().is_err() {
@@ -236,7 +255,8 @@ mod tests {
         let alone = pool.run(|disk| assert!(disk.open.is_none(), "it shares no commit"));
         let [four, five] = [4, 5].map(|n| pool.run_grouped(move |disk| disk.store(n)));
         let free = async { release.send(()).expect("the thread waits") };
-        let (_, one, two, three, alone, four, five, ()) = tokio::join!(biased; held, one, two, three, alone, four, five, free);
+        let (_, one, two, three, alone, four, five, ()) =
+            tokio::join!(biased; held, one, two, three, alone, four, five, free);
         alone.expect("is done");
         drop(pool);
         (vec![one, two, three, four, five], threads.remove(0).join().expect("ends"))
@@ -252,7 +272,10 @@ mod tests {
     #[tokio::test]
     async fn of_a_group_that_cannot_be_committed_everybody_is_told() {
         let (told, disk) = five_at_once(true).await;
-        assert!(told.iter().all(|told| told.as_ref().is_err_and(|f| f.code == Code::StorageFailed)), "{told:?}");
+        assert!(
+            told.iter().all(|told| told.as_ref().is_err_and(|f| f.code == Code::StorageFailed)),
+            "{told:?}"
+        );
         assert!(disk.stored.is_empty());
     }
 

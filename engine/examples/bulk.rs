@@ -27,11 +27,13 @@ fn main() -> Result<(), Anything> {
     let memories = std::env::args().nth(1).map_or(Ok(MEMORIES), |count| count.parse())?;
     let folder = tempfile::tempdir()?;
     let mut dice = Dice(7);
-    let texts: Vec<(String, Coded)> =
-        (0..memories).map(|number| Ok((dice.note(number), dice.coded()?))).collect::<Result<_, Anything>>()?;
+    let texts: Vec<(String, Coded)> = (0..memories)
+        .map(|number| Ok((dice.note(number), dice.coded()?)))
+        .collect::<Result<_, Anything>>()?;
 
     let mut writer = open(&folder.path().join("single.db"))?;
-    let single = timed(|| texts.iter().try_for_each(|(text, coded)| store(&mut writer, text, coded)))?;
+    let single =
+        timed(|| texts.iter().try_for_each(|(text, coded)| store(&mut writer, text, coded)))?;
     println!("{memories} single stores: {single}");
 
     let mut grouped = open(&folder.path().join("grouped.db"))?;
@@ -47,12 +49,15 @@ fn main() -> Result<(), Anything> {
     let reader = writer.reader()?;
     for vectors in [true, false] {
         let mut file = Vec::new();
-        let took = timed(|| Ok(reader.export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut file)?))?;
+        let took = timed(|| {
+            Ok(reader.export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut file)?)
+        })?;
         let what = if vectors { "with vectors" } else { "without vectors" };
         println!("export {what}, {} MB: {took}", file.len() / 1_000_000);
         let mut fresh = open(&folder.path().join(format!("import-{vectors}.db")))?;
         let import = timed(|| {
-            let reply = fresh.import(&call(), &ImportRequest::default(), &mut Cursor::new(&file))?;
+            let reply =
+                fresh.import(&call(), &ImportRequest::default(), &mut Cursor::new(&file))?;
             assert_eq!((reply.added, reply.vectors > 0), (memories, vectors));
             Ok(())
         })?;
@@ -67,11 +72,16 @@ fn open(path: &Path) -> Result<Writer, Anything> {
 
 fn call() -> Call {
     let group = Group { id: "g_bulk".to_owned(), name: "bulk".to_owned() };
-    Call { now: NOW, actor: Actor { client: Some("bulk".to_owned()), session: Some("s1".to_owned()), group }, key: None }
+    Call {
+        now: NOW,
+        actor: Actor { client: Some("bulk".to_owned()), session: Some("s1".to_owned()), group },
+        key: None,
+    }
 }
 
 fn store(writer: &mut Writer, text: &str, coded: &Coded) -> Result<(), Anything> {
-    let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "semantic"}))?;
+    let arguments: Map<String, Value> =
+        serde_json::from_value(json!({"content": text, "type": "semantic"}))?;
     let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
     // The shim stamps every call with a key of its own.
     let call = Call { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
@@ -89,7 +99,11 @@ struct Took {
 impl Took {
     fn beside(self, other: Self) -> String {
         let times = |a: Duration, b: Duration| a.as_secs_f64() / b.as_secs_f64().max(1e-9);
-        format!("{:.1} times in wall time, {:.1} in CPU time", times(self.wall, other.wall), times(self.cpu, other.cpu))
+        format!(
+            "{:.1} times in wall time, {:.1} in CPU time",
+            times(self.wall, other.wall),
+            times(self.cpu, other.cpu)
+        )
     }
 }
 
@@ -131,7 +145,10 @@ impl Dice {
 
     fn coded(&mut self) -> Result<Coded, Anything> {
         let words = (0..14.min(CODED_WORDS)).map(|_| Code::of(&self.numbers())).collect();
-        Ok(Coded { pieces: vec![Embedding::new(self.numbers()).map_err(|flaw| flaw.to_string())?], words: Some(words) })
+        Ok(Coded {
+            pieces: vec![Embedding::new(self.numbers()).map_err(|flaw| flaw.to_string())?],
+            words: Some(words),
+        })
     }
 
     fn numbers(&mut self) -> Vec<f32> {

@@ -29,10 +29,16 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`; the accesses are then not counted.
-    pub fn touch(&mut self, accesses: &HashMap<i64, u32>, now: Timestamp, boosting: Boosting) -> Result<()> {
+    pub fn touch(
+        &mut self,
+        accesses: &HashMap<i64, u32>,
+        now: Timestamp,
+        boosting: Boosting,
+    ) -> Result<()> {
         self.change(|tx, shared, touched| {
             for (seq, times) in accesses {
-                let boosted = if boosting == Boosting::On { boost(tx, shared, *seq, now)? } else { None };
+                let boosted =
+                    if boosting == Boosting::On { boost(tx, shared, *seq, now)? } else { None };
                 memories::touch(tx, *seq, *times, now, boosted)?;
                 touched.seqs.push(*seq);
             }
@@ -41,7 +47,12 @@ impl Writer {
     }
 }
 
-fn boost(conn: &Connection, shared: &Shared, seq: i64, now: Timestamp) -> Result<Option<Confidence>> {
+fn boost(
+    conn: &Connection,
+    shared: &Shared,
+    seq: i64,
+    now: Timestamp,
+) -> Result<Option<Confidence>> {
     let rested = memories::boosted_at(conn, seq)?.is_none_or(|at| now.since(at) >= COOLDOWN);
     let Some(memory) = memories::by_seq(conn, seq)?.filter(|_| rested) else { return Ok(None) };
     Ok(Some(shared.settings().decay.at(now, memory.kind, memory.anchor).boosted(BOOST)))

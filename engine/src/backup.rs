@@ -21,7 +21,11 @@ impl Writer {
     /// # Errors
     /// `Database`, `Damaged` or `storage_failed`; no half copy is left then.
     pub fn back_up(&self, folder: &Path, now: Timestamp) -> Result<PathBuf> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|e| failed(folder, &e))?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|e| failed(folder, &e))?;
         let draft = folder.join(format!(".tmp-{}", uuid::Uuid::now_v7().simple()));
         let made = self.draft(&draft, folder, now);
         if made.is_err() {
@@ -32,7 +36,12 @@ impl Writer {
 
     fn draft(&self, draft: &Path, folder: &Path, now: Timestamp) -> Result<PathBuf> {
         // For its owner alone before a byte is in it.
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft).map_err(|e| failed(draft, &e))?;
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(draft)
+            .map_err(|e| failed(draft, &e))?;
         backup::copy(&self.conn, draft)?;
         let (copied, held) = (backup::check(draft)?, memories::count(&self.conn)?);
         if copied != held {
@@ -50,7 +59,12 @@ impl Writer {
     ///
     /// # Errors
     /// As [`Writer::back_up`]; nothing is removed then.
-    pub fn reset(&mut self, call: &Call, request: &ResetRequest, folder: &Path) -> Result<ResetReply> {
+    pub fn reset(
+        &mut self,
+        call: &Call,
+        request: &ResetRequest,
+        folder: &Path,
+    ) -> Result<ResetReply> {
         let memories = memories::count(&self.conn)?;
         if request.dry_run {
             return Ok(ResetReply { memories, backup: None });
@@ -74,14 +88,20 @@ impl Reader {
     /// `conflict` while the memory is there; `storage_failed` when a backup cannot be removed.
     pub fn purge_backups(&self, id: &MemoryId, folder: &Path) -> Result<PurgeReply> {
         if !tombstones::has(&self.conn, id)? {
-            let failure = Failure::new(Code::Conflict, format!("names a memory that was not removed for good: {id}")).at("memory_id");
+            let failure = Failure::new(
+                Code::Conflict,
+                format!("names a memory that was not removed for good: {id}"),
+            )
+            .at("memory_id");
             return Err(failure.hint("Forget it with --hard first").into());
         }
         let found = holding(folder, id);
         for path in &found.holding {
             std::fs::remove_file(path).map_err(|e| failed(path, &e))?;
         }
-        let told = |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.display().to_string()).collect();
+        let told = |paths: Vec<PathBuf>| {
+            paths.into_iter().map(|path| path.display().to_string()).collect()
+        };
         Ok(PurgeReply { removed: told(found.holding), unreadable: told(found.unreadable) })
     }
 }
@@ -100,7 +120,8 @@ pub struct Found {
 pub fn holding(folder: &Path, id: &MemoryId) -> Found {
     let mut found = Found::default();
     let Ok(entries) = std::fs::read_dir(folder) else { return found };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "db"));
     // Their names begin with their moment.
     paths.sort();
@@ -117,8 +138,17 @@ pub fn holding(folder: &Path, id: &MemoryId) -> Found {
 /// `memory-20260210T083000Z.db`, with a number when there is one of this second.
 fn free_name(folder: &Path, now: Timestamp) -> PathBuf {
     let moment: String = now.iso().chars().take(19).filter(char::is_ascii_alphanumeric).collect();
-    let name = |number: usize| if number == 1 { format!("memory-{moment}Z.db") } else { format!("memory-{moment}Z-{number}.db") };
-    (1..10_000).map(|number| folder.join(name(number))).find(|path| !path.exists()).unwrap_or_else(|| folder.join(name(1)))
+    let name = |number: usize| {
+        if number == 1 {
+            format!("memory-{moment}Z.db")
+        } else {
+            format!("memory-{moment}Z-{number}.db")
+        }
+    };
+    (1..10_000)
+        .map(|number| folder.join(name(number)))
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| folder.join(name(1)))
 }
 
 fn failed(path: &Path, error: &io::Error) -> Error {
@@ -137,28 +167,68 @@ mod tests {
     #[test]
     fn a_reset_leaves_nothing_but_a_backup_that_holds_everything() {
         let mut house = House::new();
-        let id = house.store("shop", json!({"content": "The zebra crossing is closed", "type": "semantic"}), Some(&axis(1))).id;
-        house.store("shop", json!({"content": "Anna", "type": "entity", "metadata": {"name": "Anna"}}), None);
+        let id = house
+            .store(
+                "shop",
+                json!({"content": "The zebra crossing is closed", "type": "semantic"}),
+                Some(&axis(1)),
+            )
+            .id;
+        house.store(
+            "shop",
+            json!({"content": "Anna", "type": "entity", "metadata": {"name": "Anna"}}),
+            None,
+        );
         house.forget("shop", json!({"memory_id": id})).expect("is forgotten");
         let folder = house.folder.path().join("backups");
         let call = house.call("shop", None);
-        assert_eq!(house.writer.reset(&call, &ResetRequest { dry_run: true }, &folder).expect("counts").memories, 2);
-        let reply = house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
+        assert_eq!(
+            house
+                .writer
+                .reset(&call, &ResetRequest { dry_run: true }, &folder)
+                .expect("counts")
+                .memories,
+            2
+        );
+        let reply =
+            house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
         let copy = PathBuf::from(reply.backup.expect("has a backup"));
         assert_eq!(copy.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
         assert_eq!(copy.file_name().and_then(|n| n.to_str()), Some("memory-20260201T000000Z.db"));
-        assert_eq!((backup::check(&copy).expect("is whole"), backup::holds(&copy, &id).expect("reads")), (2, true));
+        assert_eq!(
+            (backup::check(&copy).expect("is whole"), backup::holds(&copy, &id).expect("reads")),
+            (2, true)
+        );
         assert!(house.dump().is_empty() && house.reader.shared.index().len() == 0);
-        assert!(!crate::db::dump::holds(&house.folder.path().join("memory.db"), "zebra crossing"), "nothing is left in the file");
-        house.store("shop", json!({"content": "A new beginning", "type": "semantic"}), Some(&axis(1)));
-        assert_eq!(house.found("shop", json!({"query": "beginning"}), Some(&axis(1))), ["A new beginning"]);
+        assert!(
+            !crate::db::dump::holds(&house.folder.path().join("memory.db"), "zebra crossing"),
+            "nothing is left in the file"
+        );
+        house.store(
+            "shop",
+            json!({"content": "A new beginning", "type": "semantic"}),
+            Some(&axis(1)),
+        );
+        assert_eq!(
+            house.found("shop", json!({"query": "beginning"}), Some(&axis(1))),
+            ["A new beginning"]
+        );
         for shelf in 0..100 {
-            house.store("shop", json!({"content": format!("Shelf {shelf} is full"), "type": "semantic"}), Some(&axis(1)));
+            house.store(
+                "shop",
+                json!({"content": format!("Shelf {shelf} is full"), "type": "semantic"}),
+                Some(&axis(1)),
+            );
         }
-        let second = house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
+        let second =
+            house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
         assert_eq!(crate::db::dump::free_pages(&house.writer.conn), 0, "its space is given back");
         assert!(second.backup.expect("has a backup").ends_with("000000Z-2.db"));
-        assert_eq!(std::fs::read_dir(&folder).expect("is readable").count(), 2, "no drafts are left");
+        assert_eq!(
+            std::fs::read_dir(&folder).expect("is readable").count(),
+            2,
+            "no drafts are left"
+        );
     }
 
     #[test]
@@ -173,9 +243,15 @@ mod tests {
         assert_eq!(holding(&folder, &id).holding, std::slice::from_ref(&held));
         assert!(house.reader.purge_backups(&id, &folder).is_err(), "it is still there");
         let call = house.call("shop", None);
-        house.writer.forget(&call, &parse(json!({"memory_id": id, "hard_delete": true}))).expect("is removed");
+        house
+            .writer
+            .forget(&call, &parse(json!({"memory_id": id, "hard_delete": true})))
+            .expect("is removed");
         let reply = house.reader.purge_backups(&id, &folder).expect("is purged");
-        assert_eq!((reply.removed, reply.unreadable.len(), held.exists()), (vec![held.display().to_string()], 1, false));
+        assert_eq!(
+            (reply.removed, reply.unreadable.len(), held.exists()),
+            (vec![held.display().to_string()], 1, false)
+        );
         assert_eq!(std::fs::read_dir(&folder).expect("is readable").count(), 2);
     }
 }

@@ -109,8 +109,12 @@ mod tests {
     #[test]
     fn a_perfect_text_has_the_whole_share_and_nothing_more() {
         for form in [PLAIN, SHORT] {
-            let shares = form.shares(&[vec![(0, 9, 10), (1, 1, 10)], vec![(0, 9, 10)]], among(1000));
-            assert!((shares[0] - 1.0).abs() < 1e-9 && shares[1] > 0.3 && shares[1] < 0.6, "{shares:?}");
+            let shares =
+                form.shares(&[vec![(0, 9, 10), (1, 1, 10)], vec![(0, 9, 10)]], among(1000));
+            assert!(
+                (shares[0] - 1.0).abs() < 1e-9 && shares[1] > 0.3 && shares[1] < 0.6,
+                "{shares:?}"
+            );
         }
     }
 

@@ -27,8 +27,12 @@ impl Reader {
         let settings = self.shared.settings();
         let mut known: Vec<(Memory, f64)> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
-            let seen = memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
-            if seen && memory.status == Status::Active && memory.expires_at.is_none_or(|at| at > now) {
+            let seen =
+                memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
+            if seen
+                && memory.status == Status::Active
+                && memory.expires_at.is_none_or(|at| at > now)
+            {
                 let confidence = settings.decay.at(now, memory.kind, memory.anchor).get();
                 known.push((memory, confidence));
             }
@@ -40,7 +44,8 @@ impl Reader {
 fn page(name: &str, known: Vec<(Memory, f64)>, tokens: usize) -> String {
     let room = tokens.saturating_mul(4);
     let mut text = format!("# What is known in {name}\n\n{} memories.\n", known.len());
-    let (pinned, mut rest): (Vec<_>, Vec<_>) = known.into_iter().partition(|(memory, _)| memory.anchor.pinned);
+    let (pinned, mut rest): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|(memory, _)| memory.anchor.pinned);
     section(&mut text, room, "Pinned", pinned.iter());
     let headings = [
         ("Facts and preferences", MemoryType::Semantic),
@@ -51,7 +56,10 @@ fn page(name: &str, known: Vec<(Memory, f64)>, tokens: usize) -> String {
     // Events stay in their order, newest first; of the others what is surest and most used comes first.
     rest.sort_by(|(a, sure_a), (b, sure_b)| match (a.kind, b.kind) {
         (MemoryType::Episodic, MemoryType::Episodic) => b.seq.cmp(&a.seq),
-        _ => sure_b.total_cmp(sure_a).then(b.access_count.cmp(&a.access_count)).then(b.seq.cmp(&a.seq)),
+        _ => sure_b
+            .total_cmp(sure_a)
+            .then(b.access_count.cmp(&a.access_count))
+            .then(b.seq.cmp(&a.seq)),
     });
     for (heading, kind) in headings {
         section(&mut text, room, heading, rest.iter().filter(|(memory, _)| memory.kind == kind));
@@ -59,11 +67,17 @@ fn page(name: &str, known: Vec<(Memory, f64)>, tokens: usize) -> String {
     text
 }
 
-fn section<'a>(text: &mut String, room: usize, heading: &str, memories: impl Iterator<Item = &'a (Memory, f64)>) {
+fn section<'a>(
+    text: &mut String,
+    room: usize,
+    heading: &str,
+    memories: impl Iterator<Item = &'a (Memory, f64)>,
+) {
     let mut lines = String::new();
     for (memory, _) in memories.take(EACH) {
         let line = format!("- {} ({})\n", budget::preview(&memory.content), memory.id);
-        let used = text.chars().count() + heading.len() + lines.chars().count() + line.chars().count() + 6;
+        let used =
+            text.chars().count() + heading.len() + lines.chars().count() + line.chars().count() + 6;
         if used > room {
             break;
         }

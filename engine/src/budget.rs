@@ -41,20 +41,28 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize
     }
     reply.token_budget_too_small = given.is_empty() && reply.omitted_count > 0;
     // A comma stands between two.
-    let of_results = sizes.iter().take(given.len()).map(|size| size.chars + 1).sum::<usize>().saturating_sub(1);
+    let of_results =
+        sizes.iter().take(given.len()).map(|size| size.chars + 1).sum::<usize>().saturating_sub(1);
     estimate(reply, of_results);
     reply.results = given;
 }
 
 /// Puts beside each result how its score came about. The budget does not count it: what is explained is the answer that is given without.
-pub(crate) fn explain(reply: &mut RecallReply, explained: Option<Explained>, whys: Vec<Option<Why>>) {
+pub(crate) fn explain(
+    reply: &mut RecallReply,
+    explained: Option<Explained>,
+    whys: Vec<Option<Why>>,
+) {
     let Some(explained) = explained else { return };
     reply.explain = Some(Explained { cut_by_budget: reply.omitted_count, ..explained });
     reply.results.iter_mut().zip(whys).for_each(|(result, why)| result.why = why);
     estimate(reply, 0);
     if size(reply).bytes > limits::ANSWER_BYTES {
         reply.results.iter_mut().for_each(|result| result.why = None);
-        reply.note = Some("The answer is too large to be explained; ask for fewer results, or with summary_only".to_owned());
+        reply.note = Some(
+            "The answer is too large to be explained; ask for fewer results, or with summary_only"
+                .to_owned(),
+        );
         estimate(reply, 0);
     }
 }
@@ -150,7 +158,8 @@ mod tests {
 
     fn fitted(contents: &[&str], budget: usize) -> RecallReply {
         let mut reply = RecallReply::default();
-        let results = contents.iter().enumerate().map(|(i, content)| result(i as u128, content)).collect();
+        let results =
+            contents.iter().enumerate().map(|(i, content)| result(i as u128, content)).collect();
         fit(&mut reply, results, budget);
         reply
     }
@@ -172,7 +181,8 @@ mod tests {
 
     #[test]
     fn a_text_of_three_byte_characters_costs_what_its_characters_cost() {
-        let (ascii, japanese) = (fitted(&["x".repeat(400).as_str()], 4000), fitted(&["記".repeat(400).as_str()], 4000));
+        let (ascii, japanese) =
+            (fitted(&["x".repeat(400).as_str()], 4000), fitted(&["記".repeat(400).as_str()], 4000));
         assert_eq!(ascii.token_estimate, japanese.token_estimate);
     }
 
@@ -180,9 +190,16 @@ mod tests {
     fn a_budget_of_nothing_gives_nothing_and_says_so() {
         for budget in [0, 1] {
             let reply = fitted(&["short"], budget);
-            assert!(reply.results.is_empty() && reply.token_budget_too_small && reply.omitted_count == 1);
+            assert!(
+                reply.results.is_empty()
+                    && reply.token_budget_too_small
+                    && reply.omitted_count == 1
+            );
         }
-        assert!(!fitted(&[], 0).token_budget_too_small, "nothing was found, so nothing was left out");
+        assert!(
+            !fitted(&[], 0).token_budget_too_small,
+            "nothing was found, so nothing was left out"
+        );
     }
 
     #[test]
@@ -192,7 +209,10 @@ mod tests {
         let cut = preview(&flags);
         assert_eq!(cut.chars().count(), 80);
         assert_eq!(cut, "🇵🇱".repeat(40));
-        assert!(preview(&format!("{}🇵🇱", "x".repeat(79))).ends_with('x'), "half a flag would be left");
+        assert!(
+            preview(&format!("{}🇵🇱", "x".repeat(79))).ends_with('x'),
+            "half a flag would be left"
+        );
     }
 
     proptest! {

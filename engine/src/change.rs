@@ -48,7 +48,8 @@ pub(crate) struct Change<'a> {
 }
 
 /// Columns that use alone changes, and that do not make a row another one.
-const OF_USE: [&str; 6] = ["access_count", "last_accessed", "boosted_at", "confidence", "confidence_at", "updated_at"];
+const OF_USE: [&str; 6] =
+    ["access_count", "last_accessed", "boosted_at", "confidence", "confidence_at", "updated_at"];
 
 impl Change<'_> {
     /// Keeps what stands in a row, before it is changed or taken away. Once is enough.
@@ -107,8 +108,19 @@ impl Change<'_> {
     }
 
     /// The same for whoever writes many.
-    pub fn log_with(&self, statement: &mut CachedStatement<'_>, operation: Operation, memory: &MemoryId, details: &Value) -> Result<()> {
-        log::write(statement, &self.call.actor, self.call.now, &log::Line { operation, memory: memory.as_str(), details })
+    pub fn log_with(
+        &self,
+        statement: &mut CachedStatement<'_>,
+        operation: Operation,
+        memory: &MemoryId,
+        details: &Value,
+    ) -> Result<()> {
+        log::write(
+            statement,
+            &self.call.actor,
+            self.call.now,
+            &log::Line { operation, memory: memory.as_str(), details },
+        )
     }
 }
 
@@ -118,7 +130,8 @@ fn difference(before: Image, after: Option<Image>) -> Option<How> {
         Some(after) => {
             let differs = |(name, value): &(String, Value)| before.get(name) != Some(value);
             let after: Image = after.into_iter().filter(differs).collect();
-            let before: Image = before.into_iter().filter(|(name, _)| after.contains_key(name)).collect();
+            let before: Image =
+                before.into_iter().filter(|(name, _)| after.contains_key(name)).collect();
             (!after.is_empty()).then_some(How::Set { before, after })
         }
     }
@@ -126,7 +139,8 @@ fn difference(before: Image, after: Option<Image>) -> Option<How> {
 
 /// What a row says, but for what use alone changes.
 pub(crate) fn fingerprint(image: &Image) -> String {
-    let lasting: Vec<(&String, &Value)> = image.iter().filter(|(name, _)| !is_of_use(name)).collect();
+    let lasting: Vec<(&String, &Value)> =
+        image.iter().filter(|(name, _)| !is_of_use(name)).collect();
     print(&serde_json::to_vec(&lasting).unwrap_or_default())
 }
 
@@ -151,26 +165,38 @@ impl Writer {
             if let Some(answer) = answered(conn, call.key.as_deref())? {
                 return Ok(answer);
             }
-            let mut change = Change { conn, shared, call, touched, before: Vec::new(), kept: HashSet::new() };
+            let mut change =
+                Change { conn, shared, call, touched, before: Vec::new(), kept: HashSet::new() };
             let reply = work(&mut change)?;
             if let Some(key) = &call.key {
-                idempotency::keep(conn, key, &serde_json::to_string(&reply).unwrap_or_default(), call.now)?;
+                idempotency::keep(
+                    conn,
+                    key,
+                    &serde_json::to_string(&reply).unwrap_or_default(),
+                    call.now,
+                )?;
             }
             Ok(reply)
         })
     }
 
     /// Runs one change: in a transaction of its own, or as a part of the group that is open ([`Writer::begin_group`]).
-    pub(crate) fn change<T>(&mut self, work: impl FnOnce(&Connection, &Shared, &mut Touched) -> Result<T>) -> Result<T> {
+    pub(crate) fn change<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &Shared, &mut Touched) -> Result<T>,
+    ) -> Result<T> {
         self.load()?;
         let grouped = !self.conn.is_autocommit();
-        let mut touched = Touched { earlier: std::mem::take(&mut self.pending), ..Touched::default() };
+        let mut touched =
+            Touched { earlier: std::mem::take(&mut self.pending), ..Touched::default() };
         let done = if grouped {
             let part = self.conn.savepoint()?;
-            finish(work(&part, &self.shared, &mut touched), &part, &mut touched).and_then(|done| Ok(part.commit().map(|()| done)?))
+            finish(work(&part, &self.shared, &mut touched), &part, &mut touched)
+                .and_then(|done| Ok(part.commit().map(|()| done)?))
         } else {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            finish(work(&tx, &self.shared, &mut touched), &tx, &mut touched).and_then(|done| Ok(tx.commit().map(|()| done)?))
+            finish(work(&tx, &self.shared, &mut touched), &tx, &mut touched)
+                .and_then(|done| Ok(tx.commit().map(|()| done)?))
         };
         self.pending = std::mem::take(&mut touched.earlier);
         let (result, news) = done?;
@@ -202,7 +228,11 @@ impl Writer {
     /// # Errors
     /// `Database`; nothing of the group was stored then.
     pub fn commit_group(&mut self) -> Result<()> {
-        let committed = if self.group_stands() { connection::commit(&self.conn) } else { Err(connection::full()) };
+        let committed = if self.group_stands() {
+            connection::commit(&self.conn)
+        } else {
+            Err(connection::full())
+        };
         if committed.is_ok() {
             return self.tell_index();
         }
@@ -231,7 +261,8 @@ impl Writer {
                 RwLockWriteGuard::bump(index);
             }
         };
-        for News { entries, vectors: new, emptied, stored_vectors, links } in self.pending.drain(..) {
+        for News { entries, vectors: new, emptied, stored_vectors, links } in self.pending.drain(..)
+        {
             if emptied {
                 *index = Index::default();
             }
@@ -263,7 +294,8 @@ impl Writer {
     /// Leaves behind the slots of memories that were taken out for good, once they are many. Who recalls meanwhile does so in the old index,
     /// which nobody but this writer changes.
     fn renew_index(&self) {
-        let renewed = Some(self.shared.index()).filter(|index| index.has_aged()).map(|index| index.renewed());
+        let renewed =
+            Some(self.shared.index()).filter(|index| index.has_aged()).map(|index| index.renewed());
         if let Some(renewed) = renewed {
             let old = self.shared.index_mut().give_way(renewed);
             // Only now, when nobody waits.
@@ -280,7 +312,16 @@ fn finish<T>(done: Result<T>, conn: &Connection, touched: &mut Touched) -> Resul
     let entries = memories::entries_of(conn, &touched.seqs)?;
     let stored_vectors = std::mem::take(&mut touched.stored_vectors);
     let links = graph::take_changed(conn)?;
-    Ok((done, News { entries, vectors: std::mem::take(&mut touched.vectors), emptied: touched.emptied, stored_vectors, links }))
+    Ok((
+        done,
+        News {
+            entries,
+            vectors: std::mem::take(&mut touched.vectors),
+            emptied: touched.emptied,
+            stored_vectors,
+            links,
+        },
+    ))
 }
 
 impl Reader {

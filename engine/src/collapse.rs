@@ -20,7 +20,8 @@ pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
     let slots: Vec<u32> = ranked.iter().map(|(slot, _)| narrow(*slot)).collect();
     let earlier = |place: usize| {
         let alike = alike(index, slots[place], &slots[..place]);
-        let reads_as = |before: usize| index.said(ranked[before].0).reads_as(index.said(ranked[place].0));
+        let reads_as =
+            |before: usize| index.said(ranked[before].0).reads_as(index.said(ranked[place].0));
         (0..place).filter(|before| alike[*before] || reads_as(*before)).collect()
     };
     (0..ranked.len()).map(earlier).collect()
@@ -28,17 +29,24 @@ pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
 
 /// Which of some texts of one piece are near another such; a part of a longer one says nothing about the rest.
 fn alike(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
-    let whole = |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
+    let whole =
+        |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
     let Some(asked) = whole(one).map(|row| row.stepped()) else { return vec![false; others.len()] };
     // Few are near at all: the rest need not be looked at closely.
     let nearly = index.nearly(&asked, others).into_iter().map(|cosine| cosine >= ALIKE - NEARLY);
     let exactly = |slot: u32| index.cosines(&asked, &[slot])[0];
-    nearly.zip(others).map(|(near, slot)| near && whole(*slot).is_some() && exactly(*slot) >= ALIKE).collect()
+    nearly
+        .zip(others)
+        .map(|(near, slot)| near && whole(*slot).is_some() && exactly(*slot) >= ALIKE)
+        .collect()
 }
 
 /// Whether one of two memories that are near may be given for both: the same fact of the same day, and not an entity beside what is none.
 pub(crate) fn same(a: &Memory, b: &Memory) -> bool {
     let entity = |memory: &Memory| memory.kind == MemoryType::Entity;
     let day = |memory: &Memory| memory.metadata.get("event_date").cloned();
-    entity(a) == entity(b) && day(a) == day(b) && same_thing(&a.metadata, &b.metadata) && same_fact(&a.content, &b.content)
+    entity(a) == entity(b)
+        && day(a) == day(b)
+        && same_thing(&a.metadata, &b.metadata)
+        && same_fact(&a.content, &b.content)
 }

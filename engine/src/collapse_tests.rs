@@ -32,9 +32,16 @@ fn what_says_the_same_is_given_once_and_the_next_best_moves_up() {
     let second = store(&mut house, "The kettle is green", "episodic", 1);
     let other = store(&mut house, "The kettle whistles in the evening", "episodic", 2);
     let found = found(&house, 2);
-    assert_eq!(found.iter().map(|result| result.id.as_str()).collect::<Vec<_>>(), [second.as_str(), other.as_str()]);
+    assert_eq!(
+        found.iter().map(|result| result.id.as_str()).collect::<Vec<_>>(),
+        [second.as_str(), other.as_str()]
+    );
     assert_eq!((also(&found[0]), also(&found[1])), (vec![first.as_str()], vec![]));
-    let told = house.recall("a", json!({"query": "kettle", "max_results": 1, "explain": true}), None).reply.explain.expect("is told");
+    let told = house
+        .recall("a", json!({"query": "kettle", "max_results": 1, "explain": true}), None)
+        .reply
+        .explain
+        .expect("is told");
     assert_eq!([told.ranked, told.collapsed, told.over_limit], [3, 1, 1]);
 }
 
@@ -48,7 +55,11 @@ fn what_differs_in_a_value_a_day_or_a_name_is_given_each() {
         ("semantic", json!({})),
         ("entity", json!({"name": "kettle", "entity_type": "thing"})),
     ] {
-        store_with(&mut house, json!({"content": "The kettle was mended", "type": kind, "metadata": metadata}), 2);
+        store_with(
+            &mut house,
+            json!({"content": "The kettle was mended", "type": kind, "metadata": metadata}),
+            2,
+        );
     }
     let found = found(&house, 9);
     assert_eq!(found.len(), 5, "{found:?}");
@@ -70,7 +81,11 @@ fn what_is_named_beside_another_is_not_counted_as_used() {
     let mut house = House::new();
     store(&mut house, "The kettle is green.", "semantic", 1);
     store(&mut house, "The kettle is green", "episodic", 1);
-    let answer = house.recall_asked("a", json!({"query": "kettle"}), Some(&asked("kettle", leaning(0, 9, 0.5))));
+    let answer = house.recall_asked(
+        "a",
+        json!({"query": "kettle"}),
+        Some(&asked("kettle", leaning(0, 9, 0.5))),
+    );
     assert_eq!((answer.given.len(), answer.reply.results.len()), (1, 1));
 }
 
@@ -80,10 +95,16 @@ fn of_two_that_are_nearly_as_good_the_newer_comes_first_and_a_better_one_stays_f
         let mut house = House::new();
         let now = house.now;
         // The older one is better by a hair, or clearly.
-        for (text, days, cosine) in [("The kettle is old", 0, 0.502 + better), ("The kettle is new", 200, 0.5)] {
+        for (text, days, cosine) in
+            [("The kettle is old", 0, 0.502 + better), ("The kettle is new", 200, 0.5)]
+        {
             house.now = now.plus(days * DAY);
             let number = 1 + usize::from(days > 0);
-            house.store_coded("a", json!({"content": text, "type": "semantic"}), &coded("the kettle", leaning(0, number, cosine)));
+            house.store_coded(
+                "a",
+                json!({"content": text, "type": "semantic"}),
+                &coded("the kettle", leaning(0, number, cosine)),
+            );
         }
         let arguments = json!({"query": "kettle"});
         let asked = asked("kettle", crate::testing::axis(0));
@@ -91,6 +112,11 @@ fn of_two_that_are_nearly_as_good_the_newer_comes_first_and_a_better_one_stays_f
         assert_eq!(found[0].content.as_deref(), Some(first), "{found:?}");
         // On another day, when both are old, the order is the same: what counts is which is newer.
         house.now = now.plus(205 * DAY);
-        assert_eq!(house.recall_asked("a", json!({"query": "kettle"}), Some(&asked)).reply.results[0].content.as_deref(), Some(first));
+        assert_eq!(
+            house.recall_asked("a", json!({"query": "kettle"}), Some(&asked)).reply.results[0]
+                .content
+                .as_deref(),
+            Some(first)
+        );
     }
 }

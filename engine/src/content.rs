@@ -14,15 +14,26 @@ use serde_json::{Map, Value};
 /// # Errors
 /// `invalid` or `too_large`, for `content`.
 pub(crate) fn check_text(content: &str) -> Result<()> {
-    if content.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c)) && !content.contains('\0') {
+    if content.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c))
+        && !content.contains('\0')
+    {
         return Err(Failure::invalid("content", "is empty").hint("Say what to remember").into());
     }
     if content.len() > limits::CONTENT_BYTES {
-        let message = format!("has {} bytes; at most {} are kept in one memory", content.len(), limits::CONTENT_BYTES);
-        return Err(Failure::new(Code::TooLarge, message).at("content").hint("Store it as several memories, or as a summary").into());
+        let message = format!(
+            "has {} bytes; at most {} are kept in one memory",
+            content.len(),
+            limits::CONTENT_BYTES
+        );
+        return Err(Failure::new(Code::TooLarge, message)
+            .at("content")
+            .hint("Store it as several memories, or as a summary")
+            .into());
     }
     match content.chars().position(|c| c == '\0') {
-        Some(at) => Err(Failure::invalid("content", format!("holds U+0000 at character {at}")).hint("Remove it").into()),
+        Some(at) => Err(Failure::invalid("content", format!("holds U+0000 at character {at}"))
+            .hint("Remove it")
+            .into()),
         None => Ok(()),
     }
 }
@@ -35,11 +46,14 @@ pub(crate) fn check_reason(reason: Option<&str>) -> Result<()> {
     let Some(reason) = reason else { return Ok(()) };
     let characters = reason.chars().count();
     if characters > limits::REASON_CHARS {
-        let message = format!("has {characters} characters; at most {} are kept", limits::REASON_CHARS);
+        let message =
+            format!("has {characters} characters; at most {} are kept", limits::REASON_CHARS);
         return Err(Failure::new(Code::TooLarge, message).at("reason").into());
     }
     if reason.chars().any(char::is_control) {
-        return Err(Failure::invalid("reason", "holds a control character").hint("Say it in one line").into());
+        return Err(Failure::invalid("reason", "holds a control character")
+            .hint("Say it in one line")
+            .into());
     }
     Ok(())
 }
@@ -62,18 +76,22 @@ fn is_invisible(c: char) -> bool {
 pub(crate) fn check_metadata(kind: MemoryType, metadata: &Map<String, Value>) -> Result<()> {
     let size = Value::Object(metadata.clone()).to_string().len();
     if size > limits::METADATA_BYTES {
-        let message = format!("has {size} bytes as JSON; at most {} are kept", limits::METADATA_BYTES);
+        let message =
+            format!("has {size} bytes as JSON; at most {} are kept", limits::METADATA_BYTES);
         return Err(Failure::new(Code::TooLarge, message).at("metadata").into());
     }
     let deepest = 1 + metadata.values().map(depth).max().unwrap_or(0);
     if deepest > limits::METADATA_DEPTH {
-        let message = format!("is nested {deepest} levels deep; at most {} are kept", limits::METADATA_DEPTH);
+        let message =
+            format!("is nested {deepest} levels deep; at most {} are kept", limits::METADATA_DEPTH);
         return Err(Failure::new(Code::TooDeep, message).at("metadata").into());
     }
     fields(kind).iter().try_for_each(|(name, expected)| match metadata.get(*name) {
-        Some(value) if !expected.admits(value) => {
-            Err(Failure::invalid(format!("metadata.{name}"), format!("must be {}", expected.in_words())).into())
-        }
+        Some(value) if !expected.admits(value) => Err(Failure::invalid(
+            format!("metadata.{name}"),
+            format!("must be {}", expected.in_words()),
+        )
+        .into()),
         _ => Ok(()),
     })
 }
@@ -128,7 +146,9 @@ fn fields(kind: MemoryType) -> &'static [(&'static str, Expected)] {
         MemoryType::Episodic => &[("event_date", Date), ("session_id", Text), ("summary", Flag)],
         MemoryType::Semantic => &[("category", Text), ("subject", Text)],
         MemoryType::Procedural => &[("trigger", Text), ("steps", Texts), ("version", Whole)],
-        MemoryType::Entity => &[("entity_type", Text), ("name", Text), ("aliases", Texts), ("properties", Object)],
+        MemoryType::Entity => {
+            &[("entity_type", Text), ("name", Text), ("aliases", Texts), ("properties", Object)]
+        }
     }
 }
 
@@ -159,9 +179,13 @@ pub(crate) fn merge_metadata(known: &mut Map<String, Value>, new: &Map<String, V
 fn merge_field(known: &mut Map<String, Value>, key: &str, value: &Value) {
     match (known.get_mut(key), value) {
         (Some(Value::Array(have)), Value::Array(more)) if key == "aliases" => {
-            have.extend(more.iter().filter(|item| !have.contains(item)).cloned().collect::<Vec<_>>());
+            have.extend(
+                more.iter().filter(|item| !have.contains(item)).cloned().collect::<Vec<_>>(),
+            );
         }
-        (Some(Value::Object(have)), Value::Object(more)) => more.iter().for_each(|(key, value)| merge_field(have, key, value)),
+        (Some(Value::Object(have)), Value::Object(more)) => {
+            more.iter().for_each(|(key, value)| merge_field(have, key, value))
+        }
         _ => {
             known.insert(key.to_owned(), value.clone());
         }
@@ -186,8 +210,19 @@ mod tests {
 
     #[test]
     fn a_text_without_a_visible_character_is_empty() {
-        for nothing in ["", "   \n\t", "\u{200B}", "\u{FEFF} \u{200D}", "\u{3164}", "\u{2800}\u{180E}", "\u{E0041}"] {
-            assert!(refusal(check_text(nothing)).starts_with("invalid: content is empty"), "{nothing:?}");
+        for nothing in [
+            "",
+            "   \n\t",
+            "\u{200B}",
+            "\u{FEFF} \u{200D}",
+            "\u{3164}",
+            "\u{2800}\u{180E}",
+            "\u{E0041}",
+        ] {
+            assert!(
+                refusal(check_text(nothing)).starts_with("invalid: content is empty"),
+                "{nothing:?}"
+            );
         }
     }
 
@@ -207,27 +242,53 @@ mod tests {
     #[test]
     fn documented_fields_of_metadata_have_their_kinds() {
         let said = |kind, value| refusal(check_metadata(kind, &object(value)));
-        assert!(said(MemoryType::Episodic, json!({"event_date": "last week"})).contains("metadata.event_date must be a date"));
-        assert!(said(MemoryType::Procedural, json!({"steps": "build"})).contains("metadata.steps must be an array of texts"));
+        assert!(
+            said(MemoryType::Episodic, json!({"event_date": "last week"}))
+                .contains("metadata.event_date must be a date")
+        );
+        assert!(
+            said(MemoryType::Procedural, json!({"steps": "build"}))
+                .contains("metadata.steps must be an array of texts")
+        );
         assert!(said(MemoryType::Entity, json!({"aliases": [1]})).contains("metadata.aliases"));
-        assert!(check_metadata(MemoryType::Semantic, &object(json!({"steps": "free here", "anything": [1, {"a": null}]}))).is_ok());
+        assert!(
+            check_metadata(
+                MemoryType::Semantic,
+                &object(json!({"steps": "free here", "anything": [1, {"a": null}]}))
+            )
+            .is_ok()
+        );
     }
 
     #[test]
     fn metadata_is_bounded_in_size_and_depth() {
         assert!(
-            refusal(check_metadata(MemoryType::Semantic, &object(json!({"a": "x".repeat(17 * 1024)})))).starts_with("too_large: metadata")
+            refusal(check_metadata(
+                MemoryType::Semantic,
+                &object(json!({"a": "x".repeat(17 * 1024)}))
+            ))
+            .starts_with("too_large: metadata")
         );
         let eight = json!({"2": {"3": {"4": {"5": {"6": {"7": {"8": {}}}}}}}});
         assert!(check_metadata(MemoryType::Semantic, &object(eight.clone())).is_ok());
-        assert!(refusal(check_metadata(MemoryType::Semantic, &object(json!({"1": eight})))).starts_with("too_deep: metadata is nested 9"));
+        assert!(
+            refusal(check_metadata(MemoryType::Semantic, &object(json!({"1": eight}))))
+                .starts_with("too_deep: metadata is nested 9")
+        );
     }
 
     #[test]
     fn merged_metadata_keeps_aliases_and_takes_the_newer_word() {
-        let mut known = object(json!({"aliases": ["JS"], "name": "John", "properties": {"team": "a"}}));
-        merge_metadata(&mut known, &object(json!({"aliases": ["JS", "Johnny"], "properties": {"team": "b"}})));
-        assert_eq!(Value::Object(known), json!({"aliases": ["JS", "Johnny"], "name": "John", "properties": {"team": "b"}}));
+        let mut known =
+            object(json!({"aliases": ["JS"], "name": "John", "properties": {"team": "a"}}));
+        merge_metadata(
+            &mut known,
+            &object(json!({"aliases": ["JS", "Johnny"], "properties": {"team": "b"}})),
+        );
+        assert_eq!(
+            Value::Object(known),
+            json!({"aliases": ["JS", "Johnny"], "name": "John", "properties": {"team": "b"}})
+        );
         let mut deep = object(json!({"properties": {"team": "a", "city": "Gdynia"}}));
         merge_metadata(&mut deep, &object(json!({"properties": {"team": "b"}})));
         assert_eq!(Value::Object(deep), json!({"properties": {"team": "b", "city": "Gdynia"}}));

@@ -20,11 +20,18 @@ impl Days {
     /// # Errors
     /// `invalid`, naming the field that is no day or the two that are the wrong way round.
     pub(crate) fn of(request: &RecallRequest) -> Result<Self> {
-        let day = |text: &Option<String>, field| text.as_deref().map(|text| time::day_of(text, field)).transpose();
-        let days = Self { from: day(&request.date_from, "date_from")?, to: day(&request.date_to, "date_to")? };
+        let day = |text: &Option<String>, field| {
+            text.as_deref().map(|text| time::day_of(text, field)).transpose()
+        };
+        let days = Self {
+            from: day(&request.date_from, "date_from")?,
+            to: day(&request.date_to, "date_to")?,
+        };
         match days {
             Self { from: Some(from), to: Some(to) } if from > to => {
-                Err(Failure::invalid("date_from", "is after date_to").hint("Exchange the two, or leave one out").into())
+                Err(Failure::invalid("date_from", "is after date_to")
+                    .hint("Exchange the two, or leave one out")
+                    .into())
             }
             _ => Ok(days),
         }
@@ -37,6 +44,8 @@ impl Days {
 
     /// Whether a memory of this day is among those asked for.
     pub(crate) fn hold(self, day: Option<i32>) -> bool {
-        day.is_some_and(|day| self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day <= to))
+        day.is_some_and(|day| {
+            self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day <= to)
+        })
     }
 }

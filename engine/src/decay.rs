@@ -41,7 +41,8 @@ impl Decay {
         if anchor.pinned {
             return anchor.confidence;
         }
-        let factor = if kind == MemoryType::Episodic { self.episodic_factor } else { self.semantic_factor };
+        let factor =
+            if kind == MemoryType::Episodic { self.episodic_factor } else { self.semantic_factor };
         let intervals = now.since(anchor.at) as f64 / (self.interval_days * DAY as f64);
         let faded = anchor.confidence.get() * factor.powf(intervals);
         Confidence::new(faded.clamp(0.0, 1.0)).unwrap_or(anchor.confidence)
@@ -54,7 +55,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn anchor(confidence: f64, at: i64) -> Anchor {
-        Anchor { confidence: Confidence::new(confidence).expect("in bounds"), at: Timestamp(at), pinned: false }
+        Anchor {
+            confidence: Confidence::new(confidence).expect("in bounds"),
+            at: Timestamp(at),
+            pinned: false,
+        }
     }
 
     #[test]
@@ -63,7 +68,10 @@ mod tests {
         let decay = Decay::default();
         assert!((decay.at(week, MemoryType::Episodic, anchor(1.0, 0)).get() - 0.95).abs() < 1e-9);
         assert!((decay.at(week, MemoryType::Entity, anchor(1.0, 0)).get() - 0.99).abs() < 1e-9);
-        assert_eq!(decay.at(week, MemoryType::Episodic, Anchor { pinned: true, ..anchor(0.7, 0) }), anchor(0.7, 0).confidence);
+        assert_eq!(
+            decay.at(week, MemoryType::Episodic, Anchor { pinned: true, ..anchor(0.7, 0) }),
+            anchor(0.7, 0).confidence
+        );
     }
 
     proptest! {

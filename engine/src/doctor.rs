@@ -23,14 +23,19 @@ impl Reader {
         self.shared.stands()?;
         let path = self.shared.path.display();
         let (schema, size) = (examine::schema(&self.conn)?, examine::size(&self.conn)? / 1024);
-        let mut findings = vec![Finding::ok("database", format!("{path} has schema {schema} and {size} KiB"))];
+        let mut findings =
+            vec![Finding::ok("database", format!("{path} has schema {schema} and {size} KiB"))];
         findings.push(match examine::pages(&self.fresh()?)?.as_str() {
             "ok" => Finding::ok("database", "every page is whole"),
             fault => Finding::fail("database", format!("a page is damaged: {fault}"), REPORT),
         });
         findings.push(match examine::dangling(&self.conn)? {
             0 => Finding::ok("database", "every reference leads somewhere"),
-            found => Finding::fail("database", format!("{found} rows refer to rows that are not there"), REPORT),
+            found => Finding::fail(
+                "database",
+                format!("{found} rows refer to rows that are not there"),
+                REPORT,
+            ),
         });
         findings.push(self.compare()?);
         Ok(findings)
@@ -41,11 +46,21 @@ impl Reader {
         let mut seen = Seen::default();
         if let Some(fault) = self.difference(&mut seen)? {
             self.shared.suspect();
-            return Ok(Finding::fail("index", fault, "Run loci ctl restart: the index is built anew from the database"));
+            return Ok(Finding::fail(
+                "index",
+                fault,
+                "Run loci ctl restart: the index is built anew from the database",
+            ));
         }
-        let (Seen { memories, vectors, digest }, origin) = (seen, self.shared.loading.origin().unwrap_or_default());
+        let (Seen { memories, vectors, digest }, origin) =
+            (seen, self.shared.loading.origin().unwrap_or_default());
         let digest = &digest.finalize().to_hex()[..12];
-        Ok(Finding::ok("index", format!("{memories} memories and {vectors} vectors, as the database has them ({digest}); {origin}")))
+        Ok(Finding::ok(
+            "index",
+            format!(
+                "{memories} memories and {vectors} vectors, as the database has them ({digest}); {origin}"
+            ),
+        ))
     }
 
     /// The first thing in which they differ.
@@ -54,7 +69,8 @@ impl Reader {
         while let Some(first) = next {
             // Asked for only now: an import that has come meanwhile is not all compared at once.
             let last = memories::last_of(&self.conn, first, AT_ONCE)?;
-            let fault = self.caught_up(|look| look.at(&(first..=last.unwrap_or(*EVERY.end())), seen))?;
+            let fault =
+                self.caught_up(|look| look.at(&(first..=last.unwrap_or(*EVERY.end())), seen))?;
             if fault.is_some() {
                 return Ok(fault);
             }
@@ -68,7 +84,10 @@ impl Reader {
 
     /// Looks at one state of the database and the index, again where the index had not been told of that state yet; what differs, if
     /// anything does.
-    fn caught_up(&self, mut look: impl FnMut(&mut Look<'_>) -> Result<()>) -> Result<Option<String>> {
+    fn caught_up(
+        &self,
+        mut look: impl FnMut(&mut Look<'_>) -> Result<()>,
+    ) -> Result<Option<String>> {
         let model = self.shared.settings().model.clone();
         let mut fault = None;
         for _ in 0..TRIES {
@@ -120,7 +139,9 @@ impl Look<'_> {
             self.sees(slot.is_none_or(|slot| self.index.vector(slot, *pieces).is_none()), || {
                 format!("memory {seq} has more vectors than the {pieces} of the database")
             });
-            self.sees(slot.is_none_or(|slot| self.index.codes(slot).is_some() == *codes), || differing_codes(*seq));
+            self.sees(slot.is_none_or(|slot| self.index.codes(slot).is_some() == *codes), || {
+                differing_codes(*seq)
+            });
         }
         if self.fault.is_none() {
             seen.memories += here.len();
@@ -138,16 +159,26 @@ impl Look<'_> {
             anew.put(entry);
             let known = self.index.slot(seq).map(|slot| book.record(slot));
             let read = anew.records().next();
-            let entry = |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
-            self.sees(entry(&known) == entry(&read), || format!("memory {seq} is not as the database has it"));
-            self.sees(known.map(words) == read.map(words), || format!("the words of memory {seq} are not as the database has them"));
+            let entry =
+                |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
+            self.sees(entry(&known) == entry(&read), || {
+                format!("memory {seq} is not as the database has it")
+            });
+            self.sees(known.map(words) == read.map(words), || {
+                format!("the words of memory {seq} are not as the database has them")
+            });
             here.insert(seq, Given::default());
             Ok(())
         })?;
         Ok(here)
     }
 
-    fn at_vectors(&mut self, seqs: &Seqs, here: &mut BTreeMap<i64, Given>, digest: &mut blake3::Hasher) -> Result<()> {
+    fn at_vectors(
+        &mut self,
+        seqs: &Seqs,
+        here: &mut BTreeMap<i64, Given>,
+        digest: &mut blake3::Hasher,
+    ) -> Result<()> {
         vectors::load(self.conn, self.model, seqs, |seq, vector| {
             let pieces = &mut here.entry(seq).or_default().pieces;
             let known = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *pieces));
@@ -174,7 +205,9 @@ impl Look<'_> {
     fn at_links(&mut self) -> Result<()> {
         let mut links = Graph::default();
         graph::all(self.conn)?.into_iter().for_each(|link| links.set(link));
-        self.sees(links.sorted() == self.index.graph().sorted(), || "what links memories is not as the database has it".to_owned());
+        self.sees(links.sorted() == self.index.graph().sorted(), || {
+            "what links memories is not as the database has it".to_owned()
+        });
         Ok(())
     }
 
@@ -201,7 +234,8 @@ fn differing_codes(seq: i64) -> String {
 fn words(record: Record<'_>) -> impl PartialEq {
     let Record { said, speaker, mut terms, length, .. } = record;
     terms.sort_unstable();
-    let terms: Vec<(String, u16)> = terms.into_iter().map(|(term, times)| (term.to_owned(), times)).collect();
+    let terms: Vec<(String, u16)> =
+        terms.into_iter().map(|(term, times)| (term.to_owned(), times)).collect();
     (said.kind, said.day, said.print, speaker.to_owned(), terms, length)
 }
 
@@ -211,7 +245,11 @@ impl Writer {
     pub fn examine_words(&self) -> Finding {
         match examine::words(&self.conn) {
             Ok(()) => Finding::ok("database", "the keyword index says what the texts say"),
-            Err(error) => Finding::fail("database", format!("the keyword index differs from the texts: {error}"), REPORT),
+            Err(error) => Finding::fail(
+                "database",
+                format!("the keyword index differs from the texts: {error}"),
+                REPORT,
+            ),
         }
     }
 }
@@ -227,14 +265,23 @@ mod tests {
     fn sick(house: &House) -> Vec<String> {
         let mut findings = house.reader.examine().expect("looks");
         findings.push(house.writer.examine_words());
-        findings.into_iter().filter(|finding| finding.verdict != Verdict::Ok).map(|finding| finding.found).collect()
+        findings
+            .into_iter()
+            .filter(|finding| finding.verdict != Verdict::Ok)
+            .map(|finding| finding.found)
+            .collect()
     }
 
     #[test]
     fn a_sound_store_has_nothing_and_each_fault_is_named() {
         let mut house = House::new();
-        let first = house.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1))).id;
-        house.store("a", json!({"content": "Two", "type": "semantic", "supersedes": first}), Some(&axis(2)));
+        let first =
+            house.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1))).id;
+        house.store(
+            "a",
+            json!({"content": "Two", "type": "semantic", "supersedes": first}),
+            Some(&axis(2)),
+        );
         house.forget("a", json!({"memory_id": first, "hard_delete": true})).expect("is removed");
         assert_eq!(sick(&house), Vec::<String>::new());
         house.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
@@ -247,11 +294,24 @@ mod tests {
 
     #[test]
     fn whatever_the_index_holds_is_compared() {
-        let text = |house: &House| coded("The kettle is hot", house.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)));
+        let text = |house: &House| {
+            coded(
+                "The kettle is hot",
+                house.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)),
+            )
+        };
         let house = || {
             let mut house = House::new();
-            house.store_coded("a", json!({"content": "The kettle is hot", "type": "semantic"}), &coded("The kettle is hot", axis(1)));
-            house.store("a", json!({"content": "Kettle", "type": "entity", "metadata": {"name": "Kettle"}}), None);
+            house.store_coded(
+                "a",
+                json!({"content": "The kettle is hot", "type": "semantic"}),
+                &coded("The kettle is hot", axis(1)),
+            );
+            house.store(
+                "a",
+                json!({"content": "Kettle", "type": "entity", "metadata": {"name": "Kettle"}}),
+                None,
+            );
             assert_eq!(sick(&house), Vec::<String>::new());
             house
         };
@@ -263,11 +323,21 @@ mod tests {
         sound.writer.shared.index_mut().set_codes(2, Some(&[]));
         assert_eq!(sick(&sound), ["the codes of memory 2 are not as the database has them"]);
         let sound = house();
-        sound.writer.shared.index_mut().link_up(Link { entity: 2, other: 1, kind: Kind::Mention, stands: false });
+        sound.writer.shared.index_mut().link_up(Link {
+            entity: 2,
+            other: 1,
+            kind: Kind::Mention,
+            stands: false,
+        });
         assert_eq!(sick(&sound), ["what links memories is not as the database has it"]);
         let sound = house();
-        let entry = crate::db::memories::entry(&sound.writer.conn, 1).expect("reads").expect("is there");
-        sound.writer.shared.index_mut().put(crate::index::Entry { content: "The pot is hot".to_owned(), ..entry });
+        let entry =
+            crate::db::memories::entry(&sound.writer.conn, 1).expect("reads").expect("is there");
+        sound
+            .writer
+            .shared
+            .index_mut()
+            .put(crate::index::Entry { content: "The pot is hot".to_owned(), ..entry });
         assert_eq!(sick(&sound), ["the words of memory 1 are not as the database has them"]);
     }
 
@@ -289,12 +359,19 @@ mod tests {
     fn every_memory_is_compared_however_many_there_are() {
         let mut house = House::new();
         for number in 0..=super::AT_ONCE {
-            house.store("a", json!({"content": format!("Crate {number}"), "type": "episodic"}), None);
+            house.store(
+                "a",
+                json!({"content": format!("Crate {number}"), "type": "episodic"}),
+                None,
+            );
         }
         assert_eq!(sick(&house), Vec::<String>::new());
         for seq in [1, super::AT_ONCE, super::AT_ONCE + 1] {
             house.writer.shared.index_mut().set_codes(seq, Some(&[]));
-            assert_eq!(sick(&house), [format!("the codes of memory {seq} are not as the database has them")]);
+            assert_eq!(
+                sick(&house),
+                [format!("the codes of memory {seq} are not as the database has them")]
+            );
             house.writer.shared.index_mut().set_codes(seq, None);
         }
     }

@@ -20,7 +20,12 @@ const MOST: usize = 1_000;
 const HINT: &str = "Searching by words alone: the index is being loaded; call again in a moment";
 
 /// An index of what may be found by the words of a question.
-pub(crate) fn index(conn: &Connection, filter: &Filter<'_>, days: Days, text: &str) -> Result<Index> {
+pub(crate) fn index(
+    conn: &Connection,
+    filter: &Filter<'_>,
+    days: Days,
+    text: &str,
+) -> Result<Index> {
     let mut found: BTreeMap<i64, Entry> = BTreeMap::new();
     lexical::matching(conn, &query::words(text).words, filter.group, |entry| {
         if filter.admits(&entry) && days.admit(day(&entry)) {

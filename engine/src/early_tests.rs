@@ -29,7 +29,8 @@ impl Cold {
 }
 
 fn opened(folder: &TempDir) -> (Writer, Reader) {
-    let writer = open_cold(&folder.path().join("memory.db"), Settings::for_model("test"), T0).expect("opens");
+    let writer = open_cold(&folder.path().join("memory.db"), Settings::for_model("test"), T0)
+        .expect("opens");
     let reader = writer.reader().expect("opens");
     (writer, reader)
 }
@@ -41,42 +42,89 @@ fn told(house: &House, question: Value) -> Value {
 #[test]
 fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() {
     let mut house = House::new();
-    let kettle = house.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), Some(&axis(1))).id;
+    let kettle = house
+        .store(
+            "a",
+            json!({"content": "The kettle is on the stove", "type": "semantic"}),
+            Some(&axis(1)),
+        )
+        .id;
     house.store("a", json!({"content": "Nothing of the kind", "type": "semantic"}), Some(&axis(1)));
     let mut cold = Cold::of(house);
     assert_eq!(cold.house.reader.shared.loading.standing(), Some((0, 2)));
     let early = told(&cold.house, json!({"query": "Where are the kettles?", "explain": true}));
     assert_eq!(early["degraded"], json!(["index"]), "{early}");
-    assert!(early["hint"].as_str().is_some_and(|hint| hint.contains("the index is being loaded")), "{early}");
-    assert_eq!(early["results"].as_array().map(Vec::len), Some(1), "near in meaning is not found yet: {early}");
-    assert_eq!((&early["results"][0]["id"], &early["explain"]["in_store"]), (&json!(kettle), &json!(2)));
+    assert!(
+        early["hint"].as_str().is_some_and(|hint| hint.contains("the index is being loaded")),
+        "{early}"
+    );
+    assert_eq!(
+        early["results"].as_array().map(Vec::len),
+        Some(1),
+        "near in meaning is not found yet: {early}"
+    );
+    assert_eq!(
+        (&early["results"][0]["id"], &early["explain"]["in_store"]),
+        (&json!(kettle), &json!(2))
+    );
     // What is asked for by its id, or counted, needs no index.
     let shown = told(&cold.house, json!({"ids": [kettle]}));
-    assert!(shown["results"][0]["content"].is_string() && shown.get("degraded").is_none(), "{shown}");
-    assert_eq!(cold.house.reader.stats(&parse(json!({})), &named("a"), T0).expect("counts").total_memories, 2);
+    assert!(
+        shown["results"][0]["content"].is_string() && shown.get("degraded").is_none(),
+        "{shown}"
+    );
+    assert_eq!(
+        cold.house.reader.stats(&parse(json!({})), &named("a"), T0).expect("counts").total_memories,
+        2
+    );
     cold.house.writer.load().expect("loads");
     let warm = told(&cold.house, json!({"query": "Where are the kettles?"}));
-    assert!(warm.get("degraded").is_none() && warm["results"].as_array().map(Vec::len) == Some(2), "{warm}");
+    assert!(
+        warm.get("degraded").is_none() && warm["results"].as_array().map(Vec::len) == Some(2),
+        "{warm}"
+    );
 }
 
 #[test]
 fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
     let mut house = House::new();
-    let first = house.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None).id;
+    let first = house
+        .store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None)
+        .id;
     let mut cold = Cold::of(house).house;
-    assert!(cold.reader.examine().is_err() && cold.reader.plan(T0).is_err() && cold.reader.exam(1, 1, T0).is_err());
-    let again = cold.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None);
-    assert!(again.deduplicated && again.id == first && cold.reader.shared.loading.standing().is_none());
-    assert!(cold.reader.examine().expect("looks").iter().all(|finding| finding.verdict == loci_proto::doctor::Verdict::Ok));
+    assert!(
+        cold.reader.examine().is_err()
+            && cold.reader.plan(T0).is_err()
+            && cold.reader.exam(1, 1, T0).is_err()
+    );
+    let again =
+        cold.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None);
+    assert!(
+        again.deduplicated && again.id == first && cold.reader.shared.loading.standing().is_none()
+    );
+    assert!(
+        cold.reader
+            .examine()
+            .expect("looks")
+            .iter()
+            .all(|finding| finding.verdict == loci_proto::doctor::Verdict::Ok)
+    );
 }
 
 #[test]
 fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
     let mut house = House::new();
-    house.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), Some(&axis(1)));
+    house.store(
+        "a",
+        json!({"content": "The kettle is on the stove", "type": "semantic"}),
+        Some(&axis(1)),
+    );
     let mut cold = Cold::of(house).house;
     cold.writer.loading().stop();
-    assert!(cold.writer.load().is_err() && cold.try_store("a", json!({"content": "x", "type": "semantic"}), None).is_err());
+    assert!(
+        cold.writer.load().is_err()
+            && cold.try_store("a", json!({"content": "x", "type": "semantic"}), None).is_err()
+    );
     let cold = Cold::of(cold);
     assert_eq!(cold.found("a", &json!({"query": "kettle"})), ["The kettle is on the stove"]);
 }
@@ -84,8 +132,10 @@ fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
 #[test]
 fn a_memory_below_a_summary_is_given_with_it() {
     let mut house = House::new();
-    let below = house.store("a", json!({"content": "The kettle broke", "type": "semantic"}), None).id;
-    let summary = house.store("a", json!({"content": "A week of repairs", "type": "semantic"}), None).id;
+    let below =
+        house.store("a", json!({"content": "The kettle broke", "type": "semantic"}), None).id;
+    let summary =
+        house.store("a", json!({"content": "A week of repairs", "type": "semantic"}), None).id;
     compacted(&mut house, &below, Some(&summary));
     let mut cold = Cold::of(house).house;
     let early = cold.recall("a", json!({"query": "kettle"}), None).reply.results;
@@ -115,13 +165,23 @@ fn memory() -> impl Strategy<Value = (usize, i64, Value, u8)> {
 }
 
 fn question() -> impl Strategy<Value = Value> {
-    let kind = prop::option::of(prop::sample::select(vec!["episodic", "semantic", "procedural", "entity"]));
+    let kind = prop::option::of(prop::sample::select(vec![
+        "episodic",
+        "semantic",
+        "procedural",
+        "entity",
+    ]));
     let scope = prop::option::of(prop::sample::select(vec!["group", "global"]));
     let least = prop::option::of(prop::sample::select(vec![0.0, 0.2, 0.9]));
     let from = prop::option::of(prop::sample::select(vec!["2025-12-24", "2026-01-15"]));
     (kind, scope, least, from).prop_map(|(kind, scope, least, from)| {
-        let mut question = json!({"query": "kettles", "max_results": 20, "token_budget": 1_000_000});
-        let given = [("type", kind.map(|v| json!(v))), ("scope", scope.map(|v| json!(v))), ("min_confidence", least.map(|v| json!(v)))];
+        let mut question =
+            json!({"query": "kettles", "max_results": 20, "token_budget": 1_000_000});
+        let given = [
+            ("type", kind.map(|v| json!(v))),
+            ("scope", scope.map(|v| json!(v))),
+            ("min_confidence", least.map(|v| json!(v))),
+        ];
         for (key, value) in given.into_iter().chain([("date_from", from.map(|v| json!(v)))]) {
             if let Some(value) = value {
                 question[key] = value;

@@ -20,16 +20,25 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found`; `invalid` naming the field; `conflict` when it is not active or an equal text is; `Database`.
-    pub fn edit(&mut self, call: &Call, request: &EditRequest, text: &Coded) -> Result<ChangedReply> {
+    pub fn edit(
+        &mut self,
+        call: &Call,
+        request: &EditRequest,
+        text: &Coded,
+    ) -> Result<ChangedReply> {
         self.once(call, |change| {
             let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.status != Status::Active {
-                let failure = Failure::new(Code::Conflict, format!("names a memory that is {}", memory.status.as_str()));
+                let failure = Failure::new(
+                    Code::Conflict,
+                    format!("names a memory that is {}", memory.status.as_str()),
+                );
                 return Err(failure.at("memory_id").hint("Restore it first").into());
             }
             let columns = columns(change, &memory, request)?;
-            let mut changed: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+            let mut changed: Vec<String> =
+                columns.iter().map(|(name, _)| (*name).to_owned()).collect();
             if changed.is_empty() {
                 return Ok(ChangedReply { id: memory.id, changed, act: None });
             }
@@ -41,7 +50,9 @@ impl Writer {
                 change.touched.vectors.push((memory.seq, text.clone()));
             }
             links::renew(change, memory.seq)?;
-            changed.retain(|name| !["content_hash", "confidence_at", "updated_at"].contains(&name.as_str()));
+            changed.retain(|name| {
+                !["content_hash", "confidence_at", "updated_at"].contains(&name.as_str())
+            });
             change.log(Operation::Update, &memory.id, &json!({"changed": changed}))?;
             Ok(ChangedReply { id: memory.id, act: change.write_down("edit")?, changed })
         })
@@ -60,7 +71,11 @@ impl Writer {
             }
             change.keep(Row::Memory(memory.seq))?;
             let now = change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
-            let columns = vec![("pinned", json!(request.pinned)), ("confidence", json!(now.get())), ("confidence_at", json!(call.now.0))];
+            let columns = vec![
+                ("pinned", json!(request.pinned)),
+                ("confidence", json!(now.get())),
+                ("confidence_at", json!(call.now.0)),
+            ];
             set(change, &memory, columns)?;
             change.log(Operation::Pin, &memory.id, &json!({"pinned": request.pinned}))?;
             let act = change.write_down(if request.pinned { "pin" } else { "unpin" })?;
@@ -69,8 +84,13 @@ impl Writer {
     }
 }
 
-fn set(change: &mut Change<'_>, memory: &Memory, columns: Vec<(&'static str, Value)>) -> Result<()> {
-    let mut image: Image = columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+fn set(
+    change: &mut Change<'_>,
+    memory: &Memory,
+    columns: Vec<(&'static str, Value)>,
+) -> Result<()> {
+    let mut image: Image =
+        columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     image.insert("updated_at".to_owned(), json!(change.call.now.0));
     rows::update(change.conn, &Row::Memory(memory.seq), &image)?;
     change.touch(memory.seq);
@@ -91,16 +111,28 @@ fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, i
 }
 
 /// The columns that would be other than they are.
-fn columns(change: &Change<'_>, memory: &Memory, request: &EditRequest) -> Result<Vec<(&'static str, Value)>> {
+fn columns(
+    change: &Change<'_>,
+    memory: &Memory,
+    request: &EditRequest,
+) -> Result<Vec<(&'static str, Value)>> {
     let mut columns = Vec::new();
     if let Some(text) = request.content.as_ref().filter(|text| **text != memory.content) {
         content::check_text(text)?;
         let hash = hash(text);
         let mut twins = memories::by_hash(change.conn, &hash)?;
-        twins.retain(|m| m.seq != memory.seq && m.kind == memory.kind && m.scope == memory.scope && m.group == memory.group);
+        twins.retain(|m| {
+            m.seq != memory.seq
+                && m.kind == memory.kind
+                && m.scope == memory.scope
+                && m.group == memory.group
+        });
         if let Some(twin) = twins.first() {
             let message = format!("says what another memory says: {}", twin.id);
-            return Err(Failure::new(Code::Conflict, message).at("content").hint("Forget one of the two").into());
+            return Err(Failure::new(Code::Conflict, message)
+                .at("content")
+                .hint("Forget one of the two")
+                .into());
         }
         columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
     }
@@ -119,7 +151,10 @@ fn columns(change: &Change<'_>, memory: &Memory, request: &EditRequest) -> Resul
         columns.push(("scope", json!(scope)));
     }
     if let Some(confidence) = request.confidence {
-        columns.extend([("confidence", json!(confidence.get())), ("confidence_at", json!(change.call.now.0))]);
+        columns.extend([
+            ("confidence", json!(confidence.get())),
+            ("confidence_at", json!(change.call.now.0)),
+        ]);
     }
     if let Some(text) = &request.expires_at {
         let at = if text == "never" { None } else { Some(time::end_of(text, "expires_at")?) };

@@ -52,7 +52,11 @@ impl Embedding {
     /// As [`Embedding::new`].
     pub fn kept(values: Vec<f32>) -> Result<Self, Flaw> {
         let length = values.iter().map(|v| v * v).sum::<f32>().sqrt();
-        if values.len() == DIMENSIONS && (length - 1.0).abs() <= 1e-3 { Ok(Self(values.into())) } else { Self::new(values) }
+        if values.len() == DIMENSIONS && (length - 1.0).abs() <= 1e-3 {
+            Ok(Self(values.into()))
+        } else {
+            Self::new(values)
+        }
     }
 
     /// The numbers.
@@ -165,16 +169,22 @@ mod tests {
 
     #[test]
     fn an_embedding_has_length_one() {
-        let embedding = Embedding::new((0..384).map(|i| i as f32 - 100.0).collect()).expect("has a direction");
+        let embedding =
+            Embedding::new((0..384).map(|i| i as f32 - 100.0).collect()).expect("has a direction");
         assert!((embedding.cosine(&embedding) - 1.0).abs() < 1e-5);
     }
 
     #[test]
     fn a_code_is_the_signs_and_survives_being_stored() {
-        let state: Vec<f32> = (0..384).map(|i| if i % 3 == 0 { -1.0 } else { f32::from(i % 5 == 0) }).collect();
+        let state: Vec<f32> =
+            (0..384).map(|i| if i % 3 == 0 { -1.0 } else { f32::from(i % 5 == 0) }).collect();
         let code = Code::of(&state);
         assert_eq!(Code::from_bytes(&code.bytes()), code);
-        assert_eq!(code.bytes()[0], 0b1011_0110, "the first dimension is the lowest bit; zero is positive");
+        assert_eq!(
+            code.bytes()[0],
+            0b1011_0110,
+            "the first dimension is the lowest bit; zero is positive"
+        );
         assert_eq!(code.distance(&Code::of(&[-1.0; 384])), 256);
         assert_eq!(code.distance(&code), 0);
     }

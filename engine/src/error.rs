@@ -64,12 +64,16 @@ impl From<Error> for Failure {
 fn database_failure(fault: &rusqlite::Error) -> Failure {
     use rusqlite::ErrorCode::{DatabaseBusy, DiskFull, ReadOnly};
     match fault.sqlite_error_code() {
-        Some(DiskFull) => Failure::new(Code::StorageFailed, "the disk is full; nothing was stored").hint("Free some space and call again"),
+        Some(DiskFull) => Failure::new(Code::StorageFailed, "the disk is full; nothing was stored")
+            .hint("Free some space and call again"),
         Some(ReadOnly) => {
-            Failure::new(Code::StorageFailed, "the database is read-only; nothing was stored").hint("Make it writable and call again")
+            Failure::new(Code::StorageFailed, "the database is read-only; nothing was stored")
+                .hint("Make it writable and call again")
         }
-        Some(DatabaseBusy) => Failure::new(Code::Busy, "another program holds the database").hint("Close it and call again"),
-        _ => Failure::new(Code::StorageFailed, format!("the database failed: {fault}")).hint("Run loci ctl logs"),
+        Some(DatabaseBusy) => Failure::new(Code::Busy, "another program holds the database")
+            .hint("Close it and call again"),
+        _ => Failure::new(Code::StorageFailed, format!("the database failed: {fault}"))
+            .hint("Run loci ctl logs"),
     }
 }
 

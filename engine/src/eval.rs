@@ -62,7 +62,9 @@ impl Writer {
     /// `Database`; they are then not kept.
     pub fn keep_answers(&mut self, chosen: &[Chosen]) -> Result<()> {
         self.change(|tx, _, _| {
-            for Chosen { query, seq, group } in chosen.iter().filter(|chosen| chosen.query.len() <= LONGEST) {
+            for Chosen { query, seq, group } in
+                chosen.iter().filter(|chosen| chosen.query.len() <= LONGEST)
+            {
                 known::keep(tx, query, *seq, &group.id)?;
             }
             known::bound(tx, KEPT)
@@ -77,8 +79,10 @@ impl Reader {
     /// `Database`.
     pub fn exam(&self, probes: usize, seed: u64, now: Timestamp) -> Result<Exam> {
         self.shared.stands()?;
-        let there =
-            |memory: &Memory| matches!(memory.status, Status::Active | Status::Compacted) && memory.expires_at.is_none_or(|at| at > now);
+        let there = |memory: &Memory| {
+            matches!(memory.status, Status::Active | Status::Compacted)
+                && memory.expires_at.is_none_or(|at| at > now)
+        };
         let mut exam = Exam::default();
         for Known { query, seq, group } in known::all(&self.conn)? {
             if let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(there) {
@@ -101,8 +105,12 @@ impl Reader {
 
     /// Every memory that a probe can be made of, in an order that hangs on the seed alone.
     fn drawn(&self, seed: u64, now: Timestamp) -> Vec<i64> {
-        let place = |seq: i64| *blake3::hash([seed.to_le_bytes(), seq.to_le_bytes()].as_flattened()).as_bytes();
-        let there = |entry: &Entry| entry.status == Status::Active && entry.expires_at.is_none_or(|at| at > now);
+        let place = |seq: i64| {
+            *blake3::hash([seed.to_le_bytes(), seq.to_le_bytes()].as_flattened()).as_bytes()
+        };
+        let there = |entry: &Entry| {
+            entry.status == Status::Active && entry.expires_at.is_none_or(|at| at > now)
+        };
         let index = self.shared.index();
         let mut seqs: Vec<i64> = index.entries().filter(there).map(|entry| entry.seq).collect();
         seqs.sort_by_cached_key(|seq| place(*seq));
@@ -118,19 +126,25 @@ fn probe(index: &Index, content: &str) -> Option<String> {
         ((index.len() as f64 + 1.0) / (having as f64 + 0.5)).ln()
     };
     let telling = |sentence: &String| -> Option<(f64, String)> {
-        let mut words: Vec<(f64, usize, &str)> =
-            content_words(sentence).into_iter().map(|at| (rarity(&sentence[at.clone()]), at.start, &sentence[at])).collect();
+        let mut words: Vec<(f64, usize, &str)> = content_words(sentence)
+            .into_iter()
+            .map(|at| (rarity(&sentence[at.clone()]), at.start, &sentence[at]))
+            .collect();
         words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         words.dedup_by(|a, b| a.2.eq_ignore_ascii_case(b.2));
         let left_out = usize::from(words.len() > LEAST);
         let mut chosen: Vec<_> = words.into_iter().skip(left_out).take(WORDS).collect();
-        let weight = chosen.iter().map(|(rarity, ..)| rarity).sum::<f64>() / chosen.len().max(1) as f64;
+        let weight =
+            chosen.iter().map(|(rarity, ..)| rarity).sum::<f64>() / chosen.len().max(1) as f64;
         chosen.sort_by_key(|(_, at, _)| *at);
         let words: Vec<&str> = chosen.into_iter().map(|(.., word)| word).collect();
         (words.len() >= LEAST).then(|| (weight, words.join(" ")))
     };
     let all = sentences(parts(content).body, usize::MAX);
-    all.iter().filter_map(telling).reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, words)| words)
+    all.iter()
+        .filter_map(telling)
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
+        .map(|(_, words)| words)
 }
 
 #[cfg(test)]
@@ -143,7 +157,9 @@ mod tests {
     fn house() -> House {
         let mut house = House::new();
         for number in 0..12 {
-            let text = format!("Olek: the boiler of house {number} was mended by Marta{number} before the winter. It hums.");
+            let text = format!(
+                "Olek: the boiler of house {number} was mended by Marta{number} before the winter. It hums."
+            );
             house.store("a", json!({"content": text, "type": "episodic"}), None);
         }
         house.store("a", json!({"content": "Yes.", "type": "episodic"}), None);
@@ -164,15 +180,24 @@ mod tests {
         assert_eq!(all.len(), 12, "one word makes no probe");
         for probe in all {
             let words: Vec<&str> = probe.query.split(' ').collect();
-            assert!((LEAST..=WORDS).contains(&words.len()) && !words.contains(&"Olek"), "{probe:?}");
+            assert!(
+                (LEAST..=WORDS).contains(&words.len()) && !words.contains(&"Olek"),
+                "{probe:?}"
+            );
         }
     }
 
     #[test]
     fn an_answer_that_was_chosen_is_known_once_and_as_long_as_its_memory_is_there() {
         let mut house = house();
-        house.writer.keep_answers(&[chosen("who mends", 1), chosen("who mends", 1), chosen("who mends", 2)]).expect("are kept");
-        house.writer.keep_answers(&[chosen(&"x".repeat(LONGEST + 1), 3), chosen("gone", 99)]).expect("are left out");
+        house
+            .writer
+            .keep_answers(&[chosen("who mends", 1), chosen("who mends", 1), chosen("who mends", 2)])
+            .expect("are kept");
+        house
+            .writer
+            .keep_answers(&[chosen(&"x".repeat(LONGEST + 1), 3), chosen("gone", 99)])
+            .expect("are left out");
         let known = |house: &House| house.reader.exam(0, 0, house.now).expect("is made").known;
         assert_eq!(known(&house).len(), 2);
         let id = known(&house)[0].id.clone();
@@ -185,7 +210,8 @@ mod tests {
     #[test]
     fn the_oldest_answers_go() {
         let mut house = house();
-        let many: Vec<Chosen> = (0..KEPT + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
+        let many: Vec<Chosen> =
+            (0..KEPT + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
         house.writer.keep_answers(&many).expect("are kept");
         let known = house.reader.exam(0, 0, house.now).expect("is made").known;
         assert_eq!((known.len(), known[0].query.as_str()), (500, "question 519"));
@@ -195,12 +221,23 @@ mod tests {
     fn a_memory_removed_for_good_takes_every_question_along_that_led_to_it() {
         let mut house = house();
         let path = house.folder.path().join("memory.db");
-        house.writer.keep_answers(&[chosen("the secret boiler", 1), chosen("the secret boiler", 2), chosen("another", 2)]).expect("kept");
+        house
+            .writer
+            .keep_answers(&[
+                chosen("the secret boiler", 1),
+                chosen("the secret boiler", 2),
+                chosen("another", 2),
+            ])
+            .expect("kept");
         assert!(dump::holds(&path, "the secret boiler"));
-        let id = house.reader.exam(0, 0, house.now).expect("is made").known.pop().expect("is known").id;
+        let id =
+            house.reader.exam(0, 0, house.now).expect("is made").known.pop().expect("is known").id;
         house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
         let left = house.reader.exam(0, 0, house.now).expect("is made").known;
-        assert_eq!(left.iter().map(|asking| asking.query.as_str()).collect::<Vec<_>>(), ["another"]);
+        assert_eq!(
+            left.iter().map(|asking| asking.query.as_str()).collect::<Vec<_>>(),
+            ["another"]
+        );
         assert!(!dump::holds(&path, "the secret boiler"));
     }
 }

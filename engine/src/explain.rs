@@ -67,10 +67,17 @@ pub(crate) fn soft(of: &Of<'_>, parts: &[soft::Parts]) -> Vec<Why> {
 pub(crate) fn plain(fusion: Fusion, of: &Of<'_>, with_vectors: bool) -> Vec<Why> {
     if let Fusion::Rrf { k } = fusion {
         let [vectors, words] = rank::LEGS.map(|leg| rank::places(of.candidates, leg));
-        return whys(of, &|at| vec![("cosine", rank::of_place(k, vectors[at])), ("bm25", rank::of_place(k, words[at]))]);
+        return whys(of, &|at| {
+            vec![("cosine", rank::of_place(k, vectors[at])), ("bm25", rank::of_place(k, words[at]))]
+        });
     }
     let (vectors, words) = rank::shares(fusion, with_vectors);
-    whys(of, &|at| vec![("cosine", vectors * of.candidates[at].cosine.max(0.0)), ("bm25", words * of.candidates[at].lexical)])
+    whys(of, &|at| {
+        vec![
+            ("cosine", vectors * of.candidates[at].cosine.max(0.0)),
+            ("bm25", words * of.candidates[at].lexical),
+        ]
+    })
 }
 
 /// What made the scores of a search that is not soft.
@@ -84,9 +91,11 @@ pub(crate) fn name(fusion: Fusion, with_vectors: bool) -> &'static str {
 
 fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<Why> {
     let [vectors, words] = rank::LEGS.map(|leg| rank::places(of.candidates, leg));
-    let at: HashMap<usize, usize> = of.candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
+    let at: HashMap<usize, usize> =
+        of.candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
     let own: HashMap<usize, f64> = of.outcome.scored.iter().copied().collect();
-    let leg = |score: f64, place: Option<usize>| place.map(|rank| Leg { score: rounded(score), rank });
+    let leg =
+        |score: f64, place: Option<usize>| place.map(|rank| Leg { score: rounded(score), rank });
     let why = |(slot, score): &(usize, f64)| {
         let (at, weight) = (at.get(slot).copied(), spoken::weight(of.index, *slot));
         let mut steps = at.map(steps).unwrap_or_default();
@@ -102,7 +111,9 @@ fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<Why> {
         Why {
             vector: at.and_then(|at| leg(of.candidates[at].cosine, vectors[at])),
             keywords: at.and_then(|at| leg(of.candidates[at].lexical, words[at])),
-            parts: told.map(|(step, adds)| Part { step: step.to_owned(), adds: rounded(adds) }).collect(),
+            parts: told
+                .map(|(step, adds)| Part { step: step.to_owned(), adds: rounded(adds) })
+                .collect(),
         }
     };
     of.outcome.ranked.iter().map(why).collect()

@@ -8,14 +8,31 @@ use loci_proto::recall::RecallReply;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const WORDS: [&str; 14] =
-    ["kettle", "boiler", "cat", "Marta", "Olek", "my", "yesterday", "in Gdynia", "garden", "invoice", "port", "8443", "May", "the"];
+const WORDS: [&str; 14] = [
+    "kettle",
+    "boiler",
+    "cat",
+    "Marta",
+    "Olek",
+    "my",
+    "yesterday",
+    "in Gdynia",
+    "garden",
+    "invoice",
+    "port",
+    "8443",
+    "May",
+    "the",
+];
 
 /// One text: who says it, on which day, which words, whether it asks.
 type Said = (u8, u32, Vec<usize>, bool);
 
 fn texts() -> impl Strategy<Value = Vec<Said>> {
-    prop::collection::vec((0..3_u8, 1..28_u32, prop::collection::vec(0..WORDS.len(), 1..7), any::<bool>()), 1..14)
+    prop::collection::vec(
+        (0..3_u8, 1..28_u32, prop::collection::vec(0..WORDS.len(), 1..7), any::<bool>()),
+        1..14,
+    )
 }
 
 fn text((who, day, words, asks): &Said) -> String {
@@ -34,7 +51,11 @@ fn house(fusion: Fusion, said: &[Said], summary: Option<&str>) -> House {
     for (number, said) in said.iter().enumerate() {
         let text = text(said);
         let vector = leaning(0, 1 + number, 0.2 + 0.05 * number as f32);
-        let stored = house.store_coded("a", json!({"content": text, "type": "episodic"}), &coded(&text, vector));
+        let stored = house.store_coded(
+            "a",
+            json!({"content": text, "type": "episodic"}),
+            &coded(&text, vector),
+        );
         if number % 3 == 2 {
             crate::testing::compacted(&mut house, &stored.id, summary.as_ref());
         }
@@ -89,28 +110,49 @@ fn steps(why: &Why) -> Vec<&str> {
 
 #[test]
 fn each_boost_is_told_by_its_name() {
-    let said = [(1, 8, vec![4], true), (2, 8, vec![5, 0, 6, 7], false), (0, 20, vec![12, 10, 11], false), (0, 9, vec![8], false)];
+    let said = [
+        (1, 8, vec![4], true),
+        (2, 8, vec![5, 0, 6, 7], false),
+        (0, 20, vec![12, 10, 11], false),
+        (0, 9, vec![8], false),
+    ];
     let house = house(Fusion::Soft, &said, None);
     let told = reply(&house, json!({"explain": true}), "When was Olek at the kettle in May 2023");
     let best = told.results[0].why.clone().expect("is explained");
-    let expected = ["cosine", "bm25", "words", "date", "person", "first_person", "expect", "window"];
+    let expected =
+        ["cosine", "bm25", "words", "date", "person", "first_person", "expect", "window"];
     assert!(expected.iter().all(|step| steps(&best).contains(step)), "{best:?}");
-    let legs: Vec<_> = told.results.iter().filter_map(|result| result.why.as_ref()?.keywords).collect();
+    let legs: Vec<_> =
+        told.results.iter().filter_map(|result| result.why.as_ref()?.keywords).collect();
     let better = |score: f64| legs.iter().filter(|leg| leg.score > score).count();
     assert!(legs.len() > 1 && legs.iter().all(|leg| leg.rank == better(leg.score) + 1), "{legs:?}");
-    let compacted = told.results.iter().filter_map(|result| result.why.as_ref()).find(|why| steps(why).contains(&"compacted"));
+    let compacted = told
+        .results
+        .iter()
+        .filter_map(|result| result.why.as_ref())
+        .find(|why| steps(why).contains(&"compacted"));
     let halved = compacted.expect("is below its summary");
-    assert!((halved.parts.last().expect("is told").adds + sum(halved)).abs() < 1e-5, "it takes half: {halved:?}");
+    assert!(
+        (halved.parts.last().expect("is told").adds + sum(halved)).abs() < 1e-5,
+        "it takes half: {halved:?}"
+    );
 }
 
 #[test]
 fn a_summary_that_speaks_for_others_says_so() {
     let said = [(0, 8, vec![4, 5], false), (0, 9, vec![8, 9], false), (0, 20, vec![0, 1], false)];
     for fusion in [Fusion::Soft, Fusion::Rrf { k: 60.0 }] {
-        let told = reply(&house(fusion, &said, Some("told in short")), json!({"explain": true}), "kettle boiler");
+        let told = reply(
+            &house(fusion, &said, Some("told in short")),
+            json!({"explain": true}),
+            "kettle boiler",
+        );
         assert_eq!(told.results[0].content.as_deref(), Some("told in short"), "{told:?}");
         assert_eq!(steps(told.results[0].why.as_ref().expect("is explained")), ["summary"]);
-        assert_eq!(told.results[1].why.as_ref().map(|why| steps(why).last().copied()), Some(Some("compacted")));
+        assert_eq!(
+            told.results[1].why.as_ref().map(|why| steps(why).last().copied()),
+            Some(Some("compacted"))
+        );
     }
 }
 
@@ -121,12 +163,21 @@ fn what_each_filter_cut_is_counted() {
         house.store("a", json!({"content": format!("note {number} of the kettle {}", "x".repeat(80)), "type": kind}), None);
     }
     house.store("b", json!({"content": "another note", "type": "episodic"}), None);
-    let gone = house.store("a", json!({"content": "a note that is gone", "type": "episodic"}), None);
+    let gone =
+        house.store("a", json!({"content": "a note that is gone", "type": "episodic"}), None);
     house.forget("a", json!({"memory_id": gone.id})).expect("is forgotten");
     house.store("a", json!({"content": "nothing of it", "type": "episodic"}), None);
     let asked = json!({"query": "kettle", "type": "episodic", "max_results": 2, "token_budget": 130, "explain": true});
     let told = house.recall("a", asked, None).reply.explain.expect("is explained");
-    let found = [told.in_store, told.visible, told.admitted, told.matched, told.ranked, told.over_limit, told.cut_by_budget];
+    let found = [
+        told.in_store,
+        told.visible,
+        told.admitted,
+        told.matched,
+        told.ranked,
+        told.over_limit,
+        told.cut_by_budget,
+    ];
     assert_eq!((found, told.ranking.as_str()), ([7, 5, 4, 3, 3, 1, 1], "keywords"));
 }
 
@@ -138,6 +189,13 @@ fn a_dry_run_counts_nothing_as_used_and_answers_the_same() {
     let dry = house.recall("a", json!({"query": "kettle", "dry_run": true}), None);
     assert_eq!((used.given.len(), dry.given.len()), (1, 0));
     assert_eq!(used.reply, dry.reply);
-    let by_id = house.recall("a", json!({"ids": [used.reply.results[0].id], "dry_run": true, "explain": true}), None);
-    assert!(by_id.given.is_empty() && by_id.reply.note.is_some_and(|note| note.contains("explain was ignored")));
+    let by_id = house.recall(
+        "a",
+        json!({"ids": [used.reply.results[0].id], "dry_run": true, "explain": true}),
+        None,
+    );
+    assert!(
+        by_id.given.is_empty()
+            && by_id.reply.note.is_some_and(|note| note.contains("explain was ignored"))
+    );
 }

@@ -42,7 +42,11 @@ impl Writer {
     ///
     /// # Errors
     /// As [`Writer::forget`].
-    pub fn forget_many(&mut self, call: &Call, request: &ForgetManyRequest) -> Result<ForgetManyReply> {
+    pub fn forget_many(
+        &mut self,
+        call: &Call,
+        request: &ForgetManyRequest,
+    ) -> Result<ForgetManyReply> {
         self.once(call, |change| {
             content::check_reason(request.reason.as_deref())?;
             let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
@@ -61,13 +65,22 @@ fn reply(id: MemoryId, status: &str, already: bool) -> ForgetReply {
 }
 
 /// Out of sight, with its relations; nothing is lost.
-pub(crate) fn put_aside(change: &mut Change<'_>, memory: &Memory, reason: Option<&str>) -> Result<ForgetReply> {
+pub(crate) fn put_aside(
+    change: &mut Change<'_>,
+    memory: &Memory,
+    reason: Option<&str>,
+) -> Result<ForgetReply> {
     let already = memory.status == Status::Forgotten;
     if !already {
         change.keep(Row::Memory(memory.seq))?;
-        let standing = Standing { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
+        let standing =
+            Standing { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
         memories::set_status(change.conn, memory.seq, standing, change.call.now)?;
-        change.log(Operation::Forget, &memory.id, &json!({"reason": reason, "was": memory.status.as_str()}))?;
+        change.log(
+            Operation::Forget,
+            &memory.id,
+            &json!({"reason": reason, "was": memory.status.as_str()}),
+        )?;
         change.touch(memory.seq);
     }
     Ok(reply(memory.id.clone(), "forgotten", already))
@@ -86,7 +99,10 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
             change.touch(below.seq);
         }
     }
-    let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?.into_iter().filter_map(relation_id).collect();
+    let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?
+        .into_iter()
+        .filter_map(relation_id)
+        .collect();
     journal::redact(change.conn, memory.seq, &gone)?;
     idempotency::redact(change.conn, id)?;
     log::redact(change.conn, id)?;
@@ -101,7 +117,12 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
 /// A text that was made from the memory may still say what it said.
 fn note(derived: &[MemoryId]) -> Option<String> {
     let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
-    (!ids.is_empty()).then(|| format!("Made from it, and may still say what it said; forget these too: {}", ids.join(", ")))
+    (!ids.is_empty()).then(|| {
+        format!(
+            "Made from it, and may still say what it said; forget these too: {}",
+            ids.join(", ")
+        )
+    })
 }
 
 fn relation_id(row: Row) -> Option<String> {

@@ -24,7 +24,12 @@ const MOST: usize = 1_000;
 
 /// Lifts what is linked. What was not among the scored is not put there: it has neither a word nor a meaning in common with the question.
 /// What each gets, by slot.
-pub(crate) fn lift(index: &Index, mask: &Mask, named: &[usize], scored: &mut [(usize, f64)]) -> HashMap<usize, f64> {
+pub(crate) fn lift(
+    index: &Index,
+    mask: &Mask,
+    named: &[usize],
+    scored: &mut [(usize, f64)],
+) -> HashMap<usize, f64> {
     let lifts = lifts(index, mask, named, scored);
     for (slot, score) in scored.iter_mut() {
         *score += lifts.get(slot).copied().unwrap_or(0.0);
@@ -33,7 +38,12 @@ pub(crate) fn lift(index: &Index, mask: &Mask, named: &[usize], scored: &mut [(u
 }
 
 /// What each linked memory gets, by slot. Empty where nothing is linked.
-fn lifts(index: &Index, mask: &Mask, named: &[usize], scored: &[(usize, f64)]) -> HashMap<usize, f64> {
+fn lifts(
+    index: &Index,
+    mask: &Mask,
+    named: &[usize],
+    scored: &[(usize, f64)],
+) -> HashMap<usize, f64> {
     let mut lifts = Lifts { index, mask, by_slot: HashMap::new() };
     if index.graph().is_empty() {
         return lifts.by_slot;
@@ -73,7 +83,9 @@ struct Lifts<'a> {
 impl Lifts<'_> {
     /// Sets a strength, unless a greater one is known; false for what the mask does not admit.
     fn set(&mut self, seq: i64, strength: f64) -> bool {
-        let Some(slot) = self.index.slot(seq).filter(|slot| self.mask.admits(*slot)) else { return false };
+        let Some(slot) = self.index.slot(seq).filter(|slot| self.mask.admits(*slot)) else {
+            return false;
+        };
         let known = self.by_slot.entry(slot).or_insert(strength);
         *known = known.max(strength);
         true
@@ -86,7 +98,8 @@ impl Lifts<'_> {
     /// What names an entity, but for one memory: that by which the entity was found.
     fn naming_but(&mut self, entity: i64, strength: f64, but: i64) {
         let graph = self.index.graph();
-        for memory in graph.naming(entity).iter().rev().take(MOST).filter(|memory| **memory != but) {
+        for memory in graph.naming(entity).iter().rev().take(MOST).filter(|memory| **memory != but)
+        {
             self.set(*memory, strength);
         }
     }
@@ -96,7 +109,8 @@ impl Lifts<'_> {
 fn best(scored: &[(usize, f64)]) -> Vec<(usize, f64)> {
     let mut best: Vec<(usize, f64)> = Vec::with_capacity(BEST + 1);
     for of in scored {
-        let at = best.partition_point(|known| known.1.total_cmp(&of.1).then(known.0.cmp(&of.0)).is_gt());
+        let at =
+            best.partition_point(|known| known.1.total_cmp(&of.1).then(known.0.cmp(&of.0)).is_gt());
         if at < BEST {
             best.insert(at, *of);
             best.truncate(BEST);

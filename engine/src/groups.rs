@@ -9,7 +9,9 @@ use crate::error::Result;
 use crate::{Reader, Shared, Writer, links};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupName};
-use loci_proto::groups::{AliasRequest, GroupChanged, GroupEntry, GroupsReply, MergeRequest, RenameRequest};
+use loci_proto::groups::{
+    AliasRequest, GroupChanged, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
+};
 use rusqlite::Connection;
 use serde_json::json;
 use std::sync::Arc;
@@ -67,7 +69,9 @@ impl Writer {
             let from = find(change.conn, "from", &request.from)?;
             let into = find(change.conn, "into", &request.into)?;
             if from.id == into.id {
-                return Err(Failure::invalid("into", "is the group itself").hint("Name another group; loci groups list shows them").into());
+                return Err(Failure::invalid("into", "is the group itself")
+                    .hint("Name another group; loci groups list shows them")
+                    .into());
             }
             let members = groups::members(change.conn, &from.id)?;
             if request.dry_run {
@@ -94,7 +98,11 @@ impl Writer {
             let row = Row::Alias(alias.to_owned());
             if request.remove {
                 if !group.aliases.iter().any(|known| known == alias) {
-                    let failure = Failure::new(Code::NotFound, format!("is no other name of {}: {alias}", group.name)).at("alias");
+                    let failure = Failure::new(
+                        Code::NotFound,
+                        format!("is no other name of {}: {alias}", group.name),
+                    )
+                    .at("alias");
                     return Err(failure.hint("loci groups list shows them").into());
                 }
                 change.keep(row.clone())?;
@@ -111,7 +119,10 @@ impl Writer {
 
 fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
     change.keep(Row::Memory(seq))?;
-    let columns = Image::from_iter([("source_group".to_owned(), json!(into)), ("updated_at".to_owned(), json!(change.call.now.0))]);
+    let columns = Image::from_iter([
+        ("source_group".to_owned(), json!(into)),
+        ("updated_at".to_owned(), json!(change.call.now.0)),
+    ]);
     rows::update(change.conn, &Row::Memory(seq), &columns)?;
     if let Some(memory) = crate::db::memories::by_seq(change.conn, seq)? {
         change.log(Operation::Update, &memory.id, &json!({"group": into}))?;
@@ -125,7 +136,11 @@ fn lead_on(change: &mut Change<'_>, from: &Known, into: &Known) -> Result<()> {
     for alias in &from.aliases {
         let row = Row::Alias(alias.clone());
         change.keep(row.clone())?;
-        rows::update(change.conn, &row, &Image::from_iter([("group_id".to_owned(), json!(into.id))]))?;
+        rows::update(
+            change.conn,
+            &row,
+            &Image::from_iter([("group_id".to_owned(), json!(into.id))]),
+        )?;
     }
     change.keep(Row::Group(from.id.clone()))?;
     rows::delete(change.conn, &Row::Group(from.id.clone()))?;
@@ -140,7 +155,8 @@ fn lead_on(change: &mut Change<'_>, from: &Known, into: &Known) -> Result<()> {
 }
 
 fn changed(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<GroupChanged> {
-    let group = groups::one(change.conn, id)?.ok_or_else(|| Failure::new(Code::Internal, "the group is gone"))?;
+    let group = groups::one(change.conn, id)?
+        .ok_or_else(|| Failure::new(Code::Internal, "the group is gone"))?;
     Ok(GroupChanged { group: told(group), moved, act: change.write_down(act)? })
 }
 
@@ -151,16 +167,23 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<Known> {
     {
         return Ok(group);
     }
-    let mut named: Vec<Known> = groups::all(conn)?.into_iter().filter(|group| group.name == name.as_str()).collect();
+    let mut named: Vec<Known> =
+        groups::all(conn)?.into_iter().filter(|group| group.name == name.as_str()).collect();
     match (named.pop(), named.len()) {
         (Some(group), 0) => Ok(group),
         (Some(last), _) => {
             let ids: Vec<String> = named.into_iter().chain([last]).map(|group| group.id).collect();
-            let failure = Failure::new(Code::Conflict, format!("is the name of several groups: {}", ids.join(", "))).at(field);
+            let failure = Failure::new(
+                Code::Conflict,
+                format!("is the name of several groups: {}", ids.join(", ")),
+            )
+            .at(field);
             Err(failure.hint("Take one of the ids").into())
         }
         (None, _) => {
-            let failure = Failure::new(Code::NotFound, format!("names no group: {}", name.as_str())).at(field);
+            let failure =
+                Failure::new(Code::NotFound, format!("names no group: {}", name.as_str()))
+                    .at(field);
             Err(failure.hint("loci groups list shows them").into())
         }
     }
@@ -168,10 +191,13 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<Known> {
 
 /// Refuses a name that means another group.
 fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &Known) -> Result<()> {
-    let taken = incoming::group(conn, name.as_str())?.or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
+    let taken = incoming::group(conn, name.as_str())?
+        .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
     match taken {
         Some(id) if id != own.id => {
-            let failure = Failure::new(Code::Conflict, format!("is the name of another group: {id}")).at(field);
+            let failure =
+                Failure::new(Code::Conflict, format!("is the name of another group: {id}"))
+                    .at(field);
             Err(failure.hint("Choose another name, or merge the two: loci groups merge").into())
         }
         _ => Ok(()),
@@ -191,7 +217,11 @@ mod tests {
 
     fn two() -> House {
         let mut house = House::new();
-        house.store("old", json!({"content": "The gate code is on the fridge", "type": "episodic"}), None);
+        house.store(
+            "old",
+            json!({"content": "The gate code is on the fridge", "type": "episodic"}),
+            None,
+        );
         house.store("new", json!({"content": "The fridge was repaired", "type": "episodic"}), None);
         house.store(
             "new",
@@ -210,13 +240,29 @@ mod tests {
         assert_eq!(house.writer.merge_groups(&call, &asked(true)).expect("counts").moved, 1);
         assert_eq!(house.dump(), before);
         let reply = house.writer.merge_groups(&call, &asked(false)).expect("is merged");
-        assert_eq!((reply.moved, reply.group.active, reply.group.aliases), (1, 3, vec!["old".to_owned()]));
-        assert_eq!(house.found("new", json!({"query": "gate code"}), None), ["The gate code is on the fridge"]);
-        assert_eq!(house.found("elsewhere", json!({"query": "gate code", "group": "old"}), None).len(), 1, "a call that names it");
+        assert_eq!(
+            (reply.moved, reply.group.active, reply.group.aliases),
+            (1, 3, vec!["old".to_owned()])
+        );
+        assert_eq!(
+            house.found("new", json!({"query": "gate code"}), None),
+            ["The gate code is on the fridge"]
+        );
+        assert_eq!(
+            house.found("elsewhere", json!({"query": "gate code", "group": "old"}), None).len(),
+            1,
+            "a call that names it"
+        );
         let signs = house.writer.signposts();
         assert_eq!(signs.lead(&named("old")), Some(named("new")));
         assert_eq!(signs.lead(&named("new")), None);
-        let entity = house.reader.list(&parse(json!({"type": "entity"})), &named("new"), house.now).expect("lists").memories[0].id.clone();
+        let entity = house
+            .reader
+            .list(&parse(json!({"type": "entity"})), &named("new"), house.now)
+            .expect("lists")
+            .memories[0]
+            .id
+            .clone();
         let mentioned = house.inspect("new", json!({"memory_id": entity})).expect("is there");
         assert!(
             serde_json::to_string(&mentioned).expect("is JSON").contains("gate code"),
@@ -240,16 +286,24 @@ mod tests {
             house.writer.merge_groups(&call, &asked).map_err(|error| error.to_string())
         };
         assert!(merge("app", "new").expect_err("is refused").contains("several groups: g_1, g_2"));
-        assert!(merge("none", "new").expect_err("is refused").contains("from names no group: none"));
+        assert!(
+            merge("none", "new").expect_err("is refused").contains("from names no group: none")
+        );
         assert!(merge("new", "new").expect_err("is refused").contains("is the group itself"));
-        assert!(merge("g_1", "new").expect("is merged").group.aliases == ["g_1"], "another group bears its name");
+        assert!(
+            merge("g_1", "new").expect("is merged").group.aliases == ["g_1"],
+            "another group bears its name"
+        );
     }
 
     #[test]
     fn a_rename_changes_what_is_shown_alone_and_a_name_means_one_group() {
         let mut house = two();
         let call = house.call("new", None);
-        let reply = house.writer.rename_group(&call, &parse(json!({"group": "old", "to": "the house"}))).expect("is renamed");
+        let reply = house
+            .writer
+            .rename_group(&call, &parse(json!({"group": "old", "to": "the house"})))
+            .expect("is renamed");
         assert_eq!((reply.group.id.as_str(), reply.group.name.as_str()), ("old", "the house"));
         assert_eq!(house.found("old", json!({"query": "gate"}), None).len(), 1);
         let mut alias = |name: &str, remove: bool| {
@@ -261,7 +315,8 @@ mod tests {
         assert_eq!(alias("home", false).expect("is known").act, None);
         assert!(alias("home", true).expect("is taken away").group.aliases.is_empty());
         assert!(alias("home", true).expect_err("is refused").contains("no other name"));
-        let renamed = house.writer.rename_group(&call, &parse(json!({"group": "new", "to": "the house"})));
+        let renamed =
+            house.writer.rename_group(&call, &parse(json!({"group": "new", "to": "the house"})));
         assert!(renamed.expect_err("is refused").to_string().contains("name of another group"));
     }
 }

@@ -18,7 +18,8 @@ const ACTS: [Act; 13] = [
     ("store", |house, _| drop(store(house, "The ferry to the island leaves at seven", 377))),
     ("store what is known", |house, _| drop(store(house, &text(7), 7))),
     ("supersede", |house, id| {
-        let arguments = json!({"content": "It was moved to ten", "type": "semantic", "supersedes": id});
+        let arguments =
+            json!({"content": "It was moved to ten", "type": "semantic", "supersedes": id});
         house.store_coded("a", arguments, &coded("It was moved to ten", axis(378)));
     }),
     ("relate", |house, _| {
@@ -26,31 +27,65 @@ const ACTS: [Act; 13] = [
             let arguments = json!({"content": name, "type": "entity", "metadata": {"name": name}});
             house.store("a", arguments, None).id
         });
-        house.relate("a", json!({"subject_id": subject, "predicate": "knows", "object_id": object})).expect("is told");
+        house
+            .relate("a", json!({"subject_id": subject, "predicate": "knows", "object_id": object}))
+            .expect("is told");
     }),
     ("edit", |house, id| {
-        let (call, request) = (house.call("a", None), parse(json!({"memory_id": id, "content": "It opens at eight"})));
-        house.writer.edit(&call, &request, &coded("It opens at eight", axis(379))).expect("is edited");
+        let (call, request) = (
+            house.call("a", None),
+            parse(json!({"memory_id": id, "content": "It opens at eight"})),
+        );
+        house
+            .writer
+            .edit(&call, &request, &coded("It opens at eight", axis(379)))
+            .expect("is edited");
     }),
     ("pin", |house, id| {
-        let (call, request) = (house.call("a", None), PinRequest { memory_id: id.clone(), pinned: true, group: None });
+        let (call, request) = (
+            house.call("a", None),
+            PinRequest { memory_id: id.clone(), pinned: true, group: None },
+        );
         house.writer.pin(&call, &request).expect("is pinned");
     }),
-    ("give a vector", |house, _| house.writer.fill(9, &coded("anew", axis(380))).expect("is given")),
-    ("forget", |house, id| drop(house.forget("a", json!({"memory_id": id})).expect("is forgotten"))),
+    ("give a vector", |house, _| {
+        house.writer.fill(9, &coded("anew", axis(380))).expect("is given")
+    }),
+    ("forget", |house, id| {
+        drop(house.forget("a", json!({"memory_id": id})).expect("is forgotten"))
+    }),
     ("undo", |house, _| drop(house.undo_last().expect("is undone"))),
-    ("forget for good", |house, id| drop(house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed"))),
+    ("forget for good", |house, id| {
+        drop(house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed"))
+    }),
     ("inspect", |house, id| drop(house.inspect("a", json!({"memory_id": id})).expect("is shown"))),
-    ("recall", |house, _| drop(house.recall("a", json!({"query": "when does the ferry leave", "max_results": 5}), Some(&axis(377))))),
+    ("recall", |house, _| {
+        drop(house.recall(
+            "a",
+            json!({"query": "when does the ferry leave", "max_results": 5}),
+            Some(&axis(377)),
+        ))
+    }),
     ("history", |house, _| drop(house.reader.history(&parse(json!({}))).expect("is told"))),
 ];
 
 fn text(number: usize) -> String {
-    format!("Note {number}: shelf {} holds the {} of crate {}", number % 17, ["nails", "ropes", "lamps"][number % 3], number * 7 + 1)
+    format!(
+        "Note {number}: shelf {} holds the {} of crate {}",
+        number % 17,
+        ["nails", "ropes", "lamps"][number % 3],
+        number * 7 + 1
+    )
 }
 
 fn store(house: &mut House, text: &str, direction: usize) -> MemoryId {
-    house.store_coded("a", json!({"content": text, "type": "semantic"}), &coded(text, towards(direction))).id
+    house
+        .store_coded(
+            "a",
+            json!({"content": text, "type": "semantic"}),
+            &coded(text, towards(direction)),
+        )
+        .id
 }
 
 /// Directions that are not near one another.
@@ -90,6 +125,9 @@ fn no_act_looks_at_every_memory() {
     for (((name, _), few), many) in ACTS.iter().zip(steps(FEW)).zip(steps(MANY)) {
         // To look at a row takes three steps or more.
         let further = u64::try_from(MANY - FEW).expect("is a number");
-        assert!(many < few + further, "{name} takes {few} steps among {FEW} memories, and {many} among {MANY}");
+        assert!(
+            many < few + further,
+            "{name} takes {few} steps among {FEW} memories, and {many} among {MANY}"
+        );
     }
 }

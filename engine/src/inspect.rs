@@ -26,7 +26,12 @@ impl Reader {
     ///
     /// # Errors
     /// `not_found`, `Database`.
-    pub fn inspect(&self, request: &InspectRequest, own: &Group, now: Timestamp) -> Result<InspectReply> {
+    pub fn inspect(
+        &self,
+        request: &InspectRequest,
+        own: &Group,
+        now: Timestamp,
+    ) -> Result<InspectReply> {
         let sight = Sight::new(&self.conn, own, request.group.as_ref())?;
         let memory = sight.find(&self.conn, "memory_id", &request.memory_id)?;
         let relations = match request.include_relations {
@@ -42,14 +47,19 @@ impl Reader {
             }
         }
         let entity = memory.kind == MemoryType::Entity;
-        let mentioned_in = if entity { mentions::of_entity(&self.conn, memory.seq)? } else { Vec::new() };
+        let mentioned_in =
+            if entity { mentions::of_entity(&self.conn, memory.seq)? } else { Vec::new() };
         let sources = memories::sources(&self.conn, memory.seq)?;
         Ok(InspectReply {
             relations,
             log,
             log_next,
             versions: self.versions(&memory, &sight)?,
-            sources: sources.iter().filter(|m| sight.admits(m) && m.status != Status::Forgotten).map(neighbour).collect(),
+            sources: sources
+                .iter()
+                .filter(|m| sight.admits(m) && m.status != Status::Forgotten)
+                .map(neighbour)
+                .collect(),
             mentioned_in: self.neighbours(mentioned_in, &sight)?,
             mentions: self.neighbours(mentions::in_memory(&self.conn, memory.seq)?, &sight)?,
             memory: self.shown(memory, now)?,
@@ -57,24 +67,43 @@ impl Reader {
     }
 
     /// The relations of a memory, those that begin at it first; those whose other end is not active or cannot be seen are hidden.
-    pub(crate) fn relations(&self, memory: &Memory, sight: &Sight, most: usize, whole: bool) -> Result<Vec<Relation>> {
+    pub(crate) fn relations(
+        &self,
+        memory: &Memory,
+        sight: &Sight,
+        most: usize,
+        whole: bool,
+    ) -> Result<Vec<Relation>> {
         let mut shown = Vec::new();
         if memory.status == Status::Forgotten || memory.kind != MemoryType::Entity {
             return Ok(shown);
         }
         for end in [End::Subject, End::Object] {
             for relation in relations::of(&self.conn, &memory.id, end)? {
-                let Some(other) = memories::by_seq(&self.conn, relation.other)?.filter(|other| sight.admits(other)) else { continue };
+                let Some(other) = memories::by_seq(&self.conn, relation.other)?
+                    .filter(|other| sight.admits(other))
+                else {
+                    continue;
+                };
                 if shown.len() == most {
                     return Ok(shown);
                 }
-                let (object, subject) = if end == End::Subject { (Some(neighbour(&other)), None) } else { (None, Some(neighbour(&other))) };
+                let (object, subject) = if end == End::Subject {
+                    (Some(neighbour(&other)), None)
+                } else {
+                    (None, Some(neighbour(&other)))
+                };
                 shown.push(Relation {
                     predicate: relation.predicate,
                     object,
                     subject,
-                    confidence: (whole && relation.confidence.get() < 1.0).then_some(relation.confidence),
-                    evidence: if whole { relations::evidence(&self.conn, &relation.id)? } else { Vec::new() },
+                    confidence: (whole && relation.confidence.get() < 1.0)
+                        .then_some(relation.confidence),
+                    evidence: if whole {
+                        relations::evidence(&self.conn, &relation.id)?
+                    } else {
+                        Vec::new()
+                    },
                     id: whole.then_some(relation.id),
                 });
             }
@@ -89,7 +118,11 @@ impl Reader {
                 break;
             }
             let memory = memories::by_seq(&self.conn, seq)?;
-            found.extend(memory.filter(|m| m.status == Status::Active && sight.admits(m)).map(|m| neighbour(&m)));
+            found.extend(
+                memory
+                    .filter(|m| m.status == Status::Active && sight.admits(m))
+                    .map(|m| neighbour(&m)),
+            );
         }
         Ok(found)
     }
@@ -113,18 +146,28 @@ impl Reader {
         }
         let root = chain[0].id.clone();
         let numbered = chain.iter().enumerate().map(|(i, memory)| version(i + 1, memory));
-        let around = numbered.filter(|version| version.version.abs_diff(place) <= VERSIONS).collect();
+        let around =
+            numbered.filter(|version| version.version.abs_diff(place) <= VERSIONS).collect();
         Ok(Some(Versions { root, version: place, chain: around }))
     }
 
     fn earlier(&self, memory: &Memory, sight: &Sight, known: &[Memory]) -> Result<Option<Memory>> {
         let mut replaced = memories::replaced_by(&self.conn, &memory.id)?;
-        replaced.retain(|m| m.status != Status::Compacted && sight.admits(m) && known.iter().all(|k| k.seq != m.seq));
+        replaced.retain(|m| {
+            m.status != Status::Compacted && sight.admits(m) && known.iter().all(|k| k.seq != m.seq)
+        });
         Ok(replaced.pop())
     }
 
-    fn later(&self, memory: Option<&Memory>, sight: &Sight, known: &[Memory]) -> Result<Option<Memory>> {
-        let by = memory.filter(|m| m.status != Status::Compacted).and_then(|m| m.superseded_by.as_deref());
+    fn later(
+        &self,
+        memory: Option<&Memory>,
+        sight: &Sight,
+        known: &[Memory],
+    ) -> Result<Option<Memory>> {
+        let by = memory
+            .filter(|m| m.status != Status::Compacted)
+            .and_then(|m| m.superseded_by.as_deref());
         let Some(id) = by.and_then(|id| id.parse::<MemoryId>().ok()) else { return Ok(None) };
         let next = memories::by_id(&self.conn, &id)?;
         Ok(next.filter(|m| sight.admits(m) && known.iter().all(|k| k.seq != m.seq)))
@@ -149,7 +192,11 @@ impl Reader {
             created_at: memory.created_at.iso(),
             updated_at: memory.updated_at.iso(),
             expires_at: memory.expires_at.map(Timestamp::iso),
-            superseded_by: if forgotten { Some("forgotten".to_owned()) } else { memory.superseded_by },
+            superseded_by: if forgotten {
+                Some("forgotten".to_owned())
+            } else {
+                memory.superseded_by
+            },
             forgotten_reason: memory.forgotten_reason,
             metadata: memory.metadata,
         })

@@ -75,11 +75,16 @@ static LEVEL: LazyLock<Level> = LazyLock::new(level);
 fn level() -> Level {
     #[cfg(target_arch = "x86_64")]
     {
-        let (foundation, products) = (std::arch::is_x86_feature_detected!("avx512f"), std::arch::is_x86_feature_detected!("avx512vnni"));
+        let (foundation, products) = (
+            std::arch::is_x86_feature_detected!("avx512f"),
+            std::arch::is_x86_feature_detected!("avx512vnni"),
+        );
         if foundation && products && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
             return Level::Avx512;
         }
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
+        if std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("popcnt")
+        {
             return Level::Avx2;
         }
     }
@@ -169,7 +174,11 @@ pub(crate) fn bring<T>(soon: &[T]) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..size_of_val(soon)).step_by(LINE) {
         // SAFETY: nothing is read; and every x86-64 processor has this.
-        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(soon.as_ptr().cast::<i8>().wrapping_add(line)) };
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+                soon.as_ptr().cast::<i8>().wrapping_add(line),
+            )
+        };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = soon;
@@ -253,7 +262,15 @@ fn products_portable(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
 fn whole_products_portable(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
     let whole = |(first, second): (&i8, &i8)| i32::from(*first) * 256 + i32::from(*second);
     asked.map(|asked| {
-        rows.map(|(first, second)| first.iter().zip(second).map(whole).zip(asked).map(|(number, asked)| number * i32::from(*asked)).sum())
+        rows.map(|(first, second)| {
+            first
+                .iter()
+                .zip(second)
+                .map(whole)
+                .zip(asked)
+                .map(|(number, asked)| number * i32::from(*asked))
+                .sum()
+        })
     })
 }
 
@@ -280,7 +297,9 @@ fn sums_portable(asked: &Coarse, signs: &Signs) -> [i16; 64] {
         let mut part = [0_i8; 64];
         for (signs, numbers) in signs.iter().zip(numbers.as_chunks::<8>().0) {
             for (bit, number) in numbers.iter().enumerate() {
-                part.iter_mut().zip(signs).for_each(|(part, signs)| *part += (signs >> bit & 1).cast_signed() * number);
+                part.iter_mut()
+                    .zip(signs)
+                    .for_each(|(part, signs)| *part += (signs >> bit & 1).cast_signed() * number);
             }
         }
         sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += i16::from(part));
@@ -311,11 +330,15 @@ mod tests {
     }
 
     fn eight(seed: u64) -> Eight {
-        std::array::from_fn(|lane| std::array::from_fn(|at| bits(seed.wrapping_add((lane * 8 + at) as u64))))
+        std::array::from_fn(|lane| {
+            std::array::from_fn(|at| bits(seed.wrapping_add((lane * 8 + at) as u64)))
+        })
     }
 
     fn code(seed: u64) -> Code {
-        let bytes: Vec<u8> = (0..LANES as u64).flat_map(|lane| bits(seed.wrapping_mul(31).wrapping_add(lane)).to_le_bytes()).collect();
+        let bytes: Vec<u8> = (0..LANES as u64)
+            .flat_map(|lane| bits(seed.wrapping_mul(31).wrapping_add(lane)).to_le_bytes())
+            .collect();
         Code::from_bytes(&bytes.try_into().expect("is a code"))
     }
 

@@ -237,7 +237,10 @@ impl Writer {
     /// # Errors
     /// `Database` when it cannot be opened.
     pub fn reader(&self) -> Result<Reader> {
-        Ok(Reader { conn: connection::reader(&self.shared.path)?, shared: Arc::clone(&self.shared) })
+        Ok(Reader {
+            conn: connection::reader(&self.shared.path)?,
+            shared: Arc::clone(&self.shared),
+        })
     }
 
     /// True when the last daemon did not close the store and it has not been checked since: [`Reader::check`] is due.
@@ -329,7 +332,9 @@ impl Writer {
     /// `Database`, `File`; nothing is lost then, the next start reads the log.
     pub fn close(self) -> Result<()> {
         let Self { conn, shared, pending, .. } = self;
-        let worth_it = |index: &Index| (shared.settings().kept_from..sidecar::KEPT_BELOW).contains(&index.held().0);
+        let worth_it = |index: &Index| {
+            (shared.settings().kept_from..sidecar::KEPT_BELOW).contains(&index.held().0)
+        };
         let sound = pending.is_empty() && !shared.is_suspect();
         let keeps = sound && shared.warm().is_some_and(|index| worth_it(&index));
         let word = keeps.then(|| uuid::Uuid::now_v7().simple().to_string());
@@ -337,7 +342,12 @@ impl Writer {
         // Only then does the file lie as the next start finds it.
         conn.close().map_err(|(_, fault)| fault)?;
         match word.zip(sidecar::Lies::of(&shared.path)) {
-            Some((word, lies)) => sidecar::write(&shared.path, &shared.index(), &sidecar::State { word, lies }, &shared.settings().model),
+            Some((word, lies)) => sidecar::write(
+                &shared.path,
+                &shared.index(),
+                &sidecar::State { word, lies },
+                &shared.settings().model,
+            ),
             None => sidecar::remove(&shared.path),
         }
     }
@@ -384,7 +394,9 @@ impl Shared {
     /// Refuses what needs the whole index while it is being loaded.
     fn stands(&self) -> Result<()> {
         match self.loading.standing() {
-            Some(_) => Err(Failure::new(Code::Busy, "the index is still being loaded").hint("Call again in a moment").into()),
+            Some(_) => Err(Failure::new(Code::Busy, "the index is still being loaded")
+                .hint("Call again in a moment")
+                .into()),
             None => Ok(()),
         }
     }
@@ -411,6 +423,14 @@ impl Shared {
     fn filter<'a>(&self, group: &'a str, now: Timestamp) -> Filter<'a> {
         let (kind, scope): (Option<MemoryType>, Option<Scope>) = (None, None);
         let lowest = Confidence::new(0.0).unwrap_or(Confidence::FULL);
-        Filter { group, kind, scope, min_confidence: lowest, now, decay: self.settings().decay, compacted: false }
+        Filter {
+            group,
+            kind,
+            scope,
+            min_confidence: lowest,
+            now,
+            decay: self.settings().decay,
+            compacted: false,
+        }
     }
 }

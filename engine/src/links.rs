@@ -22,9 +22,16 @@ pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
 
 /// The same for many that came at once and may name one another: the warm index knows none of them yet. Nothing is cleared of those that
 /// this change has made.
-pub(crate) fn renew_all(change: &Change<'_>, seqs: &[i64], is_new: impl Fn(i64) -> bool) -> Result<()> {
-    seqs.iter().filter(|seq| !is_new(**seq)).try_for_each(|seq| mentions::clear(change.conn, *seq))?;
-    let entities = if is_nothing_named(change) { Some(memories::entities(change.conn)?) } else { None };
+pub(crate) fn renew_all(
+    change: &Change<'_>,
+    seqs: &[i64],
+    is_new: impl Fn(i64) -> bool,
+) -> Result<()> {
+    seqs.iter()
+        .filter(|seq| !is_new(**seq))
+        .try_for_each(|seq| mentions::clear(change.conn, *seq))?;
+    let entities =
+        if is_nothing_named(change) { Some(memories::entities(change.conn)?) } else { None };
     let of_use = |seq: &&i64| entities.as_ref().is_none_or(|entities| entities.contains(*seq));
     seqs.iter().filter(of_use).try_for_each(|seq| look_through(change, *seq))
 }
@@ -43,7 +50,12 @@ fn is_nothing_named(change: &Change<'_>) -> bool {
 
 /// What the same group of changes has stored before; it is not in the index yet.
 fn earlier<'a>(change: &'a Change<'_>) -> impl Iterator<Item = &'a Entry> {
-    change.touched.earlier.iter().flat_map(|news| &news.entries).filter_map(|(_, entry)| entry.as_ref())
+    change
+        .touched
+        .earlier
+        .iter()
+        .flat_map(|news| &news.entries)
+        .filter_map(|(_, entry)| entry.as_ref())
 }
 
 fn look_through(change: &Change<'_>, seq: i64) -> Result<()> {
@@ -97,7 +109,8 @@ fn named_in(index: &Index, text: &str) -> Vec<i64> {
     if index.has_no_names() {
         return Vec::new();
     }
-    let mut found: Vec<i64> = names::candidates(text).iter().flat_map(|name| index.named(name)).copied().collect();
+    let mut found: Vec<i64> =
+        names::candidates(text).iter().flat_map(|name| index.named(name)).copied().collect();
     found.sort_unstable();
     found.dedup();
     found
@@ -105,7 +118,11 @@ fn named_in(index: &Index, text: &str) -> Vec<i64> {
 
 /// Another memory, where some session can see the two together.
 fn seen_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Option<i64>> {
-    let Some(found) = memories::by_seq(conn, other)?.filter(|found| found.seq != memory.seq) else { return Ok(None) };
-    let together = found.scope == Scope::Global || memory.scope == Scope::Global || found.group == memory.group;
+    let Some(found) = memories::by_seq(conn, other)?.filter(|found| found.seq != memory.seq) else {
+        return Ok(None);
+    };
+    let together = found.scope == Scope::Global
+        || memory.scope == Scope::Global
+        || found.group == memory.group;
     Ok(together.then_some(found.seq))
 }

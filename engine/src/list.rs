@@ -41,7 +41,9 @@ impl Reader {
         let wanted = wanted(request.status.as_deref())?;
         let limit = request.limit.unwrap_or(PAGE);
         if !(1..=MOST).contains(&limit) {
-            return Err(Failure::invalid("limit", format!("must be a whole number in 1..{MOST}")).into());
+            return Err(
+                Failure::invalid("limit", format!("must be a whole number in 1..{MOST}")).into()
+            );
         }
         let group = match &request.group {
             Some(name) => groups::resolve(&self.conn, name, Some(own))?,
@@ -49,10 +51,14 @@ impl Reader {
         };
         let text = request.text.as_deref().map(str::to_lowercase);
         let admits = |memory: &Memory| {
-            (request.all_groups || memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str()))
+            (request.all_groups
+                || memory.scope == Scope::Global
+                || memory.group.as_deref() == Some(group.id.as_str()))
                 && self.is_wanted(memory, wanted, now)
                 && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
-                && request.older_than_seconds.is_none_or(|age| memory.created_at <= now.plus(-age.saturating_mul(1000)))
+                && request
+                    .older_than_seconds
+                    .is_none_or(|age| memory.created_at <= now.plus(-age.saturating_mul(1000)))
                 && request.confidence_below.is_none_or(|limit| self.confidence(memory, now) < limit)
                 && request.kind.is_none_or(|kind| kind == memory.kind)
                 && request.scope.is_none_or(|scope| scope == memory.scope)
@@ -70,7 +76,8 @@ impl Reader {
         let more = found.len() > limit;
         found.truncate(limit);
         let next = if more { found.last().map(|memory| memory.seq) } else { None };
-        let memories = found.into_iter().map(|memory| self.listed(memory, now)).collect::<Result<_>>()?;
+        let memories =
+            found.into_iter().map(|memory| self.listed(memory, now)).collect::<Result<_>>()?;
         Ok(ListReply { memories, total, next })
     }
 
@@ -80,7 +87,8 @@ impl Reader {
     /// `invalid` for the part, `Database`.
     pub fn find(&self, request: &FindRequest, own: &Group, now: Timestamp) -> Result<FindReply> {
         let part = request.part.to_ascii_lowercase();
-        if !PART.contains(&part.len()) || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') {
+        if !PART.contains(&part.len()) || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        {
             let words = "must be an id, or at least 4 characters of its beginning or its end";
             return Err(Failure::invalid("part", words).hint("loci list shows ids").into());
         }
@@ -136,7 +144,8 @@ fn wanted(word: Option<&str>) -> Result<Wanted> {
         Some("flagged") => Wanted::Flagged,
         Some("all") => Wanted::All,
         Some(_) => {
-            let words = "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";
+            let words =
+                "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";
             return Err(Failure::invalid("status", words).into());
         }
     })
@@ -155,38 +164,62 @@ mod tests {
     }
 
     fn found(house: &House, part: &str) -> Vec<(String, bool)> {
-        let reply = house.reader.find(&FindRequest { part: part.to_owned() }, &named("a"), house.now).expect("is found");
-        reply.memories.into_iter().map(|found| (found.memory.id.to_string(), found.visible)).collect()
+        let reply = house
+            .reader
+            .find(&FindRequest { part: part.to_owned() }, &named("a"), house.now)
+            .expect("is found");
+        reply
+            .memories
+            .into_iter()
+            .map(|found| (found.memory.id.to_string(), found.visible))
+            .collect()
     }
 
     #[test]
     fn a_part_of_an_id_finds_what_begins_or_ends_so_in_every_project() {
         let mut house = House::new();
-        let ours = house.store("a", json!({"content": "Ours", "type": "episodic"}), None).id.to_string();
-        let theirs = house.store("b", json!({"content": "Theirs", "type": "episodic"}), None).id.to_string();
+        let ours =
+            house.store("a", json!({"content": "Ours", "type": "episodic"}), None).id.to_string();
+        let theirs =
+            house.store("b", json!({"content": "Theirs", "type": "episodic"}), None).id.to_string();
         assert_eq!(found(&house, &ours), [(ours.clone(), true)]);
         assert_eq!(found(&house, &ours[28..].to_uppercase()), [(ours.clone(), true)]);
         assert_eq!(found(&house, &theirs[26..]), [(theirs.clone(), false)]);
         assert_eq!(found(&house, &ours[..4]), [(theirs, false), (ours, true)]);
         assert!(found(&house, "ffffffff").is_empty());
         for wrong in ["", "abc", "%%%%", "____", "zzzz", &"a".repeat(37)] {
-            assert!(house.reader.find(&FindRequest { part: wrong.to_owned() }, &named("a"), house.now).is_err(), "{wrong}");
+            assert!(
+                house
+                    .reader
+                    .find(&FindRequest { part: wrong.to_owned() }, &named("a"), house.now)
+                    .is_err(),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn age_confidence_and_origin_narrow_the_list() {
         let mut house = House::new();
-        let sure = house.store("a", json!({"content": "Sure", "type": "semantic"}), None).id.to_string();
-        let vague = house.store("b", json!({"content": "Vague", "type": "semantic", "confidence": 0.2}), None).id.to_string();
+        let sure =
+            house.store("a", json!({"content": "Sure", "type": "semantic"}), None).id.to_string();
+        let vague = house
+            .store("b", json!({"content": "Vague", "type": "semantic", "confidence": 0.2}), None)
+            .id
+            .to_string();
         house.now = house.now.plus(10 * DAY);
-        let new = house.store("a", json!({"content": "New", "type": "semantic"}), None).id.to_string();
+        let new =
+            house.store("a", json!({"content": "New", "type": "semantic"}), None).id.to_string();
         let none: [&str; 0] = [];
         assert_eq!(ids(&house, json!({})), [new.as_str(), &vague, &sure]);
         assert_eq!(ids(&house, json!({"older_than_seconds": 864_000})), [vague.as_str(), &sure]);
         assert_eq!(ids(&house, json!({"older_than_seconds": 864_001})), none);
         assert_eq!(ids(&house, json!({"confidence_below": 0.5})), [vague.as_str()]);
-        assert_eq!(ids(&house, json!({"group": "b"})), [new.as_str(), &vague, &sure], "global ones are seen from everywhere");
+        assert_eq!(
+            ids(&house, json!({"group": "b"})),
+            [new.as_str(), &vague, &sure],
+            "global ones are seen from everywhere"
+        );
         assert_eq!(ids(&house, json!({"group": "b", "from_group": true})), [vague.as_str()]);
     }
 }

@@ -62,9 +62,15 @@ impl Loading {
         Some(match self.origin.get()? {
             Origin::File => "read from the file beside the database",
             Origin::Database | Origin::Instead(Unfit::Absent) => "built from the database",
-            Origin::Instead(Unfit::Unreadable) => "built from the database: the file beside it cannot be read",
-            Origin::Instead(Unfit::Damaged) => "built from the database: the file beside it was damaged",
-            Origin::Instead(Unfit::Another) => "built from the database: the file beside it was of another state, model or build",
+            Origin::Instead(Unfit::Unreadable) => {
+                "built from the database: the file beside it cannot be read"
+            }
+            Origin::Instead(Unfit::Damaged) => {
+                "built from the database: the file beside it was damaged"
+            }
+            Origin::Instead(Unfit::Another) => {
+                "built from the database: the file beside it was of another state, model or build"
+            }
         })
     }
 
@@ -109,7 +115,10 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     }
     let wants_mentions = upkeep::owes_mentions(&conn)?;
     let upkeep::Begun { check, word } = upkeep::begin(&conn, path)?;
-    let kept = word.zip(lies).filter(|_| schema == migrate::SCHEMA).map(|(word, lies)| State { word, lies });
+    let kept = word
+        .zip(lies)
+        .filter(|_| schema == migrate::SCHEMA)
+        .map(|(word, lies)| State { word, lies });
     let loading = Loading::default();
     loading.all.store(memories::count(&conn)?, Ordering::Relaxed);
     let shared = Arc::new(Shared {
@@ -166,14 +175,16 @@ impl Writer {
         let unfit = match self.kept.take() {
             None if sidecar::path(path).exists() => Unfit::Another,
             None => Unfit::Absent,
-            Some(state) => match sidecar::read(path, &state, &self.shared.settings().model, loading)? {
-                Ok(index) if index.held().0 == memories::count(&self.conn)? => {
-                    let _ = sidecar::remove(path);
-                    return Ok((index, Origin::File));
+            Some(state) => {
+                match sidecar::read(path, &state, &self.shared.settings().model, loading)? {
+                    Ok(index) if index.held().0 == memories::count(&self.conn)? => {
+                        let _ = sidecar::remove(path);
+                        return Ok((index, Origin::File));
+                    }
+                    Ok(_) => Unfit::Another,
+                    Err(unfit) => unfit,
                 }
-                Ok(_) => Unfit::Another,
-                Err(unfit) => unfit,
-            },
+            }
         };
         let _ = sidecar::remove(path);
         let index = from_database(&self.conn, &self.shared)?;
@@ -205,7 +216,9 @@ fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
             loading.count();
             loading.goes_on()
         });
-        let understood = reading.join().unwrap_or_else(|_| Err(Failure::new(Code::Internal, "a fault of loci ended the load").into()));
+        let understood = reading.join().unwrap_or_else(|_| {
+            Err(Failure::new(Code::Internal, "a fault of loci ended the load").into())
+        });
         texts?;
         index.understand(understood?);
         Ok(index)

@@ -16,7 +16,12 @@ const NAMES: usize = 32;
 pub(crate) fn of(metadata: &Map<String, Value>) -> Vec<String> {
     let aliases = metadata.get("aliases").and_then(Value::as_array).into_iter().flatten();
     let given = metadata.get("name").into_iter().chain(aliases).filter_map(Value::as_str);
-    let mut names: Vec<String> = given.map(words).filter(|words| worth_finding(words)).map(|words| words.join(" ")).take(NAMES).collect();
+    let mut names: Vec<String> = given
+        .map(words)
+        .filter(|words| worth_finding(words))
+        .map(|words| words.join(" "))
+        .take(NAMES)
+        .collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -25,19 +30,24 @@ pub(crate) fn of(metadata: &Map<String, Value>) -> Vec<String> {
 /// A single letter, or a number, names nothing.
 fn worth_finding(words: &[String]) -> bool {
     let letters = words.iter().flat_map(|word| word.chars()).filter(|c| c.is_alphabetic()).count();
-    (1..=WORDS).contains(&words.len()) && letters >= 1 && words.iter().map(|word| word.chars().count()).sum::<usize>() >= 2
+    (1..=WORDS).contains(&words.len())
+        && letters >= 1
+        && words.iter().map(|word| word.chars().count()).sum::<usize>() >= 2
 }
 
 /// Everything in a text that could be a name: each run of up to six words.
 pub(crate) fn candidates(text: &str) -> HashSet<String> {
     let words = words(text);
-    let runs = (0..words.len()).flat_map(|start| (start + 1..=(start + WORDS).min(words.len())).map(move |end| (start, end)));
+    let runs = (0..words.len()).flat_map(|start| {
+        (start + 1..=(start + WORDS).min(words.len())).map(move |end| (start, end))
+    });
     runs.map(|(start, end)| words[start..end].join(" ")).collect()
 }
 
 /// The first part of a name that stands in a script without blanks, as a text would have it; none for other names.
 pub(crate) fn unspaced(name: &str) -> Option<String> {
-    let characters: Vec<&str> = name.split(' ').take_while(|word| word.starts_with(split::is_unspaced)).collect();
+    let characters: Vec<&str> =
+        name.split(' ').take_while(|word| word.starts_with(split::is_unspaced)).collect();
     (!characters.is_empty()).then(|| characters.concat())
 }
 
@@ -62,7 +72,10 @@ mod tests {
 
     #[test]
     fn names_and_aliases_are_read_without_case_and_marks() {
-        assert_eq!(names(&json!({"name": "John  Smith", "aliases": ["JS", "john-smith", "7", "x"]})), ["john smith", "js"]);
+        assert_eq!(
+            names(&json!({"name": "John  Smith", "aliases": ["JS", "john-smith", "7", "x"]})),
+            ["john smith", "js"]
+        );
         assert!(names(&json!({"name": 3, "aliases": "no list"})).is_empty());
     }
 

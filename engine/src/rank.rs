@@ -46,7 +46,11 @@ const LEAST: f64 = 0.01;
 const RRF_DEPTH: usize = 100;
 
 /// The score of each candidate.
-pub(crate) fn scores(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
+pub(crate) fn scores(
+    fusion: Fusion,
+    with_vectors: bool,
+    candidates: &[Candidate],
+) -> Vec<(usize, f64)> {
     match fusion {
         Fusion::Weighted { .. } | Fusion::Soft => weighted(fusion, with_vectors, candidates),
         Fusion::Rrf { k } => reciprocal(k, candidates),
@@ -91,7 +95,10 @@ fn weighted(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec
 fn reciprocal(k: f64, candidates: &[Candidate]) -> Vec<(usize, f64)> {
     let mut scores = vec![0.0; candidates.len()];
     for leg in LEGS {
-        scores.iter_mut().zip(places(candidates, leg)).for_each(|(score, place)| *score += of_place(k, place));
+        scores
+            .iter_mut()
+            .zip(places(candidates, leg))
+            .for_each(|(score, place)| *score += of_place(k, place));
     }
     candidates.iter().zip(scores).map(|(c, score)| (c.slot, score)).collect()
 }
@@ -103,8 +110,13 @@ pub(crate) fn of_place(k: f64, place: Option<usize>) -> f64 {
 
 /// The place of each candidate in one leg's list, 1 for the best; none for those that are not on it.
 pub(crate) fn places(candidates: &[Candidate], leg: fn(&Candidate) -> f64) -> Vec<Option<usize>> {
-    let mut order: Vec<usize> = (0..candidates.len()).filter(|i| leg(&candidates[*i]) > LEAST).collect();
-    order.sort_by(|a, b| leg(&candidates[*b]).total_cmp(&leg(&candidates[*a])).then(candidates[*b].slot.cmp(&candidates[*a].slot)));
+    let mut order: Vec<usize> =
+        (0..candidates.len()).filter(|i| leg(&candidates[*i]) > LEAST).collect();
+    order.sort_by(|a, b| {
+        leg(&candidates[*b])
+            .total_cmp(&leg(&candidates[*a]))
+            .then(candidates[*b].slot.cmp(&candidates[*a].slot))
+    });
     let mut places = vec![None; candidates.len()];
     order.into_iter().zip(1..).for_each(|(i, place)| places[i] = Some(place));
     places
@@ -129,7 +141,11 @@ mod tests {
 
     #[test]
     fn both_legs_count_half() {
-        let ranked = rank(Fusion::default(), true, &[candidate(0, 0.8, 0.0), candidate(1, 0.0, 1.0), candidate(2, 0.6, 0.6)]);
+        let ranked = rank(
+            Fusion::default(),
+            true,
+            &[candidate(0, 0.8, 0.0), candidate(1, 0.0, 1.0), candidate(2, 0.6, 0.6)],
+        );
         assert_eq!(order(&ranked), [2, 1, 0]);
         assert!((ranked[0].1 - 0.6).abs() < 1e-12);
     }
@@ -142,8 +158,15 @@ mod tests {
 
     #[test]
     fn reciprocal_rank_fusion_is_the_sum_of_reciprocal_ranks() {
-        let ranked = rank(Fusion::Rrf { k: 60.0 }, true, &[candidate(0, 0.9, 0.1), candidate(1, 0.1, 0.9), candidate(2, 0.5, 0.0)]);
-        assert!((ranked[0].1 - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-9 || (ranked[0].1 - (1.0 / 61.0 + 1.0 / 63.0)).abs() < 1e-9);
+        let ranked = rank(
+            Fusion::Rrf { k: 60.0 },
+            true,
+            &[candidate(0, 0.9, 0.1), candidate(1, 0.1, 0.9), candidate(2, 0.5, 0.0)],
+        );
+        assert!(
+            (ranked[0].1 - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-9
+                || (ranked[0].1 - (1.0 / 61.0 + 1.0 / 63.0)).abs() < 1e-9
+        );
         assert_eq!(ranked.last().map(|(slot, _)| *slot), Some(2));
     }
 

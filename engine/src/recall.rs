@@ -18,7 +18,9 @@ use loci_proto::explain::{Explained, Why};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
-use loci_proto::recall::{Degraded, MaxResults, RecallReply, RecallRequest, Recalled, Source, TokenBudget};
+use loci_proto::recall::{
+    Degraded, MaxResults, RecallReply, RecallRequest, Recalled, Source, TokenBudget,
+};
 use memories::{BySeq, Memory, Status};
 
 /// Relations that are given with an entity.
@@ -115,8 +117,15 @@ pub fn text_to_embed(request: &RecallRequest) -> Result<Option<&str>> {
 fn wanted(request: &RecallRequest) -> Result<Wanted<'_>> {
     if let Some(ids) = &request.ids {
         if ids.len() > limits::RECALL_IDS {
-            let message = format!("holds {} ids; at most {} can be shown at once", ids.len(), limits::RECALL_IDS);
-            return Err(Failure::new(Code::TooMany, message).at("ids").hint("Ask in several calls").into());
+            let message = format!(
+                "holds {} ids; at most {} can be shown at once",
+                ids.len(),
+                limits::RECALL_IDS
+            );
+            return Err(Failure::new(Code::TooMany, message)
+                .at("ids")
+                .hint("Ask in several calls")
+                .into());
         }
         if !ids.is_empty() {
             return Ok(Wanted::Ids(ids));
@@ -124,7 +133,9 @@ fn wanted(request: &RecallRequest) -> Result<Wanted<'_>> {
     }
     match request.query.as_deref() {
         Some(text) if !text.trim().is_empty() => Ok(Wanted::Text(text)),
-        _ => Err(Failure::invalid("query", "is missing").hint("Give a query, or ids of memories to show in full").into()),
+        _ => Err(Failure::invalid("query", "is missing")
+            .hint("Give a query, or ids of memories to show in full")
+            .into()),
     }
 }
 
@@ -148,7 +159,8 @@ impl Reader {
         let request = question.request;
         let (found, explain) = self.candidates(question, group, text)?;
         let degraded = found.early.then(|| early::degraded(question.degraded));
-        let question = Question { degraded: degraded.as_ref().unwrap_or(question.degraded), ..question };
+        let question =
+            Question { degraded: degraded.as_ref().unwrap_or(question.degraded), ..question };
         let limit = self.limit(request);
         let reply = RecallReply {
             total_matched: found.matched,
@@ -167,19 +179,31 @@ impl Reader {
                 continue;
             }
             let Some(memory) = memories.get(candidate.seq)? else { continue };
-            match hits.iter_mut().find(|hit| candidate.near.contains(&hit.place) && collapse::same(&hit.memory, &memory)) {
+            match hits.iter_mut().find(|hit| {
+                candidate.near.contains(&hit.place) && collapse::same(&hit.memory, &memory)
+            }) {
                 Some(said) => {
                     said.also.push(memory.id);
                     collapsed += 1;
                 }
                 None if wanted => {
                     let sources = sources(&mut memories, &candidate.below)?;
-                    hits.push(Hit { score: Some(candidate.score), why: candidate.why, place, sources, ..Hit::of(memory) });
+                    hits.push(Hit {
+                        score: Some(candidate.score),
+                        why: candidate.why,
+                        place,
+                        sources,
+                        ..Hit::of(memory)
+                    });
                 }
                 None => {}
             }
         }
-        let explain = explain.map(|told| Explained { collapsed, over_limit: told.ranked.saturating_sub(hits.len() + collapsed), ..told });
+        let explain = explain.map(|told| Explained {
+            collapsed,
+            over_limit: told.ranked.saturating_sub(hits.len() + collapsed),
+            ..told
+        });
         // Given back: entities find their relations by the same statement.
         drop(memories);
         let answer = self.answer(question, group, RecallReply { explain, ..reply }, hits);
@@ -192,13 +216,23 @@ impl Reader {
     }
 
     /// Asks the index: somewhat more than is wanted, best first.
-    fn candidates(&self, question: Question<'_>, group: &Group, text: &str) -> Result<(Candidates, Option<Explained>)> {
+    fn candidates(
+        &self,
+        question: Question<'_>,
+        group: &Group,
+        text: &str,
+    ) -> Result<(Candidates, Option<Explained>)> {
         let request = question.request;
         let (days, settings) = (Days::of(request)?, self.shared.settings());
         let filter = self.filter(question, group);
         let warm = self.shared.warm();
-        let early = warm.is_none().then(|| early::index(&self.conn, &filter, days, query::head(text).0)).transpose()?;
-        let Some(index) = warm.as_deref().or(early.as_ref()) else { return Ok((Candidates::default(), None)) };
+        let early = warm
+            .is_none()
+            .then(|| early::index(&self.conn, &filter, days, query::head(text).0))
+            .transpose()?;
+        let Some(index) = warm.as_deref().or(early.as_ref()) else {
+            return Ok((Candidates::default(), None));
+        };
         let mut mask = index.mask(&filter);
         if days != Days::default() {
             mask.narrow(|slot| days.hold(index.said(slot).day));
@@ -224,14 +258,19 @@ impl Reader {
             ..Explained::default()
         });
         let near = collapse::near(index, &found.ranked);
-        let below = |slot: &usize| found.spoken.get(slot).into_iter().flatten().map(|slot| index.seq(*slot)).collect();
+        let below = |slot: &usize| {
+            found.spoken.get(slot).into_iter().flatten().map(|slot| index.seq(*slot)).collect()
+        };
         let mut whys = found.account.map(|account| account.whys.into_iter());
         let candidate = |((slot, score), near): ((usize, f64), Vec<usize>)| {
             let why = whys.as_mut().and_then(Iterator::next);
             Candidate { seq: index.seq(slot), score, near, below: below(&slot), why }
         };
         let ranked = found.ranked.into_iter().zip(near).map(candidate).collect();
-        Ok((Candidates { early: early.is_some(), ranked, matched: found.matched, weak: found.weak }, explain))
+        Ok((
+            Candidates { early: early.is_some(), ranked, matched: found.matched, weak: found.weak },
+            explain,
+        ))
     }
 
     /// What the project sees, whatever else the call asks for.
@@ -258,24 +297,37 @@ impl Reader {
             if found.iter().any(|hit| hit.memory.id == *id) || reply.missing.contains(id) {
                 continue;
             }
-            match memories::by_id(&self.conn, id)?.filter(|memory| can_show(memory, group, question.now)) {
+            match memories::by_id(&self.conn, id)?
+                .filter(|memory| can_show(memory, group, question.now))
+            {
                 Some(memory) => found.push(Hit::of(memory)),
                 None => reply.missing.push(id.clone()),
             }
         }
         reply.total_matched = found.len();
         reply.note = match question.request {
-            RecallRequest { query: Some(_), .. } => Some("query was ignored because ids were given".to_owned()),
-            RecallRequest { explain: true, .. } => Some("explain was ignored because ids are not ranked".to_owned()),
+            RecallRequest { query: Some(_), .. } => {
+                Some("query was ignored because ids were given".to_owned())
+            }
+            RecallRequest { explain: true, .. } => {
+                Some("explain was ignored because ids are not ranked".to_owned())
+            }
             _ => None,
         };
         self.answer(question, group, reply, found)
     }
 
-    fn answer(&self, question: Question<'_>, group: &Group, mut reply: RecallReply, found: Vec<Hit>) -> Result<Answer> {
+    fn answer(
+        &self,
+        question: Question<'_>,
+        group: &Group,
+        mut reply: RecallReply,
+        found: Vec<Hit>,
+    ) -> Result<Answer> {
         let settings = &self.shared.settings();
         let short = question.request.summary_only;
-        let usual = if short { settings.preload_token_budget } else { settings.recall_token_budget };
+        let usual =
+            if short { settings.preload_token_budget } else { settings.recall_token_budget };
         let room = question.request.token_budget.map_or(usual, TokenBudget::get);
         let seqs: Vec<i64> = found.iter().map(|hit| hit.memory.seq).collect();
         let mut whys = Vec::new();
@@ -289,13 +341,22 @@ impl Reader {
                 continue;
             }
             let relations = self.relations(&memory, &sight, RELATIONS, false)?;
-            results.push(Recalled { relations, also, sources, ..full(confidence(&memory), memory, score) });
+            results.push(Recalled {
+                relations,
+                also,
+                sources,
+                ..full(confidence(&memory), memory, score)
+            });
         }
         reply.degraded = question.degraded.clone();
         let explained = reply.explain.take();
         budget::fit(&mut reply, results, room);
         budget::explain(&mut reply, explained, whys);
-        let given = if short || question.request.dry_run { Vec::new() } else { seqs.into_iter().take(reply.results.len()).collect() };
+        let given = if short || question.request.dry_run {
+            Vec::new()
+        } else {
+            seqs.into_iter().take(reply.results.len()).collect()
+        };
         Ok(Answer { reply, given })
     }
 }
@@ -306,13 +367,17 @@ fn sources(memories: &mut BySeq<'_>, below: &[i64]) -> Result<Vec<Source>> {
     for seq in below {
         // It may have been forgotten since the index was asked.
         let source = memories.get(*seq)?.filter(|memory| memory.status == Status::Compacted);
-        sources.extend(source.map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }));
+        sources.extend(
+            source
+                .map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }),
+        );
     }
     Ok(sources)
 }
 
 fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
-    let visible = memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
+    let visible =
+        memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
     visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
 }
 

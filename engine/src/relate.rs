@@ -27,10 +27,16 @@ impl Writer {
             let subject = entity(change, &sight, "subject_id", &request.subject_id)?;
             let object = entity(change, &sight, "object_id", &request.object_id)?;
             if subject.seq == object.seq {
-                return Err(Failure::invalid("object_id", "is the subject itself").hint("Name another entity").into());
+                return Err(Failure::invalid("object_id", "is the subject itself")
+                    .hint("Name another entity")
+                    .into());
             }
             if request.evidence.len() > limits::EVIDENCE {
-                return Err(Failure::invalid("evidence", format!("holds more than {} ids", limits::EVIDENCE)).into());
+                return Err(Failure::invalid(
+                    "evidence",
+                    format!("holds more than {} ids", limits::EVIDENCE),
+                )
+                .into());
             }
             let known = relations::find(change.conn, &subject.id, &predicate, &object.id)?;
             let created = known.is_none();
@@ -54,13 +60,32 @@ impl Writer {
     }
 }
 
-fn make(change: &mut Change<'_>, subject: &Memory, predicate: &str, object: &Memory) -> Result<String> {
+fn make(
+    change: &mut Change<'_>,
+    subject: &Memory,
+    predicate: &str,
+    object: &Memory,
+) -> Result<String> {
     let id = uuid::Uuid::now_v7().to_string();
-    let new = New { id: &id, subject: &subject.id, predicate, object: &object.id, confidence: Confidence::FULL };
+    let new = New {
+        id: &id,
+        subject: &subject.id,
+        predicate,
+        object: &object.id,
+        confidence: Confidence::FULL,
+    };
     relations::insert(change.conn, &new, change.call.now)?;
     change.made(Row::Relation(id.clone()));
-    change.log(Operation::Relate, &subject.id, &json!({"relation": id, "predicate": predicate, "object": object.id}))?;
-    change.log(Operation::Relate, &object.id, &json!({"relation": id, "predicate": predicate, "subject": subject.id}))?;
+    change.log(
+        Operation::Relate,
+        &subject.id,
+        &json!({"relation": id, "predicate": predicate, "object": object.id}),
+    )?;
+    change.log(
+        Operation::Relate,
+        &object.id,
+        &json!({"relation": id, "predicate": predicate, "subject": subject.id}),
+    )?;
     Ok(id)
 }
 
@@ -68,11 +93,15 @@ fn entity(change: &Change<'_>, sight: &Sight, field: &str, id: &MemoryId) -> Res
     let memory = sight.find(change.conn, field, id)?;
     if memory.kind != MemoryType::Entity {
         let message = format!("names a memory that is no entity but {}: {id}", memory.kind);
-        return Err(Failure::invalid(field, message).hint("Store the person or thing as an entity first").into());
+        return Err(Failure::invalid(field, message)
+            .hint("Store the person or thing as an entity first")
+            .into());
     }
     if memory.status != Status::Active {
         let message = format!("names an entity that is {}: {id}", memory.status.as_str());
-        return Err(Failure::invalid(field, message).hint("Restore it first, or name the one that took its place").into());
+        return Err(Failure::invalid(field, message)
+            .hint("Restore it first, or name the one that took its place")
+            .into());
     }
     Ok(memory)
 }
@@ -80,10 +109,16 @@ fn entity(change: &Change<'_>, sight: &Sight, field: &str, id: &MemoryId) -> Res
 /// The predicate without blanks around it.
 pub(crate) fn predicate(text: &str) -> Result<String> {
     let text = text.trim();
-    let refuse = |why: String| Err(Failure::invalid("predicate", why).hint("For example works_at, manages, part_of").into());
+    let refuse = |why: String| {
+        Err(Failure::invalid("predicate", why)
+            .hint("For example works_at, manages, part_of")
+            .into())
+    };
     match text.chars().count() {
         0 => refuse("is empty".to_owned()),
-        n if n > limits::PREDICATE_CHARS => refuse(format!("has {n} characters; at most {} are kept", limits::PREDICATE_CHARS)),
+        n if n > limits::PREDICATE_CHARS => {
+            refuse(format!("has {n} characters; at most {} are kept", limits::PREDICATE_CHARS))
+        }
         _ if text.chars().any(char::is_control) => refuse("holds a control character".to_owned()),
         _ => Ok(text.to_owned()),
     }

@@ -25,7 +25,10 @@ impl Writer {
             if was != Status::Active {
                 if let Some(twin) = memories::twin(change.conn, &memory)? {
                     let message = format!("says what an active memory says: {twin}");
-                    return Err(Failure::new(Code::Conflict, message).at("memory_id").hint("Nothing is lost; use that one").into());
+                    return Err(Failure::new(Code::Conflict, message)
+                        .at("memory_id")
+                        .hint("Nothing is lost; use that one")
+                        .into());
                 }
                 change.keep(Row::Memory(memory.seq))?;
                 memories::set_status(change.conn, memory.seq, Standing::ACTIVE, call.now)?;
@@ -33,7 +36,12 @@ impl Writer {
                 change.touch(memory.seq);
                 act = change.write_down("restore")?;
             }
-            Ok(RestoreReply { id: memory.id, status: "active".to_owned(), was: was.as_str().to_owned(), act })
+            Ok(RestoreReply {
+                id: memory.id,
+                status: "active".to_owned(),
+                was: was.as_str().to_owned(),
+                act,
+            })
         })
     }
 }

@@ -93,14 +93,28 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     let telling = sought.telling == Telling::Parts;
     let own = if telling { scored.clone() } else { Vec::new() };
     let mut found = found(index, &above, scored, (matched, sought.limit));
-    found.account = telling.then(|| legs().account(sought, soft, &Outcome { scored: &own, linked: &linked, ranked: &found.ranked }));
-    let floor = if soft.is_some() { Some(soft::WEAK) } else { rank::floor(sought.fusion, sought.asked.is_some()) };
+    found.account = telling.then(|| {
+        legs().account(
+            sought,
+            soft,
+            &Outcome { scored: &own, linked: &linked, ranked: &found.ranked },
+        )
+    });
+    let floor = if soft.is_some() {
+        Some(soft::WEAK)
+    } else {
+        rank::floor(sought.fusion, sought.asked.is_some())
+    };
     // What the floor is compared with is what a short question without links would give.
     let more = |slot: usize| match soft {
         Some(asked) if longer > 0.0 => longer * f64::from(index.cosines(&Stepped::from(&asked.vector), &[narrow(slot)])[0]).max(0.0),
         _ => 0.0,
     } + linked.get(&slot).copied().unwrap_or(0.0);
-    found.weak = found.ranked.first().zip(floor).is_some_and(|((slot, best), floor)| *best - more(*slot) < floor);
+    found.weak = found
+        .ranked
+        .first()
+        .zip(floor)
+        .is_some_and(|((slot, best), floor)| *best - more(*slot) < floor);
     found
 }
 
@@ -133,11 +147,16 @@ impl<'a> Legs<'a> {
         let having = |terms: &Vec<String>| {
             let Some(list) = index.words().list(terms) else { return Vec::new() };
             let found = list.iter().filter(|(slot, _)| mask.admits(*slot));
-            found.map(|(slot, times)| (mask.rank(slot), times, index.words().length(slot))).collect()
+            found
+                .map(|(slot, times)| (mask.rank(slot), times, index.words().length(slot)))
+                .collect()
         };
         Self {
             words: words(index, sought.text).iter().map(having).collect(),
-            cosines: sought.asked.map_or_else(|| vec![0.0; slots.len()], |asked| index.cosines(&Stepped::from(&asked.vector), &slots)),
+            cosines: sought.asked.map_or_else(
+                || vec![0.0; slots.len()],
+                |asked| index.cosines(&Stepped::from(&asked.vector), &slots),
+            ),
             named: named.iter().map(|slot| mask.rank(*slot)).collect(),
             among: among(index, mask),
             index,
@@ -163,7 +182,8 @@ impl<'a> Legs<'a> {
 
     /// For each memory whether it matches by a word, by its name, or by meaning.
     fn matching(&self) -> Vec<bool> {
-        let mut matching: Vec<bool> = (0..self.slots.len()).map(|at| self.cosines[at] >= MATCH_COSINE).collect();
+        let mut matching: Vec<bool> =
+            (0..self.slots.len()).map(|at| self.cosines[at] >= MATCH_COSINE).collect();
         self.words.iter().flatten().for_each(|(at, ..)| matching[*at] = true);
         self.named.iter().for_each(|at| matching[*at] = true);
         matching
@@ -175,7 +195,10 @@ impl<'a> Legs<'a> {
 
     fn matching_candidates(&self) -> Vec<Candidate> {
         let (matching, lexical) = (self.matching(), self.lexical(bm25::PLAIN));
-        (0..self.slots.len()).filter(|at| matching[*at]).map(|at| self.candidate(at, &lexical)).collect()
+        (0..self.slots.len())
+            .filter(|at| matching[*at])
+            .map(|at| self.candidate(at, &lexical))
+            .collect()
     }
 
     fn plain(&self, sought: &Sought<'_>) -> Ranked {
@@ -189,7 +212,11 @@ impl<'a> Legs<'a> {
         let items = self.items(sought, &places, &self.lexical(bm25::SHORT));
         let question = self.question(sought, asked);
         let scores = soft::scores(&items, &orders, &question);
-        let made = places.iter().zip(scores).map(|(at, score)| Scored { slot: self.slot(*at), score, matches: matching[*at] });
+        let made = places.iter().zip(scores).map(|(at, score)| Scored {
+            slot: self.slot(*at),
+            score,
+            matches: matching[*at],
+        });
         let matched = matching.iter().filter(|matches| **matches).count();
         Ranked { scored: worth_giving(made.collect(), matched), matched, longer: question.longer() }
     }
@@ -205,18 +232,24 @@ impl<'a> Legs<'a> {
         let ((places, orders), lexical) = (self.orders(), self.lexical(bm25::SHORT));
         let items = self.items(sought, &places, &lexical);
         let parts = soft::parts(&items, &orders, &self.question(sought, asked));
-        let candidates: Vec<Candidate> = places.iter().map(|at| self.candidate(*at, &lexical)).collect();
+        let candidates: Vec<Candidate> =
+            places.iter().map(|at| self.candidate(*at, &lexical)).collect();
         let of = Of { candidates: &candidates, outcome, index: self.index };
         Account { ranking: "soft", whys: explain::soft(&of, &parts) }
     }
 
     fn question(&self, sought: &Sought<'_>, asked: &Asked) -> soft::Question {
-        let having = |terms: &[String]| self.index.words().list(terms).map_or(0, |list| list.count_in(self.mask));
+        let having = |terms: &[String]| {
+            self.index.words().list(terms).map_or(0, |list| list.count_in(self.mask))
+        };
         question(self.index, self.mask, (sought, asked), having)
     }
 
     fn items(&self, sought: &Sought<'_>, places: &[usize], lexical: &[f64]) -> Vec<Item<'a>> {
-        let called = self.index.sayings().called(&query::tokens(sought.text).collect(), |slot| self.mask.admits(slot));
+        let called = self
+            .index
+            .sayings()
+            .called(&query::tokens(sought.text).collect(), |slot| self.mask.admits(slot));
         let item = |at: &usize| {
             let said = self.index.said(self.slot(*at));
             Item {
@@ -239,14 +272,24 @@ impl<'a> Legs<'a> {
             places.sort_by_key(group);
         }
         let print = self.mask.print();
-        let link = |block: &[usize]| self.index.link((group(&block[0]), print), block.iter().rev().map(|at| self.slot(*at)));
-        let orders = places.chunk_by(|a, b| group(a) == group(b)).map(|block| Order { len: block.len(), link: link(block) }).collect();
+        let link = |block: &[usize]| {
+            self.index.link((group(&block[0]), print), block.iter().rev().map(|at| self.slot(*at)))
+        };
+        let orders = places
+            .chunk_by(|a, b| group(a) == group(b))
+            .map(|block| Order { len: block.len(), link: link(block) })
+            .collect();
         (places, orders)
     }
 }
 
 /// The admitted memories whose cosine to a vector is greater than this, by slot. Of many only those are looked at that may be.
-pub(crate) fn near(index: &Index, mask: &Mask, vector: &Embedding, threshold: f64) -> Vec<(usize, f32)> {
+pub(crate) fn near(
+    index: &Index,
+    mask: &Mask,
+    vector: &Embedding,
+    threshold: f64,
+) -> Vec<(usize, f32)> {
     let rough = Rough::new(vector.as_slice());
     let may_be = |estimate: f32| f64::from(estimate) > threshold - OFF;
     let mut slots: Vec<u32> = Vec::new();
@@ -255,14 +298,28 @@ pub(crate) fn near(index: &Index, mask: &Mask, vector: &Embedding, threshold: f6
     } else {
         for (number, word) in mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
             let estimates = index.estimates(&rough, number);
-            slots.extend((0..64).filter(|at| word >> at & 1 == 1 && may_be(estimates[*at])).map(|at| narrow(number * 64 + at)));
+            slots.extend(
+                (0..64)
+                    .filter(|at| word >> at & 1 == 1 && may_be(estimates[*at]))
+                    .map(|at| narrow(number * 64 + at)),
+            );
         }
-        slots.extend(index.estimates_of_others(&rough, mask).filter(|(_, estimate)| may_be(*estimate)).map(|(slot, _)| narrow(slot)));
+        slots.extend(
+            index
+                .estimates_of_others(&rough, mask)
+                .filter(|(_, estimate)| may_be(*estimate))
+                .map(|(slot, _)| narrow(slot)),
+        );
         slots.sort_unstable();
         slots.dedup();
     }
     let cosines = index.cosines(&Stepped::from(vector), &slots);
-    slots.into_iter().map(|slot| slot as usize).zip(cosines).filter(|(_, cosine)| f64::from(*cosine) > threshold).collect()
+    slots
+        .into_iter()
+        .map(|slot| slot as usize)
+        .zip(cosines)
+        .filter(|(_, cosine)| f64::from(*cosine) > threshold)
+        .collect()
 }
 
 /// The admitted memories, as far as BM25 asks.
@@ -287,7 +344,12 @@ fn worth_giving(mut scored: Vec<Scored>, matched: usize) -> Vec<(usize, f64)> {
 }
 
 /// The best of what was scored, once summaries have spoken for what is below them.
-fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, limit): (usize, usize)) -> Found {
+fn found(
+    index: &Index,
+    above: &Above,
+    mut scored: Vec<(usize, f64)>,
+    (matched, limit): (usize, usize),
+) -> Found {
     let by_themselves = scored.len();
     let spoken = above.speak(&mut scored, limit);
     let matched = matched + scored.len() - by_themselves;
@@ -295,15 +357,32 @@ fn found(index: &Index, above: &Above, mut scored: Vec<(usize, f64)>, (matched, 
         *score *= spoken::weight(index, *slot);
     }
     let all = scored.iter().filter(|(_, score)| *score > 0.0).count();
-    Found { ranked: rank::best(scored, limit + collapse::SPARE), all, spoken, matched, weak: false, account: None }
+    Found {
+        ranked: rank::best(scored, limit + collapse::SPARE),
+        all,
+        spoken,
+        matched,
+        weak: false,
+        account: None,
+    }
 }
 
 /// What is known of a question; `having` counts the admitted memories that have a word.
-fn question(index: &Index, mask: &Mask, (sought, asked): (&Sought<'_>, &Asked), having: impl FnMut(&[String]) -> usize) -> soft::Question {
+fn question(
+    index: &Index,
+    mask: &Mask,
+    (sought, asked): (&Sought<'_>, &Asked),
+    having: impl FnMut(&[String]) -> usize,
+) -> soft::Question {
     let words = asked_words(index, &asked.words, mask.count(), having);
     match happened::told(index, mask, sought, asked) {
-        Some((told, day)) => soft::Question::new(sought.text, &told.hold_back(words), sought.today).told_by(&told, day),
-        None => soft::Question::new(sought.text, &words.into_iter().map(|(_, word)| word).collect::<Vec<_>>(), sought.today),
+        Some((told, day)) => soft::Question::new(sought.text, &told.hold_back(words), sought.today)
+            .told_by(&told, day),
+        None => soft::Question::new(
+            sought.text,
+            &words.into_iter().map(|(_, word)| word).collect::<Vec<_>>(),
+            sought.today,
+        ),
     }
 }
 
@@ -314,11 +393,15 @@ fn asked_words<'a>(
     all: usize,
     mut having: impl FnMut(&[String]) -> usize,
 ) -> Vec<(&'a str, Word)> {
-    let terms: Vec<Vec<String>> = asked.iter().map(|(word, _)| index.words().terms_of(word)).collect();
-    let first = (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
+    let terms: Vec<Vec<String>> =
+        asked.iter().map(|(word, _)| index.words().terms_of(word)).collect();
+    let first =
+        (0..terms.len()).filter(|at| !terms[..*at].iter().any(|before| before[0] == terms[*at][0]));
     let first: Vec<usize> = first.take(limits::QUERY_TERMS).collect();
-    let weights = soft::weights(&first.iter().map(|at| having(&terms[*at])).collect::<Vec<_>>(), all);
-    let word = |(at, weight): (usize, f64)| (asked[at].0.as_str(), Word { code: asked[at].1, weight });
+    let weights =
+        soft::weights(&first.iter().map(|at| having(&terms[*at])).collect::<Vec<_>>(), all);
+    let word =
+        |(at, weight): (usize, f64)| (asked[at].0.as_str(), Word { code: asked[at].1, weight });
     first.into_iter().zip(weights).map(word).collect()
 }
 
@@ -326,12 +409,17 @@ fn asked_words<'a>(
 fn words(index: &Index, question: &str) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
     let words = query::words(question).words;
-    words.iter().map(|word| index.words().terms_of(word)).filter(|terms| seen.insert(terms[0].clone())).collect()
+    words
+        .iter()
+        .map(|word| index.words().terms_of(word))
+        .filter(|terms| seen.insert(terms[0].clone()))
+        .collect()
 }
 
 /// The entities that a question names, whatever their status.
 fn named(index: &Index, text: &str) -> impl Iterator<Item = usize> {
-    let names = if index.has_no_names() { HashSet::new() } else { names::candidates(query::head(text).0) };
+    let names =
+        if index.has_no_names() { HashSet::new() } else { names::candidates(query::head(text).0) };
     let seqs: HashSet<i64> = names.iter().flat_map(|name| index.named(name)).copied().collect();
     seqs.into_iter().filter_map(|seq| index.slot(seq))
 }

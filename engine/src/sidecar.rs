@@ -65,13 +65,16 @@ fn beside(database: &Path, suffix: &str) -> PathBuf {
 /// Removes the file, and what is left of one that was not finished. What is no file of ours (a folder) is left where it is: it is never
 /// read either.
 pub(crate) fn remove(database: &Path) -> Result<()> {
-    let removed = [path(database), draft(database)].map(|path| match std::fs::symlink_metadata(&path) {
-        Ok(found) if !found.is_dir() => match std::fs::remove_file(&path) {
-            Err(source) if source.kind() != ErrorKind::NotFound => Err(Error::File { path, source }),
+    let removed =
+        [path(database), draft(database)].map(|path| match std::fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_dir() => match std::fs::remove_file(&path) {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    Err(Error::File { path, source })
+                }
+                _ => Ok(()),
+            },
             _ => Ok(()),
-        },
-        _ => Ok(()),
-    });
+        });
     removed.into_iter().collect()
 }
 
@@ -143,7 +146,8 @@ fn draft_of(database: &Path, index: &Index, state: &State, model: &str) -> io::R
     file.write_all(&part)?;
     file.sync_all()?;
     std::fs::rename(&draft, path(database))?;
-    let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }
 
@@ -164,7 +168,12 @@ pub(crate) enum Unfit {
 ///
 /// # Errors
 /// When the load was stopped.
-pub(crate) fn read(database: &Path, state: &State, model: &str, loading: &Loading) -> Result<Result<Index, Unfit>> {
+pub(crate) fn read(
+    database: &Path,
+    state: &State,
+    model: &str,
+    loading: &Loading,
+) -> Result<Result<Index, Unfit>> {
     let file = match open(&path(database)) {
         Ok(file) => file,
         Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(Err(Unfit::Absent)),
@@ -187,7 +196,9 @@ fn open(path: &Path) -> io::Result<File> {
 /// Compares the head and the checksum; how many bytes of records there are.
 fn checked(mut file: &File, wanted: &[u8], loading: &Loading) -> Result<Result<u64, Unfit>> {
     let length = file.metadata().map_or(0, |found| found.len());
-    let Some(records) = length.checked_sub((wanted.len() + OUT_LEN) as u64) else { return Ok(Err(Unfit::Damaged)) };
+    let Some(records) = length.checked_sub((wanted.len() + OUT_LEN) as u64) else {
+        return Ok(Err(Unfit::Damaged));
+    };
     let mut head = vec![0; wanted.len()];
     if file.read_exact(&mut head).is_err() {
         return Ok(Err(Unfit::Unreadable));
@@ -211,13 +222,21 @@ fn checked(mut file: &File, wanted: &[u8], loading: &Loading) -> Result<Result<u
     Ok(if head == wanted { Ok(records) } else { Err(Unfit::Another) })
 }
 
-fn reopened(mut file: &File, head: usize, records: u64) -> Result<(BufReader<impl Read>, u64), Unfit> {
+fn reopened(
+    mut file: &File,
+    head: usize,
+    records: u64,
+) -> Result<(BufReader<impl Read>, u64), Unfit> {
     use std::io::{Seek, SeekFrom};
     file.seek(SeekFrom::Start(head as u64)).map_err(|_| Unfit::Unreadable)?;
     Ok((BufReader::with_capacity(AT_ONCE, file.take(records)), records))
 }
 
-fn read_records(mut source: impl Read, mut left: u64, loading: &Loading) -> Result<Result<Index, Unfit>> {
+fn read_records(
+    mut source: impl Read,
+    mut left: u64,
+    loading: &Loading,
+) -> Result<Result<Index, Unfit>> {
     let (mut index, mut room, mut bytes) = (Index::default(), bytes::Room::default(), Vec::new());
     while left > 0 {
         loading.goes_on()?;
@@ -226,10 +245,14 @@ fn read_records(mut source: impl Read, mut left: u64, loading: &Loading) -> Resu
             return Ok(Err(Unfit::Damaged));
         }
         let length = u32::from_le_bytes(length);
-        let Some(rest) = left.checked_sub(u64::from(length) + 4) else { return Ok(Err(Unfit::Damaged)) };
+        let Some(rest) = left.checked_sub(u64::from(length) + 4) else {
+            return Ok(Err(Unfit::Damaged));
+        };
         bytes.resize(length as usize, 0);
         let record = source.read_exact(&mut bytes).ok().and_then(|()| room.take(&bytes));
-        let Some(record) = record.filter(|record| index.slot(record.entry.seq).is_none()) else { return Ok(Err(Unfit::Damaged)) };
+        let Some(record) = record.filter(|record| index.slot(record.entry.seq).is_none()) else {
+            return Ok(Err(Unfit::Damaged));
+        };
         index.take_in(record);
         loading.count();
         left = rest;

@@ -18,11 +18,23 @@ fn settings() -> Settings {
 
 fn house() -> House {
     let mut house = House::with(settings());
-    let texts = ["Anna: The zebra crossing is closed", "[2026-01-05] The kettle is on the stove", "Klucze do piwnicy wiszą w kuchni"];
+    let texts = [
+        "Anna: The zebra crossing is closed",
+        "[2026-01-05] The kettle is on the stove",
+        "Klucze do piwnicy wiszą w kuchni",
+    ];
     for (number, text) in texts.iter().enumerate() {
-        house.store_coded("a", json!({"content": text, "type": "semantic"}), &coded(text, leaning(number, 9, 0.9)));
+        house.store_coded(
+            "a",
+            json!({"content": text, "type": "semantic"}),
+            &coded(text, leaning(number, 9, 0.9)),
+        );
     }
-    house.store("a", json!({"content": "Anna", "type": "entity", "metadata": {"name": "Anna"}}), None);
+    house.store(
+        "a",
+        json!({"content": "Anna", "type": "entity", "metadata": {"name": "Anna"}}),
+        None,
+    );
     house
 }
 
@@ -49,7 +61,11 @@ fn origin(house: &House) -> &'static str {
 
 /// Everything that the index of a house answers.
 fn told(house: &House) -> String {
-    let found = house.recall_asked("a", json!({"query": "where is the kettle of Anna"}), Some(&asked("kettle anna", leaning(1, 9, 0.9))));
+    let found = house.recall_asked(
+        "a",
+        json!({"query": "where is the kettle of Anna"}),
+        Some(&asked("kettle anna", leaning(1, 9, 0.9))),
+    );
     format!("{}\n{:?}", answers(&house.writer.shared.index()), found.reply)
 }
 
@@ -65,7 +81,11 @@ fn a_start_reads_what_the_stop_before_has_left_and_answers_the_same() {
     let before = told(&house);
     let folder = closed(house);
     let mode = file(&folder).metadata().expect("is there").permissions().mode();
-    assert_eq!((mode & 0o777, fs::read_dir(folder.path()).expect("is readable").count()), (0o600, 2), "and no draft is left");
+    assert_eq!(
+        (mode & 0o777, fs::read_dir(folder.path()).expect("is readable").count()),
+        (0o600, 2),
+        "and no draft is left"
+    );
     let house = opened(folder);
     assert_eq!((origin(&house), told(&house) == before), (READ, true));
     assert!(!file(&house.folder).exists(), "while the store is open there is none");
@@ -108,7 +128,9 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     fs::write(&database, &copy).expect("is written");
     fs::write(file(&folder), &new).expect("is written");
     house = opened(folder);
-    assert!(origin(&house).contains("of another state") && house.writer.shared.index().held().0 == 4);
+    assert!(
+        origin(&house).contains("of another state") && house.writer.shared.index().held().0 == 4
+    );
     // A copy of the very state, that lies elsewhere.
     let folder = closed(house);
     let copy = fs::read(&database).expect("is there");
@@ -118,12 +140,14 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     assert!(origin(&house).contains("of another state"), "{}", origin(&house));
     // Another program has written into it.
     let folder = closed(house);
-    crate::db::examine::spoil_words(&crate::db::connection::writer(&database).expect("opens")).expect("is spoilt");
+    crate::db::examine::spoil_words(&crate::db::connection::writer(&database).expect("opens"))
+        .expect("is spoilt");
     house = opened(folder);
     assert!(origin(&house).contains("of another state"), "{}", origin(&house));
     // Another model.
     let folder = closed(house);
-    let other = open(&database, Settings { kept_from: 1, ..Settings::for_model("other") }, T0).expect("opens");
+    let other = open(&database, Settings { kept_from: 1, ..Settings::for_model("other") }, T0)
+        .expect("opens");
     assert!(other.loading().origin().is_some_and(|origin| origin.contains("of another state")));
     drop((other, folder));
 }
@@ -136,11 +160,17 @@ fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_f
     drop((writer, reader));
     assert!(!file(&folder).exists());
     let house = opened(folder);
-    assert_eq!((origin(&house), house.writer.shared.index().held().0), ("built from the database", 5));
+    assert_eq!(
+        (origin(&house), house.writer.shared.index().held().0),
+        ("built from the database", 5)
+    );
     let folder = closed(house);
     fs::remove_file(file(&folder)).expect("is there");
     std::os::unix::fs::symlink("/dev/zero", file(&folder)).expect("is linked");
-    assert_eq!(origin(&opened(folder)), "built from the database: the file beside it cannot be read");
+    assert_eq!(
+        origin(&opened(folder)),
+        "built from the database: the file beside it cannot be read"
+    );
 }
 
 #[test]
@@ -164,7 +194,14 @@ fn an_index_that_a_check_has_found_wrong_is_not_kept() {
     assert!(findings.iter().any(|finding| finding.verdict == loci_proto::doctor::Verdict::Fail));
     let house = opened(closed(house));
     assert_eq!(origin(&house), "built from the database");
-    assert!(house.reader.examine().expect("looks").iter().all(|finding| finding.verdict == loci_proto::doctor::Verdict::Ok));
+    assert!(
+        house
+            .reader
+            .examine()
+            .expect("looks")
+            .iter()
+            .all(|finding| finding.verdict == loci_proto::doctor::Verdict::Ok)
+    );
 }
 
 #[test]
@@ -172,7 +209,11 @@ fn an_index_that_may_have_missed_a_change_is_not_kept() {
     let mut house = house();
     house.writer.shared.suspect();
     house.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
-    assert_eq!(origin(&opened(closed(house))), "built from the database", "a change that went well says nothing of the one before it");
+    assert_eq!(
+        origin(&opened(closed(house))),
+        "built from the database",
+        "a change that went well says nothing of the one before it"
+    );
 }
 
 #[test]
@@ -184,7 +225,9 @@ fn a_link_to_the_database_leads_to_the_file_beside_the_database_itself() {
     let writer = open(&link, settings(), T0).expect("opens");
     assert_eq!(writer.loading().origin(), Some(READ));
     writer.close().expect("closes");
-    assert!(file(&folder).exists() && fs::read_dir(elsewhere.path()).expect("is readable").count() == 1);
+    assert!(
+        file(&folder).exists() && fs::read_dir(elsewhere.path()).expect("is readable").count() == 1
+    );
 }
 
 #[test]
@@ -192,11 +235,19 @@ fn what_was_removed_for_good_is_in_no_file() {
     let mut house = house();
     let secret = "The passphrase is quagmire";
     let vector = leaning(40, 41, 0.3);
-    let id = house.store_coded("a", json!({"content": secret, "type": "semantic"}), &coded(secret, vector.clone())).id;
-    let bytes: Vec<u8> = Stepped::from(&vector).first[38..44].iter().map(|byte| byte.cast_unsigned()).collect();
+    let id = house
+        .store_coded(
+            "a",
+            json!({"content": secret, "type": "semantic"}),
+            &coded(secret, vector.clone()),
+        )
+        .id;
+    let bytes: Vec<u8> =
+        Stepped::from(&vector).first[38..44].iter().map(|byte| byte.cast_unsigned()).collect();
     let code = crate::testing::code("quagmire").bytes();
     let folder = closed(house);
-    let traces = |file: &Path| [contains(file, b"quagmir"), contains(file, &bytes), contains(file, &code)];
+    let traces =
+        |file: &Path| [contains(file, b"quagmir"), contains(file, &bytes), contains(file, &code)];
     assert_eq!(traces(&file(&folder)), [true; 3], "else nothing would be shown below");
     let kept = fs::read(file(&folder)).expect("is there");
     house = opened(folder);
@@ -228,7 +279,8 @@ fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![
         any::<prop::sample::Index>().prop_map(Damage::Cut),
         (any::<prop::sample::Index>(), 0..8_u8).prop_map(|(at, bit)| Damage::Flip(at, bit)),
-        (any::<prop::sample::Index>(), 1..600_usize).prop_map(|(at, count)| Damage::Zero(at, count)),
+        (any::<prop::sample::Index>(), 1..600_usize)
+            .prop_map(|(at, count)| Damage::Zero(at, count)),
         prop::collection::vec(any::<u8>(), 1..80).prop_map(Damage::Longer),
         Just(Damage::Doubled),
     ]

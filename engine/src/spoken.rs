@@ -60,11 +60,16 @@ impl Above {
 
     /// Gives each summary the score of the best memory that it stands for, unless its own is better. For each that is given one, those of
     /// the best `limit` memories that it stands for, best first.
-    pub(crate) fn speak(&self, scored: &mut Vec<(usize, f64)>, limit: usize) -> HashMap<usize, Vec<usize>> {
+    pub(crate) fn speak(
+        &self,
+        scored: &mut Vec<(usize, f64)>,
+        limit: usize,
+    ) -> HashMap<usize, Vec<usize>> {
         if self.tops.is_empty() {
             return HashMap::new();
         }
-        let below = scored.iter().filter_map(|(slot, score)| Some((*slot, *score, self.top(*slot)?)));
+        let below =
+            scored.iter().filter_map(|(slot, score)| Some((*slot, *score, self.top(*slot)?)));
         let mut below: Vec<(usize, f64, usize)> = below.collect();
         let mut best: HashMap<usize, f64> = HashMap::new();
         for (_, score, top) in &below {
@@ -81,11 +86,16 @@ impl Above {
             }
         }
         // A summary's own words may say it better than what it stands for.
-        below.retain(|(_, score, top)| *score >= least && better.get(top).is_none_or(|own| score > own));
+        below.retain(|(_, score, top)| {
+            *score >= least && better.get(top).is_none_or(|own| score > own)
+        });
         scored.extend(best);
         let mut spoken: HashMap<usize, Vec<usize>> = HashMap::new();
-        let tops: HashMap<usize, usize> = below.iter().map(|(slot, _, top)| (*slot, *top)).collect();
-        for (slot, _) in crate::rank::best(below.iter().map(|(slot, score, _)| (*slot, *score)).collect(), limit) {
+        let tops: HashMap<usize, usize> =
+            below.iter().map(|(slot, _, top)| (*slot, *top)).collect();
+        for (slot, _) in
+            crate::rank::best(below.iter().map(|(slot, score, _)| (*slot, *score)).collect(), limit)
+        {
             spoken.entry(tops[&slot]).or_default().push(slot);
         }
         spoken

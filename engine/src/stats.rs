@@ -22,7 +22,10 @@ impl Reader {
         };
         let settings = self.shared.settings();
         let counted = numbers::count(&self.conn, group.as_deref(), &settings.model, now)?;
-        let faded = |entry: &Entry| entry.status == Status::Active && settings.decay.at(now, entry.kind, entry.anchor).get() < FLAGGED;
+        let faded = |entry: &Entry| {
+            entry.status == Status::Active
+                && settings.decay.at(now, entry.kind, entry.anchor).get() < FLAGGED
+        };
         let of_group = |entry: &Entry| group.is_none() || entry.group == group;
         let mut flagged = 0;
         let mut count = |entry: &Entry| flagged += u64::from(of_group(entry) && faded(entry));

@@ -105,7 +105,8 @@ impl Work<'_, '_> {
         if let Some(old) = &replaced {
             self.supersede(old, &id)?;
         }
-        let expires_at = memories::by_id(self.change.conn, &id)?.and_then(|memory| memory.expires_at);
+        let expires_at =
+            memories::by_id(self.change.conn, &id)?.and_then(|memory| memory.expires_at);
         Ok(StoreReply {
             id,
             expires_at: expires_at.map(Timestamp::iso),
@@ -120,14 +121,18 @@ impl Work<'_, '_> {
     /// The scope asked for; else that of the memory that is replaced, if that is seen by more; else the type's own.
     fn scope_beside(&self, replaced: Option<&Memory>) -> Scope {
         match replaced {
-            Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => Scope::Global,
+            Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => {
+                Scope::Global
+            }
             _ => self.request.effective_scope(),
         }
     }
 
     fn group(&self) -> Result<Group> {
         let group = match &self.request.group {
-            Some(name) => groups::resolve(self.change.conn, name, Some(&self.change.call.actor.group))?,
+            Some(name) => {
+                groups::resolve(self.change.conn, name, Some(&self.change.call.actor.group))?
+            }
             None => self.change.call.actor.group.clone(),
         };
         groups::ensure(self.change.conn, &group, self.change.call.now)?;
@@ -138,21 +143,39 @@ impl Work<'_, '_> {
     fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
         let seen = |m: &Memory| {
-            m.scope == Scope::Global || [&group.id, &self.change.call.actor.group.id].contains(&m.group.as_ref().unwrap_or(&String::new()))
+            m.scope == Scope::Global
+                || [&group.id, &self.change.call.actor.group.id]
+                    .contains(&m.group.as_ref().unwrap_or(&String::new()))
         };
-        let memory = memories::by_id(self.change.conn, id)?.filter(seen).ok_or_else(|| not_found("supersedes", id.as_str()))?;
-        let conflict = |what: String, hint: &str| Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)));
+        let memory = memories::by_id(self.change.conn, id)?
+            .filter(seen)
+            .ok_or_else(|| not_found("supersedes", id.as_str()))?;
+        let conflict = |what: String, hint: &str| {
+            Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)))
+        };
         match (memory.status, &memory.superseded_by) {
-            (Status::Active, _) if memory.scope == Scope::Global && self.request.scope == Some(Scope::Group) => conflict(
-                format!("names a global memory, which a group memory would take from every other project: {id}"),
-                "Store with scope global, or without supersedes",
-            ),
-            (Status::Active, _) => Ok(Some(memory)),
-            (Status::Forgotten, _) => conflict(format!("names a forgotten memory: {id}"), "Store without supersedes"),
-            (_, Some(by)) => {
-                conflict(format!("names a memory that is already superseded by {by}"), "Supersede that one, if it is out of date")
+            (Status::Active, _)
+                if memory.scope == Scope::Global && self.request.scope == Some(Scope::Group) =>
+            {
+                conflict(
+                    format!(
+                        "names a global memory, which a group memory would take from every other project: {id}"
+                    ),
+                    "Store with scope global, or without supersedes",
+                )
             }
-            (_, None) => conflict(format!("names a memory that is no longer active: {id}"), "Store without supersedes"),
+            (Status::Active, _) => Ok(Some(memory)),
+            (Status::Forgotten, _) => {
+                conflict(format!("names a forgotten memory: {id}"), "Store without supersedes")
+            }
+            (_, Some(by)) => conflict(
+                format!("names a memory that is already superseded by {by}"),
+                "Supersede that one, if it is out of date",
+            ),
+            (_, None) => conflict(
+                format!("names a memory that is no longer active: {id}"),
+                "Store without supersedes",
+            ),
         }
     }
 
@@ -166,7 +189,9 @@ impl Work<'_, '_> {
                 && m.expires_at.is_none_or(|at| at > self.change.call.now)
                 && replaced.is_none_or(|r| r.seq != m.seq)
         };
-        let exact = memories::by_hash(self.change.conn, &hash(&self.request.content))?.into_iter().find(&eligible);
+        let exact = memories::by_hash(self.change.conn, &hash(&self.request.content))?
+            .into_iter()
+            .find(&eligible);
         if exact.is_some() {
             return Ok(Near { same: exact, similar: Vec::new() });
         }
@@ -174,9 +199,12 @@ impl Work<'_, '_> {
         let threshold = self.change.shared.settings().dedup_threshold;
         for (seq, cosine) in self.close_by(group, threshold) {
             let is_near = f64::from(cosine) > threshold;
-            let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else { continue };
+            let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else {
+                continue;
+            };
             let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
-            let alike = duplicate::alike(&memory.content, &self.request.content).filter(|_| same_thing);
+            let alike =
+                duplicate::alike(&memory.content, &self.request.content).filter(|_| same_thing);
             if alike.is_some_and(|alike| is_near || alike == Alike::InWords) {
                 near.same = Some(memory);
                 near.similar.clear();
@@ -201,8 +229,10 @@ impl Work<'_, '_> {
         };
         let least = 1.0 - 2.0 * (1.0 - threshold);
         let near = search::near(&index, &index.mask(&filter), vector, least).into_iter();
-        let mut close: Vec<(i64, f32)> =
-            near.filter(|(slot, _)| index.pieces(*slot) == 1).map(|(slot, cosine)| (index.seq(slot), cosine)).collect();
+        let mut close: Vec<(i64, f32)> = near
+            .filter(|(slot, _)| index.pieces(*slot) == 1)
+            .map(|(slot, cosine)| (index.seq(slot), cosine))
+            .collect();
         // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.
         for (seq, text) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
             if let [piece] = text.pieces.as_slice() {
@@ -219,12 +249,20 @@ impl Work<'_, '_> {
     /// When the memory's time is over: as the call says, else as its type's setting says.
     fn expires_at(&self) -> Result<Option<Timestamp>> {
         let now = self.change.call.now;
-        let after = |seconds: usize| now.plus(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000));
+        let after = |seconds: usize| {
+            now.plus(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000))
+        };
         match (&self.request.expires_at, self.request.ttl_seconds) {
-            (Some(_), Some(_)) => Err(Failure::invalid("ttl_seconds", "says the same as expires_at").hint("Give one of the two").into()),
+            (Some(_), Some(_)) => {
+                Err(Failure::invalid("ttl_seconds", "says the same as expires_at")
+                    .hint("Give one of the two")
+                    .into())
+            }
             (Some(text), None) => match time::end_of(text, "expires_at")? {
                 at if at > now => Ok(Some(at)),
-                _ => Err(Failure::invalid("expires_at", "is in the past").hint("Give a date to come, or leave it out").into()),
+                _ => Err(Failure::invalid("expires_at", "is in the past")
+                    .hint("Give a date to come, or leave it out")
+                    .into()),
             },
             (None, Some(seconds)) => Ok(Some(after(seconds.get()))),
             (None, None) => Ok(self.change.shared.settings().ttl.of(self.request.kind).map(after)),
@@ -252,7 +290,8 @@ impl Work<'_, '_> {
     }
 
     fn reinforce(&mut self, mut known: Memory) -> Result<MemoryId> {
-        let before = self.change.shared.settings().decay.at(self.change.call.now, known.kind, known.anchor);
+        let before =
+            self.change.shared.settings().decay.at(self.change.call.now, known.kind, known.anchor);
         let after = before.boosted(REINFORCEMENT);
         content::merge_metadata(&mut known.metadata, &self.request.metadata);
         if self.request.supersedes.is_some() {
@@ -263,9 +302,18 @@ impl Work<'_, '_> {
         memories::reinforce(self.change.conn, &known, after, self.change.call.now)?;
         let reworded = known.content != self.request.content;
         if reworded {
-            memories::add_variant(self.change.conn, known.seq, &self.request.content, self.change.call.now)?;
+            memories::add_variant(
+                self.change.conn,
+                known.seq,
+                &self.request.content,
+                self.change.call.now,
+            )?;
         }
-        self.change.log(Operation::Merge, &known.id, &json!({"confidence": {"before": before, "after": after}, "reworded": reworded}))?;
+        self.change.log(
+            Operation::Merge,
+            &known.id,
+            &json!({"confidence": {"before": before, "after": after}, "reworded": reworded}),
+        )?;
         self.change.touched.seqs.push(known.seq);
         Ok(known.id)
     }

@@ -46,51 +46,95 @@ impl House {
         let Self { folder, writer, reader, now } = self;
         drop(reader);
         writer.close().expect("closes");
-        let writer = open(&folder.path().join("memory.db"), Settings::for_model("test"), now).expect("opens");
+        let writer = open(&folder.path().join("memory.db"), Settings::for_model("test"), now)
+            .expect("opens");
         let reader = writer.reader().expect("opens");
         Self { folder, writer, reader, now }
     }
 
-    pub(crate) fn try_store(&mut self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Result<StoreReply> {
+    pub(crate) fn try_store(
+        &mut self,
+        group: &str,
+        arguments: Value,
+        vector: Option<&Embedding>,
+    ) -> Result<StoreReply> {
         let draft = Draft::new(parse::<StoreRequest>(arguments))?;
         let text = Coded::from(vector.into_iter().cloned().collect::<Vec<_>>());
         self.writer.store(&self.call(group, None), &draft, &text)
     }
 
     /// Stores a text whose words have been read.
-    pub(crate) fn store_coded(&mut self, group: &str, arguments: Value, text: &Coded) -> StoreReply {
+    pub(crate) fn store_coded(
+        &mut self,
+        group: &str,
+        arguments: Value,
+        text: &Coded,
+    ) -> StoreReply {
         let draft = Draft::new(parse::<StoreRequest>(arguments)).expect("is fine");
         self.writer.store(&self.call(group, None), &draft, text).expect("is stored")
     }
 
-    pub(crate) fn store(&mut self, group: &str, arguments: Value, vector: Option<&Embedding>) -> StoreReply {
+    pub(crate) fn store(
+        &mut self,
+        group: &str,
+        arguments: Value,
+        vector: Option<&Embedding>,
+    ) -> StoreReply {
         self.try_store(group, arguments, vector).expect("is stored")
     }
 
     pub(crate) fn call(&self, group: &str, key: Option<&str>) -> Call {
-        let actor = Actor { client: Some("test".to_owned()), session: Some("s1".to_owned()), group: named(group) };
+        let actor = Actor {
+            client: Some("test".to_owned()),
+            session: Some("s1".to_owned()),
+            group: named(group),
+        };
         Call { now: self.now, actor, key: key.map(str::to_owned) }
     }
 
-    pub(crate) fn recall(&self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Answer {
+    pub(crate) fn recall(
+        &self,
+        group: &str,
+        arguments: Value,
+        vector: Option<&Embedding>,
+    ) -> Answer {
         let asked = vector.map(|vector| Asked { vector: vector.clone(), words: Vec::new() });
         self.recall_asked(group, arguments, asked.as_ref())
     }
 
     /// A recall by a question whose words have been read.
-    pub(crate) fn recall_asked(&self, group: &str, arguments: Value, asked: Option<&Asked>) -> Answer {
+    pub(crate) fn recall_asked(
+        &self,
+        group: &str,
+        arguments: Value,
+        asked: Option<&Asked>,
+    ) -> Answer {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
         self.reader
-            .recall(Question { request: &request, group: &named(group), asked, now: self.now, degraded: &degraded, fusion: None })
+            .recall(Question {
+                request: &request,
+                group: &named(group),
+                asked,
+                now: self.now,
+                degraded: &degraded,
+                fusion: None,
+            })
             .expect("is answered")
     }
 
     /// Every row that a person could miss, as text: equal dumps are equal stores.
     pub(crate) fn dump(&self) -> String {
         let mut graph = crate::index::Graph::default();
-        crate::db::graph::all(&self.writer.conn).expect("are read").into_iter().for_each(|link| graph.set(link));
-        assert_eq!(self.writer.shared.index().graph().sorted(), graph.sorted(), "what is kept in memory is what the store says");
+        crate::db::graph::all(&self.writer.conn)
+            .expect("are read")
+            .into_iter()
+            .for_each(|link| graph.set(link));
+        assert_eq!(
+            self.writer.shared.index().graph().sorted(),
+            graph.sorted(),
+            "what is kept in memory is what the store says"
+        );
         crate::db::dump::all(&self.writer.conn).expect("is read")
     }
 
@@ -111,8 +155,18 @@ impl House {
     }
 
     /// The contents found, best first.
-    pub(crate) fn found(&self, group: &str, arguments: Value, vector: Option<&Embedding>) -> Vec<String> {
-        self.recall(group, arguments, vector).reply.results.into_iter().filter_map(|r| r.content).collect()
+    pub(crate) fn found(
+        &self,
+        group: &str,
+        arguments: Value,
+        vector: Option<&Embedding>,
+    ) -> Vec<String> {
+        self.recall(group, arguments, vector)
+            .reply
+            .results
+            .into_iter()
+            .filter_map(|r| r.content)
+            .collect()
     }
 }
 
@@ -120,7 +174,9 @@ pub(crate) fn named(group: &str) -> Group {
     Group::named(&group.parse::<GroupName>().expect("is a name"))
 }
 
-pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(arguments: Value) -> T {
+pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(
+    arguments: Value,
+) -> T {
     let map: Map<String, Value> = serde_json::from_value(arguments).expect("is an object");
     loci_proto::arguments::parse(map).expect("are arguments")
 }
@@ -128,7 +184,8 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'sta
 /// A summary stands for this memory from now on.
 pub(crate) fn compacted(house: &mut House, id: &MemoryId, summary: Option<&MemoryId>) {
     let call = house.call("a", None);
-    let standing = Standing { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
+    let standing =
+        Standing { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
     let compact = house.writer.once(&call, |change| {
         let seq = memories::by_id(change.conn, id)?.expect("is there").seq;
         change.touch(seq);
@@ -160,12 +217,21 @@ pub(crate) fn code(word: &str) -> Code {
 
 /// What a model would read in a text: a vector, and the codes of all its words.
 pub(crate) fn coded(text: &str, vector: Embedding) -> Coded {
-    Coded { pieces: vec![vector], words: Some(text.split(' ').map(|word| code(&word.to_lowercase())).collect()) }
+    Coded {
+        pieces: vec![vector],
+        words: Some(text.split(' ').map(|word| code(&word.to_lowercase())).collect()),
+    }
 }
 
 /// What a model would read in a question.
 pub(crate) fn asked(text: &str, vector: Embedding) -> Asked {
-    Asked { vector, words: text.split(' ').map(|word| (word.to_lowercase(), code(&word.to_lowercase()))).collect() }
+    Asked {
+        vector,
+        words: text
+            .split(' ')
+            .map(|word| (word.to_lowercase(), code(&word.to_lowercase())))
+            .collect(),
+    }
 }
 
 pub(crate) fn id(reply: &StoreReply) -> &MemoryId {

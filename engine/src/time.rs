@@ -15,7 +15,10 @@ pub const DAY: i64 = 24 * HOUR;
 
 /// Milliseconds of so many days, which need not be whole.
 #[must_use]
-#[expect(clippy::cast_possible_truncation, reason = "fractions of a millisecond do not count, and the cast saturates")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "fractions of a millisecond do not count, and the cast saturates"
+)]
 pub fn days(number: f64) -> i64 {
     (number * DAY as f64) as i64
 }
@@ -24,13 +27,18 @@ impl Timestamp {
     /// ISO 8601 in UTC with milliseconds, for example `2026-02-10T08:30:00.000Z`.
     #[must_use]
     pub fn iso(self) -> String {
-        DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Millis, true)
+        DateTime::<Utc>::from_timestamp_millis(self.0)
+            .unwrap_or_default()
+            .to_rfc3339_opts(SecondsFormat::Millis, true)
     }
 
     /// The date in UTC, for example `2026-02-10`.
     #[must_use]
     pub fn date(self) -> String {
-        DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default().format("%Y-%m-%d").to_string()
+        DateTime::<Utc>::from_timestamp_millis(self.0)
+            .unwrap_or_default()
+            .format("%Y-%m-%d")
+            .to_string()
     }
 
     /// The ISO week in UTC, for example `2026-W07`.
@@ -62,7 +70,8 @@ impl Timestamp {
 /// True for a date (`2026-02-21`) or a date with a time (RFC 3339), as `event_date` takes it.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
-    NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() || DateTime::parse_from_rfc3339(text).is_ok()
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+        || DateTime::parse_from_rfc3339(text).is_ok()
 }
 
 /// The moment of a date (its midnight, UTC) or of a date with a time; none for anything else.
@@ -78,7 +87,8 @@ pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
 /// # Errors
 /// `invalid`, naming the field.
 pub(crate) fn day_of(text: &str, field: &str) -> Result<i32> {
-    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").or_else(|_| DateTime::parse_from_rfc3339(text).map(|at| at.date_naive()));
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d")
+        .or_else(|_| DateTime::parse_from_rfc3339(text).map(|at| at.date_naive()));
     match date {
         Ok(date) => Ok(date.num_days_from_ce()),
         Err(_) => Err(no_date(field)),
@@ -117,7 +127,10 @@ mod tests {
     #[test]
     fn weeks_are_those_of_iso_8601() {
         let week = |date: &str| moment_of(date).expect("is a date").week();
-        assert_eq!(["2026-02-10", "2026-01-01", "2027-01-03", "2024-12-30"].map(week), ["2026-W07", "2026-W01", "2026-W53", "2025-W01"]);
+        assert_eq!(
+            ["2026-02-10", "2026-01-01", "2027-01-03", "2024-12-30"].map(week),
+            ["2026-W07", "2026-W01", "2026-W53", "2025-W01"]
+        );
     }
 
     #[test]

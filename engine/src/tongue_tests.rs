@@ -38,18 +38,29 @@ fn other_forms_of_a_word_find_what_holds_it_in_every_language() {
     }
     for (name, text, first, among) in SETS {
         let place = |pair: &Pair| {
-            house.found("a", json!({"query": pair.question, "max_results": 5}), None).iter().position(|text| *text == pair.note)
+            house
+                .found("a", json!({"query": pair.question, "max_results": 5}), None)
+                .iter()
+                .position(|text| *text == pair.note)
         };
         let places: Vec<Option<usize>> = pairs(text).iter().map(place).collect();
-        let found = (places.iter().filter(|place| **place == Some(0)).count(), places.iter().flatten().count());
-        assert!(found.0 >= first && found.1 >= among, "{name}: {found:?} of {}: {places:?}", places.len());
+        let found = (
+            places.iter().filter(|place| **place == Some(0)).count(),
+            places.iter().flatten().count(),
+        );
+        assert!(
+            found.0 >= first && found.1 >= among,
+            "{name}: {found:?} of {}: {places:?}",
+            places.len()
+        );
     }
 }
 
 #[test]
 fn one_character_finds_the_sentence_that_holds_it_and_no_other() {
     let mut house = House::new();
-    for text in ["猫の餌は七時に双子がやる", "会議室は三階", "The cat is fed at seven"] {
+    for text in ["猫の餌は七時に双子がやる", "会議室は三階", "The cat is fed at seven"]
+    {
         house.store("a", json!({"content": text, "type": "semantic"}), None);
     }
     assert_eq!(house.found("a", json!({"query": "猫"}), None), ["猫の餌は七時に双子がやる"]);
@@ -63,7 +74,11 @@ fn one_character_finds_the_sentence_that_holds_it_and_no_other() {
 #[test]
 fn forms_of_width_case_and_marks_are_the_same_word() {
     let mut house = House::new();
-    house.store("a", json!({"content": "Der Server ＬＯＣＩ steht in Łódź", "type": "semantic"}), None);
+    house.store(
+        "a",
+        json!({"content": "Der Server ＬＯＣＩ steht in Łódź", "type": "semantic"}),
+        None,
+    );
     for query in ["loci", "lodz", "ŁÓDŹ", "Ｌｏｃｉ"] {
         assert_eq!(house.found("a", json!({"query": query}), None).len(), 1, "{query}");
     }

@@ -58,7 +58,9 @@ impl Reader {
             let page = journal::list(&self.conn, before, limit)?;
             before = page.last().map(|entry| entry.id);
             let full = page.len() == limit;
-            acts.extend(page.into_iter().filter(|entry| seq.is_none_or(|seq| concerns(entry, seq))));
+            acts.extend(
+                page.into_iter().filter(|entry| seq.is_none_or(|seq| concerns(entry, seq))),
+            );
             if !full || acts.len() >= limit {
                 acts.truncate(limit);
                 let next = full.then(|| acts.last().map(|entry| entry.id)).flatten();
@@ -78,30 +80,45 @@ impl Reader {
 }
 
 fn concerns(entry: &Entry, seq: i64) -> bool {
-    entry.rows.iter().any(|changed| matches!(changed.row, Row::Memory(s) | Row::Variant(s, _) if s == seq))
+    entry
+        .rows
+        .iter()
+        .any(|changed| matches!(changed.row, Row::Memory(s) | Row::Variant(s, _) if s == seq))
 }
 
 fn wanted(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
     Ok(match request.which()? {
         Which::One(id) => vec![id],
         Which::These(ids) => ids,
-        Which::Last => vec![journal::last(change.conn)?.ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?],
-        Which::Since(seconds) => journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?,
+        Which::Last => vec![
+            journal::last(change.conn)?
+                .ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?,
+        ],
+        Which::Since(seconds) => {
+            journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?
+        }
     })
 }
 
 fn nothing(id: i64) -> Error {
-    Failure::new(Code::NotFound, format!("names no act: {id}")).at("id").hint("Run loci history for the acts that can be undone").into()
+    Failure::new(Code::NotFound, format!("names no act: {id}"))
+        .at("id")
+        .hint("Run loci history for the acts that can be undone")
+        .into()
 }
 
 fn conflict(entry: &Entry, why: &str) -> Error {
     let message = format!("act {} ({}) cannot be undone: {why}", entry.id, entry.act);
-    Failure::new(Code::Conflict, message).hint("Undo what came later first; loci history shows it").into()
+    Failure::new(Code::Conflict, message)
+        .hint("Undo what came later first; loci history shows it")
+        .into()
 }
 
 fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     if entry.undone_at.is_some() {
-        return Err(Failure::new(Code::Conflict, format!("act {} is undone already", entry.id)).into());
+        return Err(
+            Failure::new(Code::Conflict, format!("act {} is undone already", entry.id)).into()
+        );
     }
     let own: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
     entry.rows.iter().try_for_each(|changed| still_stands(change, entry, &own, changed))?;
@@ -118,24 +135,38 @@ fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
 
 /// True when a text comes, goes or becomes another.
 fn has_text(changed: &Changed) -> bool {
-    let other = |how: &How| !matches!(how, How::Set { before, .. } if !before.contains_key("content"));
+    let other =
+        |how: &How| !matches!(how, How::Set { before, .. } if !before.contains_key("content"));
     matches!(changed.row, Row::Memory(_)) && other(&changed.how)
 }
 
 /// Refuses when a row is not any more as the act left it.
-fn still_stands(change: &Change<'_>, entry: &Entry, own: &HashSet<&Row>, changed: &Changed) -> Result<()> {
+fn still_stands(
+    change: &Change<'_>,
+    entry: &Entry,
+    own: &HashSet<&Row>,
+    changed: &Changed,
+) -> Result<()> {
     let now = rows::image(change.conn, &changed.row)?;
     match (&changed.how, now) {
-        (How::Made(_) | How::Set { .. }, None) => Err(conflict(entry, "what it made or changed is gone")),
+        (How::Made(_) | How::Set { .. }, None) => {
+            Err(conflict(entry, "what it made or changed is gone"))
+        }
         (How::Gone(_), Some(_)) => Err(conflict(entry, "what it took away is there again")),
-        (How::Made(print), Some(now)) if *print != fingerprint(&now) => Err(conflict(entry, "what it made was changed since")),
+        (How::Made(print), Some(now)) if *print != fingerprint(&now) => {
+            Err(conflict(entry, "what it made was changed since"))
+        }
         (How::Made(_), Some(now)) if stands_on(change, own, &changed.row, &now)? => {
             Err(conflict(entry, "something later refers to what it made"))
         }
         (How::Gone(_), None) | (How::Made(_), Some(_)) => Ok(()),
         (How::Set { after, .. }, Some(now)) => {
-            let moved = after.iter().find(|(name, value)| !is_of_use(name) && now.get(*name) != Some(*value));
-            moved.map_or(Ok(()), |(name, _)| Err(conflict(entry, &format!("the {name} that it set was changed since"))))
+            let moved = after
+                .iter()
+                .find(|(name, value)| !is_of_use(name) && now.get(*name) != Some(*value));
+            moved.map_or(Ok(()), |(name, _)| {
+                Err(conflict(entry, &format!("the {name} that it set was changed since")))
+            })
         }
     }
 }
@@ -155,8 +186,13 @@ fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {
         How::Set { before, after } => {
             let now = rows::image(change.conn, &changed.row)?.unwrap_or_default();
             // What use has changed since is newer than the act.
-            let same = |(name, _): &(&String, &serde_json::Value)| now.get(*name) == after.get(*name);
-            let columns: Image = before.iter().filter(same).map(|(name, value)| (name.clone(), value.clone())).collect();
+            let same =
+                |(name, _): &(&String, &serde_json::Value)| now.get(*name) == after.get(*name);
+            let columns: Image = before
+                .iter()
+                .filter(same)
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
             if !columns.is_empty() {
                 rows::update(change.conn, &changed.row, &columns)?;
             }
@@ -217,11 +253,22 @@ mod tests {
         let mut acts = Vec::new();
         for text in ["One", "Two"] {
             let memory_id = house.store("a", json!({"content": text, "type": "semantic"}), None).id;
-            let request = ForgetRequest { memory_id, reason: None, hard_delete: false, group: None };
-            acts.push(house.writer.forget(&call, &request).expect("is forgotten").act.expect("is an act"));
+            let request =
+                ForgetRequest { memory_id, reason: None, hard_delete: false, group: None };
+            acts.push(
+                house.writer.forget(&call, &request).expect("is forgotten").act.expect("is an act"),
+            );
         }
-        let preview = UndoRequest { since_seconds: Some(60), preview: true, ..UndoRequest::default() };
-        let shown: Vec<i64> = house.writer.undo(&call, &preview).expect("is shown").undone.iter().map(|act| act.id).collect();
+        let preview =
+            UndoRequest { since_seconds: Some(60), preview: true, ..UndoRequest::default() };
+        let shown: Vec<i64> = house
+            .writer
+            .undo(&call, &preview)
+            .expect("is shown")
+            .undone
+            .iter()
+            .map(|act| act.id)
+            .collect();
         assert_eq!((shown, left(&house).total), (vec![acts[1], acts[0]], 0));
 
         let with_none = UndoRequest { ids: vec![acts[0], 77], ..UndoRequest::default() };

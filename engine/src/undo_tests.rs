@@ -23,7 +23,10 @@ fn the_newest_act_is_taken_back_first_and_each_once() {
     assert_eq!(house.dump(), start);
     assert_eq!(house.found("a", json!({"query": "code"}), None), ["The code is 4711"]);
     assert!(house.undo_last().expect_err("is none").to_string().starts_with("not_found"));
-    let again = house.writer.undo(&house.call("a", None), &parse(json!({"id": undone[0].id}))).expect_err("is undone already");
+    let again = house
+        .writer
+        .undo(&house.call("a", None), &parse(json!({"id": undone[0].id})))
+        .expect_err("is undone already");
     assert!(again.to_string().starts_with("conflict"), "{again}");
 }
 
@@ -32,7 +35,13 @@ fn undoing_a_superseding_store_takes_the_new_memory_back() {
     let mut house = House::new();
     let old = fact(&mut house, "The limit is 100");
     let start = house.dump();
-    let new = house.store("a", json!({"content": "The limit is 200", "type": "semantic", "supersedes": old}), Some(&axis(0))).id;
+    let new = house
+        .store(
+            "a",
+            json!({"content": "The limit is 200", "type": "semantic", "supersedes": old}),
+            Some(&axis(0)),
+        )
+        .id;
     house.undo_last().expect("is undone");
     assert_eq!(house.dump(), start);
     assert_eq!(house.recall("a", json!({"ids": [new]}), None).reply.missing.len(), 1);
@@ -43,11 +52,22 @@ fn undoing_a_superseding_store_takes_the_new_memory_back() {
 fn an_act_that_something_later_stands_on_is_not_taken_back_alone() {
     let mut house = House::new();
     let old = fact(&mut house, "Anna is a painter");
-    house.store("a", json!({"content": "Anna is a sculptor", "type": "semantic", "supersedes": old}), None);
+    house.store(
+        "a",
+        json!({"content": "Anna is a sculptor", "type": "semantic", "supersedes": old}),
+        None,
+    );
     let supersede = house.reader.history(&parse(json!({}))).expect("is read").acts[0].id;
     house.forget("a", json!({"memory_id": old})).expect("is forgotten");
-    let said = house.writer.undo(&house.call("a", None), &parse(json!({"id": supersede}))).expect_err("is refused").to_string();
-    assert!(said.starts_with("conflict: act") && said.contains("Undo what came later first"), "{said}");
+    let said = house
+        .writer
+        .undo(&house.call("a", None), &parse(json!({"id": supersede})))
+        .expect_err("is refused")
+        .to_string();
+    assert!(
+        said.starts_with("conflict: act") && said.contains("Undo what came later first"),
+        "{said}"
+    );
     house.undo_last().expect("the later one");
     house.undo_last().expect("now this one too");
     assert_eq!(house.found("a", json!({"query": "Anna"}), None), ["Anna is a painter"]);
@@ -58,12 +78,22 @@ fn use_in_between_is_kept_and_does_not_stand_in_the_way() {
     let mut house = House::new();
     let id = fact(&mut house, "Tea at four");
     let edit = json!({"memory_id": id, "content": "Tea at five"});
-    house.writer.edit(&house.call("a", None), &parse(edit), &Coded::from(vec![leaning(0, 1, 0.5)])).expect("is edited");
-    house.writer.touch(&std::iter::once((1, 3)).collect(), house.now, crate::access::Boosting::On).expect("is counted");
+    house
+        .writer
+        .edit(&house.call("a", None), &parse(edit), &Coded::from(vec![leaning(0, 1, 0.5)]))
+        .expect("is edited");
+    house
+        .writer
+        .touch(&std::iter::once((1, 3)).collect(), house.now, crate::access::Boosting::On)
+        .expect("is counted");
     house.undo_last().expect("is undone");
     let shown = house.inspect("a", json!({"memory_id": id})).expect("is shown").memory;
     assert_eq!((shown.content.as_str(), shown.access_count), ("Tea at four", 3));
-    assert_eq!(house.reader.without_vector(9).expect("is read").len(), 1, "its vector was that of the other text");
+    assert_eq!(
+        house.reader.without_vector(9).expect("is read").len(),
+        1,
+        "its vector was that of the other text"
+    );
 }
 
 #[test]
@@ -73,7 +103,11 @@ fn acts_since_a_moment_are_taken_back_together() {
     house.forget("a", json!({"memory_id": a})).expect("is forgotten");
     house.now = T0.plus(3 * HOUR);
     house.forget("a", json!({"memory_id": b})).expect("is forgotten");
-    let undone = house.writer.undo(&house.call("a", None), &parse(json!({"since_seconds": 7200}))).expect("is undone").undone;
+    let undone = house
+        .writer
+        .undo(&house.call("a", None), &parse(json!({"since_seconds": 7200})))
+        .expect("is undone")
+        .undone;
     assert_eq!(undone.len(), 1);
     assert_eq!(house.found("a", json!({"query": "fact thing"}), None), ["Second thing"]);
 }
@@ -114,13 +148,20 @@ fn perform(house: &mut House, ids: &mut Vec<MemoryId>, act: &Act) {
             house.try_store("a", arguments, None).map(|reply| ids.push(reply.id)).is_err()
         }
         Act::Forget(i) => house.writer.forget(&call, &parse(json!({"memory_id": id(*i)}))).is_err(),
-        Act::ForgetMany(i, j) => house.writer.forget_many(&call, &parse(json!({"memory_ids": [id(*i), id(*j)]}))).is_err(),
-        Act::Restore(i) => house.writer.restore(&call, &parse(json!({"memory_id": id(*i)}))).is_err(),
+        Act::ForgetMany(i, j) => house
+            .writer
+            .forget_many(&call, &parse(json!({"memory_ids": [id(*i), id(*j)]})))
+            .is_err(),
+        Act::Restore(i) => {
+            house.writer.restore(&call, &parse(json!({"memory_id": id(*i)}))).is_err()
+        }
         Act::Edit(i, n) => {
             let request = json!({"memory_id": id(*i), "content": format!("Edited {n}"), "metadata": {"name": format!("Edited {n}")}, "confidence": 0.5});
             house.writer.edit(&call, &parse(request), &Coded::default()).is_err()
         }
-        Act::Pin(i, on) => house.writer.pin(&call, &parse(json!({"memory_id": id(*i), "pinned": on}))).is_err(),
+        Act::Pin(i, on) => {
+            house.writer.pin(&call, &parse(json!({"memory_id": id(*i), "pinned": on}))).is_err()
+        }
         Act::Relate(i, j) => {
             let triple = json!({"subject_id": id(*i), "predicate": "knows", "object_id": id(*j), "evidence": [id(*i)]});
             house.writer.relate(&call, &parse(triple)).is_err()

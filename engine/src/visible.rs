@@ -35,6 +35,8 @@ impl Sight {
     /// # Errors
     /// `not_found` when there is none, or none that can be seen: the answer does not tell which.
     pub(crate) fn find(&self, conn: &Connection, field: &str, id: &MemoryId) -> Result<Memory> {
-        memories::by_id(conn, id)?.filter(|memory| self.admits(memory)).ok_or_else(|| not_found(field, id.as_str()))
+        memories::by_id(conn, id)?
+            .filter(|memory| self.admits(memory))
+            .ok_or_else(|| not_found(field, id.as_str()))
     }
 }

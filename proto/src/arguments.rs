@@ -14,13 +14,16 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// # Errors
 /// `invalid` naming the argument: unknown (with the nearest known one), missing, of the wrong kind, or out of bounds.
-pub fn parse<T: DeserializeOwned + JsonSchema + 'static>(arguments: Map<String, Value>) -> Result<T, Failure> {
+pub fn parse<T: DeserializeOwned + JsonSchema + 'static>(
+    arguments: Map<String, Value>,
+) -> Result<T, Failure> {
     let known = names::<T>();
     if let Some(unknown) = arguments.keys().find(|name| !known.contains(name)) {
         return Err(unknown_name(unknown, known));
     }
     // A client that sends null for "not given" means just that.
-    let given: Map<String, Value> = arguments.into_iter().filter(|(_, value)| !value.is_null()).collect();
+    let given: Map<String, Value> =
+        arguments.into_iter().filter(|(_, value)| !value.is_null()).collect();
     serde_path_to_error::deserialize(Value::Object(given)).map_err(|fault| in_words(&fault))
 }
 
@@ -30,17 +33,22 @@ fn names<T: JsonSchema + 'static>() -> &'static [String] {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(TypeId::of::<T>()).or_insert_with(|| {
         let schema = schemars::schema_for!(T);
-        let properties = schema.as_object().and_then(|o| o.get("properties")).and_then(Value::as_object);
+        let properties =
+            schema.as_object().and_then(|o| o.get("properties")).and_then(Value::as_object);
         // There are as many of these as there are tools.
         Vec::leak(properties.map(|p| p.keys().cloned().collect()).unwrap_or_default())
     })
 }
 
 fn unknown_name(unknown: &str, known: &[String]) -> Failure {
-    let nearest = known.iter().max_by(|a, b| strsim::jaro_winkler(a, unknown).total_cmp(&strsim::jaro_winkler(b, unknown)));
+    let nearest = known.iter().max_by(|a, b| {
+        strsim::jaro_winkler(a, unknown).total_cmp(&strsim::jaro_winkler(b, unknown))
+    });
     let failure = Failure::invalid(unknown, "is not an argument of this tool");
     match nearest {
-        Some(name) if strsim::jaro_winkler(name, unknown) > 0.8 => failure.hint(format!("Did you mean {name}?")),
+        Some(name) if strsim::jaro_winkler(name, unknown) > 0.8 => {
+            failure.hint(format!("Did you mean {name}?"))
+        }
         _ => failure.hint(format!("It takes {}", known.join(", "))),
     }
 }
@@ -96,7 +104,8 @@ mod tests {
 
     #[test]
     fn a_scope_in_capitals_is_not_folded_but_suggested() {
-        let said = refused::<StoreRequest>(json!({"content": "x", "type": "semantic", "scope": "GLOBAL"}));
+        let said =
+            refused::<StoreRequest>(json!({"content": "x", "type": "semantic", "scope": "GLOBAL"}));
         assert_eq!(said, "invalid: scope must be global or group; did you mean global?");
     }
 
@@ -124,14 +133,19 @@ mod tests {
 
     #[test]
     fn metadata_must_be_an_object_and_missing_arguments_are_named() {
-        let said = refused::<StoreRequest>(json!({"content": "x", "type": "semantic", "metadata": [1]}));
+        let said =
+            refused::<StoreRequest>(json!({"content": "x", "type": "semantic", "metadata": [1]}));
         assert_eq!(said, "invalid: metadata must be an object, not sequence");
-        assert_eq!(refused::<StoreRequest>(json!({"type": "semantic"})), "invalid: content is missing");
+        assert_eq!(
+            refused::<StoreRequest>(json!({"type": "semantic"})),
+            "invalid: content is missing"
+        );
     }
 
     #[test]
     fn null_means_not_given() {
-        let request: StoreRequest = match json!({"content": "x", "type": "entity", "scope": null, "metadata": null}) {
+        let request: StoreRequest = match json!({"content": "x", "type": "entity", "scope": null, "metadata": null})
+        {
             Value::Object(arguments) => parse(arguments).expect("null is not given"),
             _ => unreachable!(),
         };

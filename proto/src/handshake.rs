@@ -15,7 +15,8 @@ const SNAPSHOT: &str = include_str!("handshake.json");
 /// The revision that replaced the handshake by metadata in each request.
 const STATELESS: &str = "2026-07-28";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-const CLIENT_KEYS: [&str; 2] = ["io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
+const CLIENT_KEYS: [&str; 2] =
+    ["io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
 
 /// What the daemon says to the requests of the handshake.
 #[derive(Debug, Deserialize)]
@@ -49,7 +50,8 @@ pub enum Answer {
 }
 
 /// The lists whose answer is here.
-pub const LISTS: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+pub const LISTS: [&str; 4] =
+    ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
 /// True for the requests that have an answer here.
 #[must_use]
@@ -69,7 +71,9 @@ pub fn answer(method: &str, params: &Value) -> Option<Answer> {
         && !snapshot.versions.iter().any(|known| known == version)
     {
         let data = json!({"requested": version, "supported": snapshot.versions});
-        return Some(Answer::Error(json!({"code": -32022, "message": "Unsupported protocol version", "data": data})));
+        return Some(Answer::Error(
+            json!({"code": -32022, "message": "Unsupported protocol version", "data": data}),
+        ));
     }
     let stateless = named.is_some_and(|version| version >= STATELESS);
     let complete = CLIENT_KEYS.iter().all(|key| params["_meta"][*key].is_object());
@@ -96,7 +100,12 @@ impl Snapshot {
             return None;
         }
         let served = |version: &&String| version.as_str() < STATELESS;
-        let agreed = self.versions.iter().filter(served).find(|known| *known == asked).or_else(|| self.versions.iter().rfind(served))?;
+        let agreed = self
+            .versions
+            .iter()
+            .filter(served)
+            .find(|known| *known == asked)
+            .or_else(|| self.versions.iter().rfind(served))?;
         self.initialize.insert("protocolVersion".to_owned(), json!(agreed));
         Some(Answer::Result(self.initialize.into()))
     }
@@ -117,7 +126,9 @@ pub fn fingerprint(tools: &Value) -> String {
 pub fn own_fingerprint() -> &'static str {
     static OWN: LazyLock<String> = LazyLock::new(|| {
         let snapshot: Option<Snapshot> = serde_json::from_str(SNAPSHOT).ok();
-        snapshot.and_then(|s| s.lists.get("tools/list")?.plain.get("tools").map(fingerprint)).unwrap_or_default()
+        snapshot
+            .and_then(|s| s.lists.get("tools/list")?.plain.get("tools").map(fingerprint))
+            .unwrap_or_default()
     });
     &OWN
 }
@@ -127,7 +138,10 @@ mod tests {
     use super::*;
 
     fn initialize(version: &str) -> Value {
-        match answer("initialize", &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}})) {
+        match answer(
+            "initialize",
+            &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}),
+        ) {
             Some(Answer::Result(result)) => result,
             other => panic!("{other:?}"),
         }
@@ -150,8 +164,15 @@ mod tests {
 
     #[test]
     fn the_snapshot_lists_the_tools_of_this_build() {
-        let Some(Answer::Result(listed)) = answer("tools/list", &Value::Null) else { panic!("is listed") };
-        let names: Vec<&str> = listed["tools"].as_array().expect("is a list").iter().filter_map(|t| t["name"].as_str()).collect();
+        let Some(Answer::Result(listed)) = answer("tools/list", &Value::Null) else {
+            panic!("is listed")
+        };
+        let names: Vec<&str> = listed["tools"]
+            .as_array()
+            .expect("is a list")
+            .iter()
+            .filter_map(|t| t["name"].as_str())
+            .collect();
         let own: Vec<&str> = crate::tools::all().iter().map(|tool| tool.name).collect();
         assert_eq!(names, own);
     }

@@ -124,9 +124,14 @@ mod tests {
     #[test]
     fn the_newest_protocol_that_both_speak_is_agreed_on() {
         // A daemon of protocol 5 serves shims of 5 and 4, and so the newest of those that speak more.
-        for (theirs, agreed) in
-            [((5, 5), Some(5)), ((4, 4), Some(4)), ((4, 5), Some(5)), ((3, 4), Some(4)), ((5, 9), Some(5)), ((1, 9), Some(5))]
-        {
+        for (theirs, agreed) in [
+            ((5, 5), Some(5)),
+            ((4, 4), Some(4)),
+            ((4, 5), Some(5)),
+            ((3, 4), Some(4)),
+            ((5, 9), Some(5)),
+            ((1, 9), Some(5)),
+        ] {
             assert_eq!(common((4, 5), theirs), agreed, "{theirs:?}");
         }
         for theirs in [(3, 3), (0, 3), (6, 6), (6, 9), (5, 4)] {

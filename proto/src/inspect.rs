@@ -19,7 +19,10 @@ pub struct InspectRequest {
     /// What happened to it, and by whom.
     #[serde(default)]
     pub include_log: bool,
-    #[expect(clippy::doc_markdown, reason = "a model reads this line and every character is paid for")]
+    #[expect(
+        clippy::doc_markdown,
+        reason = "a model reads this line and every character is paid for"
+    )]
     /// log_next of the page before.
     #[serde(default)]
     pub log_before: Option<i64>,

@@ -168,7 +168,11 @@ impl Confidence {
     /// # Errors
     /// Numbers outside 0 to 1, NaN included.
     pub fn new(value: f64) -> Result<Self, String> {
-        if (0.0..=1.0).contains(&value) { Ok(Self(value)) } else { Err("must be a number from 0 to 1".to_owned()) }
+        if (0.0..=1.0).contains(&value) {
+            Ok(Self(value))
+        } else {
+            Err("must be a number from 0 to 1".to_owned())
+        }
     }
 
     /// As a number from 0 to 1.

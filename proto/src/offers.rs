@@ -58,7 +58,10 @@ impl Prompt {
     pub fn text(&self, given: Option<&str>) -> String {
         let Some((name, _)) = self.argument else { return self.text.to_owned() };
         let usual = if self.name == "recall" { "the task at hand" } else { "what was said last" };
-        self.text.replace(&format!("{{{name}}}"), given.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(usual))
+        self.text.replace(
+            &format!("{{{name}}}"),
+            given.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(usual),
+        )
     }
 }
 
@@ -84,10 +87,14 @@ impl Resource {
             Failure::new(Code::NotFound, format!("{uri} is no resource: {why}"))
                 .hint("There are loci://memory/<id> and loci://group/<group>")
         };
-        let path = uri.strip_prefix("loci://").ok_or_else(|| nothing("it does not begin with loci://".to_owned()))?;
+        let path = uri
+            .strip_prefix("loci://")
+            .ok_or_else(|| nothing("it does not begin with loci://".to_owned()))?;
         match path.split_once('/') {
             Some(("memory", id)) => Ok(Self::Memory(id.parse().map_err(nothing)?)),
-            Some(("group", name)) => Ok(Self::Group(Some(unescaped(name).parse().map_err(nothing)?))),
+            Some(("group", name)) => {
+                Ok(Self::Group(Some(unescaped(name).parse().map_err(nothing)?)))
+            }
             None if path == "group" => Ok(Self::Group(None)),
             _ => Err(nothing("there is no such kind".to_owned())),
         }
@@ -99,7 +106,10 @@ fn unescaped(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut plain, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while at < bytes.len() {
-        let code = text.get(at + 1..at + 3).filter(|_| bytes[at] == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let code = text
+            .get(at + 1..at + 3)
+            .filter(|_| bytes[at] == b'%')
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         plain.push(code.unwrap_or(bytes[at]));
         at += if code.is_some() { 3 } else { 1 };
     }
@@ -113,12 +123,27 @@ mod tests {
     #[test]
     fn resources_are_told_by_their_uri() {
         let id = "01953a2b-7c1e-7000-8000-0123456789ab";
-        assert_eq!(Resource::parse(&format!("loci://memory/{id}")).expect("is one"), Resource::Memory(id.parse().expect("is an id")));
+        assert_eq!(
+            Resource::parse(&format!("loci://memory/{id}")).expect("is one"),
+            Resource::Memory(id.parse().expect("is an id"))
+        );
         assert_eq!(Resource::parse(OWN_GROUP).expect("is one"), Resource::Group(None));
         let named = Resource::parse("loci://group/my%20shop%2F2").expect("is one");
         assert_eq!(named, Resource::Group(Some("my shop/2".parse().expect("is a name"))));
-        for wrong in ["", "file:///etc/passwd", "loci://", "loci://memory/7", "loci://group/", "loci://what/x", "loci://group/%0a"] {
-            assert_eq!(Resource::parse(wrong).expect_err("is refused").code, Code::NotFound, "{wrong}");
+        for wrong in [
+            "",
+            "file:///etc/passwd",
+            "loci://",
+            "loci://memory/7",
+            "loci://group/",
+            "loci://what/x",
+            "loci://group/%0a",
+        ] {
+            assert_eq!(
+                Resource::parse(wrong).expect_err("is refused").code,
+                Code::NotFound,
+                "{wrong}"
+            );
         }
     }
 

@@ -34,7 +34,9 @@ impl Variables {
     /// The variables of this process. An empty variable counts as not set.
     #[must_use]
     pub fn of_process() -> Self {
-        let path = |name: &str| std::env::var_os(name).filter(|v: &OsString| !v.is_empty()).map(PathBuf::from);
+        let path = |name: &str| {
+            std::env::var_os(name).filter(|v: &OsString| !v.is_empty()).map(PathBuf::from)
+        };
         Self {
             home: path("LOCI_HOME"),
             db: path("LOCI_DB"),
@@ -89,12 +91,17 @@ impl Paths {
     /// # Errors
     /// `invalid` when no home folder is known, when a variable holds a relative path, or when the sockets' paths would be too long.
     pub fn resolve(variables: &Variables) -> Result<Self, Failure> {
-        let usual = variables.user_home.as_ref().filter(|home| home.is_absolute()).map(|home| home.join(".loci"));
+        let usual = variables
+            .user_home
+            .as_ref()
+            .filter(|home| home.is_absolute())
+            .map(|home| home.join(".loci"));
         let home = match absolute("LOCI_HOME", variables.home.as_ref())? {
             Some(home) => home,
-            None => usual
-                .clone()
-                .ok_or_else(|| Failure::invalid("HOME", "is not set, so there is no place for memories").hint("Set HOME or LOCI_HOME"))?,
+            None => usual.clone().ok_or_else(|| {
+                Failure::invalid("HOME", "is not set, so there is no place for memories")
+                    .hint("Set HOME or LOCI_HOME")
+            })?,
         };
         let chosen_db = absolute("LOCI_DB", variables.db.as_ref())?;
         let db = chosen_db.clone().unwrap_or_else(|| home.join("memory.db"));
@@ -104,9 +111,11 @@ impl Paths {
         };
         let suffix = socket_suffix(&db, usual.as_deref());
         let paths = Self {
-            config: absolute("LOCI_CONFIG", variables.config.as_ref())?.unwrap_or_else(|| home.join("config.toml")),
+            config: absolute("LOCI_CONFIG", variables.config.as_ref())?
+                .unwrap_or_else(|| home.join("config.toml")),
             db_from_environment: chosen_db.is_some(),
-            models: absolute("LOCI_MODELS", variables.models.as_ref())?.unwrap_or_else(|| home.join("models")),
+            models: absolute("LOCI_MODELS", variables.models.as_ref())?
+                .unwrap_or_else(|| home.join("models")),
             logs: home.join("logs"),
             socket: runtime.join(format!("locid{suffix}.sock")),
             admin_socket: runtime.join(format!("admin{suffix}.sock")),
@@ -126,8 +135,12 @@ impl Paths {
         if longest <= SOCKET_PATH_BYTES {
             return Ok(());
         }
-        let message = format!("the socket path is too long ({longest} > {SOCKET_PATH_BYTES} bytes): {}", self.socket.display());
-        Err(Failure::new(Code::Invalid, message).hint("Set XDG_RUNTIME_DIR (or, without it, LOCI_HOME) to a shorter path"))
+        let message = format!(
+            "the socket path is too long ({longest} > {SOCKET_PATH_BYTES} bytes): {}",
+            self.socket.display()
+        );
+        Err(Failure::new(Code::Invalid, message)
+            .hint("Set XDG_RUNTIME_DIR (or, without it, LOCI_HOME) to a shorter path"))
     }
 }
 
@@ -136,12 +149,17 @@ impl Paths {
 /// # Errors
 /// `invalid`, naming `HOME`.
 pub fn refuse_foreign_home(data: &Path, user: u32) -> Result<(), Failure> {
-    let Some(home) = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()) else { return Ok(()) };
+    let Some(home) = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()) else {
+        return Ok(());
+    };
     let owner = home.metadata().map_or(user, |found| found.uid());
     if user != 0 || owner == user || !data.starts_with(&home) {
         return Ok(());
     }
-    let failure = Failure::invalid("HOME", format!("belongs to another user (uid {owner}), and root would leave files there"));
+    let failure = Failure::invalid(
+        "HOME",
+        format!("belongs to another user (uid {owner}), and root would leave files there"),
+    );
     Err(failure.hint("Run without sudo, or with sudo -H"))
 }
 
@@ -152,7 +170,9 @@ fn absolute(name: &str, value: Option<&PathBuf>) -> Result<Option<PathBuf>, Fail
             Err(Failure::invalid(name, "must not hold control characters"))
         }
         Some(path) if path.is_absolute() => Ok(Some(path.clone())),
-        Some(path) => Err(Failure::invalid(name, format!("must be an absolute path, not {}", path.display()))),
+        Some(path) => {
+            Err(Failure::invalid(name, format!("must be an absolute path, not {}", path.display())))
+        }
     }
 }
 
@@ -183,7 +203,11 @@ mod tests {
     use super::*;
 
     fn variables() -> Variables {
-        Variables { user_home: Some("/home/anna".into()), runtime: Some("/run/user/7".into()), ..Variables::default() }
+        Variables {
+            user_home: Some("/home/anna".into()),
+            runtime: Some("/run/user/7".into()),
+            ..Variables::default()
+        }
     }
 
     #[test]
@@ -196,23 +220,36 @@ mod tests {
 
     #[test]
     fn another_database_has_sockets_of_its_own() {
-        let of = |db: &str| Paths::resolve(&Variables { db: Some(db.into()), ..variables() }).expect("resolves").socket;
+        let of = |db: &str| {
+            Paths::resolve(&Variables { db: Some(db.into()), ..variables() })
+                .expect("resolves")
+                .socket
+        };
         assert_ne!(of("/tmp/a.db"), of("/tmp/b.db"));
         assert_eq!(of("/home/anna/.loci/memory.db"), Path::new("/run/user/7/loci/locid.sock"));
     }
 
     #[test]
     fn without_a_runtime_folder_the_sockets_live_in_the_data_folder() {
-        let paths = Paths::resolve(&Variables { runtime: None, home: Some("/data/loci".into()), ..variables() }).expect("resolves");
+        let paths = Paths::resolve(&Variables {
+            runtime: None,
+            home: Some("/data/loci".into()),
+            ..variables()
+        })
+        .expect("resolves");
         assert_eq!(paths.runtime, Path::new("/data/loci/run"));
     }
 
     #[test]
     fn a_relative_or_overlong_path_is_refused_by_name() {
-        let relative = Paths::resolve(&Variables { db: Some("memory.db".into()), ..variables() }).expect_err("is refused");
+        let relative = Paths::resolve(&Variables { db: Some("memory.db".into()), ..variables() })
+            .expect_err("is refused");
         assert_eq!(relative.field.as_deref(), Some("LOCI_DB"));
-        let long =
-            Paths::resolve(&Variables { runtime: Some(format!("/{}", "x".repeat(120)).into()), ..variables() }).expect_err("is refused");
+        let long = Paths::resolve(&Variables {
+            runtime: Some(format!("/{}", "x".repeat(120)).into()),
+            ..variables()
+        })
+        .expect_err("is refused");
         assert!(long.message.contains("too long"), "{long}");
     }
 }

@@ -12,7 +12,10 @@ pub struct RelateRequest {
     /// Entity.
     pub subject_id: MemoryId,
     /// Such as works_at, manages, part_of.
-    #[expect(clippy::doc_markdown, reason = "a model reads this line and every character is paid for")]
+    #[expect(
+        clippy::doc_markdown,
+        reason = "a model reads this line and every character is paid for"
+    )]
     pub predicate: String,
     /// Entity.
     pub object_id: MemoryId,

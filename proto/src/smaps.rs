@@ -92,7 +92,8 @@ Anonymous:             0 kB
             (0x55d0_a001_0000..0x55d0_a003_0000, "r-xp", "/bin/loci"),
             (0x7f00_0000_8000..0x7f00_0000_a000, "rw-p", "/lib/with a space.so"),
         ];
-        let expected = expected.map(|(range, permissions, file)| Mapped { range, permissions, file });
+        let expected =
+            expected.map(|(range, permissions, file)| Mapped { range, permissions, file });
         assert_eq!(unchanged(SMAPS), expected);
         assert_eq!(unchanged("nonsense\n\n- r-xp\nAnonymous: 0 kB"), []);
     }
@@ -119,7 +120,10 @@ Rss:                8192 kB
 Size:               8192 kB
 Rss:                8192 kB
 ";
-        assert_eq!(filled(smaps), [0x7f00_0000_0000..0x7f00_0080_0000, 0x7f00_0500_0000..0x7f00_0580_0000]);
+        assert_eq!(
+            filled(smaps),
+            [0x7f00_0000_0000..0x7f00_0080_0000, 0x7f00_0500_0000..0x7f00_0580_0000]
+        );
         assert_eq!(filled("nonsense\n\n- rw-p\nRss: 0 kB\nSize: 4 kB\nRss: 4 kB"), []);
     }
 }

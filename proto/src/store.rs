@@ -1,5 +1,8 @@
 //! `store_memory`: what it takes and what it gives.
-#![expect(clippy::doc_markdown, reason = "these lines are the tool's schema: a model reads them and every character is paid for")]
+#![expect(
+    clippy::doc_markdown,
+    reason = "these lines are the tool's schema: a model reads them and every character is paid for"
+)]
 
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};

@@ -59,14 +59,38 @@ enum Effect {
 
 fn listed() -> Vec<Tool> {
     vec![
-        tool::<StoreRequest>("store_memory", "Remember something for later sessions. The same fact said again is merged.", Effect::Adds),
-        tool::<RecallRequest>("recall_memory", "Find memories by meaning and words, or show them in full by ids.", Effect::Reads),
-        tool::<ForgetRequest>("forget_memory", "Put a memory out of sight when it is wrong or unwanted.", Effect::TakesAway),
+        tool::<StoreRequest>(
+            "store_memory",
+            "Remember something for later sessions. The same fact said again is merged.",
+            Effect::Adds,
+        ),
+        tool::<RecallRequest>(
+            "recall_memory",
+            "Find memories by meaning and words, or show them in full by ids.",
+            Effect::Reads,
+        ),
+        tool::<ForgetRequest>(
+            "forget_memory",
+            "Put a memory out of sight when it is wrong or unwanted.",
+            Effect::TakesAway,
+        ),
         tool::<StatsRequest>("memory_stats", "Count memories by type and scope.", Effect::Reads),
-        tool::<InspectRequest>("memory_inspect", "Show one memory with relations, versions, mentions, log.", Effect::Reads),
+        tool::<InspectRequest>(
+            "memory_inspect",
+            "Show one memory with relations, versions, mentions, log.",
+            Effect::Reads,
+        ),
         tool::<RelateRequest>("store_relation", "Relate two entities.", Effect::AddsOnce),
-        tool::<RestoreRequest>("restore_memory", "Bring back what was forgotten, superseded or compacted.", Effect::AddsOnce),
-        tool::<CompactRequest>("compact_memories", "Get old episodes that are due for a summary; store yours for them.", Effect::AddsOnce),
+        tool::<RestoreRequest>(
+            "restore_memory",
+            "Bring back what was forgotten, superseded or compacted.",
+            Effect::AddsOnce,
+        ),
+        tool::<CompactRequest>(
+            "compact_memories",
+            "Get old episodes that are due for a summary; store yours for them.",
+            Effect::AddsOnce,
+        ),
     ]
 }
 
@@ -124,7 +148,11 @@ fn strip(schema: &mut Value) {
             for noise in ["title", "format", "default"] {
                 object.remove(noise);
             }
-            if object.get("description").and_then(Value::as_str).is_some_and(|text| SAID_BY_THE_NAME.contains(&text)) {
+            if object
+                .get("description")
+                .and_then(Value::as_str)
+                .is_some_and(|text| SAID_BY_THE_NAME.contains(&text))
+            {
                 object.remove("description");
             }
             if let Some(Value::Array(kinds)) = object.get_mut("type") {

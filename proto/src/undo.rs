@@ -56,7 +56,10 @@ impl UndoRequest {
                 let newest_first: BTreeSet<_> = self.ids.iter().copied().map(Reverse).collect();
                 Ok(Which::These(newest_first.into_iter().map(|Reverse(id)| id).collect()))
             }
-            _ => Err(Failure::invalid("id", "or last or since_seconds or ids is needed, one of them")),
+            _ => Err(Failure::invalid(
+                "id",
+                "or last or since_seconds or ids is needed, one of them",
+            )),
         }
     }
 }

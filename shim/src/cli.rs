@@ -8,7 +8,9 @@ use crate::lifecycle::{Cleanup, Compact};
 use crate::output::Reader;
 use clap::{ArgMatches, Parser, Subcommand};
 use keeping::{Doctor, Eval, Export, Groups, Import, Reset};
-use memories::{Add, Edit, Forget, Format, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo};
+use memories::{
+    Add, Edit, Forget, Format, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
+};
 use std::path::PathBuf;
 
 /// Long-term memory for your agents, on your own machine.
@@ -37,7 +39,10 @@ pub enum Command {
     )]
     List(List),
     /// Show everything about one memory: text, relations, versions, and what happened to it.
-    #[command(visible_alias = "show", after_help = "Example: with who changed it\n  loci inspect 5f0c9a1e --log")]
+    #[command(
+        visible_alias = "show",
+        after_help = "Example: with who changed it\n  loci inspect 5f0c9a1e --log"
+    )]
     Inspect(Inspect),
     /// Store a memory.
     #[command(
@@ -45,7 +50,9 @@ pub enum Command {
     )]
     Add(Add),
     /// Change a memory in place.
-    #[command(after_help = "Example\n  loci edit 5f0c9a1e --content 'The staging server is called egret'")]
+    #[command(
+        after_help = "Example\n  loci edit 5f0c9a1e --content 'The staging server is called egret'"
+    )]
     Edit(Edit),
     /// Keep a memory's confidence from fading.
     #[command(after_help = "Example: let it fade again\n  loci pin 5f0c9a1e --off")]
@@ -56,7 +63,9 @@ pub enum Command {
     )]
     Forget(Forget),
     /// Bring back a memory that was forgotten, superseded or compacted.
-    #[command(after_help = "Example: find it first\n  loci list --status forgotten\n  loci restore 5f0c9a1e")]
+    #[command(
+        after_help = "Example: find it first\n  loci list --status forgotten\n  loci restore 5f0c9a1e"
+    )]
     Restore(Restore),
     /// Say what one entity has to do with another.
     #[command(
@@ -74,16 +83,23 @@ pub enum Command {
     Undo(Undo),
     /// Serve one agent on standard input and output (agents start this themselves).
     #[command(visible_alias = "serve")]
-    #[command(after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp")]
+    #[command(
+        after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp"
+    )]
     Mcp,
     /// Look after the daemon that all sessions share.
     #[command(subcommand, after_help = "Example: who is connected?\n  loci ctl status")]
     Ctl(Ctl),
     /// Look after the embedding model.
-    #[command(subcommand, after_help = "Example: fetch it before it is first needed\n  loci model download")]
+    #[command(
+        subcommand,
+        after_help = "Example: fetch it before it is first needed\n  loci model download"
+    )]
     Model(Model),
     /// Write the whole store down as lines of JSON.
-    #[command(after_help = "Example: into a file that only you can read\n  loci export --output memories.jsonl")]
+    #[command(
+        after_help = "Example: into a file that only you can read\n  loci export --output memories.jsonl"
+    )]
     Export(Export),
     /// Bring in what `loci export` has written, here or on another machine; twice is as good as once. Can be undone.
     #[command(
@@ -111,19 +127,25 @@ pub enum Command {
     #[command(after_help = "Example: look first\n  loci cleanup --dry-run")]
     Cleanup(Cleanup),
     /// Store and find memories in a throw-away home, to see that everything works.
-    #[command(after_help = "Example: the model is kept for later, the memories are not\n  loci demo")]
+    #[command(
+        after_help = "Example: the model is kept for later, the memories are not\n  loci demo"
+    )]
     Demo,
     /// Look at the configuration.
     #[command(subcommand, after_help = "Example\n  loci config show")]
     Config(Config),
     /// Print the completions of a shell.
-    #[command(after_help = "Example: for bash\n  loci completions bash > ~/.local/share/bash-completion/completions/loci")]
+    #[command(
+        after_help = "Example: for bash\n  loci completions bash > ~/.local/share/bash-completion/completions/loci"
+    )]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write the pages of all commands into a folder.
-    #[command(after_help = "Example: so that man finds them\n  loci man --dir ~/.local/share/man/man1")]
+    #[command(
+        after_help = "Example: so that man finds them\n  loci man --dir ~/.local/share/man/man1"
+    )]
     Man {
         /// The folder; it is made if it is not there.
         #[arg(long, value_name = "PATH")]
@@ -152,7 +174,9 @@ pub enum Ctl {
     #[command(after_help = "Example\n  loci ctl start")]
     Start,
     /// Stop the daemon and wait until it is gone; the next call of an agent starts it again.
-    #[command(after_help = "Example: before moving the database, with agents at work\n  loci ctl stop --hold")]
+    #[command(
+        after_help = "Example: before moving the database, with agents at work\n  loci ctl stop --hold"
+    )]
     Stop {
         /// Keep agents from starting it again until `loci ctl start`.
         #[arg(long)]
@@ -168,7 +192,10 @@ pub enum Ctl {
     #[command(after_help = "Example: before an update\n  loci ctl drain")]
     Drain,
     /// Look after the lifecycle of memories: compaction and promotion.
-    #[command(subcommand, after_help = "Example: what would a run do?\n  loci ctl maintenance plan")]
+    #[command(
+        subcommand,
+        after_help = "Example: what would a run do?\n  loci ctl maintenance plan"
+    )]
     Maintenance(Maintenance),
     /// Show the daemon's log.
     #[command(after_help = "Example: watch it\n  loci ctl logs --follow")]
@@ -194,7 +221,9 @@ pub enum Config {
 #[derive(Debug, Subcommand)]
 pub enum Model {
     /// Fetch the model, unless it is there already; every file is checked against its SHA-256.
-    #[command(after_help = "Example: from files that somebody brought along\n  loci model download --from /media/stick/models")]
+    #[command(
+        after_help = "Example: from files that somebody brought along\n  loci model download --from /media/stick/models"
+    )]
     Download {
         /// A folder that holds the files; nothing is fetched from the network then.
         #[arg(long, value_name = "PATH")]
@@ -209,13 +238,22 @@ pub enum Model {
 #[must_use]
 pub fn reader(given: &ArgMatches) -> Reader {
     let here = given.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false);
-    if here { Reader::Script } else { given.subcommand().map_or(Reader::Person, |(_, given)| reader(given)) }
+    if here {
+        Reader::Script
+    } else {
+        given.subcommand().map_or(Reader::Person, |(_, given)| reader(given))
+    }
 }
 
 /// A length of time in seconds: a number and s, m, h, d, w or y.
 pub(crate) fn duration(text: &str) -> Result<i64, String> {
-    let wrong = || format!("{text} is no length of time; write a number and s, m, h, d, w or y, for example 90d");
-    let (number, unit) = text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
+    let wrong = || {
+        format!(
+            "{text} is no length of time; write a number and s, m, h, d, w or y, for example 90d"
+        )
+    };
+    let (number, unit) =
+        text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
     let seconds = match unit {
         "s" => 1,
         "m" => 60,
@@ -248,8 +286,13 @@ mod tests {
 
     #[test]
     fn a_text_may_begin_with_a_hyphen_and_flags_stay_flags() {
-        for typed in [&["loci", "add", "- buy milk", "--type", "semantic"][..], &["loci", "add", "--type", "semantic", "- buy milk"]] {
-            let Ok(Command::Add(add)) = Cli::try_parse_from(typed).map(|cli| cli.command) else { panic!("{typed:?}") };
+        for typed in [
+            &["loci", "add", "- buy milk", "--type", "semantic"][..],
+            &["loci", "add", "--type", "semantic", "- buy milk"],
+        ] {
+            let Ok(Command::Add(add)) = Cli::try_parse_from(typed).map(|cli| cli.command) else {
+                panic!("{typed:?}")
+            };
             assert_eq!((add.text.as_str(), add.kind.as_str()), ("- buy milk", "semantic"));
         }
         assert!(Cli::try_parse_from(["loci", "add", "--typo", "semantic", "x"]).is_err());
@@ -259,7 +302,9 @@ mod tests {
     #[test]
     fn json_is_seen_on_whichever_command_has_it() {
         use clap::CommandFactory;
-        let reader = |typed: &[&str]| super::reader(&Cli::command().try_get_matches_from(typed).expect("is right"));
+        let reader = |typed: &[&str]| {
+            super::reader(&Cli::command().try_get_matches_from(typed).expect("is right"))
+        };
         assert_eq!(reader(&["loci", "ctl", "status", "--json"]), Reader::Script);
         assert_eq!(reader(&["loci", "list", "--json"]), Reader::Script);
         assert_eq!(reader(&["loci", "add", "--type", "entity", "--", "--json"]), Reader::Person);
@@ -267,7 +312,10 @@ mod tests {
 
     #[test]
     fn a_length_of_time_has_a_unit() {
-        assert_eq!(["90d", "2h", "1y", "30s"].map(duration), [Ok(7_776_000), Ok(7_200), Ok(31_536_000), Ok(30)]);
+        assert_eq!(
+            ["90d", "2h", "1y", "30s"].map(duration),
+            [Ok(7_776_000), Ok(7_200), Ok(31_536_000), Ok(30)]
+        );
         for wrong in ["", "90", "d", "-1d", "0d", "1.5h", "2 h", "5é", "99999999999d"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }

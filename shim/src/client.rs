@@ -120,7 +120,11 @@ impl Reach {
         }
     }
 
-    async fn try_until_it_works(&self, paths: &Paths, latest: &mut Unreachable) -> Result<Connection, Unreachable> {
+    async fn try_until_it_works(
+        &self,
+        paths: &Paths,
+        latest: &mut Unreachable,
+    ) -> Result<Connection, Unreachable> {
         let mut pauses = Pauses::default();
         loop {
             match self.try_once(paths, latest).await {
@@ -138,14 +142,20 @@ impl Reach {
         }
     }
 
-    async fn try_once(&self, paths: &Paths, latest: &mut Unreachable) -> Result<Connection, Failed> {
+    async fn try_once(
+        &self,
+        paths: &Paths,
+        latest: &mut Unreachable,
+    ) -> Result<Connection, Failed> {
         let stream = match connect(&paths.socket).await {
             Ok(stream) => stream,
             Err(Unreachable::Absent) => match &self.launch {
                 Some(launch) => launch.start(paths, latest).await?,
                 None => return Err(Failed::ForNow(Unreachable::Absent)),
             },
-            Err(Unreachable::NoAnswer { .. }) => return Err(Failed::ForNow(Unreachable::NoAnswer { pid: pid_in(&paths.lock) })),
+            Err(Unreachable::NoAnswer { .. }) => {
+                return Err(Failed::ForNow(Unreachable::NoAnswer { pid: pid_in(&paths.lock) }));
+            }
             Err(reason) => return Err(Failed::ForGood(reason)),
         };
         *latest = no_answer(&stream, paths);
@@ -172,11 +182,15 @@ fn no_answer(stream: &UnixStream, paths: &Paths) -> Unreachable {
 pub async fn connect(socket: &Path) -> Result<UnixStream, Unreachable> {
     let stream = UnixStream::connect(socket).await.map_err(|error| match error.kind() {
         // A listener that dies at this very moment resets what it had not accepted.
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => Unreachable::Absent,
+        io::ErrorKind::NotFound
+        | io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::ConnectionReset => Unreachable::Absent,
         io::ErrorKind::WouldBlock => Unreachable::NoAnswer { pid: None },
         _ => Unreachable::Broken(format!("{}: {error}", socket.display())),
     })?;
-    let peer = stream.peer_cred().map_err(|error| Unreachable::Broken(format!("{}: {error}", socket.display())))?;
+    let peer = stream
+        .peer_cred()
+        .map_err(|error| Unreachable::Broken(format!("{}: {error}", socket.display())))?;
     let ours = nix::unistd::geteuid().as_raw();
     if peer.uid() == ours { Ok(stream) } else { Err(Unreachable::Stranger { uid: peer.uid() }) }
 }
@@ -201,21 +215,34 @@ async fn greet(stream: UnixStream, hello: &Hello) -> Result<Connection, Failed> 
     let mut lines = Lines::new(reader, limits::LINE_BYTES);
     let answer = match lines.next().await.map_err(not_yet)? {
         Some(Line::Whole(answer)) if answer.len() < limits::HELLO_BYTES => answer,
-        Some(_) => return Err(Failed::ForGood(Unreachable::Broken("its first line is too long for a hello".to_owned()))),
+        Some(_) => {
+            return Err(Failed::ForGood(Unreachable::Broken(
+                "its first line is too long for a hello".to_owned(),
+            )));
+        }
         None => return Err(Failed::ForNow(Unreachable::Draining)),
     };
     match serde_json::from_slice(&answer) {
         Ok(Reply::Welcome(welcome)) if welcome.ok => Ok(Connection { lines, writer, welcome }),
         Ok(Reply::Refused(refused)) => Err(in_words(refused)),
-        _ => Err(Failed::ForGood(Unreachable::Broken(format!("it said no hello: {}", String::from_utf8_lossy(&answer))))),
+        _ => Err(Failed::ForGood(Unreachable::Broken(format!(
+            "it said no hello: {}",
+            String::from_utf8_lossy(&answer)
+        )))),
     }
 }
 
 fn in_words(refused: Refused) -> Failed {
     match refused.error {
-        Refusal::Version => Failed::ForGood(Unreachable::Skew { daemon: refused.daemon, speaks: (refused.min, refused.max) }),
+        Refusal::Version => Failed::ForGood(Unreachable::Skew {
+            daemon: refused.daemon,
+            speaks: (refused.min, refused.max),
+        }),
         Refusal::Busy => Failed::ForNow(Unreachable::Busy),
         Refusal::Draining => Failed::ForNow(Unreachable::Draining),
-        Refusal::BadHello => Failed::ForGood(Unreachable::Broken(format!("locid {} cannot read our hello", refused.daemon))),
+        Refusal::BadHello => Failed::ForGood(Unreachable::Broken(format!(
+            "locid {} cannot read our hello",
+            refused.daemon
+        ))),
     }
 }

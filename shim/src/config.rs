@@ -33,9 +33,21 @@ fn screen(reply: &ConfigReply) -> String {
     let screen = Screen { width: usize::MAX, ..Screen::of_stdout() };
     let head = ["KEY", "VALUE", "FROM"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(reply.keys.iter().map(row)).collect();
-    let mut text = format!("{}{}\n\n{}", plain(&reply.file), if reply.exists { "" } else { " (not there)" }, table_on(screen, &rows));
-    for (key, waits) in reply.keys.iter().filter_map(|key| key.waits.as_ref().map(|waits| (key, waits))) {
-        let _ = write!(text, "\n* {} becomes {} at the next start: loci ctl restart", plain(&key.key), value(waits));
+    let mut text = format!(
+        "{}{}\n\n{}",
+        plain(&reply.file),
+        if reply.exists { "" } else { " (not there)" },
+        table_on(screen, &rows)
+    );
+    for (key, waits) in
+        reply.keys.iter().filter_map(|key| key.waits.as_ref().map(|waits| (key, waits)))
+    {
+        let _ = write!(
+            text,
+            "\n* {} becomes {} at the next start: loci ctl restart",
+            plain(&key.key),
+            value(waits)
+        );
     }
     text
 }
@@ -45,7 +57,9 @@ pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::String(text) => plain(text),
-        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
+        Value::Number(number) => {
+            number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
+        }
         other => other.to_string(),
     }
 }

@@ -25,10 +25,19 @@ const LOADING: Duration = Duration::from_mins(1);
 
 /// What the first session stores; the first of them is what the second session asks for.
 const MEMORIES: [(&str, &str); 5] = [
-    ("semantic", "The nightly database backup runs at two in the morning and keeps a fortnight of copies."),
+    (
+        "semantic",
+        "The nightly database backup runs at two in the morning and keeps a fortnight of copies.",
+    ),
     ("semantic", "The user likes tabs in Makefiles but four spaces in Python."),
-    ("episodic", "On 3 November 2026 the team chose Rust for the importer, because the old one ran out of memory."),
-    ("procedural", "To release: run the tests, tag the commit, push the tag, then watch the build server."),
+    (
+        "episodic",
+        "On 3 November 2026 the team chose Rust for the importer, because the old one ran out of memory.",
+    ),
+    (
+        "procedural",
+        "To release: run the tests, tag the commit, push the tag, then watch the build server.",
+    ),
     ("entity", "Anna Berg maintains the payment service and reviews every change to it."),
 ];
 /// What the second session asks.
@@ -40,25 +49,36 @@ const QUESTION: &str = "When are snapshots taken? How long do they stay?";
 /// The first step that failed, or a wrong memory in the first place.
 pub async fn run() -> Result<ExitCode, Problem> {
     let stage = Stage::set()?;
-    say(format!("Everything but the model lies in {}, which is removed in the end.", stage.folder().display()))?;
+    say(format!(
+        "Everything but the model lies in {}, which is removed in the end.",
+        stage.folder().display()
+    ))?;
     let played = tokio::select! {
         played = play(&stage) => played,
         _ = tokio::signal::ctrl_c() => Err(Problem::new("The demonstration was interrupted")),
     };
     let stopped = stop::stop(stage.paths()).await;
-    let (folder, models) = (stage.folder().display().to_string(), stage.paths().models.display().to_string());
-    let removed = stage.strike().map_err(|error| Problem::new(format!("{folder} cannot be removed")).because(&error));
+    let (folder, models) =
+        (stage.folder().display().to_string(), stage.paths().models.display().to_string());
+    let removed = stage
+        .strike()
+        .map_err(|error| Problem::new(format!("{folder} cannot be removed")).because(&error));
     played?;
     stopped?;
     removed?;
-    say(format!("\nThe daemon has stopped, and its memories are removed. The model stays in {models}."))?;
+    say(format!(
+        "\nThe daemon has stopped, and its memories are removed. The model stays in {models}."
+    ))?;
     Ok(Exit::Ok.into())
 }
 
 async fn play(stage: &Stage) -> Result<(), Problem> {
     let shared = shared_words(MEMORIES[0].1, QUESTION);
     if !shared.is_empty() {
-        return Err(Problem::new(format!("The question would give the answer away: {}", shared.join(", "))));
+        return Err(Problem::new(format!(
+            "The question would give the answer away: {}",
+            shared.join(", ")
+        )));
     }
     step("The model")?;
     stage.fetch_model().await?;
@@ -82,7 +102,11 @@ async fn play(stage: &Stage) -> Result<(), Problem> {
 /// Words that both texts hold, stop words included.
 fn shared_words(one: &str, other: &str) -> Vec<String> {
     let words = |text: &str| -> HashSet<String> {
-        text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        text.to_lowercase()
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
     };
     words(one).intersection(&words(other)).cloned().collect()
 }
@@ -100,7 +124,8 @@ async fn until_the_model_is_ready(stage: &Stage) -> Result<(), Problem> {
             pauses.pause().await;
         }
     };
-    let too_long = |_| Problem::new(format!("The model was not ready within {} seconds", LOADING.as_secs()));
+    let too_long =
+        |_| Problem::new(format!("The model was not ready within {} seconds", LOADING.as_secs()));
     timeout(LOADING, ready).await.map_err(too_long)?
 }
 
@@ -120,14 +145,18 @@ async fn store(session: &mut Session, kind: &str, content: &str) -> Result<(), P
 fn show(found: &Value) -> Result<(), Problem> {
     let results = found["results"].as_array().map(Vec::as_slice).unwrap_or_default();
     for result in results {
-        let (score, content) = (result["score"].as_f64().unwrap_or_default(), result["content"].as_str().unwrap_or_default());
+        let (score, content) = (
+            result["score"].as_f64().unwrap_or_default(),
+            result["content"].as_str().unwrap_or_default(),
+        );
         say(format!("   {score:.3}  {}", plain(content)))?;
     }
     let first = results.first().and_then(|result| result["content"].as_str());
     if first == Some(MEMORIES[0].1) {
         return Ok(());
     }
-    Err(Problem::new("The memory that answers the question was not found first").because(&plain(&found.to_string())))
+    Err(Problem::new("The memory that answers the question was not found first")
+        .because(&plain(&found.to_string())))
 }
 
 async fn tell_who_did_it(stage: &Stage) -> Result<(), Problem> {

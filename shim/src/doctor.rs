@@ -46,44 +46,69 @@ pub async fn run(asked: Doctor) -> Result<ExitCode, Problem> {
 async fn with_daemon(door: &Door, findings: &mut Vec<Finding>) {
     match status::ask(&door.paths).await {
         Ok(status) if status.version == loci_proto::VERSION => {
-            findings.push(Finding::ok("daemon", format!("locid {} answers (pid {})", status.version, status.pid)));
+            findings.push(Finding::ok(
+                "daemon",
+                format!("locid {} answers (pid {})", status.version, status.pid),
+            ));
         }
         Ok(status) => findings.push(Finding::warn(
             "daemon",
             format!("locid {} answers, and this is loci {}", status.version, loci_proto::VERSION),
             "Run loci ctl restart",
         )),
-        Err(reason) => findings.push(Finding::fail("daemon", Problem::from(reason).what(), "Run loci ctl logs")),
+        Err(reason) => findings.push(Finding::fail(
+            "daemon",
+            Problem::from(reason).what(),
+            "Run loci ctl logs",
+        )),
     }
     findings.extend([&door.paths.socket, &door.paths.admin_socket].map(|path| socket(path)));
     let looked = async { door.begin("/long/doctor", &DoctorRequest {}).await?.whole().await };
     match looked.await {
         Ok(answer) => match serde_json::from_slice::<DoctorReply>(&answer) {
             Ok(reply) => findings.extend(reply.findings),
-            Err(error) => findings.push(Finding::fail("database", format!("its answer cannot be read: {error}"), "Run loci ctl restart")),
+            Err(error) => findings.push(Finding::fail(
+                "database",
+                format!("its answer cannot be read: {error}"),
+                "Run loci ctl restart",
+            )),
         },
-        Err(problem) => findings.push(Finding::fail("database", problem.what(), "Run loci ctl logs")),
+        Err(problem) => {
+            findings.push(Finding::fail("database", problem.what(), "Run loci ctl logs"))
+        }
     }
 }
 
 async fn without_daemon(paths: &Paths, problem: &Problem, findings: &mut Vec<Finding>) {
     let next = "Mend what is named below, then run loci ctl start";
-    findings.push(Finding::fail("daemon", format!("it cannot be started: {}", problem.what()), next));
+    findings.push(Finding::fail(
+        "daemon",
+        format!("it cannot be started: {}", problem.what()),
+        next,
+    ));
     findings.push(folder("socket", &paths.runtime));
     findings.push(folder("database", &paths.home));
     findings.push(database(&paths.db));
     findings.push(model().await);
-    findings.push(Finding::warn("index", "it is in the daemon, and cannot be looked at", "Run loci doctor again when the daemon runs"));
+    findings.push(Finding::warn(
+        "index",
+        "it is in the daemon, and cannot be looked at",
+        "Run loci doctor again when the daemon runs",
+    ));
 }
 
 fn socket(path: &Path) -> Finding {
     let next = "Run loci ctl restart";
     match std::fs::symlink_metadata(path) {
         Err(error) => Finding::fail("socket", format!("{}: {error}", path.display()), next),
-        Ok(found) if !found.file_type().is_socket() => Finding::fail("socket", format!("{} is no socket", path.display()), next),
-        Ok(found) if found.permissions().mode() & 0o077 != 0 => {
-            Finding::fail("socket", format!("{} is open to others", path.display()), format!("chmod 600 {}", path.display()))
+        Ok(found) if !found.file_type().is_socket() => {
+            Finding::fail("socket", format!("{} is no socket", path.display()), next)
         }
+        Ok(found) if found.permissions().mode() & 0o077 != 0 => Finding::fail(
+            "socket",
+            format!("{} is open to others", path.display()),
+            format!("chmod 600 {}", path.display()),
+        ),
         Ok(_) => Finding::ok("socket", format!("{} is yours alone", path.display())),
     }
 }
@@ -91,13 +116,21 @@ fn socket(path: &Path) -> Finding {
 fn folder(part: &str, path: &Path) -> Finding {
     let shown = path.display();
     match std::fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Finding::ok(part, format!("{shown} is not there yet")),
-        Err(error) => Finding::fail(part, format!("{shown}: {error}"), format!("ls -ld {shown}")),
-        Ok(found) if !found.is_dir() => Finding::fail(part, format!("{shown} is no folder"), "Move it away"),
-        Ok(found) if found.uid() != nix::unistd::geteuid().as_raw() => {
-            Finding::fail(part, format!("{shown} belongs to another user"), "Run as its owner, or set LOCI_HOME")
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Finding::ok(part, format!("{shown} is not there yet"))
         }
-        Ok(found) if found.mode() & 0o077 != 0 => Finding::fail(part, format!("{shown} is open to others"), format!("chmod 700 {shown}")),
+        Err(error) => Finding::fail(part, format!("{shown}: {error}"), format!("ls -ld {shown}")),
+        Ok(found) if !found.is_dir() => {
+            Finding::fail(part, format!("{shown} is no folder"), "Move it away")
+        }
+        Ok(found) if found.uid() != nix::unistd::geteuid().as_raw() => Finding::fail(
+            part,
+            format!("{shown} belongs to another user"),
+            "Run as its owner, or set LOCI_HOME",
+        ),
+        Ok(found) if found.mode() & 0o077 != 0 => {
+            Finding::fail(part, format!("{shown} is open to others"), format!("chmod 700 {shown}"))
+        }
         Ok(_) => Finding::ok(part, format!("{shown} is yours alone")),
     }
 }
@@ -107,14 +140,27 @@ fn database(path: &Path) -> Finding {
     let shown = path.display();
     let mut header = [0; 100];
     match std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Finding::ok("database", format!("{shown} is not there yet")),
-        Err(error) => Finding::fail("database", format!("{shown} cannot be read: {error}"), format!("ls -l {shown}")),
-        Ok(()) if !header.starts_with(b"SQLite format 3\0") => {
-            Finding::fail("database", format!("{shown} is no database"), "Move it away, or restore a backup")
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Finding::ok("database", format!("{shown} is not there yet"))
         }
+        Err(error) => Finding::fail(
+            "database",
+            format!("{shown} cannot be read: {error}"),
+            format!("ls -l {shown}"),
+        ),
+        Ok(()) if !header.starts_with(b"SQLite format 3\0") => Finding::fail(
+            "database",
+            format!("{shown} is no database"),
+            "Move it away, or restore a backup",
+        ),
         Ok(()) => {
             let schema = u32::from_be_bytes([header[60], header[61], header[62], header[63]]);
-            Finding::ok("database", format!("{shown} begins as a database of schema {schema}; its inside was not looked at"))
+            Finding::ok(
+                "database",
+                format!(
+                    "{shown} begins as a database of schema {schema}; its inside was not looked at"
+                ),
+            )
         }
     }
 }
@@ -127,13 +173,19 @@ async fn model() -> Finding {
     };
     match Command::new(locid).args(["model", "status"]).output().await {
         Ok(output) if output.status.success() => Finding::ok("model", "every file is whole"),
-        Ok(_) => Finding::warn("model", "it is not here or not whole; searching goes by words alone", next),
+        Ok(_) => Finding::warn(
+            "model",
+            "it is not here or not whole; searching goes by words alone",
+            next,
+        ),
         Err(error) => Finding::fail("model", format!("locid cannot be run: {error}"), next),
     }
 }
 
 fn disk(home: &Path) -> Finding {
-    let Some(place) = home.ancestors().find(|path| path.exists()) else { return Finding::warn("disk", "there is none", "Set LOCI_HOME") };
+    let Some(place) = home.ancestors().find(|path| path.exists()) else {
+        return Finding::warn("disk", "there is none", "Set LOCI_HOME");
+    };
     let shown = place.display();
     match nix::sys::statvfs::statvfs(place) {
         Err(error) => Finding::warn("disk", format!("{shown}: {error}"), format!("df {shown}")),
@@ -176,7 +228,10 @@ mod tests {
 
     #[test]
     fn each_line_says_how_it_is_and_what_to_do() {
-        let findings = [Finding::ok("daemon", "locid answers"), Finding::fail("disk", "1 MiB\u{1b} are free", "Free some space")];
+        let findings = [
+            Finding::ok("daemon", "locid answers"),
+            Finding::fail("disk", "1 MiB\u{1b} are free", "Free some space"),
+        ];
         let expected = "ok    daemon    locid answers\nfail  disk      1 MiB\\u{1b} are free\n                Free some space\n";
         assert_eq!(in_words(&findings, Style::Plain), expected);
     }

@@ -16,7 +16,8 @@ use std::process::ExitCode;
 /// No daemon, or what it refuses.
 pub async fn run(asked: Eval) -> Result<ExitCode, Problem> {
     let door = Door::of_process()?;
-    let request = EvalRequest { probes: Some(usize::from(asked.probes)), seed: asked.seed, set: asked.set };
+    let request =
+        EvalRequest { probes: Some(usize::from(asked.probes)), seed: asked.seed, set: asked.set };
     let answer = door.begin("/long/eval", &request).await?.whole().await?;
     let reply: EvalReply = serde_json::from_slice(&answer).map_err(io::Error::from)?;
     if asked.json {
@@ -36,16 +37,27 @@ fn screen(reply: &EvalReply) -> String {
     if reply.reading.p50_ms > 0.0 {
         rows.push(row("a question read", reply.runs.iter().map(|_| times(reply.reading))));
     }
-    let nothing = if reply.known + reply.probes == 0 { "There is nothing to ask for yet.\n" } else { "" };
-    format!("{nothing}{}(times: half of the questions within the first, all but a hundredth within the second)", table(&rows))
+    let nothing =
+        if reply.known + reply.probes == 0 { "There is nothing to ask for yet.\n" } else { "" };
+    format!(
+        "{nothing}{}(times: half of the questions within the first, all but a hundredth within the second)",
+        table(&rows)
+    )
 }
 
 /// The rows of one kind of questions; none where there are no such questions.
-fn part(what: &str, count: usize, runs: &[Run], of: impl Fn(&Run) -> Option<Figures>) -> Vec<Vec<String>> {
+fn part(
+    what: &str,
+    count: usize,
+    runs: &[Run],
+    of: impl Fn(&Run) -> Option<Figures>,
+) -> Vec<Vec<String>> {
     if count == 0 {
         return Vec::new();
     }
-    let line = |name: &str, cell: &dyn Fn(Figures) -> String| row(name, runs.iter().map(|run| of(run).map_or("-".to_owned(), cell)));
+    let line = |name: &str, cell: &dyn Fn(Figures) -> String| {
+        row(name, runs.iter().map(|run| of(run).map_or("-".to_owned(), cell)))
+    };
     vec![
         row(&format!("{what} ({count})"), runs.iter().map(|_| String::new())),
         line("  the first", &|figures| percent(figures.recall_at_1)),
@@ -82,7 +94,9 @@ mod tests {
 
     #[test]
     fn figures_stand_side_by_side() {
-        let figures = |first| Some(Figures { recall_at_1: first, recall_at_5: 0.75, recall_at_10: 1.0, mrr: 0.625 });
+        let figures = |first| {
+            Some(Figures { recall_at_1: first, recall_at_5: 0.75, recall_at_10: 1.0, mrr: 0.625 })
+        };
         let run = |set: &[&str], first| Run {
             set: set.iter().map(|pair| (*pair).to_owned()).collect(),
             known: None,
@@ -91,10 +105,29 @@ mod tests {
         };
         let reading = Latency { p50_ms: 5.0, p99_ms: 9.0 };
         let runs = vec![run(&[], 0.5), run(&["retrieval.fusion=rrf"], 0.25)];
-        let screen = screen(&EvalReply { known: 0, probes: 8, reading, runs, degraded: Degraded::default() });
+        let screen = screen(&EvalReply {
+            known: 0,
+            probes: 8,
+            reading,
+            runs,
+            degraded: Degraded::default(),
+        });
         let lines: Vec<&str> = screen.lines().collect();
-        assert!(lines[0].contains("as set") && lines[0].contains("retrieval.fusion=rrf"), "{screen}");
-        assert!(lines[1].contains("probes (8)") && lines[2].contains("50.0 %") && lines[2].contains("25.0 %"), "{screen}");
-        assert!(lines[5].contains("0.625") && lines[6].contains("0.4 / 1.3 ms") && !screen.contains("known"), "{screen}");
+        assert!(
+            lines[0].contains("as set") && lines[0].contains("retrieval.fusion=rrf"),
+            "{screen}"
+        );
+        assert!(
+            lines[1].contains("probes (8)")
+                && lines[2].contains("50.0 %")
+                && lines[2].contains("25.0 %"),
+            "{screen}"
+        );
+        assert!(
+            lines[5].contains("0.625")
+                && lines[6].contains("0.4 / 1.3 ms")
+                && !screen.contains("known"),
+            "{screen}"
+        );
     }
 }

@@ -33,7 +33,12 @@ impl Surroundings {
     pub fn of_process() -> Self {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
-        let mut shared = vec![PathBuf::from("/"), PathBuf::from("/tmp"), PathBuf::from("/var/tmp"), std::env::temp_dir()];
+        let mut shared = vec![
+            PathBuf::from("/"),
+            PathBuf::from("/tmp"),
+            PathBuf::from("/var/tmp"),
+            std::env::temp_dir(),
+        ];
         shared.extend(home);
         Self {
             loci_group: variable("LOCI_GROUP"),
@@ -57,16 +62,22 @@ pub struct Found {
 #[must_use]
 pub fn find(surroundings: &Surroundings) -> Found {
     let mut warnings = Vec::new();
-    let hint = named(surroundings, &mut warnings).or_else(|| of_project(surroundings, &mut warnings)).unwrap_or_default();
+    let hint = named(surroundings, &mut warnings)
+        .or_else(|| of_project(surroundings, &mut warnings))
+        .unwrap_or_default();
     // They travel in the hello, which has a bound of its own.
-    let warnings = warnings.iter().map(|warning| warning.chars().take(WARNING_CHARS).collect()).collect();
+    let warnings =
+        warnings.iter().map(|warning| warning.chars().take(WARNING_CHARS).collect()).collect();
     Found { hint, warnings }
 }
 
 fn named(surroundings: &Surroundings, warnings: &mut Vec<String>) -> Option<Hint> {
     let value = surroundings.loci_group.as_ref()?.to_string_lossy();
     if value.contains("${") {
-        warnings.push("LOCI_GROUP is ignored: the agent left a variable in it that it should have replaced".to_owned());
+        warnings.push(
+            "LOCI_GROUP is ignored: the agent left a variable in it that it should have replaced"
+                .to_owned(),
+        );
         return None;
     }
     match value.parse::<GroupName>() {
@@ -79,7 +90,8 @@ fn named(surroundings: &Surroundings, warnings: &mut Vec<String>) -> Option<Hint
 }
 
 fn of_project(surroundings: &Surroundings, warnings: &mut Vec<String>) -> Option<Hint> {
-    let shared: Vec<PathBuf> = surroundings.shared.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+    let shared: Vec<PathBuf> =
+        surroundings.shared.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     let project = project_folder(surroundings, warnings)?;
     let repository = git::find(&project, &shared, warnings);
     let top = repository.as_ref().map_or(project.as_path(), |repository| &repository.top);

@@ -17,12 +17,23 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
     match command {
         Groups::List { json } => list(&door, json).await?,
         Groups::Rename { group, to, json } => {
-            let done = change(&door, "groups_rename", json!({"group": group, "to": to}), json).await?;
-            tell(done, |done| format!("The group {} is now called {}", done.group.id, done.group.name))?;
+            let done =
+                change(&door, "groups_rename", json!({"group": group, "to": to}), json).await?;
+            tell(done, |done| {
+                format!("The group {} is now called {}", done.group.id, done.group.name)
+            })?;
         }
-        Groups::Merge { from, into, yes, json } => merge(&door, &from, &into, Asking { yes, json }).await?,
+        Groups::Merge { from, into, yes, json } => {
+            merge(&door, &from, &into, Asking { yes, json }).await?
+        }
         Groups::Alias { group, name, remove, json } => {
-            let done = change(&door, "groups_alias", json!({"group": group, "alias": name, "remove": remove}), json).await?;
+            let done = change(
+                &door,
+                "groups_alias",
+                json!({"group": group, "alias": name, "remove": remove}),
+                json,
+            )
+            .await?;
             let led = if remove { "does not lead to" } else { "leads to" };
             tell(done, |done| format!("{name} {led} {}", done.group.name))?;
         }
@@ -49,7 +60,13 @@ async fn list(door: &Door, json: bool) -> Result<(), Problem> {
     let head = ["NAME", "ID", "ACTIVE", "ALL", "OTHER NAMES"].map(str::to_owned);
     let row = |group: &GroupEntry| {
         let names = group.aliases.iter().map(|alias| plain(alias)).collect::<Vec<_>>().join(", ");
-        [plain(&group.name), plain(&group.id), group.active.to_string(), group.memories.to_string(), names]
+        [
+            plain(&group.name),
+            plain(&group.id),
+            group.active.to_string(),
+            group.memories.to_string(),
+            names,
+        ]
     };
     let rows: Vec<_> = std::iter::once(head).chain(reply.groups.iter().map(row)).collect();
     say(table(&rows).trim_end())
@@ -59,10 +76,20 @@ async fn merge(door: &Door, from: &str, into: &str, asking: Asking) -> Result<()
     let asked = |dry: bool| json!({"from": from, "into": into, "dry_run": dry});
     if !asking.yes {
         let planned: GroupChanged = door.call("groups_merge", &asked(true)).await?;
-        confirm(&format!("Move {} memories of {} into {}?", planned.moved, plain(from), plain(&planned.group.name)), Answer::Ask)?;
+        confirm(
+            &format!(
+                "Move {} memories of {} into {}?",
+                planned.moved,
+                plain(from),
+                plain(&planned.group.name)
+            ),
+            Answer::Ask,
+        )?;
     }
     let done = change(door, "groups_merge", asked(false), asking.json).await?;
-    tell(done, |done| format!("{} memories are now in {}; {from} leads there", done.moved, done.group.name))
+    tell(done, |done| {
+        format!("{} memories are now in {}; {from} leads there", done.moved, done.group.name)
+    })
 }
 
 /// A change, to be told in words, or printed already.

@@ -6,7 +6,10 @@ use crate::output::{Problem, Screen, confirm, plain, say, table_on};
 use crate::verbs::id::short;
 use clap::Args;
 use loci_proto::error::Exit;
-use loci_proto::maintain::{Act, Action, CleanupReply, CleanupRequest, Deed, Faded, MaintenanceReply, MaintenanceRequest, Plan};
+use loci_proto::maintain::{
+    Act, Action, CleanupReply, CleanupRequest, Deed, Faded, MaintenanceReply, MaintenanceRequest,
+    Plan,
+};
 use std::process::ExitCode;
 
 /// `loci compact`
@@ -67,12 +70,17 @@ pub async fn run(json: bool) -> Result<ExitCode, Problem> {
     let door = Door::of_process()?;
     let (mut done, mut anew) = (Vec::new(), true);
     loop {
-        let reply: MaintenanceReply = door.call("maintenance", &MaintenanceRequest { action: Action::Run, anew }).await?;
+        let reply: MaintenanceReply =
+            door.call("maintenance", &MaintenanceRequest { action: Action::Run, anew }).await?;
         anew = false;
         if let Some(deed) = reply.done {
             if !json {
                 let left = reply.left.unwrap_or_default();
-                say(format!("{}{}", line(&deed, Told::Done), if left > 0 { format!("  ({left} to go)") } else { String::new() }))?;
+                say(format!(
+                    "{}{}",
+                    line(&deed, Told::Done),
+                    if left > 0 { format!("  ({left} to go)") } else { String::new() }
+                ))?;
             }
             done.push(deed);
         }
@@ -84,7 +92,11 @@ pub async fn run(json: bool) -> Result<ExitCode, Problem> {
         say(text_of(&serde_json::json!({"done": done}))?)?;
     } else {
         let made = done.iter().filter(|deed| deed.made.is_some()).count();
-        say(if done.is_empty() { "Nothing is due".to_owned() } else { format!("{made} done; loci undo takes each back") })?;
+        say(if done.is_empty() {
+            "Nothing is due".to_owned()
+        } else {
+            format!("{made} done; loci undo takes each back")
+        })?;
     }
     Ok(Exit::Ok.into())
 }
@@ -103,7 +115,8 @@ pub async fn ask(action: Action, anew: bool) -> Result<MaintenanceReply, Problem
 /// No daemon, what it refuses, or nobody to ask.
 pub async fn cleanup(given: Cleanup) -> Result<ExitCode, Problem> {
     let door = Door::of_process()?;
-    let listed: CleanupReply = door.call("cleanup", &CleanupRequest { dry_run: true, at: None }).await?;
+    let listed: CleanupReply =
+        door.call("cleanup", &CleanupRequest { dry_run: true, at: None }).await?;
     if given.dry_run || listed.memories.is_empty() {
         say(if given.json { text_of(&listed)? } else { faded(&listed) })?;
         return Ok(Exit::Ok.into());
@@ -112,10 +125,14 @@ pub async fn cleanup(given: Cleanup) -> Result<ExitCode, Problem> {
         say(faded(&listed))?;
     }
     confirm(&format!("Forget these {} memories?", listed.memories.len()), given.yes.into())?;
-    let done: CleanupReply = door.call("cleanup", &CleanupRequest { dry_run: false, at: Some(listed.at) }).await?;
+    let done: CleanupReply =
+        door.call("cleanup", &CleanupRequest { dry_run: false, at: Some(listed.at) }).await?;
     say(match done.act {
         _ if given.json => text_of(&done)?,
-        Some(act) => format!("{} forgotten; loci undo {act} brings them back within 30 days", done.memories.len()),
+        Some(act) => format!(
+            "{} forgotten; loci undo {act} brings them back within 30 days",
+            done.memories.len()
+        ),
         None => "Nothing was done: all of them were used or changed meanwhile".to_owned(),
     })?;
     Ok(Exit::Ok.into())
@@ -127,12 +144,19 @@ fn faded(reply: &CleanupReply) -> String {
     }
     let row = |memory: &Faded| {
         let used = memory.used_at.get(..10).unwrap_or(&memory.used_at);
-        vec![short(memory.id.as_str()), format!("{:.3}", memory.confidence.get()), used.to_owned(), plain(&memory.preview)]
+        vec![
+            short(memory.id.as_str()),
+            format!("{:.3}", memory.confidence.get()),
+            used.to_owned(),
+            plain(&memory.preview),
+        ]
     };
     let head = ["ID", "CONFIDENCE", "USED", "TEXT"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(reply.memories.iter().take(SHOWN).map(row)).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(reply.memories.iter().take(SHOWN).map(row)).collect();
     let more = reply.memories.len().saturating_sub(SHOWN);
-    let rest = if more > 0 { format!("  … and {more} more; --json shows all") } else { String::new() };
+    let rest =
+        if more > 0 { format!("  … and {more} more; --json shows all") } else { String::new() };
     (table_on(Screen::of_stdout(), &rows) + &rest).trim_end().to_owned()
 }
 
@@ -152,7 +176,9 @@ fn line(deed: &Deed, told: Told) -> String {
             let named = if period.contains('W') { "episodes" } else { "summaries" };
             format!("{count} {named} of {period} in {group} into a summary")
         }
-        Act::Promote => format!("{count} episodes in {group} into a fact for {}", deed.scope.as_str()),
+        Act::Promote => {
+            format!("{count} episodes in {group} into a fact for {}", deed.scope.as_str())
+        }
         Act::Link => format!("{count} episodes in {group} linked with a fact that is known"),
     };
     match (&deed.made, told) {
@@ -168,7 +194,10 @@ fn told(plan: &Plan) -> String {
     }
     let mut lines: Vec<String> = plan.steps.iter().map(|deed| line(deed, Told::Planned)).collect();
     let summaries = plan.steps.len() - plan.promoted;
-    lines.push(format!("{} episodes into {summaries} summaries, {} facts", plan.compacted, plan.promoted));
+    lines.push(format!(
+        "{} episodes into {summaries} summaries, {} facts",
+        plan.compacted, plan.promoted
+    ));
     lines.join("\n")
 }
 

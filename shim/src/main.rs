@@ -3,7 +3,9 @@
 use clap::{CommandFactory, FromArgMatches};
 use loci::cli::{self, Cli, Command};
 use loci::output::{Problem, Reader, report, tell_script};
-use loci::{config, ctl, demo, doctor, eval, groups, lifecycle, mcp, model, pages, reset, transfer, verbs};
+use loci::{
+    config, ctl, demo, doctor, eval, groups, lifecycle, mcp, model, pages, reset, transfer, verbs,
+};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -25,7 +27,10 @@ fn main() -> ExitCode {
                 let text = shown.to_string();
                 let said = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
                 let what = said.collect::<Vec<_>>().join(" ");
-                tell_script(&Problem::usage(what.strip_prefix("error: ").unwrap_or(&what)).hint("Run loci help"));
+                tell_script(
+                    &Problem::usage(what.strip_prefix("error: ").unwrap_or(&what))
+                        .hint("Run loci help"),
+                );
             }
             Exit::Usage.into()
         }
@@ -38,7 +43,10 @@ fn parsed() -> Result<(Reader, Command), clap::Error> {
 }
 
 /// Runs a command; its exit code, or that of the problem that it ran into.
-fn to_its_end(reader: Reader, command: impl Future<Output = Result<ExitCode, Problem>>) -> ExitCode {
+fn to_its_end(
+    reader: Reader,
+    command: impl Future<Output = Result<ExitCode, Problem>>,
+) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return report(&Problem::from(error), reader),

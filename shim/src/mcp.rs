@@ -21,11 +21,17 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Only when signals cannot be received; everything else is told to the agent.
 pub async fn run() -> Result<ExitCode, Problem> {
     if io::stdin().is_terminal() {
-        eprintln!("loci mcp speaks MCP on standard input; agents start it themselves. Ctrl-D ends it.");
+        eprintln!(
+            "loci mcp speaks MCP on standard input; agents start it themselves. Ctrl-D ends it."
+        );
     }
     let keys = Keys::new();
-    let reach =
-        Reach { paths: Paths::of_process(), hello: our_hello(&keys), launch: Some(Launch::default()), patience: Patience::default() };
+    let reach = Reach {
+        paths: Paths::of_process(),
+        hello: our_hello(&keys),
+        launch: Some(Launch::default()),
+        patience: Patience::default(),
+    };
     let agent = Agent::new(stdio::input(), stdio::output());
     Relay::new(agent, Rc::new(reach), keys, Endurance::default()).run(told_to_end()?).await;
     Ok(Exit::Ok.into())
@@ -33,9 +39,15 @@ pub async fn run() -> Result<ExitCode, Problem> {
 
 fn our_hello(keys: &Keys) -> Hello {
     let found = group::find(&Surroundings::of_process());
-    let agent_session = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| (1..=128).contains(&id.len()));
-    let session =
-        Session { id: keys.session().to_owned(), group: found.hint, warnings: found.warnings, agent_session, pid: std::process::id() };
+    let agent_session =
+        std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| (1..=128).contains(&id.len()));
+    let session = Session {
+        id: keys.session().to_owned(),
+        group: found.hint,
+        warnings: found.warnings,
+        agent_session,
+        pid: std::process::id(),
+    };
     Hello { loci: (hello::MIN, hello::MAX), shim: loci_proto::VERSION.to_owned(), session }
 }
 

@@ -32,7 +32,10 @@ pub async fn run(command: Model) -> Result<ExitCode, Problem> {
             false
         }
     };
-    let status = locid.status().await.map_err(|error| Problem::new("locid cannot be run").because(&error))?;
+    let status = locid
+        .status()
+        .await
+        .map_err(|error| Problem::new("locid cannot be run").because(&error))?;
     if fetches && status.success() {
         tell_the_daemon(&paths).await?;
     }

@@ -35,7 +35,14 @@ impl Problem {
     /// A problem in one sentence, without a full stop.
     #[must_use]
     pub fn new(what: impl Into<String>) -> Self {
-        Self { code: "failed", field: None, what: what.into(), causes: Vec::new(), hint: None, exit: Exit::Failed }
+        Self {
+            code: "failed",
+            field: None,
+            what: what.into(),
+            causes: Vec::new(),
+            hint: None,
+            exit: Exit::Failed,
+        }
     }
 
     /// The same problem with what lies behind it.
@@ -55,7 +62,11 @@ impl Problem {
     /// What went wrong, with what lies behind it, in one line.
     #[must_use]
     pub fn what(&self) -> String {
-        std::iter::once(&self.what).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+        std::iter::once(&self.what)
+            .chain(&self.causes)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(": ")
     }
 
     /// The same problem with another exit code.
@@ -124,14 +135,22 @@ impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
         let hint = failure.hint.clone();
         let (code, field) = (failure.code.as_str(), failure.field.clone());
-        let hint = if failure.code == Code::NotFound && field.is_some() { hint.map(for_people) } else { hint };
+        let hint = if failure.code == Code::NotFound && field.is_some() {
+            hint.map(for_people)
+        } else {
+            hint
+        };
         Self { code, field, hint, ..Self::new(Failure { hint: None, ..failure }.to_string()) }
     }
 }
 
 /// What an agent is told to do, as a person does it.
 fn for_people(hint: String) -> String {
-    if hint.contains("recall_memory") { "`loci list` shows ids; --group names another project".to_owned() } else { hint }
+    if hint.contains("recall_memory") {
+        "`loci list` shows ids; --group names another project".to_owned()
+    } else {
+        hint
+    }
 }
 
 impl From<NotDone> for Problem {
@@ -230,7 +249,9 @@ mod tests {
 
     #[test]
     fn a_problem_is_told_with_its_cause_and_the_next_step() {
-        let problem = Problem::new("The log cannot be read").because(&"Permission denied").hint("Run `loci ctl status`");
+        let problem = Problem::new("The log cannot be read")
+            .because(&"Permission denied")
+            .hint("Run `loci ctl status`");
         assert_eq!(
             problem.text(Style::Plain),
             "Error: The log cannot be read\nCaused by: Permission denied\nHint: Run `loci ctl status`\n"

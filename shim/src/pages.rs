@@ -28,7 +28,9 @@ pub fn man(folder: Option<&Path>) -> Result<ExitCode, Problem> {
         clap_mangen::Man::new(Cli::command()).render(&mut page)?;
         return print(&page);
     };
-    let failed = |error: std::io::Error| Problem::new(format!("The pages cannot be written to {}", folder.display())).because(&error);
+    let failed = |error: std::io::Error| {
+        Problem::new(format!("The pages cannot be written to {}", folder.display())).because(&error)
+    };
     std::fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(Cli::command(), folder).map_err(failed)?;
     say(format!("The manual pages are in {}", folder.display()))?;

@@ -146,7 +146,8 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
 
     /// When the handshake has to be answered here, if the daemon does not answer it before.
     fn greeting_due(&self) -> Option<Instant> {
-        let patience = if self.link.is_up() { self.endurance.handshake } else { self.endurance.greeting };
+        let patience =
+            if self.link.is_up() { self.endurance.handshake } else { self.endurance.greeting };
         self.flight.greeted_since().map(|since| since + patience)
     }
 
@@ -155,7 +156,9 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         self.greeted |= self.flight.greeted_since().is_some();
         for entry in self.flight.give_up(|entry| entry.kind == Kind::Handshake) {
             let answer = answers::handshake(&entry);
-            self.agent.tell(&answer.unwrap_or_else(|| answers::failure(&entry, "locid is not there yet.", "Ask again.")));
+            self.agent.tell(&answer.unwrap_or_else(|| {
+                answers::failure(&entry, "locid is not there yet.", "Ask again.")
+            }));
         }
     }
 
@@ -167,7 +170,11 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     /// Answers, as far as somebody still listens, what the daemon did not answer in time.
     async fn last_words(mut self) {
         for entry in self.flight.give_up(|_| true) {
-            self.agent.tell(&answers::failure(&entry, "the session ended before the answer came.", "Ask again in a new one."));
+            self.agent.tell(&answers::failure(
+                &entry,
+                "the session ended before the answer came.",
+                "Ask again in a new one.",
+            ));
         }
         let end = Some(Instant::now() + Duration::from_millis(100));
         while !self.agent.took_all() {
@@ -222,7 +229,11 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     fn on_request(&mut self, line: &[u8], request: Request) -> Result<(), Refusal> {
         let Request { id, method, params } = request;
         if self.flight.contains(&id) {
-            return Err(Refusal::new(Some(id), message::INVALID_REQUEST, "A request with this id is not answered yet"));
+            return Err(Refusal::new(
+                Some(id),
+                message::INVALID_REQUEST,
+                "A request with this id is not answered yet",
+            ));
         }
         let kind = Kind::of(&method);
         let line = match (kind, params) {
@@ -238,10 +249,17 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         Ok(())
     }
 
-    fn stamped(&mut self, line: &[u8], params: &serde_json::value::RawValue, id: &message::Id) -> Result<Vec<u8>, Refusal> {
+    fn stamped(
+        &mut self,
+        line: &[u8],
+        params: &serde_json::value::RawValue,
+        id: &message::Id,
+    ) -> Result<Vec<u8>, Refusal> {
         let refuse = |code: i32, why: String| Refusal::new(Some(id.clone()), code, why);
-        let text = std::str::from_utf8(line).map_err(|e| refuse(message::PARSE_ERROR, e.to_string()))?;
-        let stamped = stamp::stamp(text, params, &self.keys.fresh()).map_err(|why| refuse(message::INVALID_PARAMS, why.to_owned()))?;
+        let text =
+            std::str::from_utf8(line).map_err(|e| refuse(message::PARSE_ERROR, e.to_string()))?;
+        let stamped = stamp::stamp(text, params, &self.keys.fresh())
+            .map_err(|why| refuse(message::INVALID_PARAMS, why.to_owned()))?;
         if stamped.len() >= limits::LINE_BYTES {
             return Err(refuse(message::INVALID_REQUEST, LINE_TOO_LONG.to_owned()));
         }
@@ -274,7 +292,10 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     fn on_reached(&mut self, tools: String) {
         self.handshake.tell_again(&mut self.flight, &mut self.link);
         // An agent that was not greeted here knows the tools of the daemon that it heard of first.
-        let known = self.tools.take().or_else(|| self.greeted.then(|| handshake_snapshot::own_fingerprint().to_owned()));
+        let known = self
+            .tools
+            .take()
+            .or_else(|| self.greeted.then(|| handshake_snapshot::own_fingerprint().to_owned()));
         if !tools.is_empty() && known.is_some_and(|known| known != tools) {
             self.agent.tell(answers::TOOLS_CHANGED);
         }
@@ -320,9 +341,15 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     fn on_lost(&mut self) {
         self.lost += 1;
         let endurance = self.endurance.request;
-        for entry in self.flight.give_up(|entry| entry.sent >= DAEMONS_PER_REQUEST && entry.since.elapsed() >= endurance) {
+        for entry in self.flight.give_up(|entry| {
+            entry.sent >= DAEMONS_PER_REQUEST && entry.since.elapsed() >= endurance
+        }) {
             let what = format!("locid ended {} times while it worked on this request.", entry.sent);
-            self.agent.tell(&answers::failure(&entry, &what, "Do not repeat it as it is; `loci ctl logs` shows why locid ended."));
+            self.agent.tell(&answers::failure(
+                &entry,
+                &what,
+                "Do not repeat it as it is; `loci ctl logs` shows why locid ended.",
+            ));
         }
         // With nothing to tell it a new daemon has to wait for the agent: `loci ctl stop` then lasts.
         if self.flight.waiting() {

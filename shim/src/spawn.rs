@@ -41,13 +41,18 @@ impl Launch {
     ///
     /// # Errors
     /// For good: the daemon ended with a reason, or there is nothing to start. For now: another daemon holds the lock.
-    pub async fn start(&self, paths: &Paths, latest: &mut Unreachable) -> Result<UnixStream, Failed> {
+    pub async fn start(
+        &self,
+        paths: &Paths,
+        latest: &mut Unreachable,
+    ) -> Result<UnixStream, Failed> {
         if paths.hold.exists() {
             return Err(Failed::ForGood(Unreachable::OnHold));
         }
         let foreign = paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw());
         foreign.map_err(|failure| Failed::ForGood(Unreachable::NoPlace(failure)))?;
-        folders::make_private(&paths.runtime).map_err(|failure| Failed::ForGood(Unreachable::NoPlace(failure)))?;
+        folders::make_private(&paths.runtime)
+            .map_err(|failure| Failed::ForGood(Unreachable::NoPlace(failure)))?;
         *latest = not_started("another loci is starting it, and that takes very long", None);
         let _lock = match turn(paths).await? {
             Turn::Ours(lock) => lock,
@@ -63,7 +68,9 @@ impl Launch {
             None => find_locid().map_err(|why| Failed::ForGood(not_started(why, None)))?,
         };
         let log = Log::open(paths).map_err(|why| Failed::ForGood(not_started(why, None)))?;
-        let child = spawn(&binary, &log).map_err(|e| Failed::ForGood(not_started(format!("{}: {e}", binary.display()), None)))?;
+        let child = spawn(&binary, &log).map_err(|e| {
+            Failed::ForGood(not_started(format!("{}: {e}", binary.display()), None))
+        })?;
         *latest = Unreachable::NoAnswer { pid: child.id() };
         until_it_answers(child, paths, &log).await
     }
@@ -82,7 +89,9 @@ enum Turn {
 }
 
 async fn turn(paths: &Paths) -> Result<Turn, Failed> {
-    let failed = |error: io::Error| Failed::ForGood(not_started(format!("{}: {error}", paths.spawn_lock.display()), None));
+    let failed = |error: io::Error| {
+        Failed::ForGood(not_started(format!("{}: {error}", paths.spawn_lock.display()), None))
+    };
     let mut file = private_file().open(&paths.spawn_lock).map_err(failed)?;
     let mut pauses = Pauses::default();
     loop {
@@ -107,7 +116,11 @@ fn private_file() -> OpenOptions {
 
 fn spawn(binary: &Path, log: &Log) -> io::Result<Child> {
     let mut command = Command::new(binary);
-    command.arg("--auto-started").env_clear().envs(environment::for_the_daemon(std::env::vars_os())).current_dir("/");
+    command
+        .arg("--auto-started")
+        .env_clear()
+        .envs(environment::for_the_daemon(std::env::vars_os()))
+        .current_dir("/");
     command.stdin(Stdio::null()).stdout(log.file.try_clone()?).stderr(log.file.try_clone()?);
     // SAFETY: between fork and exec only system calls are made that touch no memory (`setsid`, `close_range`).
     unsafe { command.pre_exec(leave_the_agent) };
@@ -128,7 +141,11 @@ fn leave_the_agent() -> io::Result<()> {
 }
 
 /// Connects to the daemon as soon as it listens; notices when it ends instead.
-async fn until_it_answers(mut child: Child, paths: &Paths, log: &Log) -> Result<UnixStream, Failed> {
+async fn until_it_answers(
+    mut child: Child,
+    paths: &Paths,
+    log: &Log,
+) -> Result<UnixStream, Failed> {
     let mut pauses = Pauses::default();
     loop {
         match connect(&paths.socket).await {
@@ -153,10 +170,18 @@ fn it_ended(status: ExitStatus, paths: &Paths, log: &Log) -> Failed {
         (None, signal) => format!("it was ended by signal {}", signal.unwrap_or_default()),
     };
     let said = log.last_lines();
-    let why = if said.is_empty() { log.why_empty().map_or(how.clone(), |trouble| format!("{how}; {trouble}")) } else { said };
+    let why = if said.is_empty() {
+        log.why_empty().map_or(how.clone(), |trouble| format!("{how}; {trouble}"))
+    } else {
+        said
+    };
     let reason = not_started(why, status.code());
     // A daemon that fails will do so again; one that somebody killed, or told to end before we reached it, will not.
-    if status.code().is_some_and(|code| code != 0) { Failed::ForGood(reason) } else { Failed::ForNow(reason) }
+    if status.code().is_some_and(|code| code != 0) {
+        Failed::ForGood(reason)
+    } else {
+        Failed::ForNow(reason)
+    }
 }
 
 /// The daemon's log, and where it ended before this daemon was started.
@@ -175,7 +200,13 @@ impl Log {
         let opened = folders::make(&paths.logs).and_then(|()| private_file().open(&path));
         let (file, trouble) = match opened {
             Ok(file) => (file, None),
-            Err(trouble) => (OpenOptions::new().write(true).open("/dev/null").map_err(|e| format!("/dev/null: {e}"))?, Some(trouble)),
+            Err(trouble) => (
+                OpenOptions::new()
+                    .write(true)
+                    .open("/dev/null")
+                    .map_err(|e| format!("/dev/null: {e}"))?,
+                Some(trouble),
+            ),
         };
         let start = file.metadata().map_or(0, |meta| meta.len());
         Ok(Self { file, path, start, trouble })
@@ -203,7 +234,8 @@ impl Log {
             return String::new();
         }
         let text = String::from_utf8_lossy(&text);
-        let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<_> =
+            text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         lines[lines.len().saturating_sub(QUOTED_LINES)..].join("\n")
     }
 }

@@ -73,16 +73,26 @@ fn measure(size: usize) -> Result<(), Anything> {
 }
 
 /// One row of the table: each is asked all questions, in turn, in rounds.
-fn compare(writer: &Writer, path: &Path, notes: &Notes, (name, share): (&str, usize)) -> Result<String, Anything> {
+fn compare(
+    writer: &Writer,
+    path: &Path,
+    notes: &Notes,
+    (name, share): (&str, usize),
+) -> Result<String, Anything> {
     let reader = writer.reader()?;
     let tables = tables::open(path)?;
     let questions = notes.questions(QUESTIONS, share);
     let few = QUESTIONS.min((2_000_000 / notes.len()).max(3));
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
-        let our_round = questions.iter().map(|asking| timed(|| recalled(&reader, name, asking))).collect::<Result<Vec<_>, _>>()?;
+        let our_round = questions
+            .iter()
+            .map(|asking| timed(|| recalled(&reader, name, asking)))
+            .collect::<Result<Vec<_>, _>>()?;
         let of_theirs = questions.iter().step_by(QUESTIONS / few);
-        let their_round = of_theirs.map(|asking| timed(|| tables::ask(&tables, asking))).collect::<Result<Vec<_>, _>>()?;
+        let their_round = of_theirs
+            .map(|asking| timed(|| tables::ask(&tables, asking)))
+            .collect::<Result<Vec<_>, _>>()?;
         // The first round only warms caches.
         if round > 0 {
             ours.push(our_round);
@@ -91,28 +101,47 @@ fn compare(writer: &Writer, path: &Path, notes: &Notes, (name, share): (&str, us
     }
     let exact = agreement(writer, &reader, (name, Depth::Exact), &questions)?;
     let whole = agreement(writer, &reader, (name, Depth::Whole), &questions)?;
-    let (p50, p99, base) = (of_rounds(&mut ours, 50), of_rounds(&mut ours, 99), of_rounds(&mut theirs, 50));
+    let (p50, p99, base) =
+        (of_rounds(&mut ours, 50), of_rounds(&mut ours, 99), of_rounds(&mut theirs, 50));
     Ok(format!("{p50:.3} | {p99:.3} | {base:.2} | {:.0} | {exact:.3} | {whole:.3}", base / p50))
 }
 
 /// The share of the ten best at another depth that are among the ten best as usual.
-fn agreement(writer: &Writer, reader: &Reader, (name, depth): (&str, Depth), questions: &[Asking]) -> Result<f64, Anything> {
-    let ten = |asking| -> Result<Vec<MemoryId>, Anything> { Ok(recalled(reader, name, asking)?.into_iter().take(10).collect()) };
+fn agreement(
+    writer: &Writer,
+    reader: &Reader,
+    (name, depth): (&str, Depth),
+    questions: &[Asking],
+) -> Result<f64, Anything> {
+    let ten = |asking| -> Result<Vec<MemoryId>, Anything> {
+        Ok(recalled(reader, name, asking)?.into_iter().take(10).collect())
+    };
     let usual = questions.iter().map(ten).collect::<Result<Vec<_>, _>>()?;
     writer.set_settings(settings(depth));
     let whole = questions.iter().map(ten).collect::<Result<Vec<_>, _>>()?;
     writer.set_settings(settings(Depth::Best));
     let wanted: usize = whole.iter().map(Vec::len).sum();
-    let found: usize = whole.iter().zip(&usual).map(|(whole, usual)| whole.iter().filter(|id| usual.contains(id)).count()).sum();
+    let found: usize = whole
+        .iter()
+        .zip(&usual)
+        .map(|(whole, usual)| whole.iter().filter(|id| usual.contains(id)).count())
+        .sum();
     Ok(found as f64 / wanted.max(1) as f64)
 }
 
 fn recalled(reader: &Reader, name: &str, asking: &Asking) -> Result<Vec<MemoryId>, Anything> {
-    let request: RecallRequest =
-        serde_json::from_value(serde_json::json!({"query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000}))?;
+    let request: RecallRequest = serde_json::from_value(
+        serde_json::json!({"query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000}),
+    )?;
     let degraded = Degraded::default();
-    let question =
-        Question { request: &request, group: &group(name), asked: Some(&asking.asked), now: NOW, degraded: &degraded, fusion: None };
+    let question = Question {
+        request: &request,
+        group: &group(name),
+        asked: Some(&asking.asked),
+        now: NOW,
+        degraded: &degraded,
+        fusion: None,
+    };
     Ok(reader.recall(question)?.reply.results.into_iter().map(|result| result.id).collect())
 }
 
@@ -128,7 +157,8 @@ fn group(name: &str) -> Group {
 fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<f64, Anything> {
     let before = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
     work()?;
-    let taken = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?).saturating_sub(before);
+    let taken =
+        Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?).saturating_sub(before);
     Ok(taken.as_secs_f64() * 1000.0)
 }
 
@@ -149,7 +179,9 @@ fn of_rounds(rounds: &mut [Vec<f64>], share: usize) -> f64 {
 fn resident() -> Result<u64, Anything> {
     let status: HashMap<String, String> = std::fs::read_to_string("/proc/self/status")?
         .lines()
-        .filter_map(|line| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned())))
+        .filter_map(|line| {
+            line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+        })
         .collect();
     Ok(status.get("VmRSS").and_then(|value| value.split(' ').next()).unwrap_or("0").parse()?)
 }

@@ -35,7 +35,10 @@ pub fn hold(line: &[u8]) {
         Ok(Message::Answer) => assert_ne!(from_daemon, FromDaemon::Other),
         Err(refusal) => {
             assert!(!refusal.why.is_empty(), "a refusal says why");
-            assert!(refusal.id.is_none() || refusal.code == message::INVALID_REQUEST, "what is not JSON has no id");
+            assert!(
+                refusal.id.is_none() || refusal.code == message::INVALID_REQUEST,
+                "what is not JSON has no id"
+            );
             let _ = message::id_of_excerpt(&Excerpt { head: line.to_vec(), tail: line.to_vec() });
         }
     }
@@ -43,12 +46,22 @@ pub fn hold(line: &[u8]) {
 
 /// Of a line that is cut anywhere either its own id is found, or none; of the whole line, its own.
 fn excerpts(line: &[u8], request: &Request) {
-    let cut = |head: usize, tail: usize| Excerpt { head: line[..head].to_vec(), tail: line[line.len() - tail..].to_vec() };
-    assert_eq!(message::id_of_excerpt(&cut(line.len(), 0)).as_ref(), Some(&request.id), "the whole line shows its id");
+    let cut = |head: usize, tail: usize| Excerpt {
+        head: line[..head].to_vec(),
+        tail: line[line.len() - tail..].to_vec(),
+    };
+    assert_eq!(
+        message::id_of_excerpt(&cut(line.len(), 0)).as_ref(),
+        Some(&request.id),
+        "the whole line shows its id"
+    );
     for kept in [line.len() / 4, line.len() / 2, line.len() * 3 / 4, line.len().saturating_sub(1)] {
         for excerpt in [cut(kept, 0), cut(0, kept), cut(kept, line.len() - kept)] {
             let found = message::id_of_excerpt(&excerpt);
-            assert!(found.is_none() || found.as_ref() == Some(&request.id), "an id that the request does not have: {found:?}");
+            assert!(
+                found.is_none() || found.as_ref() == Some(&request.id),
+                "an id that the request does not have: {found:?}"
+            );
         }
     }
 }
@@ -62,14 +75,25 @@ fn stamped(text: &str, request: &Request, params: &RawValue) {
     }
     let at = params.get().as_ptr() as usize - text.as_ptr() as usize;
     let (head, tail) = (&text[..at], &text[at + params.get().len()..]);
-    assert!(stamped.starts_with(head) && stamped.ends_with(tail), "what is around the parameters was changed: {stamped}");
+    assert!(
+        stamped.starts_with(head) && stamped.ends_with(tail),
+        "what is around the parameters was changed: {stamped}"
+    );
 
-    let Ok(Message::Request(again)) = message::read(stamped.as_bytes()) else { panic!("is no request any more: {stamped}") };
+    let Ok(Message::Request(again)) = message::read(stamped.as_bytes()) else {
+        panic!("is no request any more: {stamped}")
+    };
     assert_eq!((&again.id, &again.method), (&request.id, &request.method), "{stamped}");
     let again = again.params.expect("has parameters");
-    assert_eq!(stamp(&stamped, again, KEY).as_deref(), Ok(stamped.as_str()), "stamped twice is stamped once");
+    assert_eq!(
+        stamp(&stamped, again, KEY).as_deref(),
+        Ok(stamped.as_str()),
+        "stamped twice is stamped once"
+    );
     // A number that no float holds has no value to compare.
-    if let (Ok(before), Ok(after)) = (serde_json::from_str(params.get()), serde_json::from_str(again.get())) {
+    if let (Ok(before), Ok(after)) =
+        (serde_json::from_str(params.get()), serde_json::from_str(again.get()))
+    {
         same_but_for_the_key(before, after);
     }
 }
@@ -89,5 +113,8 @@ fn refused_rightly(params: &RawValue) {
     let Ok(value) = serde_json::from_str::<Value>(params.get()) else { return };
     let meta = value.get("_meta").expect("there is a _meta that cannot hold a key");
     // Of two, the last has a value here, and that one may be an object.
-    assert!(!(meta.is_object() || meta.is_null()) || params.get().matches("meta").count() + params.get().matches("\\u").count() > 1);
+    assert!(
+        !(meta.is_object() || meta.is_null())
+            || params.get().matches("meta").count() + params.get().matches("\\u").count() > 1
+    );
 }

@@ -41,7 +41,10 @@ fn serve_and_end(house: &House, mut daemon: Daemon, ear: &UnixDatagram) {
     assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
     let said = std::iter::repeat_with(|| hear(ear)).find(|said| said != "WATCHDOG=1");
     assert_eq!(said.as_deref(), Some("STOPPING=1"));
-    assert!(fs::symlink_metadata(&place).expect("is still there").file_type().is_socket(), "the socket is not ours to remove");
+    assert!(
+        fs::symlink_metadata(&place).expect("is still there").file_type().is_socket(),
+        "the socket is not ours to remove"
+    );
     assert!(!house.path("run/loci/admin.sock").exists(), "the admin socket is");
 }
 
@@ -50,18 +53,30 @@ fn systemd_starts_the_daemon_when_the_first_agent_knocks() {
     let (house, ear) = house();
     let place = house.path("run/loci/locid.sock");
     let mut command = house.command("locid");
-    let variables: Vec<String> =
-        command.get_envs().filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value?.to_str()?))).collect();
+    let variables: Vec<String> = command
+        .get_envs()
+        .filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value?.to_str()?)))
+        .collect();
     let mut activator = Command::new("systemd-socket-activate");
-    activator.args(variables.iter().map(|variable| format!("--setenv={variable}"))).arg("--listen").arg(&place);
+    activator
+        .args(variables.iter().map(|variable| format!("--setenv={variable}")))
+        .arg("--listen")
+        .arg(&place);
     activator.arg(command.get_program());
-    if Command::new("systemd-socket-activate").arg("--version").stdout(Stdio::null()).status().is_err() {
+    if Command::new("systemd-socket-activate")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_err()
+    {
         println!("systemd-socket-activate is not on this machine: a shell took its place");
         return;
     }
     command.arg("--version");
     let activator = Daemon::launch(&house, &mut activator);
-    until("the socket is there", || Command::new("test").arg("-S").arg(&place).status().expect("runs").success());
+    until("the socket is there", || {
+        Command::new("test").arg("-S").arg(&place).status().expect("runs").success()
+    });
     assert!(!house.path("run/loci/locid.lock").exists(), "there is no daemon yet");
     serve_and_end(&house, activator, &ear);
 }
@@ -71,7 +86,10 @@ fn handed(house: &House, place: &Path) -> Command {
     let listener = UnixListener::bind(place).expect("is bound");
     let mut command = house.command_at("/bin/sh".as_ref());
     let hand_over = "exec 3<&0 0</dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\"";
-    command.args(["-c", hand_over]).arg(crate::house::binaries().join("locid")).stdin(OwnedFd::from(listener));
+    command
+        .args(["-c", hand_over])
+        .arg(crate::house::binaries().join("locid"))
+        .stdin(OwnedFd::from(listener));
     command
 }
 
@@ -93,10 +111,19 @@ fn a_socket_where_no_agent_looks_is_refused() {
     let run = handed(&house, &house.path("run/other.sock")).output().expect("runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{said}");
-    assert!(said.contains("other.sock") && said.contains("ListenStream= of the socket unit has to be"), "{said}");
+    assert!(
+        said.contains("other.sock") && said.contains("ListenStream= of the socket unit has to be"),
+        "{said}"
+    );
     ear.set_nonblocking(true).expect("is set");
-    assert_eq!(ear.recv(&mut [0; 8]).expect_err("nobody said it was ready").kind(), ErrorKind::WouldBlock);
-    assert!(house.session().call("memory_stats", json!({})).is_ok(), "agents start one of their own");
+    assert_eq!(
+        ear.recv(&mut [0; 8]).expect_err("nobody said it was ready").kind(),
+        ErrorKind::WouldBlock
+    );
+    assert!(
+        house.session().call("memory_stats", json!({})).is_ok(),
+        "agents start one of their own"
+    );
 }
 
 /// What the shell of the launch agent is told to do: the one string of the file that ends in a command. `tidy` reads the whole file.
@@ -113,7 +140,8 @@ fn launch_command() -> String {
 fn mac() -> House {
     let house = House::without_model().with("XDG_RUNTIME_DIR", "");
     fs::create_dir_all(house.path(".cargo/bin")).expect("is made");
-    symlink(crate::house::binaries().join("locid"), house.path(".cargo/bin/locid")).expect("is made");
+    symlink(crate::house::binaries().join("locid"), house.path(".cargo/bin/locid"))
+        .expect("is made");
     house
 }
 
@@ -125,7 +153,12 @@ fn the_command_of_the_launch_agent_serves_at_the_socket_that_it_names() {
     let mut agent = house.session();
     agent.store("semantic", "Stored with the daemon of the launch agent");
     assert_eq!(house.status()["pid"], daemon.pid(), "no other daemon was started");
-    assert!(fs::symlink_metadata(house.path(".loci/run/locid.sock")).expect("is there").file_type().is_socket());
+    assert!(
+        fs::symlink_metadata(house.path(".loci/run/locid.sock"))
+            .expect("is there")
+            .file_type()
+            .is_socket()
+    );
     assert!(house.log().contains("serving"), "its log is the one that people are shown");
 }
 
@@ -136,8 +169,16 @@ fn a_launch_agent_that_names_a_socket_where_no_agent_looks_is_refused() {
         let elsewhere = house.path("elsewhere");
         house.with("LOCI_HOME", elsewhere)
     };
-    let run = house.command_at("/bin/sh".as_ref()).args(["-c", &format!("umask 077; {}", launch_command())]).output().expect("runs");
+    let run = house
+        .command_at("/bin/sh".as_ref())
+        .args(["-c", &format!("umask 077; {}", launch_command())])
+        .output()
+        .expect("runs");
     let said = fs::read_to_string(house.path(".loci/logs/locid.log")).expect("is there");
     assert_eq!(run.status.code(), Some(78), "{said}");
-    assert!(said.contains(".loci/run/locid.sock, but agents look at") && said.contains("elsewhere/run/locid-"), "{said}");
+    assert!(
+        said.contains(".loci/run/locid.sock, but agents look at")
+            && said.contains("elsewhere/run/locid-"),
+        "{said}"
+    );
 }

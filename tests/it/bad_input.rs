@@ -11,7 +11,11 @@ fn refused(agent: &mut Agent, tool: &str, arguments: Value) -> String {
 fn refused_text(agent: &mut Agent, tool: &str, arguments: &str) -> String {
     agent.send(&format!(r#"{{"jsonrpc":"2.0","id":"raw","method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#));
     let answer = agent.receive();
-    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!("raw"), &json!(true)), "{answer}");
+    assert_eq!(
+        (&answer["id"], &answer["result"]["isError"]),
+        (&json!("raw"), &json!(true)),
+        "{answer}"
+    );
     answer["result"]["content"][0]["text"].as_str().expect("says why").to_owned()
 }
 
@@ -24,11 +28,16 @@ fn content_that_is_empty_too_large_or_holds_nul() {
     let house = House::without_model();
     let mut agent = house.session();
     for nothing in ["", "   ", "\u{200B}"] {
-        assert!(refused(&mut agent, "store_memory", semantic(nothing)).starts_with("invalid: content is empty"));
+        assert!(
+            refused(&mut agent, "store_memory", semantic(nothing))
+                .starts_with("invalid: content is empty")
+        );
     }
     let said = refused(&mut agent, "store_memory", semantic(&"x".repeat(32 * 1024 + 1)));
     assert!(said.starts_with("too_large: content has 32769 bytes; at most 32768"), "{said}");
-    assert!(refused(&mut agent, "store_memory", semantic("ab\u{0}c")).contains("U+0000 at character 2"));
+    assert!(
+        refused(&mut agent, "store_memory", semantic("ab\u{0}c")).contains("U+0000 at character 2")
+    );
     assert_eq!(agent.call("memory_stats", json!({})).expect("goes on")["total_memories"], 0);
 }
 
@@ -38,7 +47,11 @@ fn a_lone_surrogate_is_no_json_and_the_session_goes_on() {
     let mut agent = house.session();
     agent.send(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"store_memory","arguments":{"content":"\ud800","type":"semantic"}}}"#);
     let answer = agent.receive();
-    assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &Value::Null), "{answer}");
+    assert_eq!(
+        (&answer["error"]["code"], &answer["id"]),
+        (&json!(-32700), &Value::Null),
+        "{answer}"
+    );
     agent.store("semantic", "The session goes on");
 }
 
@@ -48,7 +61,11 @@ fn types_scopes_and_arguments_that_do_not_exist() {
     let mut agent = house.session();
     let said = refused(&mut agent, "store_memory", json!({"content": "x", "type": "fact"}));
     assert_eq!(said, "invalid: type must be episodic, semantic, procedural or entity");
-    let said = refused(&mut agent, "store_memory", json!({"content": "x", "type": "semantic", "scope": "GLOBAL"}));
+    let said = refused(
+        &mut agent,
+        "store_memory",
+        json!({"content": "x", "type": "semantic", "scope": "GLOBAL"}),
+    );
     assert_eq!(said, "invalid: scope must be global or group; did you mean global?");
     let said = refused(&mut agent, "store_memory", json!({"contnet": "x", "type": "semantic"}));
     assert!(said.contains("contnet") && said.contains("Did you mean content?"), "{said}");
@@ -59,12 +76,28 @@ fn metadata_that_is_no_object_too_deep_too_large_or_has_a_key_twice() {
     let house = House::without_model();
     let mut agent = house.session();
     let with = |metadata: Value| json!({"content": "x", "type": "semantic", "metadata": metadata});
-    assert!(refused(&mut agent, "store_memory", with(json!([1]))).starts_with("invalid: metadata must be an object"));
-    assert!(refused(&mut agent, "store_memory", with(json!("text"))).starts_with("invalid: metadata must be an object"));
+    assert!(
+        refused(&mut agent, "store_memory", with(json!([1])))
+            .starts_with("invalid: metadata must be an object")
+    );
+    assert!(
+        refused(&mut agent, "store_memory", with(json!("text")))
+            .starts_with("invalid: metadata must be an object")
+    );
     let deep = (0..8).fold(json!({}), |inner, _| json!({"a": inner}));
-    assert!(refused(&mut agent, "store_memory", with(deep)).starts_with("too_deep: metadata is nested 9 levels"));
-    assert!(refused(&mut agent, "store_memory", with(json!({"a": "x".repeat(17 * 1024)}))).starts_with("too_large: metadata"));
-    let said = refused_text(&mut agent, "store_memory", r#"{"content":"x","type":"semantic","metadata":{"team":"a","team":"b"}}"#);
+    assert!(
+        refused(&mut agent, "store_memory", with(deep))
+            .starts_with("too_deep: metadata is nested 9 levels")
+    );
+    assert!(
+        refused(&mut agent, "store_memory", with(json!({"a": "x".repeat(17 * 1024)})))
+            .starts_with("too_large: metadata")
+    );
+    let said = refused_text(
+        &mut agent,
+        "store_memory",
+        r#"{"content":"x","type":"semantic","metadata":{"team":"a","team":"b"}}"#,
+    );
     assert_eq!(said, "invalid: metadata.team is given twice. Give it once");
 }
 
@@ -73,19 +106,29 @@ fn supersedes_of_what_is_unknown_replaced_or_foreign() {
     let house = House::without_model();
     let (mut agent, mut foreign) = (house.session_in("mine"), house.session_in("theirs"));
     let old = agent.store("semantic", "Version one");
-    let new = agent.store_with(json!({"content": "Version two", "type": "semantic", "supersedes": old}));
+    let new =
+        agent.store_with(json!({"content": "Version two", "type": "semantic", "supersedes": old}));
     let theirs = foreign.store("episodic", "Their secret");
-    let replace = |id: &str| json!({"content": "Version three", "type": "semantic", "supersedes": id});
+    let replace =
+        |id: &str| json!({"content": "Version three", "type": "semantic", "supersedes": id});
     let unknown = "01953a2b-7c1e-7000-8000-0123456789ab";
     let said = refused(&mut agent, "store_memory", replace(&old));
     assert!(
-        said.starts_with("conflict: ") && said.contains("already superseded by") && said.contains(new["id"].as_str().expect("has an id")),
+        said.starts_with("conflict: ")
+            && said.contains("already superseded by")
+            && said.contains(new["id"].as_str().expect("has an id")),
         "{said}"
     );
-    let (of_unknown, of_theirs) =
-        (refused(&mut agent, "store_memory", replace(unknown)), refused(&mut agent, "store_memory", replace(&theirs)));
+    let (of_unknown, of_theirs) = (
+        refused(&mut agent, "store_memory", replace(unknown)),
+        refused(&mut agent, "store_memory", replace(&theirs)),
+    );
     assert!(of_unknown.starts_with("not_found: "));
-    assert_eq!(of_unknown.replace(unknown, "ID"), of_theirs.replace(&theirs, "ID"), "a foreign id looks like an unknown one");
+    assert_eq!(
+        of_unknown.replace(unknown, "ID"),
+        of_theirs.replace(&theirs, "ID"),
+        "a foreign id looks like an unknown one"
+    );
     assert_eq!(agent.recall("version"), ["Version two"]);
 }
 
@@ -94,12 +137,17 @@ fn recall_without_a_question_with_both_and_with_odd_ones() {
     let house = House::without_model();
     let mut agent = house.session();
     let id = agent.store("semantic", "C++ templates: foo-bar belongs to user's config.toml");
-    assert!(refused(&mut agent, "recall_memory", json!({})).starts_with("invalid: query is missing"));
+    assert!(
+        refused(&mut agent, "recall_memory", json!({})).starts_with("invalid: query is missing")
+    );
     let both = agent.call("recall_memory", json!({"query": "zzz", "ids": [id]})).expect("ids win");
     assert_eq!(both["results"].as_array().expect("has results").len(), 1);
     assert!(both["note"].as_str().expect("says so").contains("query was ignored"));
-    for odd in ["C++", "foo-bar", "user's", "\"", "AND", "NEAR(", "*", "col:x", "🦀", "記憶の宮殿"] {
-        agent.call("recall_memory", json!({"query": odd})).unwrap_or_else(|said| panic!("{odd}: {said}"));
+    for odd in ["C++", "foo-bar", "user's", "\"", "AND", "NEAR(", "*", "col:x", "🦀", "記憶の宮殿"]
+    {
+        agent
+            .call("recall_memory", json!({"query": odd}))
+            .unwrap_or_else(|said| panic!("{odd}: {said}"));
     }
     assert_eq!(agent.recall("foo-bar").len(), 1);
 }
@@ -119,11 +167,19 @@ fn numbers_out_of_range() {
     let house = House::without_model();
     let mut agent = house.session();
     for wrong in ["0", "-1", "21", "1e9", "2.5", "\"5\""] {
-        let said = refused_text(&mut agent, "recall_memory", &format!(r#"{{"query":"x","max_results":{wrong}}}"#));
+        let said = refused_text(
+            &mut agent,
+            "recall_memory",
+            &format!(r#"{{"query":"x","max_results":{wrong}}}"#),
+        );
         assert_eq!(said, "invalid: max_results must be a whole number in 1..20");
     }
     for wrong in ["1e999", "-1", "2"] {
-        let said = refused_text(&mut agent, "recall_memory", &format!(r#"{{"query":"x","min_confidence":{wrong}}}"#));
+        let said = refused_text(
+            &mut agent,
+            "recall_memory",
+            &format!(r#"{{"query":"x","min_confidence":{wrong}}}"#),
+        );
         assert!(said.starts_with("invalid: min_confidence"), "{said}");
     }
 }
@@ -134,8 +190,13 @@ fn a_token_budget_of_nothing_gives_nothing_and_says_so() {
     let mut agent = house.session();
     agent.store("semantic", "The answer is here");
     for budget in [0, 1] {
-        let answer = agent.call("recall_memory", json!({"query": "answer", "token_budget": budget})).expect("is answered");
-        assert_eq!((&answer["results"], &answer["token_budget_too_small"]), (&json!([]), &json!(true)));
+        let answer = agent
+            .call("recall_memory", json!({"query": "answer", "token_budget": budget}))
+            .expect("is answered");
+        assert_eq!(
+            (&answer["results"], &answer["token_budget_too_small"]),
+            (&json!([]), &json!(true))
+        );
     }
 }
 
@@ -145,9 +206,15 @@ fn ids_too_many_malformed_repeated_and_hostile() {
     let mut agent = house.session();
     let id = agent.store("semantic", "Only once");
     let many: Vec<&str> = std::iter::repeat_n(id.as_str(), 10_000).collect();
-    assert!(refused(&mut agent, "recall_memory", json!({"ids": many})).starts_with("too_many: ids holds 10000 ids"));
+    assert!(
+        refused(&mut agent, "recall_memory", json!({"ids": many}))
+            .starts_with("too_many: ids holds 10000 ids")
+    );
     for bad in ["not-an-id", "'; DROP TABLE memories; --"] {
-        assert!(refused(&mut agent, "recall_memory", json!({"ids": [bad]})).starts_with("invalid: ids[0] is not a memory id"));
+        assert!(
+            refused(&mut agent, "recall_memory", json!({"ids": [bad]}))
+                .starts_with("invalid: ids[0] is not a memory id")
+        );
     }
     let fifty: Vec<&str> = std::iter::repeat_n(id.as_str(), 50).collect();
     let answer = agent.call("recall_memory", json!({"ids": fifty})).expect("is shown");
@@ -158,6 +225,7 @@ fn ids_too_many_malformed_repeated_and_hostile() {
 fn a_tool_that_does_not_exist_is_a_protocol_error() {
     let house = House::without_model();
     let mut agent = house.session();
-    let answer = agent.request("tools/call", json!({"name": "remember_everything", "arguments": {}}));
+    let answer =
+        agent.request("tools/call", json!({"name": "remember_everything", "arguments": {}}));
     assert_eq!(answer["error"]["code"], -32602);
 }

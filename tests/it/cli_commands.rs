@@ -24,7 +24,12 @@ fn id(reply: &Value) -> String {
 }
 
 fn previews(reply: &Value, of: &str) -> Vec<String> {
-    reply[of].as_array().expect("is an array").iter().map(|memory| memory["preview"].as_str().expect("is text").to_owned()).collect()
+    reply[of]
+        .as_array()
+        .expect("is an array")
+        .iter()
+        .map(|memory| memory["preview"].as_str().expect("is text").to_owned())
+        .collect()
 }
 
 #[test]
@@ -32,15 +37,37 @@ fn what_is_added_has_all_that_was_said_of_it() {
     let house = House::without_model();
     let old = id(&done(&house, &["add", "The server is called heron", "--type", "semantic"]));
     let details = r#"{"category": "servers"}"#;
-    let said = ["--metadata", details, "--supersedes", &old[28..], "--confidence", "0.5", "--ttl", "30d"];
-    let added = done(&house, &[&["add", "The server is called egret", "--type", "semantic"][..], &said].concat());
+    let said =
+        ["--metadata", details, "--supersedes", &old[28..], "--confidence", "0.5", "--ttl", "30d"];
+    let added = done(
+        &house,
+        &[&["add", "The server is called egret", "--type", "semantic"][..], &said].concat(),
+    );
     assert_eq!(added["superseded"], json!(old));
     let shown = &done(&house, &["inspect", &id(&added)])["memory"];
-    assert_eq!((&shown["metadata"], &shown["confidence"]), (&json!({"category": "servers"}), &json!(0.5)));
+    assert_eq!(
+        (&shown["metadata"], &shown["confidence"]),
+        (&json!({"category": "servers"}), &json!(0.5))
+    );
     assert!(shown["expires_at"].is_string());
-    let dated = done(&house, &["add", "Until the end of 2090", "--type", "episodic", "--expires", "2090-12-31", "--group", "attic"]);
+    let dated = done(
+        &house,
+        &[
+            "add",
+            "Until the end of 2090",
+            "--type",
+            "episodic",
+            "--expires",
+            "2090-12-31",
+            "--group",
+            "attic",
+        ],
+    );
     let shown = &done(&house, &["inspect", &id(&dated), "--group", "attic"])["memory"];
-    assert_eq!((&shown["group"], shown["expires_at"].as_str().map(|at| at.starts_with("2091-01-01"))), (&json!("attic"), Some(true)));
+    assert_eq!(
+        (&shown["group"], shown["expires_at"].as_str().map(|at| at.starts_with("2091-01-01"))),
+        (&json!("attic"), Some(true))
+    );
 }
 
 #[test]
@@ -55,10 +82,19 @@ fn edit_changes_each_part_and_undo_takes_it_back() {
         (&["--confidence", "0.25"], "confidence"),
         (&["--expires", "2090-12-31"], "expires_at"),
     ] {
-        assert_eq!(done(&house, &[&["edit", &memory][..], arguments].concat())["changed"], json!([changed]));
+        assert_eq!(
+            done(&house, &[&["edit", &memory][..], arguments].concat())["changed"],
+            json!([changed])
+        );
     }
-    assert_eq!(previews(&done(&house, &["search", "egret"]), "results"), ["The server is called egret"]);
-    assert_eq!(done(&house, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len), Some(5));
+    assert_eq!(
+        previews(&done(&house, &["search", "egret"]), "results"),
+        ["The server is called egret"]
+    );
+    assert_eq!(
+        done(&house, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len),
+        Some(5)
+    );
     let after = done(&house, &["inspect", &memory])["memory"].clone();
     for field in ["content", "metadata", "scope", "expires_at", "confidence"] {
         assert_eq!(after[field], before[field], "{field}");
@@ -76,11 +112,24 @@ fn forget_where_takes_what_fits_as_one_act_and_nothing_else() {
     other.store("semantic", "A fact from the garden");
     let all = |house: &House| done(house, &["list", "--all-groups"])["total"].clone();
     assert_eq!(all(&house), 5);
-    let forgotten = done(&house, &["forget", "--where", "text:OLD type:episodic", "--yes", "--reason", "spring"]);
-    assert_eq!((forgotten["forgotten"].as_array().map(Vec::len), all(&house)), (Some(1), json!(4)), "the garden's is not ours");
-    assert_eq!(previews(&done(&house, &["list", "--status", "forgotten"]), "memories"), ["An old thing of ours"]);
+    let forgotten = done(
+        &house,
+        &["forget", "--where", "text:OLD type:episodic", "--yes", "--reason", "spring"],
+    );
+    assert_eq!(
+        (forgotten["forgotten"].as_array().map(Vec::len), all(&house)),
+        (Some(1), json!(4)),
+        "the garden's is not ours"
+    );
+    assert_eq!(
+        previews(&done(&house, &["list", "--status", "forgotten"]), "memories"),
+        ["An old thing of ours"]
+    );
     assert_eq!(done(&house, &["forget", "--where", "older:1d", "--yes"]), json!({"forgotten": []}));
-    assert_eq!(done(&house, &["forget", "--where", "confidence:<0.5", "--yes"]), json!({"forgotten": []}));
+    assert_eq!(
+        done(&house, &["forget", "--where", "confidence:<0.5", "--yes"]),
+        json!({"forgotten": []})
+    );
     // A project by its id: what came from it, global or not, and no global memory of others.
     let listed = done(&house, &["list", "--all-groups", "--text", "garden"]);
     let garden = done(&house, &["history", "--limit", "1"])["acts"][0]["group"].clone();
@@ -88,13 +137,22 @@ fn forget_where_takes_what_fits_as_one_act_and_nothing_else() {
     let part = listed["memories"][1]["id"].as_str().expect("is an id")[28..].to_owned();
     let (code, problem) = refused(&house, &["forget", &part]);
     let hint = problem["hint"].as_str().expect("has a hint");
-    assert_eq!((code, problem["message"].as_str()), (Some(1), Some("That memory belongs to another project, garden")));
+    assert_eq!(
+        (code, problem["message"].as_str()),
+        (Some(1), Some("That memory belongs to another project, garden"))
+    );
     let group = hint.strip_prefix("Add --group ").expect("names it");
     let swept = done(&house, &["forget", "--where", "type:semantic", "--group", group, "--yes"]);
     assert_eq!(swept["forgotten"].as_array().map(Vec::len), Some(1));
-    assert_eq!(previews(&done(&house, &["list", "--type", "semantic"]), "memories"), ["An old fact"]);
+    assert_eq!(
+        previews(&done(&house, &["list", "--type", "semantic"]), "memories"),
+        ["An old fact"]
+    );
     done(&house, &["forget", &part, "--group", group]);
-    assert_eq!(done(&house, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        done(&house, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len),
+        Some(3)
+    );
     assert_eq!(all(&house), 5);
 }
 
@@ -114,11 +172,26 @@ fn relations_are_kept_with_their_evidence() {
     let house = House::without_model();
     let entity = |name: &str| {
         let details = json!({"name": name, "entity_type": "thing"}).to_string();
-        id(&done(&house, &["add", &format!("{name} is known"), "--type", "entity", "--metadata", &details]))
+        id(&done(
+            &house,
+            &["add", &format!("{name} is known"), "--type", "entity", "--metadata", &details],
+        ))
     };
     let (anna, initech) = (entity("Anna"), entity("Initech"));
     let says = id(&done(&house, &["add", "She signed in May", "--type", "episodic"]));
-    let made = done(&house, &["relate", &anna, "works_at", &initech[28..], "--evidence", &says[28..], "--confidence", "0.75"]);
+    let made = done(
+        &house,
+        &[
+            "relate",
+            &anna,
+            "works_at",
+            &initech[28..],
+            "--evidence",
+            &says[28..],
+            "--confidence",
+            "0.75",
+        ],
+    );
     assert_eq!(made["created"], true);
     let relations = &done(&house, &["inspect", &anna])["relations"];
     assert_eq!(
@@ -134,11 +207,13 @@ fn relations_are_kept_with_their_evidence() {
 fn pages_follow_one_another_and_hold_everything_once() {
     let house = House::without_model();
     let mut agent = house.session();
-    let stored: Vec<String> = (0..7).map(|n| agent.store("semantic", &format!("Memory number {n}"))).collect();
+    let stored: Vec<String> =
+        (0..7).map(|n| agent.store("semantic", &format!("Memory number {n}"))).collect();
     let (mut seen, mut before) = (Vec::new(), None::<String>);
     loop {
         let mut arguments = vec!["list", "--limit", "3"];
-        arguments.extend(before.as_deref().map(|before| ["--before", before]).into_iter().flatten());
+        arguments
+            .extend(before.as_deref().map(|before| ["--before", before]).into_iter().flatten());
         let page = done(&house, &arguments);
         seen.extend(page["memories"].as_array().expect("is an array").iter().map(id));
         match page["next"].as_i64() {
@@ -152,8 +227,16 @@ fn pages_follow_one_another_and_hold_everything_once() {
     }
     let first = done(&house, &["history", "--limit", "2"]);
     let next = first["next"].as_i64().expect("has a next page").to_string();
-    assert_eq!(done(&house, &["history", "--limit", "2", "--before", &next])["acts"].as_array().map(Vec::len), Some(1));
-    assert_eq!(done(&house, &["history", &stored[1][28..]])["acts"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        done(&house, &["history", "--limit", "2", "--before", &next])["acts"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
+    assert_eq!(
+        done(&house, &["history", &stored[1][28..]])["acts"].as_array().map(Vec::len),
+        Some(1)
+    );
     assert_eq!(done(&house, &["list", "--status", "pinned"])["total"], 3);
 }
 
@@ -162,9 +245,13 @@ fn searches_are_narrowed_as_they_are_asked() {
     let house = House::without_model();
     let mut agent = house.session();
     agent.store("episodic", "The apple fell");
-    agent.store_with(json!({"content": "An apple is a fruit", "type": "semantic", "confidence": 0.3}));
+    agent.store_with(
+        json!({"content": "An apple is a fruit", "type": "semantic", "confidence": 0.3}),
+    );
     house.session_in("garden").store("episodic", "The apple of the garden");
-    let found = |arguments: &[&str]| previews(&done(&house, &[&["search", "apple"][..], arguments].concat()), "results").len();
+    let found = |arguments: &[&str]| {
+        previews(&done(&house, &[&["search", "apple"][..], arguments].concat()), "results").len()
+    };
     assert_eq!(found(&[]), 2);
     assert_eq!(found(&["--type", "semantic"]), 1);
     assert_eq!(found(&["--scope", "group"]), 1);
@@ -180,21 +267,32 @@ fn the_project_is_found_as_an_agents_would_be() {
     house.session().store("episodic", "Seen in the project alone");
     assert_eq!(done(&house, &["list"])["total"], 1);
     let elsewhere = |name: &str, value: &str| {
-        let output = house.command("loci").args(["list", "--json"]).env(name, value).output().expect("runs");
+        let output =
+            house.command("loci").args(["list", "--json"]).env(name, value).output().expect("runs");
         serde_json::from_slice::<Value>(&output.stdout).expect("is JSON")["total"].clone()
     };
     assert_eq!(elsewhere("LOCI_GROUP", "attic"), 0);
     std::fs::create_dir(house.path("garden")).expect("is made");
-    assert_eq!(elsewhere("CLAUDE_PROJECT_DIR", house.path("garden").to_str().expect("is UTF-8")), 0);
-    assert_eq!(elsewhere("CLAUDE_PROJECT_DIR", house.path("project").to_str().expect("is UTF-8")), 1);
+    assert_eq!(
+        elsewhere("CLAUDE_PROJECT_DIR", house.path("garden").to_str().expect("is UTF-8")),
+        0
+    );
+    assert_eq!(
+        elsewhere("CLAUDE_PROJECT_DIR", house.path("project").to_str().expect("is UTF-8")),
+        1
+    );
 }
 
 /// The names that docs/cli.md has in the row of a command.
 fn documented(command: &str) -> Vec<String> {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md")).expect("is there");
-    let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md"))
+        .expect("is there");
+    let names =
+        |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | "));
-    let row = rows.map(|(commands, reply)| (names(commands), reply)).find(|(commands, _)| commands.iter().any(|name| name == command));
+    let row = rows
+        .map(|(commands, reply)| (names(commands), reply))
+        .find(|(commands, _)| commands.iter().any(|name| name == command));
     names(row.unwrap_or_else(|| panic!("{command} is not documented")).1)
 }
 
@@ -230,11 +328,16 @@ fn names(reply: &Value, found: &mut Vec<String>) {
 #[test]
 fn replies_are_as_the_page_documents_them() {
     let house = House::without_model();
-    let added = done(&house, &["add", "The server is called heron", "--type", "semantic", "--ttl", "30d"]);
+    let added =
+        done(&house, &["add", "The server is called heron", "--type", "semantic", "--ttl", "30d"]);
     let memory = id(&added);
     let person = r#"{"name": "Anna", "entity_type": "person"}"#;
-    let anna = id(&done(&house, &["add", "Anna is known", "--type", "entity", "--metadata", person]));
-    let bob = id(&done(&house, &["add", "Bob is known", "--type", "entity", "--metadata", &person.replace("Anna", "Bob")]));
+    let anna =
+        id(&done(&house, &["add", "Anna is known", "--type", "entity", "--metadata", person]));
+    let bob = id(&done(
+        &house,
+        &["add", "Bob is known", "--type", "entity", "--metadata", &person.replace("Anna", "Bob")],
+    ));
     let replies = [
         ("add", added),
         ("search", done(&house, &["search", "heron"])),
@@ -256,6 +359,9 @@ fn replies_are_as_the_page_documents_them() {
         let (documented, mut told) = (documented(command), Vec::new());
         names(&reply, &mut told);
         let missing: Vec<&String> = told.iter().filter(|name| !documented.contains(name)).collect();
-        assert!(!told.is_empty() && missing.is_empty(), "{command} also tells {missing:?}: {reply}");
+        assert!(
+            !told.is_empty() && missing.is_empty(),
+            "{command} also tells {missing:?}: {reply}"
+        );
     }
 }

@@ -10,8 +10,20 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::Output;
 
-const MONTHS: [&str; 12] =
-    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
 /// How a path of the home is shown.
 const HOME: &str = "~";
 
@@ -27,17 +39,27 @@ impl Scene {
     fn new() -> Self {
         let house = House::without_model();
         let mut agent = house.session();
-        let anna = agent.store_with(json!({"content": "Anna Kowalska is the lead engineer of the shop", "type": "entity",
-            "metadata": {"name": "Anna Kowalska", "entity_type": "person", "aliases": ["Ania"]}}));
-        let shop = agent.store_with(json!({"content": "Initech is the company behind the shop", "type": "entity",
-            "metadata": {"name": "Initech", "entity_type": "company"}}));
+        let anna = agent.store_with(
+            json!({"content": "Anna Kowalska is the lead engineer of the shop", "type": "entity",
+            "metadata": {"name": "Anna Kowalska", "entity_type": "person", "aliases": ["Ania"]}}),
+        );
+        let shop = agent.store_with(
+            json!({"content": "Initech is the company behind the shop", "type": "entity",
+            "metadata": {"name": "Initech", "entity_type": "company"}}),
+        );
         let mut ids = vec![id(&anna), id(&shop)];
         ids.push(agent.store("semantic", "The staging server of the shop is called heron"));
         ids.push(
             agent.store("procedural", "To deploy the shop, first run the tests,\nthen push the tag, then watch the logs for ten minutes"),
         );
-        ids.push(agent.store("episodic", "On 2026-03-04 Ania moved the database of the shop to the new disk"));
-        ids.push(agent.store("semantic", "A hostile text with \u{1b}[31mcolour\u{1b}[0m and \u{202e}direction, 日本語 beside it"));
+        ids.push(agent.store(
+            "episodic",
+            "On 2026-03-04 Ania moved the database of the shop to the new disk",
+        ));
+        ids.push(agent.store(
+            "semantic",
+            "A hostile text with \u{1b}[31mcolour\u{1b}[0m and \u{202e}direction, 日本語 beside it",
+        ));
         ids.push(agent.store("episodic", "The old server was switched off"));
         Self { _agent: Some(agent), house, ids }
     }
@@ -54,7 +76,8 @@ impl Scene {
     /// The screen of a command: the line typed, what came, how it ended.
     fn screen(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
-        let mut text = format!("$ loci {}\n{}", arguments.join(" "), String::from_utf8_lossy(&output.stdout));
+        let mut text =
+            format!("$ loci {}\n{}", arguments.join(" "), String::from_utf8_lossy(&output.stdout));
         if !output.stderr.is_empty() {
             let _ = write!(text, "[stderr]\n{}", String::from_utf8_lossy(&output.stderr));
         }
@@ -64,9 +87,12 @@ impl Scene {
 
     /// The same text whenever and wherever it was printed.
     fn alike(&self, text: &str) -> String {
-        let mut text = text.replace(self.house.path("").to_str().expect("is UTF-8").trim_end_matches('/'), HOME);
+        let mut text = text
+            .replace(self.house.path("").to_str().expect("is UTF-8").trim_end_matches('/'), HOME);
         for (at, id) in self.ids.iter().enumerate() {
-            text = text.replace(id, &format!("00000000-0000-7000-8000-00000000000{at}")).replace(&id[28..], &format!("0000000{at}"));
+            text = text
+                .replace(id, &format!("00000000-0000-7000-8000-00000000000{at}"))
+                .replace(&id[28..], &format!("0000000{at}"));
         }
         moments_alike(&named_alike(&text))
     }
@@ -74,13 +100,17 @@ impl Scene {
 
 /// Names that are made from a path, from ids or from the time: a group's id, a digest, a backup.
 fn named_alike(text: &str) -> String {
-    let hexadecimal = |name: &str, digits: usize| name.len() == digits && name.bytes().all(|c| c.is_ascii_hexdigit());
+    let hexadecimal = |name: &str, digits: usize| {
+        name.len() == digits && name.bytes().all(|c| c.is_ascii_hexdigit())
+    };
     let word = |word: &str| {
         let bare = word.trim_matches(['(', ')', '\n']);
         let alike = match (bare.strip_prefix("g_"), bare.rsplit_once("/memory-")) {
             (Some(digits), _) if hexadecimal(digits, 16) => "g_0000000000000000".to_owned(),
             (_, Some((folder, _))) => format!("{folder}/memory-…"),
-            _ if hexadecimal(bare, 12) && bare.bytes().any(|c| c.is_ascii_digit()) => "000000000000".to_owned(),
+            _ if hexadecimal(bare, 12) && bare.bytes().any(|c| c.is_ascii_digit()) => {
+                "000000000000".to_owned()
+            }
             _ => bare.to_owned(),
         };
         word.replace(bare, &alike)
@@ -105,15 +135,23 @@ fn moments_alike(text: &str) -> String {
     let digits = |shape: &str, at: &str| {
         at.len() >= shape.len()
             && at.is_char_boundary(shape.len())
-            && shape.bytes().zip(at.bytes()).all(|(s, c)| if s == b'0' { c.is_ascii_digit() } else { s == c })
+            && shape
+                .bytes()
+                .zip(at.bytes())
+                .all(|(s, c)| if s == b'0' { c.is_ascii_digit() } else { s == c })
     };
     let mut alike = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let shape =
-            ["0000-00-00T00:00:00.000Z", "0000-00-00T00:00:00.000000Z", "0000-00-00T00:00:00Z", "0000-00-00 00:00:00", "0000-00-00"]
-                .into_iter()
-                .find(|shape| digits(shape, rest) && !rest.starts_with("2026-03-04"));
+        let shape = [
+            "0000-00-00T00:00:00.000Z",
+            "0000-00-00T00:00:00.000000Z",
+            "0000-00-00T00:00:00Z",
+            "0000-00-00 00:00:00",
+            "0000-00-00",
+        ]
+        .into_iter()
+        .find(|shape| digits(shape, rest) && !rest.starts_with("2026-03-04"));
         let taken = shape.map_or(c.len_utf8(), str::len);
         alike.push_str(shape.unwrap_or(&rest[..taken]));
         rest = &rest[taken..];
@@ -123,14 +161,24 @@ fn moments_alike(text: &str) -> String {
 
 /// Numbers that differ from run to run, and the widths that hang on them.
 fn numbers_alike(screen: &str) -> String {
-    let word = |word: &str| if word.trim_matches(['(', ')', ',']).parse::<f64>().is_ok() { "N".to_owned() } else { word.to_owned() };
+    let word = |word: &str| {
+        if word.trim_matches(['(', ')', ',']).parse::<f64>().is_ok() {
+            "N".to_owned()
+        } else {
+            word.to_owned()
+        }
+    };
     let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
     screen.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What a reload tells holds no number that differs.
 fn without_numbers(screen: &str) -> String {
-    if screen.starts_with("$ loci ctl reload") { screen.trim_end().to_owned() } else { numbers_alike(screen) }
+    if screen.starts_with("$ loci ctl reload") {
+        screen.trim_end().to_owned()
+    } else {
+        numbers_alike(screen)
+    }
 }
 
 /// The commands that do something, as they are typed.
@@ -151,7 +199,8 @@ fn commands() -> BTreeSet<String> {
 
 /// The commands whose screens the files beside this one hold.
 fn shown() -> BTreeSet<String> {
-    let screens = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/it/snapshots")).expect("is a folder");
+    let screens = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/it/snapshots"))
+        .expect("is a folder");
     let mut all = String::new();
     for screen in screens {
         all += &std::fs::read_to_string(screen.expect("is a file").path()).expect("is text");
@@ -159,8 +208,10 @@ fn shown() -> BTreeSet<String> {
     commands()
         .into_iter()
         .filter(|command| {
-            all.lines()
-                .any(|line| line.strip_prefix("$ loci ").is_some_and(|typed| format!("{typed} ").starts_with(&format!("{command} "))))
+            all.lines().any(|line| {
+                line.strip_prefix("$ loci ")
+                    .is_some_and(|typed| format!("{typed} ").starts_with(&format!("{command} ")))
+            })
         })
         .collect()
 }
@@ -168,7 +219,8 @@ fn shown() -> BTreeSet<String> {
 #[test]
 fn no_command_is_without_a_screen() {
     let shown = shown();
-    let missing: Vec<String> = commands().into_iter().filter(|command| !shown.contains(command)).collect();
+    let missing: Vec<String> =
+        commands().into_iter().filter(|command| !shown.contains(command)).collect();
     assert!(missing.is_empty(), "no screen: {missing:?}; add one to tests/it/cli_screens.rs");
 }
 
@@ -176,13 +228,28 @@ fn no_command_is_without_a_screen() {
 fn reading() {
     let scene = Scene::new();
     let [anna, heron, hostile] = [0, 2, 5].map(|at| scene.short(at));
-    insta::assert_snapshot!("search", scene.screen(&["search", "where", "is", "the", "shop", "deployed"]));
-    insta::assert_snapshot!("search_full", scene.screen(&["search", "the shop", "--full", "--limit", "2"]));
-    insta::assert_snapshot!("search_explain", scene.screen(&["search", "the shop", "--explain", "--limit", "2", "--from", "2026-01-01"]));
-    insta::assert_snapshot!("search_bad_date", scene.screen(&["search", "the shop", "--from", "yesterday"]));
+    insta::assert_snapshot!(
+        "search",
+        scene.screen(&["search", "where", "is", "the", "shop", "deployed"])
+    );
+    insta::assert_snapshot!(
+        "search_full",
+        scene.screen(&["search", "the shop", "--full", "--limit", "2"])
+    );
+    insta::assert_snapshot!(
+        "search_explain",
+        scene.screen(&["search", "the shop", "--explain", "--limit", "2", "--from", "2026-01-01"])
+    );
+    insta::assert_snapshot!(
+        "search_bad_date",
+        scene.screen(&["search", "the shop", "--from", "yesterday"])
+    );
     insta::assert_snapshot!("search_nothing", scene.screen(&["search", "zebra"]));
     insta::assert_snapshot!("list", scene.screen(&["list"]));
-    insta::assert_snapshot!("list_page", scene.screen(&["list", "--type", "semantic", "--limit", "1", "--all-groups"]));
+    insta::assert_snapshot!(
+        "list_page",
+        scene.screen(&["list", "--type", "semantic", "--limit", "1", "--all-groups"])
+    );
     insta::assert_snapshot!("inspect", scene.screen(&["inspect", &heron]));
     insta::assert_snapshot!("inspect_entity", scene.screen(&["show", &anna]));
     insta::assert_snapshot!("inspect_hostile", scene.screen(&["inspect", &hostile, "--log"]));
@@ -213,10 +280,25 @@ fn changing() {
         &["forget", &old, "--hard", "--yes"],
     ];
     let mut screens: Vec<String> = typed.iter().map(|arguments| scene.screen(arguments)).collect();
-    let added = scene.run(&["add", "A memory of the command line", "--type", "semantic", "--ttl", "30d", "--json"]);
+    let added = scene.run(&[
+        "add",
+        "A memory of the command line",
+        "--type",
+        "semantic",
+        "--ttl",
+        "30d",
+        "--json",
+    ]);
     let added: Value = serde_json::from_slice(&added.stdout).expect("is JSON");
     scene.ids.push(added["id"].as_str().expect("has an id").to_owned());
-    screens.push(scene.screen(&["add", "A memory of the command line", "--type", "semantic", "--ttl", "30d"]));
+    screens.push(scene.screen(&[
+        "add",
+        "A memory of the command line",
+        "--type",
+        "semantic",
+        "--ttl",
+        "30d",
+    ]));
     insta::assert_snapshot!("changing", screens.join("\n"));
 }
 
@@ -251,7 +333,11 @@ fn refusing() {
 #[test]
 fn looking_after_it() {
     let scene = Scene::new();
-    let mut screens = vec![scene.screen(&["ctl", "status"]), scene.screen(&["ctl", "ps"]), scene.screen(&["config", "show"])];
+    let mut screens = vec![
+        scene.screen(&["ctl", "status"]),
+        scene.screen(&["ctl", "ps"]),
+        scene.screen(&["config", "show"]),
+    ];
     scene.house.configure("[retrieval]\nrrf_k = 30\n[storage]\ndefault_group = \"attic\"\n");
     screens.push(scene.screen(&["ctl", "reload"]));
     screens.push(scene.screen(&["ctl", "reload"]));
@@ -259,39 +345,62 @@ fn looking_after_it() {
     scene.house.configure("[retrieval]\nrrf_kk = 30\n");
     screens.push(scene.screen(&["ctl", "reload"]));
     scene.house.configure("");
-    for command in [["ctl", "start"], ["ctl", "restart"], ["ctl", "drain"], ["ctl", "stop"], ["ctl", "status"]] {
+    for command in
+        [["ctl", "start"], ["ctl", "restart"], ["ctl", "drain"], ["ctl", "stop"], ["ctl", "status"]]
+    {
         screens.push(scene.screen(&command));
     }
     screens.push(scene.screen(&["ctl", "status", "--json"]));
     screens.push(scene.screen(&["ctl", "logs", "-n", "0"]));
     screens.push(scene.screen(&["mcp"]));
-    insta::assert_snapshot!("looking_after_it", screens.iter().map(|screen| without_numbers(screen)).collect::<Vec<_>>().join("\n\n"));
+    insta::assert_snapshot!(
+        "looking_after_it",
+        screens.iter().map(|screen| without_numbers(screen)).collect::<Vec<_>>().join("\n\n")
+    );
 }
 
 #[test]
 fn the_model_and_the_demonstration() {
     let scene = Scene { _agent: None, house: House::new(), ids: Vec::new() };
     let models = crate::house::models();
-    let screens = [scene.screen(&["model", "status"]), scene.screen(&["model", "download"]), scene.screen(&["demo"])];
+    let screens = [
+        scene.screen(&["model", "status"]),
+        scene.screen(&["model", "download"]),
+        scene.screen(&["demo"]),
+    ];
     let alike = |screen: &String| {
         let screen = numbers_alike(&screen.replace(models.to_str().expect("is UTF-8"), "MODELS"));
-        let place = |word: &str| if word.contains("/loci-demo-") { "PLACE," } else { word }.to_owned();
-        let month = |word: String| if MONTHS.contains(&word.as_str()) { "MONTH".to_owned() } else { word };
-        let line = |line: &str| line.split(' ').map(|word| month(place(word))).collect::<Vec<_>>().join(" ");
+        let place =
+            |word: &str| if word.contains("/loci-demo-") { "PLACE," } else { word }.to_owned();
+        let month =
+            |word: String| if MONTHS.contains(&word.as_str()) { "MONTH".to_owned() } else { word };
+        let line = |line: &str| {
+            line.split(' ').map(|word| month(place(word))).collect::<Vec<_>>().join(" ")
+        };
         screen.lines().map(line).collect::<Vec<_>>().join("\n")
     };
-    insta::assert_snapshot!("model_and_demo", screens.iter().map(alike).collect::<Vec<_>>().join("\n\n"));
+    insta::assert_snapshot!(
+        "model_and_demo",
+        screens.iter().map(alike).collect::<Vec<_>>().join("\n\n")
+    );
 }
 
 #[test]
 fn what_is_made_of_the_definitions() {
     let scene = Scene { _agent: None, house: House::without_model(), ids: Vec::new() };
     let start = |screen: String| screen.lines().take(12).collect::<Vec<_>>().join("\n");
-    let screens = [start(scene.screen(&["completions", "bash"])), start(scene.screen(&["man"])), scene.screen(&["--help"])];
+    let screens = [
+        start(scene.screen(&["completions", "bash"])),
+        start(scene.screen(&["man"])),
+        scene.screen(&["--help"]),
+    ];
     insta::assert_snapshot!("made_of_the_definitions", screens.join("\n\n"));
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = scene.run(&["completions", shell]);
-        assert!(script.status.success() && String::from_utf8_lossy(&script.stdout).contains("inspect"), "{shell}");
+        assert!(
+            script.status.success() && String::from_utf8_lossy(&script.stdout).contains("inspect"),
+            "{shell}"
+        );
     }
     let folder = scene.house.path("man");
     assert!(scene.run(&["man", "--dir", folder.to_str().expect("is UTF-8")]).status.success());
@@ -300,7 +409,8 @@ fn what_is_made_of_the_definitions() {
         .map(|page| page.expect("is a file").file_name().to_string_lossy().into_owned())
         .collect();
     let expected = |command: &String| format!("loci-{}.1", command.replace(' ', "-"));
-    let missing: Vec<String> = commands().iter().map(expected).filter(|page| !pages.contains(page)).collect();
+    let missing: Vec<String> =
+        commands().iter().map(expected).filter(|page| !pages.contains(page)).collect();
     assert!(pages.contains("loci.1") && missing.is_empty(), "no page: {missing:?} in {pages:?}");
 }
 
@@ -329,8 +439,14 @@ fn keeping() {
     ] {
         insta::assert_snapshot!(name, scene.screen(typed));
     }
-    insta::assert_snapshot!("eval", numbers_alike(&scene.screen(&["eval", "--set", "retrieval.fusion=rrf"])));
-    insta::assert_snapshot!("eval_refused", scene.screen(&["eval", "--set", "retrieval.fusion=best"]));
+    insta::assert_snapshot!(
+        "eval",
+        numbers_alike(&scene.screen(&["eval", "--set", "retrieval.fusion=rrf"]))
+    );
+    insta::assert_snapshot!(
+        "eval_refused",
+        scene.screen(&["eval", "--set", "retrieval.fusion=best"])
+    );
     insta::assert_snapshot!("doctor", numbers_alike(&scene.screen(&["doctor"])));
     insta::assert_snapshot!("reset", numbers_alike(&scene.screen(&["reset", "--yes"])));
 }

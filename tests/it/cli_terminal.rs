@@ -30,8 +30,14 @@ fn loci(house: &House, arguments: &[&str]) -> Command {
 }
 
 fn ids(house: &House) -> Vec<String> {
-    let listed: Value = serde_json::from_slice(&house.loci(&["list", "--json"]).stdout).expect("is JSON");
-    listed["memories"].as_array().expect("is an array").iter().map(|memory| memory["id"].as_str().expect("is an id").to_owned()).collect()
+    let listed: Value =
+        serde_json::from_slice(&house.loci(&["list", "--json"]).stdout).expect("is JSON");
+    listed["memories"]
+        .as_array()
+        .expect("is an array")
+        .iter()
+        .map(|memory| memory["id"].as_str().expect("is an id").to_owned())
+        .collect()
 }
 
 #[test]
@@ -44,11 +50,18 @@ fn a_script_is_told_of_a_command_line_that_does_not_parse() {
     ] {
         let output = house.loci(arguments);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        let told: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
         assert_eq!(told["error"]["code"], "usage");
-        assert!(told["error"]["message"].as_str().is_some_and(|message| message.contains(said)), "{told}");
+        assert!(
+            told["error"]["message"].as_str().is_some_and(|message| message.contains(said)),
+            "{told}"
+        );
     }
-    assert!(house.loci(&["list", "--nope"]).stdout.is_empty(), "a person is told on standard error alone");
+    assert!(
+        house.loci(&["list", "--nope"]).stdout.is_empty(),
+        "a person is told on standard error alone"
+    );
 }
 
 #[test]
@@ -65,7 +78,10 @@ fn a_table_fits_the_terminal_and_is_painted_there_alone() {
     without.env("NO_COLOR", "1");
     assert!(!at_a_terminal(without, 60, "").0.contains('\u{1b}'));
     let piped = String::from_utf8(house.loci(&["list"]).stdout).expect("is text");
-    assert!(!piped.contains('\u{1b}') && piped.lines().all(|line| line.chars().count() <= 80), "{piped}");
+    assert!(
+        !piped.contains('\u{1b}') && piped.lines().all(|line| line.chars().count() <= 80),
+        "{piped}"
+    );
 }
 
 #[test]
@@ -73,12 +89,19 @@ fn a_question_is_asked_and_only_a_yes_goes_on() {
     let house = House::without_model();
     house.session().store_all("episodic", ["One old thing", "Another old thing"]);
     for (typed, left) in [("\n", 2), ("n\n", 2), ("maybe\n", 2), ("\u{4}", 2), ("y\n", 0)] {
-        let (shown, status) = at_a_terminal(loci(&house, &["forget", "--where", "text:old"]), 100, typed);
-        assert!(shown.contains("One old thing") && shown.contains("Forget these 2 memories? [y/N]"), "{shown}");
+        let (shown, status) =
+            at_a_terminal(loci(&house, &["forget", "--where", "text:old"]), 100, typed);
+        assert!(
+            shown.contains("One old thing") && shown.contains("Forget these 2 memories? [y/N]"),
+            "{shown}"
+        );
         assert_eq!((ids(&house).len(), status.success()), (left, left == 0), "{typed:?}: {shown}");
     }
     let (shown, _) = at_a_terminal(loci(&house, &["undo", "--last"]), 100, "n\n");
-    assert!(shown.contains("forget") && shown.contains("Undo this act?") && ids(&house).is_empty(), "{shown}");
+    assert!(
+        shown.contains("forget") && shown.contains("Undo this act?") && ids(&house).is_empty(),
+        "{shown}"
+    );
     let (shown, _) = at_a_terminal(loci(&house, &["undo", "--last"]), 100, "yes\n");
     assert!(shown.contains("Undone.") && ids(&house).len() == 2, "{shown}");
     let first = &ids(&house)[0];
@@ -93,7 +116,11 @@ fn without_a_terminal_nothing_is_done_and_the_flag_is_named() {
     let house = House::without_model();
     house.session().store_all("episodic", ["One old thing", "Another old thing"]);
     let id = &ids(&house)[0];
-    for arguments in [&["forget", "--where", "text:old"][..], &["forget", id, "--hard"], &["forget", id, "--hard", "--json"]] {
+    for arguments in [
+        &["forget", "--where", "text:old"][..],
+        &["forget", id, "--hard"],
+        &["forget", id, "--hard", "--json"],
+    ] {
         let refused = house.loci(arguments);
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains("--yes"));
@@ -108,13 +135,27 @@ fn a_closed_pipe_ends_every_list_quietly() {
     for n in 0..30 {
         agent.store("semantic", &format!("Memory number {n}"));
     }
-    for arguments in
-        [&["list"][..], &["list", "--json"], &["search", "memory"], &["history"], &["man"], &["completions", "zsh"], &["config", "show"]]
-    {
-        let mut child = loci(&house, arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+    for arguments in [
+        &["list"][..],
+        &["list", "--json"],
+        &["search", "memory"],
+        &["history"],
+        &["man"],
+        &["completions", "zsh"],
+        &["config", "show"],
+    ] {
+        let mut child = loci(&house, arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("runs");
         drop(child.stdout.take());
         let ended = child.wait_with_output().expect("ends");
-        assert!(ended.status.success() && ended.stderr.iter().all(u8::is_ascii), "{arguments:?}: {ended:?}");
+        assert!(
+            ended.status.success() && ended.stderr.iter().all(u8::is_ascii),
+            "{arguments:?}: {ended:?}"
+        );
         assert!(!String::from_utf8_lossy(&ended.stderr).contains("panicked"), "{arguments:?}");
     }
 }
@@ -126,14 +167,22 @@ fn what_a_terminal_would_obey_is_shown_and_json_is_exact() {
     let mut agent = house.session();
     let stored = agent.store_with(json!({"content": hostile, "type": "semantic", "metadata": {"category": "a\u{1b}]0;title\u{7}"}}));
     let id = stored["id"].as_str().expect("has an id");
-    for arguments in [&["list"][..], &["search", "backwards"], &["search", "backwards", "--full"], &["inspect", id, "--log"]] {
+    for arguments in [
+        &["list"][..],
+        &["search", "backwards"],
+        &["search", "backwards", "--full"],
+        &["inspect", id, "--log"],
+    ] {
         let shown = String::from_utf8(house.loci(arguments).stdout).expect("is text");
         assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{shown:?}");
         assert!(shown.contains("\\u{1b}[31malert"), "{shown:?}");
     }
-    let exact: Value = serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
+    let exact: Value =
+        serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
     assert_eq!(exact["memory"]["content"], hostile);
-    let full: Value = serde_json::from_slice(&house.loci(&["search", "backwards", "--full", "--json"]).stdout).expect("is JSON");
+    let full: Value =
+        serde_json::from_slice(&house.loci(&["search", "backwards", "--full", "--json"]).stdout)
+            .expect("is JSON");
     assert_eq!(full["results"][0]["content"], hostile);
 }
 
@@ -141,16 +190,25 @@ fn what_a_terminal_would_obey_is_shown_and_json_is_exact() {
 fn text_comes_from_standard_input_too() {
     let house = House::without_model();
     let with_input = |arguments: &[&str], input: &[u8]| {
-        let mut child = loci(&house, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        let mut child = loci(&house, arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("runs");
         // A command that refuses early closes its end.
         let _ = child.stdin.take().expect("is piped").write_all(input);
         child.wait_with_output().expect("ends")
     };
-    let stored = with_input(&["add", "-", "--type", "semantic", "--json"], "First line\nżółw, the second\n".as_bytes());
+    let stored = with_input(
+        &["add", "-", "--type", "semantic", "--json"],
+        "First line\nżółw, the second\n".as_bytes(),
+    );
     let stored: Value = serde_json::from_slice(&stored.stdout).expect("is JSON");
     let id = stored["id"].as_str().expect("has an id");
     let content = || -> Value {
-        let shown: Value = serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
+        let shown: Value = serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout)
+            .expect("is JSON");
         shown["memory"]["content"].clone()
     };
     assert_eq!(content(), "First line\nżółw, the second");
@@ -172,13 +230,35 @@ fn text_comes_from_standard_input_too() {
 fn arguments_that_are_no_text_are_refused_and_help_needs_no_home() {
     let house = House::without_model();
     let odd = std::ffi::OsStr::from_bytes(b"caf\xe9");
-    for before in [&["search"][..], &["add", "--type", "semantic"], &["inspect"], &["forget", "--where"], &["list", "--text"]] {
-        let refused = house.command("loci").args(before).arg(odd).stdin(Stdio::null()).output().expect("runs");
+    for before in [
+        &["search"][..],
+        &["add", "--type", "semantic"],
+        &["inspect"],
+        &["forget", "--where"],
+        &["list", "--text"],
+    ] {
+        let refused = house
+            .command("loci")
+            .args(before)
+            .arg(odd)
+            .stdin(Stdio::null())
+            .output()
+            .expect("runs");
         assert_eq!(refused.status.code(), Some(2), "{before:?}");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("UTF-8"), "{refused:?}");
     }
-    for arguments in [&["--help"][..], &["help", "forget"], &["ctl", "status", "--help"], &["completions", "fish"], &["man"]] {
-        let helped = Command::new(crate::house::binaries().join("loci")).args(arguments).env_clear().output().expect("runs");
+    for arguments in [
+        &["--help"][..],
+        &["help", "forget"],
+        &["ctl", "status", "--help"],
+        &["completions", "fish"],
+        &["man"],
+    ] {
+        let helped = Command::new(crate::house::binaries().join("loci"))
+            .args(arguments)
+            .env_clear()
+            .output()
+            .expect("runs");
         assert!(helped.status.success() && !helped.stdout.is_empty(), "{arguments:?}: {helped:?}");
     }
 }

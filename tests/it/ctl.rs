@@ -15,8 +15,12 @@ fn ps_lists_the_agents_with_what_their_shims_cost() {
     for part in ["it 1", "garden", &agent.pid().to_string(), "MiB"] {
         assert!(row.contains(part), "{part} in {table}");
     }
-    let rows: Value = serde_json::from_slice(&house.loci(&["ctl", "ps", "--json"]).stdout).expect("is JSON");
-    assert_eq!((&rows[0]["session"]["group"], &rows[0]["session"]["calls"]), (&json!("garden"), &json!(1)));
+    let rows: Value =
+        serde_json::from_slice(&house.loci(&["ctl", "ps", "--json"]).stdout).expect("is JSON");
+    assert_eq!(
+        (&rows[0]["session"]["group"], &rows[0]["session"]["calls"]),
+        (&json!("garden"), &json!(1))
+    );
     assert!(rows[0]["rss_kib"].as_u64().expect("is known") > 0);
 }
 
@@ -39,13 +43,16 @@ fn a_daemon_that_a_busy_agent_starts_again_at_once_has_stopped_all_the_same() {
         let done = Arc::clone(&done);
         std::thread::spawn(move || {
             while !done.load(Ordering::Relaxed) {
-                agent.call("memory_stats", json!({})).expect("is answered by one daemon or the next");
+                agent
+                    .call("memory_stats", json!({}))
+                    .expect("is answered by one daemon or the next");
             }
         })
     });
     for _ in 0..3 {
         let (before, stopped) = (house.status()["pid"].clone(), house.loci(&["ctl", "stop"]));
-        let said = String::from_utf8_lossy(&stopped.stdout).into_owned() + &String::from_utf8_lossy(&stopped.stderr);
+        let said = String::from_utf8_lossy(&stopped.stdout).into_owned()
+            + &String::from_utf8_lossy(&stopped.stderr);
         assert!(stopped.status.success() && said.starts_with("locid has stopped"), "{said}");
         assert!(house.loci(&["ctl", "start"]).status.success());
         assert_ne!(house.status()["pid"], before);
@@ -66,7 +73,10 @@ fn a_hold_lasts_until_start_and_each_call_says_so() {
     assert!(said.contains("--hold") && said.contains("loci ctl start"), "{said}");
     assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3));
     let mut late = Agent::bare(house.command("loci").arg("mcp"));
-    assert!(late.request("tools/list", json!({}))["result"]["tools"].is_array(), "a new session has its tools");
+    assert!(
+        late.request("tools/list", json!({}))["result"]["tools"].is_array(),
+        "a new session has its tools"
+    );
     assert!(house.loci(&["ctl", "start"]).status.success());
     assert_eq!(agent.recall("hold"), ["Before the hold"]);
 }

@@ -9,15 +9,22 @@ use std::time::{Duration, Instant};
 fn without_a_model_words_find_and_every_recall_says_so() {
     let house = House::without_model();
     let mut agent = house.session();
-    let stored = agent.store_with(json!({"content": "The parking permit is in the blue folder", "type": "semantic"}));
+    let stored = agent.store_with(
+        json!({"content": "The parking permit is in the blue folder", "type": "semantic"}),
+    );
     assert_eq!(stored["degraded"], json!(["embedding"]));
-    let answer = agent.call("recall_memory", json!({"query": "Where is the parking permit?"})).expect("is answered");
+    let answer = agent
+        .call("recall_memory", json!({"query": "Where is the parking permit?"}))
+        .expect("is answered");
     assert_eq!(answer["results"][0]["content"], "The parking permit is in the blue folder");
     assert_eq!(answer["degraded"], json!(["embedding"]));
     let hint = answer["hint"].as_str().expect("has a remedy");
     assert!(hint.contains("loci model download") && !hint.contains('\n'), "{hint}");
     let status = house.status();
-    assert_eq!((&status["model"]["state"], &status["degraded"]), (&json!("missing"), &json!(["embedding"])));
+    assert_eq!(
+        (&status["model"]["state"], &status["degraded"]),
+        (&json!("missing"), &json!(["embedding"]))
+    );
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 1);
 }
 
@@ -31,7 +38,10 @@ fn a_truncated_model_is_named_and_words_still_find() {
     let mut agent = house.session();
     agent.store("semantic", "The spare key hangs behind the door");
     let answer = agent.call("recall_memory", json!({"query": "spare key"})).expect("is answered");
-    assert_eq!((answer["results"].as_array().expect("has results").len(), &answer["degraded"]), (1, &json!(["embedding"])));
+    assert_eq!(
+        (answer["results"].as_array().expect("has results").len(), &answer["degraded"]),
+        (1, &json!(["embedding"]))
+    );
     assert!(answer["hint"].as_str().expect("has a remedy").contains("loci model download"));
 }
 
@@ -44,8 +54,11 @@ fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
     let found = house.loci(&["model", "download"]);
     assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
     // The daemon was told to look, loads, and fills in; each recall asks anew until it has.
-    let (question, begun) = (json!({"query": "medicine for a pet's vision problem"}), Instant::now());
-    let asks = std::iter::repeat_with(|| agent.call("recall_memory", question.clone()).expect("is answered"));
+    let (question, begun) =
+        (json!({"query": "medicine for a pet's vision problem"}), Instant::now());
+    let asks = std::iter::repeat_with(|| {
+        agent.call("recall_memory", question.clone()).expect("is answered")
+    });
     let answered = asks.take_while(|_| begun.elapsed() < Duration::from_mins(1)).find(|answer| {
         let by_meaning = answer["results"].as_array().is_some_and(|results| !results.is_empty());
         by_meaning && answer.get("degraded").is_none()

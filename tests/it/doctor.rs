@@ -7,12 +7,14 @@ use std::os::unix::fs::PermissionsExt;
 /// The exit code, and what was found as `part verdict`.
 fn doctor(house: &House) -> (Option<i32>, Vec<Value>) {
     let output = house.loci(&["doctor", "--json"]);
-    let reply: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    let reply: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     (output.status.code(), reply["findings"].as_array().expect("is a list").clone())
 }
 
 fn found<'a>(findings: &'a [Value], part: &str, verdict: &str) -> Vec<&'a str> {
-    let these = findings.iter().filter(|finding| finding["part"] == part && finding["verdict"] == verdict);
+    let these =
+        findings.iter().filter(|finding| finding["part"] == part && finding["verdict"] == verdict);
     these.filter_map(|finding| finding["found"].as_str()).collect()
 }
 
@@ -27,7 +29,10 @@ fn a_sound_house_has_nothing_wrong() {
         assert!(!found(&findings, part, "ok").is_empty(), "{part}: {findings:?}");
     }
     assert!(findings.iter().all(|finding| finding["verdict"] != "fail"), "{findings:?}");
-    assert!(found(&findings, "index", "ok")[0].starts_with("3 memories and 3 vectors"), "{findings:?}");
+    assert!(
+        found(&findings, "index", "ok")[0].starts_with("3 memories and 3 vectors"),
+        "{findings:?}"
+    );
     let text = String::from_utf8_lossy(&house.loci(&["doctor"]).stdout).into_owned();
     assert!(text.lines().any(|line| line.starts_with("ok    daemon    locid ")), "{text}");
 }
@@ -41,7 +46,12 @@ fn a_wrong_configuration_and_a_missing_model_are_named_with_the_next_step() {
     assert_eq!(code, Some(1));
     assert!(found(&findings, "config", "fail")[0].contains("config.toml"), "{findings:?}");
     assert!(!found(&findings, "model", "warn").is_empty(), "{findings:?}");
-    assert!(findings.iter().all(|finding| finding["verdict"] == "ok" || finding["next_step"].is_string()), "{findings:?}");
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding["verdict"] == "ok" || finding["next_step"].is_string()),
+        "{findings:?}"
+    );
     house.configure("");
 }
 
@@ -52,16 +62,22 @@ fn what_can_be_seen_from_outside_is_looked_at_when_the_daemon_cannot_be_started(
     assert!(house.loci(&["ctl", "stop"]).status.success());
     let db = house.path(".loci/memory.db");
     let whole = std::fs::read(&db).expect("is there");
-    std::fs::write(&db, "no database at all, but a text that is longer than its header would be. ".repeat(4)).expect("is written");
+    std::fs::write(
+        &db,
+        "no database at all, but a text that is longer than its header would be. ".repeat(4),
+    )
+    .expect("is written");
     let (code, findings) = doctor(&house);
     assert_eq!(code, Some(1));
     assert!(found(&findings, "daemon", "fail")[0].contains("cannot be started"), "{findings:?}");
     assert!(found(&findings, "database", "fail")[0].contains("is no database"), "{findings:?}");
     std::fs::write(&db, whole).expect("is written");
-    std::fs::set_permissions(house.path(".loci"), std::fs::Permissions::from_mode(0o755)).expect("is set");
+    std::fs::set_permissions(house.path(".loci"), std::fs::Permissions::from_mode(0o755))
+        .expect("is set");
     let (_, findings) = doctor(&house);
     assert!(found(&findings, "database", "fail")[0].contains("is open to others"), "{findings:?}");
-    std::fs::set_permissions(house.path(".loci"), std::fs::Permissions::from_mode(0o700)).expect("is set");
+    std::fs::set_permissions(house.path(".loci"), std::fs::Permissions::from_mode(0o700))
+        .expect("is set");
     assert_eq!(doctor(&house).0, Some(0));
 }
 
@@ -69,13 +85,28 @@ fn what_can_be_seen_from_outside_is_looked_at_when_the_daemon_cannot_be_started(
 fn everything_is_its_owners_alone_whatever_the_umask_says() {
     let house = House::without_model();
     let file = house.path("m.jsonl");
-    let script = format!("umask 000; loci ctl start && loci export --output {0} && loci reset --yes && loci import {0}", file.display());
+    let script = format!(
+        "umask 000; loci ctl start && loci export --output {0} && loci reset --yes && loci import {0}",
+        file.display()
+    );
     let mut command = house.command("loci");
-    let path = format!("{}:{}", crate::house::binaries().display(), std::env::var("PATH").unwrap_or_default());
-    let shell: Vec<(String, String)> =
-        command.get_envs().filter_map(|(k, v)| Some((k.to_str()?.to_owned(), v?.to_str()?.to_owned()))).collect();
+    let path = format!(
+        "{}:{}",
+        crate::house::binaries().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let shell: Vec<(String, String)> = command
+        .get_envs()
+        .filter_map(|(k, v)| Some((k.to_str()?.to_owned(), v?.to_str()?.to_owned())))
+        .collect();
     command = std::process::Command::new("sh");
-    let done = command.env_clear().envs(shell).env("PATH", path).args(["-c", &script]).output().expect("runs");
+    let done = command
+        .env_clear()
+        .envs(shell)
+        .env("PATH", path)
+        .args(["-c", &script])
+        .output()
+        .expect("runs");
     assert!(done.status.success(), "{done:?}");
     assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
     for folder in [house.path(".loci"), house.path("run/loci")] {
@@ -87,6 +118,8 @@ fn private(path: &std::path::Path) {
     let found = std::fs::symlink_metadata(path).expect("is there");
     assert_eq!(found.permissions().mode() & 0o077, 0, "{} is open to others", path.display());
     if found.is_dir() {
-        std::fs::read_dir(path).expect("is readable").for_each(|entry| private(&entry.expect("is readable").path()));
+        std::fs::read_dir(path)
+            .expect("is readable")
+            .for_each(|entry| private(&entry.expect("is readable").path()));
     }
 }

@@ -51,12 +51,18 @@ fn a_shim_with_a_call_in_flight_waits_five_seconds_at_most_and_says_how_it_ended
     let held = Connection::open(house.path(".loci/memory.db")).expect("opens");
     held.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
     let call = json!({"name": "store_memory", "arguments": {"content": "Never in time", "type": "semantic"}});
-    agent.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string());
+    agent.send(
+        &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string(),
+    );
     until("the daemon has it", || house.status()["sessions"][0]["calls"] == 2);
     let (pid, start) = (agent.pid(), Instant::now());
     signal("-TERM", [pid]);
     let answer = agent.receive();
-    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(7), &json!(true)), "{answer}");
+    assert_eq!(
+        (&answer["id"], &answer["result"]["isError"]),
+        (&json!(7), &json!(true)),
+        "{answer}"
+    );
     assert_eq!(agent.ended(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
     drop(held);
@@ -67,14 +73,24 @@ fn a_shim_with_a_call_in_flight_waits_five_seconds_at_most_and_says_how_it_ended
 fn a_stopped_daemon_is_named_within_ten_seconds_and_once_it_goes_on_so_does_the_session() {
     let house = House::without_model();
     let (mut agent, mut late) = (session(&house), Agent::bare(house.command("loci").arg("mcp")));
-    let daemon = house.status()["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("is a process");
+    let daemon = house.status()["pid"]
+        .as_u64()
+        .and_then(|pid| u32::try_from(pid).ok())
+        .expect("is a process");
     signal("-STOP", [daemon]);
     let start = Instant::now();
     let said = agent.call("memory_stats", json!({})).expect_err("nobody answers");
-    assert!(said.contains(&format!("locid does not answer (pid {daemon})")) && said.contains("kill -CONT"), "{said}");
+    assert!(
+        said.contains(&format!("locid does not answer (pid {daemon})"))
+            && said.contains("kill -CONT"),
+        "{said}"
+    );
     assert!(start.elapsed() < Duration::from_secs(11), "{:?}", start.elapsed());
     let start = Instant::now();
-    assert!(late.request("tools/list", json!({}))["result"]["tools"].is_array(), "a new session has its tools");
+    assert!(
+        late.request("tools/list", json!({}))["result"]["tools"].is_array(),
+        "a new session has its tools"
+    );
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     signal("-CONT", [daemon]);
     agent.store("semantic", "Stored when it had woken up");

@@ -28,9 +28,13 @@ fn figures(mut reply: Value) -> Value {
 
 /// Asks with previews, then for the memory of this text.
 fn choose(agent: &mut crate::house::Agent, query: &str, text: &str) -> Value {
-    let seen = agent.call("recall_memory", json!({"query": query, "summary_only": true})).expect("is answered");
+    let seen = agent
+        .call("recall_memory", json!({"query": query, "summary_only": true}))
+        .expect("is answered");
     let results = seen["results"].as_array().expect("is a list");
-    let begins = |result: &&Value| result["preview"].as_str().is_some_and(|preview| text.starts_with(preview));
+    let begins = |result: &&Value| {
+        result["preview"].as_str().is_some_and(|preview| text.starts_with(preview))
+    };
     let id = results.iter().find(begins).expect("is shown")["id"].clone();
     agent.call("recall_memory", json!({"ids": [id]})).expect("is shown");
     id
@@ -46,17 +50,25 @@ fn what_was_chosen_after_a_question_is_a_known_answer_until_it_is_removed_for_go
     choose(&mut agent, "clients unhappy about slow billing", NOTES[1]);
     let told = figures(eval(&house, &["--probes", "0"]));
     assert_eq!((&told["known"], &told["probes"]), (&json!(2), &json!(0)));
-    assert_eq!(told["runs"][0]["known"], json!({"recall_at_1": 1.0, "recall_at_5": 1.0, "recall_at_10": 1.0, "mrr": 1.0}));
+    assert_eq!(
+        told["runs"][0]["known"],
+        json!({"recall_at_1": 1.0, "recall_at_5": 1.0, "recall_at_10": 1.0, "mrr": 1.0})
+    );
     // Seen in full by a query, or by an id that no question showed: nobody has chosen.
     agent.recall("backup");
-    agent.call("recall_memory", json!({"query": "backup", "summary_only": true, "dry_run": true})).expect("is answered");
+    agent
+        .call("recall_memory", json!({"query": "backup", "summary_only": true, "dry_run": true}))
+        .expect("is answered");
     assert_eq!(eval(&house, &["--probes", "0"])["known"], 2);
     agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
     assert_eq!(eval(&house, &["--probes", "0"])["known"], 1);
     let database = house.path(".loci/memory.db");
     for file in [database.clone(), database.with_extension("db-wal")] {
         let bytes = std::fs::read(file).unwrap_or_default();
-        assert!(!bytes.windows(15).any(|window| window == b"clients unhappy"), "the question was kept");
+        assert!(
+            !bytes.windows(15).any(|window| window == b"clients unhappy"),
+            "the question was kept"
+        );
     }
 }
 
@@ -65,18 +77,33 @@ fn two_settings_stand_side_by_side_the_same_seed_asks_the_same_and_nothing_is_co
     let house = House::new();
     let mut agent = house.session();
     let ids: Vec<String> = NOTES.iter().map(|note| agent.store("episodic", note)).collect();
-    let asked = ["--probes", "5", "--seed", "3", "--set", "retrieval.fusion=weighted", "--set", "retrieval.vector_weight=0"];
+    let asked = [
+        "--probes",
+        "5",
+        "--seed",
+        "3",
+        "--set",
+        "retrieval.fusion=weighted",
+        "--set",
+        "retrieval.vector_weight=0",
+    ];
     let told = figures(eval(&house, &asked));
     assert_eq!(told, figures(eval(&house, &asked)));
     assert_eq!((&told["probes"], &told["known"]), (&json!(5), &json!(0)));
-    assert_eq!(told["runs"][1]["set"], json!(["retrieval.fusion=weighted", "retrieval.vector_weight=0"]));
+    assert_eq!(
+        told["runs"][1]["set"],
+        json!(["retrieval.fusion=weighted", "retrieval.vector_weight=0"])
+    );
     assert_eq!(told["runs"][0]["probes"]["recall_at_5"], 1.0, "{told}");
     for id in &ids {
         let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
         assert_eq!(shown["memory"]["access_count"], 0);
     }
     let config = house.loci(&["config", "show", "--json"]);
-    assert!(String::from_utf8_lossy(&config.stdout).contains("\"soft\""), "the setting is as it was");
+    assert!(
+        String::from_utf8_lossy(&config.stdout).contains("\"soft\""),
+        "the setting is as it was"
+    );
 }
 
 #[test]
@@ -85,9 +112,20 @@ fn words_alone_are_worse_than_meaning_where_no_word_is_shared() {
     let mut agent = house.session();
     agent.store_all("episodic", NOTES);
     choose(&mut agent, "Who takes care of our greenery?", NOTES[2]);
-    let set = ["--probes", "0", "--set", "retrieval.fusion=weighted", "--set", "retrieval.vector_weight=0"];
+    let set = [
+        "--probes",
+        "0",
+        "--set",
+        "retrieval.fusion=weighted",
+        "--set",
+        "retrieval.vector_weight=0",
+    ];
     let told = eval(&house, &set);
-    assert_eq!((&told["runs"][0]["known"]["mrr"], &told["runs"][1]["known"]["mrr"]), (&json!(1.0), &json!(0.0)), "{told}");
+    assert_eq!(
+        (&told["runs"][0]["known"]["mrr"], &told["runs"][1]["known"]["mrr"]),
+        (&json!(1.0), &json!(0.0)),
+        "{told}"
+    );
 }
 
 #[test]

@@ -15,12 +15,16 @@ fn the_model_comes_by_itself_and_the_session_goes_on_meanwhile() {
     let house = House::without_model();
     house.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror(models())));
     let mut agent = house.session();
-    let stored = agent.store_with(json!({"content": "The vet prescribed drops for the cat's left eye", "type": "episodic"}));
+    let stored = agent.store_with(
+        json!({"content": "The vet prescribed drops for the cat's left eye", "type": "episodic"}),
+    );
     assert_eq!(stored["degraded"], json!(["embedding"]), "nobody waits for the model");
     let question = json!({"query": "medicine for a pet's vision problem"});
-    let found = std::iter::from_fn(|| Some(agent.call("recall_memory", question.clone()).expect("is answered")))
-        .take_while(|_| !house.log().contains("could not be fetched"))
-        .find(|answer| answer.get("degraded").is_none() && answer["total_matched"] == 1);
+    let found = std::iter::from_fn(|| {
+        Some(agent.call("recall_memory", question.clone()).expect("is answered"))
+    })
+    .take_while(|_| !house.log().contains("could not be fetched"))
+    .find(|answer| answer.get("degraded").is_none() && answer["total_matched"] == 1);
     assert!(found.is_some(), "{}", house.log());
 }
 
@@ -34,9 +38,18 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
     let output = download.args(["model", "download"]).env("PATH", &nowhere).output().expect("runs");
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("model.safetensors") && said.contains("loci model download --from"), "{said}");
+    assert!(
+        said.contains("model.safetensors") && said.contains("loci model download --from"),
+        "{said}"
+    );
     let left = Command::new("find")
-        .args([house.path("models").as_os_str(), "-type".as_ref(), "f".as_ref(), "-name".as_ref(), "model*".as_ref()])
+        .args([
+            house.path("models").as_os_str(),
+            "-type".as_ref(),
+            "f".as_ref(),
+            "-name".as_ref(),
+            "model*".as_ref(),
+        ])
         .output();
     assert!(left.expect("runs").stdout.is_empty());
 }
@@ -50,11 +63,15 @@ fn whatever_fetches_the_model_ends_with_the_daemon() {
     let python = programs.join("python3");
     std::fs::write(
         &python,
-        format!("#!/bin/sh\necho $$ > '{0}.new' && mv '{0}.new' '{0}' && read never < '{0}.never'\n", started.display()),
+        format!(
+            "#!/bin/sh\necho $$ > '{0}.new' && mv '{0}.new' '{0}' && read never < '{0}.never'\n",
+            started.display()
+        ),
     )
     .expect("is written");
     std::fs::set_permissions(&python, Permissions::from_mode(0o700)).expect("is set");
-    nix::unistd::mkfifo(&house.path("started.never"), nix::sys::stat::Mode::S_IRWXU).expect("is made");
+    nix::unistd::mkfifo(&house.path("started.never"), nix::sys::stat::Mode::S_IRWXU)
+        .expect("is made");
     house.configure_whole("");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let house = house.with("PATH", path);
@@ -63,7 +80,8 @@ fn whatever_fetches_the_model_ends_with_the_daemon() {
     let pid = std::fs::read_to_string(&started).expect("is there");
     assert!(house.loci(&["ctl", "stop"]).status.success());
     until("it has ended", || {
-        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        let state =
+            std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         // Whoever takes in orphans may not have looked yet.
         state.is_empty() || state.contains(") Z ")
     });
@@ -74,16 +92,23 @@ fn mirror(models: PathBuf) -> String {
     serve(move |name, stream| match find(&models, name) {
         Some(file) => {
             let content = std::fs::read(file).expect("is readable");
-            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", content.len())?;
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                content.len()
+            )?;
             stream.write_all(&content)
         }
-        None => stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
+        None => stream
+            .write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
     })
 }
 
 /// Promises a file and closes the connection after its first bytes.
 fn mirror_that_breaks() -> String {
-    serve(|_, stream| stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 90868376\r\nconnection: close\r\n\r\nthe beginning"))
+    serve(|_, stream| {
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 90868376\r\nconnection: close\r\n\r\nthe beginning")
+    })
 }
 
 fn serve(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + 'static) -> String {
@@ -102,7 +127,12 @@ fn serve(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + '
                     break;
                 }
             }
-            let name = request.split_whitespace().nth(1).and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
+            let name = request
+                .split_whitespace()
+                .nth(1)
+                .and_then(|path| path.rsplit('/').next())
+                .unwrap_or_default()
+                .to_owned();
             // A client that goes away in the middle is its own affair.
             let _ = answer(&name, &mut stream);
         }
@@ -112,5 +142,7 @@ fn serve(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + '
 
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.map_while(Result::ok).map(|entry| entry.path());
-    entries.into_iter().find_map(|path| if path.is_dir() { find(&path, name) } else { (path.file_name()? == name).then_some(path) })
+    entries.into_iter().find_map(|path| {
+        if path.is_dir() { find(&path, name) } else { (path.file_name()? == name).then_some(path) }
+    })
 }

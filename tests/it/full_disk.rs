@@ -30,7 +30,10 @@ impl OnDisk {
         }
         let agent = Agent::bare(&mut command);
         // The shim's own view of the file system, which has the disk in it.
-        let disk = Path::new("/proc").join(agent.pid().to_string()).join("root").join(house.path(".loci").strip_prefix("/").ok()?);
+        let disk = Path::new("/proc")
+            .join(agent.pid().to_string())
+            .join("root")
+            .join(house.path(".loci").strip_prefix("/").ok()?);
         Some(Self { agent, disk })
     }
 
@@ -81,34 +84,57 @@ fn a_disk_that_is_full_is_told_by_each_store_and_once_there_is_room_the_same_ses
     let stored = (1..200).find(|number| session.store(*number).is_err()).expect("the disk is full");
     for _ in 0..3 {
         let said = session.store(stored).expect_err("is full");
-        assert!(said.contains("the disk is full; nothing was stored") && said.contains("Free some space and call again"), "{said}");
+        assert!(
+            said.contains("the disk is full; nothing was stored")
+                && said.contains("Free some space and call again"),
+            "{said}"
+        );
     }
-    let found =
-        session.agent.call("recall_memory", json!({"query": "entry", "max_results": 20, "token_budget": 1_000_000})).expect("reads");
+    let found = session
+        .agent
+        .call(
+            "recall_memory",
+            json!({"query": "entry", "max_results": 20, "token_budget": 1_000_000}),
+        )
+        .expect("reads");
     assert_eq!(found["total_matched"], stored, "what was acknowledged is found, and nothing else");
-    assert_eq!(session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"], stored);
+    assert_eq!(
+        session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"],
+        stored
+    );
     drop(house.session());
     session.make_room();
     session.store(stored).expect("there is room again");
-    assert_eq!(session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"], stored + 1);
+    assert_eq!(
+        session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"],
+        stored + 1
+    );
     assert_eq!(house.status()["pid"], daemon, "it is the same daemon");
 }
 
 #[test]
-fn a_disk_that_is_full_from_the_start_is_told_by_each_call_and_once_there_is_room_the_same_session_works() {
+fn a_disk_that_is_full_from_the_start_is_told_by_each_call_and_once_there_is_room_the_same_session_works()
+ {
     let house = house();
     let fill = r#"{ cat /dev/zero > "$HOME/.loci/filler" 2>/dev/null; true; }"#;
     let Some(mut session) = OnDisk::session(&house, fill) else { return };
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
     assert_eq!(session.agent.request("initialize", hello)["result"]["serverInfo"]["name"], "loci");
     let tools = session.agent.request("tools/list", json!({}))["result"]["tools"].clone();
-    assert_eq!(tools.as_array().map(Vec::is_empty), Some(false), "the handshake is answered all the same");
+    assert_eq!(
+        tools.as_array().map(Vec::is_empty),
+        Some(false),
+        "the handshake is answered all the same"
+    );
     for call in 0..4 {
         let said = session.store(call).expect_err("is full");
         println!("{said}");
         let why = said.contains("the disk is full") || said.contains("No space left on device");
         assert!(!said.contains("code 101"), "it ended in good order, without a panic: {said}");
-        assert!(why && (said.contains("Free some space") || said.contains("Mend that and try again")), "{said}");
+        assert!(
+            why && (said.contains("Free some space") || said.contains("Mend that and try again")),
+            "{said}"
+        );
     }
     session.make_room();
     session.store(0).expect("there is room");

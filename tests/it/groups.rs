@@ -24,16 +24,28 @@ fn group_memories(agent: &mut Agent) -> Vec<String> {
 type Trick = (&'static str, fn(&House, &str));
 
 const TRICKS: [Trick; 8] = [
-    ("the name of a person's group", |house, evil| drop(write(house, &format!("{evil}/.loci.toml"), "group = \"work\"\n"))),
-    ("the group of no project", |house, evil| drop(write(house, &format!("{evil}/.loci.toml"), "group = \"default\"\n"))),
-    ("the name of a folder", |house, evil| drop(write(house, &format!("{evil}/.loci.toml"), "group = \"shop\"\n"))),
+    ("the name of a person's group", |house, evil| {
+        drop(write(house, &format!("{evil}/.loci.toml"), "group = \"work\"\n"))
+    }),
+    ("the group of no project", |house, evil| {
+        drop(write(house, &format!("{evil}/.loci.toml"), "group = \"default\"\n"))
+    }),
+    ("the name of a folder", |house, evil| {
+        drop(write(house, &format!("{evil}/.loci.toml"), "group = \"shop\"\n"))
+    }),
     ("a link", |house, evil| {
         fs::create_dir(house.path(evil)).expect("is made");
         symlink("../shop/.git", house.path(evil).join(".git")).expect("is linked");
     }),
-    ("a repository", |house, evil| drop(write(house, &format!("{evil}/.git"), "gitdir: ../shop/.git\n"))),
-    ("a bare repository", |house, evil| drop(write(house, &format!("{evil}/.git"), "gitdir: ../proj/.bare\n"))),
-    ("a submodule", |house, evil| drop(write(house, &format!("{evil}/.git"), "gitdir: ../shop/.git/modules/lib\n"))),
+    ("a repository", |house, evil| {
+        drop(write(house, &format!("{evil}/.git"), "gitdir: ../shop/.git\n"))
+    }),
+    ("a bare repository", |house, evil| {
+        drop(write(house, &format!("{evil}/.git"), "gitdir: ../proj/.bare\n"))
+    }),
+    ("a submodule", |house, evil| {
+        drop(write(house, &format!("{evil}/.git"), "gitdir: ../shop/.git/modules/lib\n"))
+    }),
     ("a worktree with its own proof", |house, evil| {
         write(house, &format!("{evil}/.git"), "gitdir: admin\n");
         write(house, &format!("{evil}/admin/commondir"), "../../shop/.git\n");
@@ -53,7 +65,12 @@ fn victims(house: &House) -> Vec<Agent> {
     let entry = write(house, "proj/one/.git", "gitdir: ../.bare/worktrees/one\n");
     write(house, "proj/.bare/worktrees/one/gitdir", &format!("{}\n", entry.display()));
     let mut by_name = house.command("loci");
-    let mut agents = vec![house.session_in("shop"), house.session_in("shop/lib"), house.session_in("proj/one"), house.session_in("")];
+    let mut agents = vec![
+        house.session_in("shop"),
+        house.session_in("shop/lib"),
+        house.session_in("proj/one"),
+        house.session_in(""),
+    ];
     agents.push(Agent::bare(by_name.arg("mcp").env("LOCI_GROUP", "work")));
     for (number, agent) in agents.iter_mut().enumerate() {
         agent.store("episodic", &format!("The secret of the victim has the number {number}"));
@@ -74,7 +91,10 @@ fn a_hostile_project_reaches_no_group_but_its_own() {
         assert_eq!(group_memories(&mut agent).len(), 1, "{trick}: it has a group of its own");
     }
     for (number, agent) in victims.iter_mut().enumerate() {
-        assert_eq!(group_memories(agent), [format!("The secret of the victim has the number {number}")]);
+        assert_eq!(
+            group_memories(agent),
+            [format!("The secret of the victim has the number {number}")]
+        );
     }
 }
 
@@ -85,5 +105,8 @@ fn a_worktree_sees_what_its_repository_knows() {
     let entry = write(&house, "fix/.git", "gitdir: ../shop/.git/worktrees/fix\n");
     write(&house, "shop/.git/worktrees/fix/commondir", "../..\n");
     write(&house, "shop/.git/worktrees/fix/gitdir", &format!("{}\n", entry.display()));
-    assert_eq!(group_memories(&mut house.session_in("fix")), ["The secret of the victim has the number 0"]);
+    assert_eq!(
+        group_memories(&mut house.session_in("fix")),
+        ["The secret of the victim has the number 0"]
+    );
 }

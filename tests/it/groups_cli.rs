@@ -6,13 +6,23 @@ use serde_json::{Value, json};
 fn groups(house: &House, arguments: &[&str]) -> Result<Value, String> {
     let output = house.loci(&[&["groups"], arguments, &["--json"]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() { Ok(serde_json::from_slice(&output.stdout).expect("is JSON")) } else { Err(said) }
+    if output.status.success() {
+        Ok(serde_json::from_slice(&output.stdout).expect("is JSON"))
+    } else {
+        Err(said)
+    }
 }
 
 /// The id of the group of this display name.
 fn id(house: &House, name: &str) -> String {
     let listed = groups(house, &["list"]).expect("lists");
-    let found = listed["groups"].as_array().expect("is a list").iter().find(|group| group["name"] == name).expect("is there").clone();
+    let found = listed["groups"]
+        .as_array()
+        .expect("is a list")
+        .iter()
+        .find(|group| group["name"] == name)
+        .expect("is there")
+        .clone();
     found["id"].as_str().expect("is text").to_owned()
 }
 
@@ -23,17 +33,39 @@ fn a_session_whose_project_was_merged_into_another_works_there_from_its_next_cal
     garden.store("episodic", "The garden gate squeaks");
     shop.store("episodic", "The shop bell squeaks");
     assert_eq!(shop.recall("squeaks"), ["The shop bell squeaks"]);
-    assert!(groups(&house, &["merge", "garden", "shop"]).expect_err("nobody can be asked").contains("Add --yes"));
+    assert!(
+        groups(&house, &["merge", "garden", "shop"])
+            .expect_err("nobody can be asked")
+            .contains("Add --yes")
+    );
     let merged = groups(&house, &["merge", "garden", "shop", "--yes"]).expect("is merged");
-    assert_eq!((&merged["moved"], &merged["group"]["memories"]), (&json!(1), &json!(2)), "{merged}");
+    assert_eq!(
+        (&merged["moved"], &merged["group"]["memories"]),
+        (&json!(1), &json!(2)),
+        "{merged}"
+    );
     for agent in [&mut garden, &mut shop, &mut house.session_in("garden")] {
-        assert_eq!(agent.recall("squeaks").len(), 2, "a session that was open, and one that begins now");
+        assert_eq!(
+            agent.recall("squeaks").len(),
+            2,
+            "a session that was open, and one that begins now"
+        );
     }
     garden.store("episodic", "The garden hose squeaks too");
     assert_eq!(shop.recall("hose").len(), 1);
-    assert_eq!(groups(&house, &["list"]).expect("lists")["groups"].as_array().expect("is a list").len(), 1, "none was made anew");
-    let named = shop.call("recall_memory", json!({"query": "squeaks", "group": "garden"})).expect("is answered");
-    assert_eq!(named["results"].as_array().expect("is a list").len(), 3, "the old name leads there");
+    assert_eq!(
+        groups(&house, &["list"]).expect("lists")["groups"].as_array().expect("is a list").len(),
+        1,
+        "none was made anew"
+    );
+    let named = shop
+        .call("recall_memory", json!({"query": "squeaks", "group": "garden"}))
+        .expect("is answered");
+    assert_eq!(
+        named["results"].as_array().expect("is a list").len(),
+        3,
+        "the old name leads there"
+    );
     house.loci(&["ctl", "restart"]);
     assert_eq!(garden.recall("squeaks").len(), 3, "also after a restart");
 }
@@ -49,9 +81,16 @@ fn a_rename_is_shown_and_changes_nothing_else() {
     assert_eq!(garden.recall("gate"), ["The gate squeaks"]);
     groups(&house, &["alias", "the allotment", "plot"]).expect("has one more name");
     let table = String::from_utf8_lossy(&house.loci(&["groups", "list"]).stdout).into_owned();
-    assert!(table.contains("the allotment") && table.contains(&before) && table.contains("plot"), "{table}");
+    assert!(
+        table.contains("the allotment") && table.contains(&before) && table.contains("plot"),
+        "{table}"
+    );
     let told = house.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
-    assert!(String::from_utf8_lossy(&told.stdout).starts_with("plot does not lead to the allotment. loci undo "), "{told:?}");
+    assert!(
+        String::from_utf8_lossy(&told.stdout)
+            .starts_with("plot does not lead to the allotment. loci undo "),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -60,8 +99,22 @@ fn names_that_mean_none_several_or_the_same_group_are_refused() {
     for folder in ["a/app", "b/app", "c"] {
         house.session_in(folder).store("episodic", "Something");
     }
-    assert!(groups(&house, &["merge", "app", "c", "--yes"]).expect_err("is refused").contains("several groups: g_"));
-    assert!(groups(&house, &["merge", "nowhere", "c", "--yes"]).expect_err("is refused").contains("names no group: nowhere"));
-    assert!(groups(&house, &["merge", "c", "c", "--yes"]).expect_err("is refused").contains("is the group itself"));
-    assert!(groups(&house, &["rename", "c", "app"]).expect_err("is refused").contains("another group"));
+    assert!(
+        groups(&house, &["merge", "app", "c", "--yes"])
+            .expect_err("is refused")
+            .contains("several groups: g_")
+    );
+    assert!(
+        groups(&house, &["merge", "nowhere", "c", "--yes"])
+            .expect_err("is refused")
+            .contains("names no group: nowhere")
+    );
+    assert!(
+        groups(&house, &["merge", "c", "c", "--yes"])
+            .expect_err("is refused")
+            .contains("is the group itself")
+    );
+    assert!(
+        groups(&house, &["rename", "c", "app"]).expect_err("is refused").contains("another group")
+    );
 }

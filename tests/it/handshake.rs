@@ -19,9 +19,15 @@ fn meta(version: &str) -> Value {
 /// Every request of the handshake, in every revision.
 fn requests() -> Vec<(&'static str, Value)> {
     let initialize = |version: &str| {
-        ("initialize", json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}))
+        (
+            "initialize",
+            json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}),
+        )
     };
-    let mut all: Vec<_> = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01"].map(initialize).into();
+    let mut all: Vec<_> =
+        ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01"]
+            .map(initialize)
+            .into();
     for version in ["2026-07-28", "2025-11-25", "2099-01-01"] {
         all.push(("server/discover", json!({"_meta": meta(version)})));
         all.extend(LISTS.map(|list| (list, json!({"_meta": meta(version)}))));
@@ -38,7 +44,8 @@ fn of_daemon(house: &House, method: &str, params: &Value) -> Value {
     let mut lines = BufReader::new(socket).lines();
     let mut say = |line: Value| writeln!(writer, "{line}").expect("is taken");
     say(json!({"loci": [1, 1], "shim": "it", "session": {"id": "it", "pid": 1}}));
-    let welcome: Value = serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON");
+    let welcome: Value =
+        serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON");
     assert_eq!(welcome["ok"], true, "{welcome}");
     say(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
     serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON")
@@ -50,7 +57,8 @@ fn orphan(house: &House) -> Agent {
     if !alone.exists() {
         std::fs::create_dir(&alone).expect("a folder");
         // Not by this process: a file that is open for writing cannot be run, and any test may fork meanwhile.
-        let copied = Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
+        let copied =
+            Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
         assert!(copied.success());
     }
     let mut command = house.command_at(&alone.join("loci"));
@@ -66,10 +74,15 @@ fn the_shims_snapshot_is_what_the_daemon_says() {
     }
     for (method, params) in requests() {
         let said = of_daemon(&house, method, &params);
-        let snapshot = match loci_proto::handshake::answer(method, &params).expect("is in the snapshot") {
-            loci_proto::handshake::Answer::Result(result) => json!({"jsonrpc": "2.0", "id": 1, "result": result}),
-            loci_proto::handshake::Answer::Error(error) => json!({"jsonrpc": "2.0", "id": 1, "error": error}),
-        };
+        let snapshot =
+            match loci_proto::handshake::answer(method, &params).expect("is in the snapshot") {
+                loci_proto::handshake::Answer::Result(result) => {
+                    json!({"jsonrpc": "2.0", "id": 1, "result": result})
+                }
+                loci_proto::handshake::Answer::Error(error) => {
+                    json!({"jsonrpc": "2.0", "id": 1, "error": error})
+                }
+            };
         assert_eq!(
             snapshot, said,
             "{method} {params}\nRun: LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake, then build"
@@ -93,7 +106,11 @@ fn bless(house: &House) {
     let lists: serde_json::Map<String, Value> = LISTS.iter().map(list).collect();
     let snapshot = json!({"versions": discover["supportedVersions"], "initialize": initialize, "discover": discover, "lists": lists});
     let text = serde_json::to_string_pretty(&snapshot).expect("is JSON");
-    std::fs::write(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/handshake.json"), text + "\n").expect("is written");
+    std::fs::write(
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/handshake.json"),
+        text + "\n",
+    )
+    .expect("is written");
 }
 
 #[test]
@@ -104,14 +121,22 @@ fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong()
         let answer = agent.request(method, params.clone());
         let expected = loci_proto::handshake::answer(method, &params).expect("is in the snapshot");
         match expected {
-            loci_proto::handshake::Answer::Result(result) => assert_eq!(answer["result"], result, "{method}"),
-            loci_proto::handshake::Answer::Error(error) => assert_eq!(answer["error"], error, "{method}"),
+            loci_proto::handshake::Answer::Result(result) => {
+                assert_eq!(answer["result"], result, "{method}")
+            }
+            loci_proto::handshake::Answer::Error(error) => {
+                assert_eq!(answer["error"], error, "{method}")
+            }
         }
     }
     let mut agent = orphan(&house);
     let said = agent.call("memory_stats", json!({})).expect_err("says why");
     assert!(said.contains("locid"), "{said}");
-    assert_eq!(agent.request("tools/list", json!({}))["result"]["tools"].as_array().map(Vec::is_empty), Some(false), "and lives on");
+    assert_eq!(
+        agent.request("tools/list", json!({}))["result"]["tools"].as_array().map(Vec::is_empty),
+        Some(false),
+        "and lives on"
+    );
 }
 
 #[test]

@@ -64,7 +64,8 @@ impl House {
     /// The same home with one more variable.
     pub fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.variables.retain(|(known, _)| known != name);
-        self.variables.push((name.to_owned(), value.as_ref().to_str().expect("is UTF-8").to_owned()));
+        self.variables
+            .push((name.to_owned(), value.as_ref().to_str().expect("is UTF-8").to_owned()));
         self
     }
 
@@ -98,7 +99,11 @@ impl House {
     /// The same for a binary that lies elsewhere.
     pub fn command_at(&self, binary: &Path) -> Command {
         let mut command = Command::new(binary);
-        command.env_clear().env("HOME", self.folder.path()).env("XDG_RUNTIME_DIR", self.path("run")).current_dir(self.path("project"));
+        command
+            .env_clear()
+            .env("HOME", self.folder.path())
+            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .current_dir(self.path("project"));
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
@@ -110,7 +115,12 @@ impl House {
     }
 
     /// Runs `loci` at a terminal of its own and types a line when it asks; its exit code, and what stood on the screen.
-    pub fn at_terminal(&self, arguments: &[&str], question: &str, typed: &str) -> (Option<i32>, String) {
+    pub fn at_terminal(
+        &self,
+        arguments: &[&str],
+        question: &str,
+        typed: &str,
+    ) -> (Option<i32>, String) {
         let loci = self.command("loci");
         let mut terminal = self.command_at(Path::new("python3"));
         terminal.args(["-c", TERMINAL, question, typed]).arg(loci.get_program()).args(arguments);
@@ -121,7 +131,8 @@ impl House {
     /// The daemon's own account of itself.
     pub fn status(&self) -> Value {
         let output = self.loci(&["ctl", "status", "--json"]);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no status: {}", String::from_utf8_lossy(&output.stderr)))
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("no status: {}", String::from_utf8_lossy(&output.stderr)))
     }
 
     /// An agent's session in the home's project.
@@ -148,7 +159,10 @@ impl Drop for House {
     fn drop(&mut self) {
         let stopped = self.loci(&["ctl", "stop"]);
         let said = String::from_utf8_lossy(&stopped.stderr);
-        assert!(stopped.status.success() || std::thread::panicking(), "the daemon did not stop: {said}");
+        assert!(
+            stopped.status.success() || std::thread::panicking(),
+            "the daemon did not stop: {said}"
+        );
     }
 }
 
@@ -174,7 +188,12 @@ impl Agent {
 
     /// A shim to which nothing has been said yet.
     pub fn bare(command: &mut Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("loci runs");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("loci runs");
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().map(BufReader::new);
         Self { child, stdin, stdout, calls: 0 }
@@ -205,7 +224,10 @@ impl Agent {
     /// The next message, a notification or an answer.
     pub fn message(&mut self) -> Value {
         let mut line = String::new();
-        assert!(self.stdout.as_mut().expect("is open").read_line(&mut line).expect("is text") > 0, "the shim has ended");
+        assert!(
+            self.stdout.as_mut().expect("is open").read_line(&mut line).expect("is text") > 0,
+            "the shim has ended"
+        );
         serde_json::from_str(&line).expect("is JSON")
     }
 
@@ -224,7 +246,9 @@ impl Agent {
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         self.calls += 1;
         let id = self.calls;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+        self.send(
+            &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
+        );
         let answer = self.receive();
         assert_eq!(answer["id"], id, "{answer}");
         answer
@@ -244,7 +268,9 @@ impl Agent {
 
     /// Stores a memory; its id.
     pub fn store(&mut self, kind: &str, content: &str) -> String {
-        let reply = self.call("store_memory", json!({"content": content, "type": kind})).expect("is stored");
+        let reply = self
+            .call("store_memory", json!({"content": content, "type": kind}))
+            .expect("is stored");
         reply["id"].as_str().expect("has an id").to_owned()
     }
 
@@ -265,7 +291,11 @@ impl Agent {
 
     /// Asks; the contents of the answers, best first.
     pub fn recall(&mut self, query: &str) -> Vec<String> {
-        contents(&self.call("recall_memory", json!({"query": query, "max_results": 20})).expect("is answered"))
+        contents(
+            &self
+                .call("recall_memory", json!({"query": query, "max_results": 20}))
+                .expect("is answered"),
+        )
     }
 
     /// The process of the shim.
@@ -310,7 +340,8 @@ pub fn contents(reply: &Value) -> Vec<String> {
 /// The folder of the built binaries: that of this test, one up.
 pub fn binaries() -> PathBuf {
     let test = std::env::current_exe().expect("is a file");
-    let folder = test.parent().and_then(Path::parent).expect("lies in target/release/deps").to_path_buf();
+    let folder =
+        test.parent().and_then(Path::parent).expect("lies in target/release/deps").to_path_buf();
     for name in ["loci", "locid"] {
         assert!(folder.join(name).is_file(), "{name} is not built; run: cargo build --release");
     }
@@ -322,10 +353,14 @@ pub fn models() -> PathBuf {
     static MODELS: OnceLock<PathBuf> = OnceLock::new();
     MODELS
         .get_or_init(|| {
-            let home = || Path::new(&std::env::var_os("HOME").expect("HOME is set")).join(".loci/models");
+            let home =
+                || Path::new(&std::env::var_os("HOME").expect("HOME is set")).join(".loci/models");
             let models = std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from);
-            let fetched =
-                Command::new(binaries().join("locid")).args(["model", "fetch"]).env("LOCI_MODELS", &models).status().expect("locid runs");
+            let fetched = Command::new(binaries().join("locid"))
+                .args(["model", "fetch"])
+                .env("LOCI_MODELS", &models)
+                .status()
+                .expect("locid runs");
             assert!(fetched.success(), "the model could not be fetched");
             models
         })

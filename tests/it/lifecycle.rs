@@ -18,7 +18,10 @@ fn status_start_and_stop_say_what_is_so() {
     assert!(house.loci(&["ctl", "status"]).status.success());
     assert!(house.loci(&["ctl", "stop"]).status.success());
     assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3));
-    assert!(house.loci(&["ctl", "stop"]).status.success(), "stopping what is stopped is done already");
+    assert!(
+        house.loci(&["ctl", "stop"]).status.success(),
+        "stopping what is stopped is done already"
+    );
 }
 
 #[test]
@@ -28,7 +31,11 @@ fn a_stop_lasts_until_the_next_tool_call() {
     agent.store("semantic", "Written before the stop");
     let first = house.status()["pid"].clone();
     assert!(house.loci(&["ctl", "stop"]).status.success());
-    assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3), "an idle shim brings nothing back");
+    assert_eq!(
+        house.loci(&["ctl", "status"]).status.code(),
+        Some(3),
+        "an idle shim brings nothing back"
+    );
     assert_eq!(agent.recall("written"), ["Written before the stop"]);
     assert_ne!(house.status()["pid"], first);
 }
@@ -69,12 +76,15 @@ fn check(path: &Path) {
     let found = std::fs::symlink_metadata(path).expect("is there");
     assert_eq!(found.permissions().mode() & 0o077, 0, "{} is open to others", path.display());
     if found.is_dir() {
-        std::fs::read_dir(path).expect("is readable").for_each(|entry| check(&entry.expect("is readable").path()));
+        std::fs::read_dir(path)
+            .expect("is readable")
+            .for_each(|entry| check(&entry.expect("is readable").path()));
     }
 }
 
 #[test]
-fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the_same_session_works() {
+fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the_same_session_works()
+ {
     let house = House::without_model();
     house.session().store("semantic", "Of the older loci");
     let schema = schema(&house.path(".loci/memory.db"));
@@ -92,7 +102,10 @@ fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the
         let refused = agent.call("memory_stats", json!({})).expect_err("says why");
         assert!(refused.contains("newer loci") && refused.contains("schema 99"), "{refused}");
     }
-    assert!(agent.request("tools/list", json!({}))["result"]["tools"].is_array(), "the handshake is answered all the same");
+    assert!(
+        agent.request("tools/list", json!({}))["result"]["tools"].is_array(),
+        "the handshake is answered all the same"
+    );
     assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
     // The daemon that refused may still be on its way out, and would tell the old news once more.
     house.loci(&["ctl", "stop"]);
@@ -129,13 +142,16 @@ fn a_terminated_daemon_closes_the_database_in_good_order() {
     agent.store("semantic", "Kept");
     assert!(house.loci(&["ctl", "stop"]).status.success());
     assert!(!house.path(".loci/memory.db-wal").exists(), "the log was emptied and removed");
-    assert!(!house.path("run/loci/locid.sock").exists() && !house.path("run/loci/admin.sock").exists());
+    assert!(
+        !house.path("run/loci/locid.sock").exists() && !house.path("run/loci/admin.sock").exists()
+    );
 }
 
 #[test]
 fn an_auto_started_daemon_goes_home_when_nobody_is_there() {
     let house = House::without_model();
-    let status = house.command("locid").args(["--auto-started", "--idle-exit", "1"]).status().expect("runs");
+    let status =
+        house.command("locid").args(["--auto-started", "--idle-exit", "1"]).status().expect("runs");
     assert_eq!(status.code(), Some(0));
 }
 
@@ -164,6 +180,9 @@ fn a_session_says_who_it_is() {
     agent.store("semantic", "Named");
     let status = house.status();
     let session = &status["sessions"][0];
-    assert_eq!((&session["client"], &session["group"], &session["calls"]), (&json!("it 1"), &json!("garden"), &json!(1)));
+    assert_eq!(
+        (&session["client"], &session["group"], &session["calls"]),
+        (&json!("it 1"), &json!("garden"), &json!(1))
+    );
     assert_eq!(session["pid"], agent.pid());
 }

@@ -15,7 +15,8 @@ const MANY: (usize, usize) = (50_001, 6);
 /// A house whose store was closed, with many texts and one that is not like the others.
 fn house((memories, words): (usize, usize)) -> House {
     let house = House::without_model();
-    let added = house.loci(&["add", "The zebra crossing is closed until Friday", "--type", "semantic"]);
+    let added =
+        house.loci(&["add", "The zebra crossing is closed until Friday", "--type", "semantic"]);
     assert!(added.status.success() && house.loci(&["ctl", "stop"]).status.success());
     let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
     conn.execute_batch("PRAGMA synchronous = OFF; BEGIN").expect("begins");
@@ -27,9 +28,11 @@ fn house((memories, words): (usize, usize)) -> House {
             )
             .expect("is SQL");
         for number in 1..memories {
-            let words: Vec<String> = (0..words).map(|at| format!("w{}", (number * 31 + at * at * 17) % 9_973)).collect();
+            let words: Vec<String> =
+                (0..words).map(|at| format!("w{}", (number * 31 + at * at * 17) % 9_973)).collect();
             let id = format!("00000000-0000-7000-8000-{number:012x}");
-            row.execute((id, words.join(" "), 1_769_904_000_000_i64, number.to_le_bytes())).expect("is stored");
+            row.execute((id, words.join(" "), 1_769_904_000_000_i64, number.to_le_bytes()))
+                .expect("is stored");
         }
     }
     conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)").expect("is stored");
@@ -46,18 +49,33 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
     let mut agent = house.session();
     let question = json!({"query": "Where is the zebra?"});
     let early = agent.call("recall_memory", question.clone()).expect("is answered");
-    assert_eq!(early["results"][0]["content"], "The zebra crossing is closed until Friday", "{early}");
+    assert_eq!(
+        early["results"][0]["content"], "The zebra crossing is closed until Friday",
+        "{early}"
+    );
     assert_eq!(early["degraded"], json!(["embedding", "index"]), "{early}");
     let status = house.status();
-    assert_eq!((&status["index"]["state"], &status["index"]["of"]), (&json!("loading"), &json!(MEMORIES)), "{status}");
+    assert_eq!(
+        (&status["index"]["state"], &status["index"]["of"]),
+        (&json!("loading"), &json!(MEMORIES)),
+        "{status}"
+    );
     let screen = String::from_utf8_lossy(&house.loci(&["ctl", "status"]).stdout).into_owned();
     assert!(screen.contains("  index     loading (") && screen.contains(" of 6,000)"), "{screen}");
     let counted = agent.call("memory_stats", json!({})).expect("counts");
-    assert_eq!((&counted["total_memories"], &index(&house)["state"]), (&json!(MEMORIES), &json!("loading")));
+    assert_eq!(
+        (&counted["total_memories"], &index(&house)["state"]),
+        (&json!(MEMORIES), &json!("loading"))
+    );
     // A store waits, so that what was said before is known.
-    let again = agent.store_with(json!({"content": "The zebra crossing is closed until Friday", "type": "semantic"}));
+    let again = agent.store_with(
+        json!({"content": "The zebra crossing is closed until Friday", "type": "semantic"}),
+    );
     assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &early["results"][0]["id"]));
-    assert_eq!(index(&house), json!({"state": "ready", "read": MEMORIES, "of": MEMORIES, "from": "built from the database"}));
+    assert_eq!(
+        index(&house),
+        json!({"state": "ready", "read": MEMORIES, "of": MEMORIES, "from": "built from the database"})
+    );
     let late = agent.call("recall_memory", question).expect("is answered");
     assert_eq!(late["degraded"], json!(["embedding"]), "{late}");
 }
@@ -72,12 +90,20 @@ fn a_daemon_that_is_stopped_or_killed_while_it_loads_ends_well() {
         if way == "stop" {
             assert!(house.loci(&["ctl", "stop"]).status.success());
             let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
-            let open: i64 = conn.query_row("SELECT count(*) FROM meta WHERE key = 'open'", [], |row| row.get(0)).expect("reads");
+            let open: i64 = conn
+                .query_row("SELECT count(*) FROM meta WHERE key = 'open'", [], |row| row.get(0))
+                .expect("reads");
             assert_eq!(open, 0, "it was closed in good order");
             let log = house.log();
-            assert!(log.matches("the index is loaded").count() == 1 && !log.contains("ERROR"), "only the first daemon's: {log}");
+            assert!(
+                log.matches("the index is loaded").count() == 1 && !log.contains("ERROR"),
+                "only the first daemon's: {log}"
+            );
         } else {
-            let pid = status["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("has a process");
+            let pid = status["pid"]
+                .as_u64()
+                .and_then(|pid| u32::try_from(pid).ok())
+                .expect("has a process");
             signal("-KILL", [pid]);
             until("it is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
         }
@@ -89,7 +115,12 @@ fn a_daemon_that_is_stopped_or_killed_while_it_loads_ends_well() {
 fn a_very_large_store_starts_from_the_file_of_its_last_stop() {
     let house = house(MANY);
     let file = house.path(".loci/memory.db-index");
-    let holds = |needle: &str| std::fs::read(&file).expect("is there").windows(needle.len()).any(|part| part == needle.as_bytes());
+    let holds = |needle: &str| {
+        std::fs::read(&file)
+            .expect("is there")
+            .windows(needle.len())
+            .any(|part| part == needle.as_bytes())
+    };
     let from = |expected: &str| {
         assert!(house.loci(&["ctl", "start"]).status.success());
         until("the index is loaded", || index(&house)["state"] == "ready");
@@ -103,7 +134,8 @@ fn a_very_large_store_starts_from_the_file_of_its_last_stop() {
     let doctor = house.loci(&["doctor"]);
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(said.contains("read from the file beside the database"), "{said}");
-    let found = house.session().call("recall_memory", json!({"query": "zebra"})).expect("is answered");
+    let found =
+        house.session().call("recall_memory", json!({"query": "zebra"})).expect("is answered");
     let id = found["results"][0]["id"].as_str().expect("is found").to_owned();
     assert!(house.loci(&["forget", &id, "--hard", "--yes"]).status.success());
     assert!(house.loci(&["ctl", "stop"]).status.success());

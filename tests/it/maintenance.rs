@@ -15,7 +15,8 @@ const WEEK: [&str; 6] = [
 
 fn store_week(agent: &mut Agent, texts: &[&str]) -> Vec<String> {
     let one = |text: &&str| {
-        let arguments = json!({"content": text, "type": "episodic", "metadata": {"event_date": "2025-03-05"}});
+        let arguments =
+            json!({"content": text, "type": "episodic", "metadata": {"event_date": "2025-03-05"}});
         agent.store_with(arguments)["id"].as_str().expect("has an id").to_owned()
     };
     texts.iter().map(one).collect()
@@ -25,7 +26,8 @@ fn answer(house: &House, arguments: &[&str]) -> Value {
     let output = house.loci(arguments);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{arguments:?}: {said}");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&output.stdout)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&output.stdout)))
 }
 
 fn refused(house: &House, arguments: &[&str]) -> String {
@@ -47,16 +49,34 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
         assert_eq!(done[0][name], plan["steps"][0][name], "{name}");
     }
     assert_eq!(done[0]["members"], json!(ids));
-    let found =
-        agent.call("recall_memory", json!({"query": "What was wrong with the mail gateway?", "max_results": 20})).expect("is answered");
+    let found = agent
+        .call(
+            "recall_memory",
+            json!({"query": "What was wrong with the mail gateway?", "max_results": 20}),
+        )
+        .expect("is answered");
     let summary = &found["results"][0];
-    assert_eq!((&summary["id"], &summary["metadata"]["method"]), (&done[0]["made"], &json!("extractive")), "{found}");
+    assert_eq!(
+        (&summary["id"], &summary["metadata"]["method"]),
+        (&done[0]["made"], &json!("extractive")),
+        "{found}"
+    );
     let text = summary["content"].as_str().expect("has content");
     assert!(text.starts_with("2025-03-05: ") && text.lines().count() > 3, "{text}");
-    assert_eq!(found["results"].as_array().map(Vec::len), Some(7), "the originals are found below it");
-    let shown = agent.call("recall_memory", json!({"ids": summary["metadata"]["source_ids"]})).expect("is answered");
+    assert_eq!(
+        found["results"].as_array().map(Vec::len),
+        Some(7),
+        "the originals are found below it"
+    );
+    let shown = agent
+        .call("recall_memory", json!({"ids": summary["metadata"]["source_ids"]}))
+        .expect("is answered");
     assert_eq!(shown["results"].as_array().map(Vec::len), Some(6));
-    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 0, "the summary has its vector at once");
+    assert_eq!(
+        agent.call("memory_stats", json!({})).expect("counts")["without_vector"],
+        0,
+        "the summary has its vector at once"
+    );
     assert!(String::from_utf8_lossy(&house.loci(&["compact"]).stdout).contains("Nothing is due"));
 }
 
@@ -71,7 +91,11 @@ fn a_pause_outlives_a_restart_and_every_status_says_so() {
     let said = refused(&house, &["compact"]);
     assert!(said.contains("is paused") && said.contains("resume"), "{said}");
     assert!(house.loci(&["ctl", "maintenance", "resume"]).status.success());
-    assert_eq!(answer(&house, &["compact", "--json"])["done"][0]["members"].as_array().map(Vec::len), Some(6), "without a model, too");
+    assert_eq!(
+        answer(&house, &["compact", "--json"])["done"][0]["members"].as_array().map(Vec::len),
+        Some(6),
+        "without a model, too"
+    );
 }
 
 #[test]
@@ -87,15 +111,28 @@ fn a_run_under_kill_goes_on_where_it_was() {
         }
     }
     let planned = answer(&house, &["compact", "--dry-run", "--json"])["plan"]["steps"].clone();
-    let mut child = house.command("loci").args(["compact"]).stdout(std::process::Stdio::piped()).spawn().expect("runs");
+    let mut child = house
+        .command("loci")
+        .args(["compact"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("runs");
     let mut first = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.as_mut().expect("is piped")), &mut first).expect("is text");
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(child.stdout.as_mut().expect("is piped")),
+        &mut first,
+    )
+    .expect("is text");
     let pid = house.status()["pid"].as_u64().expect("runs");
     std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().expect("is killed");
     child.wait().expect("ends");
     let rest = answer(&house, &["compact", "--json"])["done"].clone();
     let done = agent.call("memory_stats", json!({})).expect("counts");
-    assert_eq!((&done["compacted"], &done["active_memories"]), (&json!(15), &json!(3)), "{first} {rest}");
+    assert_eq!(
+        (&done["compacted"], &done["active_memories"]),
+        (&json!(15), &json!(3)),
+        "{first} {rest}"
+    );
     assert!(rest.as_array().map(Vec::len) < planned.as_array().map(Vec::len));
 }
 
@@ -121,7 +158,9 @@ fn enabled_makes_it_run_by_itself_when_nobody_calls() {
         std::thread::yield_now();
     };
     assert!(standing["next_run_at"].as_str() > standing["last_run_at"].as_str(), "{standing}");
-    let compacted = |house: &House| house.session().call("memory_stats", json!({})).expect("counts")["compacted"].clone();
+    let compacted = |house: &House| {
+        house.session().call("memory_stats", json!({})).expect("counts")["compacted"].clone()
+    };
     assert_eq!((compacted(&on), compacted(&off)), (json!(6), json!(0)));
 }
 
@@ -142,8 +181,13 @@ fn rules_of_the_configuration_change_what_is_planned() {
 fn cleanup_asks_first_and_says_what_it_would_do() {
     let house = House::without_model();
     let mut agent = house.session();
-    agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.01}));
-    assert!(String::from_utf8_lossy(&house.loci(&["cleanup"]).stdout).contains("Nothing has faded"), "it was made today");
+    agent.store_with(
+        json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.01}),
+    );
+    assert!(
+        String::from_utf8_lossy(&house.loci(&["cleanup"]).stdout).contains("Nothing has faded"),
+        "it was made today"
+    );
     let faint = answer(&house, &["cleanup", "--dry-run", "--json"]);
     assert_eq!(faint["memories"], json!([]));
 }
@@ -155,20 +199,25 @@ fn with_database(house: &House, change: &str) {
     assert_eq!(conn.execute(change, []).expect("is changed"), 1);
 }
 
-const LONG_AGO: &str =
-    "UPDATE memories SET created_at = created_at - 31536000000, confidence_at = confidence_at - 31536000000 WHERE confidence < 0.1";
+const LONG_AGO: &str = "UPDATE memories SET created_at = created_at - 31536000000, confidence_at = confidence_at - 31536000000 WHERE confidence < 0.1";
 
 #[test]
 fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
     let house = House::without_model();
     let mut agent = house.session();
-    let faint = agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}))["id"].clone();
+    let faint = agent.store_with(
+        json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}),
+    )["id"]
+        .clone();
     agent.store("episodic", "Worth keeping");
     with_database(&house, LONG_AGO);
     assert_eq!(answer(&house, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faint);
     let unasked = house.loci(&["cleanup"]);
     let said = String::from_utf8_lossy(&unasked.stderr);
-    assert!(unasked.status.code() == Some(2) && said.contains("no terminal") && said.contains("--yes"), "{said}");
+    assert!(
+        unasked.status.code() == Some(2) && said.contains("no terminal") && said.contains("--yes"),
+        "{said}"
+    );
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);
     let done = answer(&house, &["cleanup", "--yes", "--json"]);
     assert!(done["memories"][0]["id"] == faint && done["act"].is_i64(), "{done}");
@@ -179,10 +228,15 @@ fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
 fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
     let house = House::without_model();
     let mut agent = house.session();
-    agent.store_with(json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}));
+    agent.store_with(
+        json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}),
+    );
     store_week(&mut agent, &WEEK);
     with_database(&house, LONG_AGO);
-    with_database(&house, "INSERT OR REPLACE INTO meta(key, value) VALUES ('last_seen', '1600000000000')");
+    with_database(
+        &house,
+        "INSERT OR REPLACE INTO meta(key, value) VALUES ('last_seen', '1600000000000')",
+    );
     for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
         let said = refused(&house, &command);
         assert!(said.contains("the clock says") && said.contains("not believed"), "{said}");

@@ -4,8 +4,16 @@ use crate::house::{Agent, House};
 use serde_json::json;
 use std::collections::HashSet;
 
-const SUBJECTS: [&str; 8] =
-    ["the harbour", "our accountant", "the greenhouse", "the choir", "the night train", "the bakery", "the museum", "the ferry"];
+const SUBJECTS: [&str; 8] = [
+    "the harbour",
+    "our accountant",
+    "the greenhouse",
+    "the choir",
+    "the night train",
+    "the bakery",
+    "the museum",
+    "the ferry",
+];
 const THINGS: [&str; 25] = [
     "opens at dawn",
     "lost a key",
@@ -41,12 +49,21 @@ fn eight_sessions_storing_at_once_lose_nothing() {
     let workers = agents.into_iter().zip(SUBJECTS).map(|(mut agent, subject)| {
         std::thread::spawn(move || {
             let texts = THINGS.map(|thing| format!("In the story, {subject} {thing}"));
-            let ids = texts.each_ref().map(|text| agent.store_with(json!({"content": text, "type": "episodic"})));
+            let ids = texts
+                .each_ref()
+                .map(|text| agent.store_with(json!({"content": text, "type": "episodic"})));
             (agent, texts, ids)
         })
     });
-    let done: Vec<_> = workers.collect::<Vec<_>>().into_iter().map(|worker| worker.join().expect("no session failed")).collect();
-    let ids: HashSet<String> = done.iter().flat_map(|(_, _, replies)| replies.iter().map(|r| r["id"].to_string())).collect();
+    let done: Vec<_> = workers
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|worker| worker.join().expect("no session failed"))
+        .collect();
+    let ids: HashSet<String> = done
+        .iter()
+        .flat_map(|(_, _, replies)| replies.iter().map(|r| r["id"].to_string()))
+        .collect();
     assert_eq!(ids.len(), 200, "every store was acknowledged with an id of its own");
     for (mut agent, texts, _) in done {
         for text in texts {

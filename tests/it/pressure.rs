@@ -90,17 +90,23 @@ fn without_descriptors_it_does_not_spin_and_comes_back() {
     let house = House::without_model();
     let mut limited = house.command_at("/bin/sh".as_ref());
     let locid = crate::house::binaries().join("locid");
-    let daemon = Daemon::start(&house, limited.args(["-c", "ulimit -n 64; exec \"$0\""]).arg(locid));
+    let daemon =
+        Daemon::start(&house, limited.args(["-c", "ulimit -n 64; exec \"$0\""]).arg(locid));
     let (start, used) = (Instant::now(), cpu_ticks(daemon.pid()));
     let mut crowd: Vec<Peer> = (0..150).map(|_| Peer::silent(&house)).collect();
     for peer in &mut crowd {
         assert_eq!(peer.receive(), None, "each is let in at last, and dropped for its silence");
     }
-    let (took, used) = (start.elapsed().as_millis(), u128::from(cpu_ticks(daemon.pid()) - used) * 10);
+    let (took, used) =
+        (start.elapsed().as_millis(), u128::from(cpu_ticks(daemon.pid()) - used) * 10);
     println!("150 silent connections at 64 descriptors: {used} ms of a core in {took} ms");
     assert!(took > 4000, "there were descriptors enough for all: {took} ms");
     assert!(used * 20 < took, "{used} ms of a core in {took} ms");
-    assert!(!daemon.log().contains("ERROR"), "a crowd takes no descriptor from the store: {}", daemon.log());
+    assert!(
+        !daemon.log().contains("ERROR"),
+        "a crowd takes no descriptor from the store: {}",
+        daemon.log()
+    );
     let peers: Vec<_> = (0..40).map(|_| Peer::greet(&house)).collect();
     let served = peers.iter().filter(|(_, answer)| answer["ok"] == true).count();
     assert!((8..=30).contains(&served), "{served} were served, the others told that it is busy");
@@ -117,7 +123,11 @@ fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
     let mut peers: Vec<Peer> = (0..8).map(|_| Peer::welcome(&house)).collect();
     for call in 0..40 {
         for (number, peer) in peers.iter_mut().enumerate() {
-            peer.call(call, "store_memory", &json!({"content": format!("Peer {number} says {call}"), "type": "semantic"}));
+            peer.call(
+                call,
+                "store_memory",
+                &json!({"content": format!("Peer {number} says {call}"), "type": "semantic"}),
+            );
         }
     }
     assert!(peers[0].receive().is_some(), "they are at work");
@@ -130,7 +140,10 @@ fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
         }
     }
     assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
-    assert_eq!(house.session().call("memory_stats", json!({})).expect("counts")["total_memories"], answered);
+    assert_eq!(
+        house.session().call("memory_stats", json!({})).expect("counts")["total_memories"],
+        answered
+    );
     println!("{answered} of 320 stores were answered, and no other one took effect");
 }
 
@@ -145,13 +158,22 @@ fn what_the_model_has_read_is_given_back_when_nobody_calls() {
     for number in 0..40 {
         agent.store(
             "episodic",
-            &format!("Note {number}: {}", WORDS.split(' ').skip(number * 5 % 160).take(12).collect::<Vec<_>>().join(" ")),
+            &format!(
+                "Note {number}: {}",
+                WORDS.split(' ').skip(number * 5 % 160).take(12).collect::<Vec<_>>().join(" ")
+            ),
         );
         most = most.max(resident_kib(&pid));
     }
     until("8 MiB are given back", || resident_kib(&pid) + 8 * 1024 <= most);
-    let found = agent.call("recall_memory", json!({"query": "the note about gravel and lanterns"})).expect("is answered");
-    assert!(found["degraded"].is_null() && found["results"].as_array().is_some_and(|results| !results.is_empty()), "{found}");
+    let found = agent
+        .call("recall_memory", json!({"query": "the note about gravel and lanterns"}))
+        .expect("is answered");
+    assert!(
+        found["degraded"].is_null()
+            && found["results"].as_array().is_some_and(|results| !results.is_empty()),
+        "{found}"
+    );
 }
 
 /// Words from all over the model's dictionary.

@@ -1,7 +1,10 @@
 //! Nothing leaves the machine, and nothing of a memory reaches a log.
 
 use crate::house::{Agent, House};
-use seccompiler::{BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
 use serde_json::json;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
@@ -10,16 +13,21 @@ use std::process::Command;
 fn confine(command: &mut Command) {
     let family = |number: i32| {
         let value = u64::try_from(number).expect("is positive");
-        let condition = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value).expect("is a condition");
+        let condition = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+            .expect("is a condition");
         SeccompRule::new(vec![condition]).expect("is a rule")
     };
-    let rules = [(libc::SYS_socket, vec![family(libc::AF_INET), family(libc::AF_INET6)])].into_iter().collect();
+    let rules = [(libc::SYS_socket, vec![family(libc::AF_INET), family(libc::AF_INET6)])]
+        .into_iter()
+        .collect();
     let arch = TargetArch::try_from(std::env::consts::ARCH).expect("is known");
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::KillProcess, arch).expect("is a filter");
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::KillProcess, arch)
+        .expect("is a filter");
     let program: BpfProgram = filter.try_into().expect("compiles");
     // SAFETY: applying a filter is two system calls on memory that was made before the fork.
     unsafe {
-        command.pre_exec(move || seccompiler::apply_filter(&program).map_err(std::io::Error::other));
+        command
+            .pre_exec(move || seccompiler::apply_filter(&program).map_err(std::io::Error::other));
     }
 }
 
@@ -31,7 +39,10 @@ fn daemon_store_and_recall_open_no_socket_but_local_ones() {
     let mut agent = Agent::bare(&mut command);
     let stored = agent
         .request("tools/call", json!({"name": "store_memory", "arguments": {"content": "The ferry leaves at nine", "type": "semantic"}}));
-    assert!(stored["result"]["structuredContent"].get("degraded").is_none(), "the model took part: {stored}");
+    assert!(
+        stored["result"]["structuredContent"].get("degraded").is_none(),
+        "the model took part: {stored}"
+    );
     assert_eq!(agent.recall("When does the boat depart?"), ["The ferry leaves at nine"]);
     assert_eq!(house.status()["model"]["state"], "ready");
 }
@@ -49,7 +60,10 @@ fn no_log_holds_a_memory_or_a_question_at_any_level() {
     let mut agent = house.session();
     agent.store_with(json!({"content": "canary-content-4711", "type": "semantic", "metadata": {"subject": "canary-metadata-4711"}}));
     agent.recall("canary-question-4711");
-    let _refused = agent.call("store_memory", json!({"content": "canary-refused-4711", "type": "canary-type-4711"}));
+    let _refused = agent.call(
+        "store_memory",
+        json!({"content": "canary-refused-4711", "type": "canary-type-4711"}),
+    );
     drop(agent);
     let log = house.log();
     assert!(!log.is_empty(), "there is a log to look at");

@@ -14,20 +14,29 @@ fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
     let mut agent = bare(&house);
     let hello = agent
         .request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
-    let instructions = hello["result"]["instructions"].as_str().expect("has instructions").to_owned();
+    let instructions =
+        hello["result"]["instructions"].as_str().expect("has instructions").to_owned();
     let tools = agent.request("tools/list", json!({}))["result"]["tools"].clone();
-    let tokens = |tools: &Value| (tools.to_string().chars().count() + instructions.chars().count()) / 4;
+    let tokens =
+        |tools: &Value| (tools.to_string().chars().count() + instructions.chars().count()) / 4;
     let all = tokens(&tools);
     assert!(all <= 1600, "{all} tokens");
     let mut specified = tools.clone();
-    specified
-        .as_array_mut()
-        .expect("is a list")
-        .retain(|tool| !["restore_memory", "compact_memories"].contains(&tool["name"].as_str().unwrap_or_default()));
+    specified.as_array_mut().expect("is a list").retain(|tool| {
+        !["restore_memory", "compact_memories"].contains(&tool["name"].as_str().unwrap_or_default())
+    });
     assert_eq!(specified.as_array().map(Vec::len), Some(6), "the tools of the specification");
     let six = tokens(&specified);
     assert!(six <= 1200, "{six} tokens");
-    let named = |name: &str| tools.as_array().expect("is a list").iter().find(|t| t["name"] == name).cloned().expect("is listed");
+    let named = |name: &str| {
+        tools
+            .as_array()
+            .expect("is a list")
+            .iter()
+            .find(|t| t["name"] == name)
+            .cloned()
+            .expect("is listed")
+    };
     let (store, recall) = (named("store_memory"), named("recall_memory"));
     assert_eq!(
         store["annotations"],
@@ -63,7 +72,13 @@ fn the_stateless_revision_needs_no_handshake() {
         "io.modelcontextprotocol/clientCapabilities": {},
     });
     let discovered = agent.request("server/discover", json!({"_meta": meta}));
-    assert!(discovered["result"]["supportedVersions"].as_array().expect("lists them").contains(&json!("2026-07-28")), "{discovered}");
+    assert!(
+        discovered["result"]["supportedVersions"]
+            .as_array()
+            .expect("lists them")
+            .contains(&json!("2026-07-28")),
+        "{discovered}"
+    );
     let listed = agent.request("tools/list", json!({"_meta": meta}));
     assert!(listed["result"]["ttlMs"].as_u64().expect("may be kept") > 0);
     let call = json!({"_meta": meta, "name": "store_memory", "arguments": {"content": "No handshake", "type": "semantic"}});
@@ -87,14 +102,22 @@ fn a_call_before_any_handshake_is_answered_and_a_later_handshake_works() {
 fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
     let house = House::without_model();
     let mut agent = house.session();
-    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
+    let batch =
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
     let no_id = r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#;
     for (line, code) in [("{not json", -32700), ("[]", -32600), (batch, -32600), (no_id, -32600)] {
         agent.send(line);
         let answer = agent.receive();
-        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null), "{line}");
+        assert_eq!(
+            (&answer["error"]["code"], &answer["id"]),
+            (&json!(code), &Value::Null),
+            "{line}"
+        );
     }
-    let long = format!(r#"{{"jsonrpc":"2.0","id":77,"method":"ping","params":{{"x":"{}"}}}}"#, "y".repeat(1 << 20));
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":77,"method":"ping","params":{{"x":"{}"}}}}"#,
+        "y".repeat(1 << 20)
+    );
     agent.send(&long);
     let answer = agent.receive();
     assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(77)));
@@ -111,22 +134,35 @@ fn bytes_that_are_no_text_and_depth_without_end_are_no_json_here_and_at_the_daem
     let mut peer = Peer::welcome(&house);
     let utf16: Vec<u8> = "\u{FEFF}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let deep = "[".repeat((1 << 20) - 2).into_bytes();
-    let deep_object = [br#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"#.as_slice(), &b"[".repeat(1 << 19)].concat();
+    let deep_object =
+        [br#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"#.as_slice(), &b"[".repeat(1 << 19)]
+            .concat();
     for line in [b"{\"id\":\xff\xfe}".to_vec(), utf16, deep, deep_object] {
         let line = [line.as_slice(), b"\n"].concat();
         agent.say(&line);
         peer.say(&line);
         for answer in [agent.receive(), peer.receive().expect("is answered")] {
-            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &Value::Null), "{answer}");
+            assert_eq!(
+                (&answer["error"]["code"], &answer["id"]),
+                (&json!(-32700), &Value::Null),
+                "{answer}"
+            );
         }
     }
     let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
-    for line in [nested.clone(), format!(r#"{{"jsonrpc":"2.0","id":9,"method":"ping","params":{{"x":{nested}}}}}"#)] {
+    for line in [
+        nested.clone(),
+        format!(r#"{{"jsonrpc":"2.0","id":9,"method":"ping","params":{{"x":{nested}}}}}"#),
+    ] {
         agent.send(&line);
         assert_eq!(agent.receive()["error"]["code"], -32700, "nothing is nested two hundred deep");
     }
     agent.say(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r\n");
-    assert_eq!(agent.receive(), json!({"jsonrpc": "2.0", "id": 8, "result": {}}), "a carriage return before the newline is fine");
+    assert_eq!(
+        agent.receive(),
+        json!({"jsonrpc": "2.0", "id": 8, "result": {}}),
+        "a carriage return before the newline is fine"
+    );
     agent.store("semantic", "The session goes on");
 }
 
@@ -139,7 +175,11 @@ fn a_second_handshake_is_answered_and_a_notification_with_an_id_is_told_that_it_
         assert_eq!(agent.request("initialize", params)["result"]["protocolVersion"], version);
     }
     for method in ["notifications/initialized", "notifications/cancelled"] {
-        assert_eq!(agent.request(method, json!({"requestId": 1}))["error"]["code"], -32601, "{method}");
+        assert_eq!(
+            agent.request(method, json!({"requestId": 1}))["error"]["code"],
+            -32601,
+            "{method}"
+        );
     }
     agent.store("semantic", "The session goes on");
 }

@@ -34,7 +34,8 @@ fn a_question_in_another_language_finds_its_note_by_other_forms_of_its_words() {
     ];
     for house in [House::new(), House::without_model()] {
         let mut agent = house.session();
-        agent.store_all("semantic", told.iter().map(|(note, _)| *note).chain(NOTES.iter().copied()));
+        agent
+            .store_all("semantic", told.iter().map(|(note, _)| *note).chain(NOTES.iter().copied()));
         for (note, question) in told {
             assert_eq!(agent.recall(question)[0], note, "{question}");
         }
@@ -49,12 +50,16 @@ fn what_happened_or_a_day_tells_which_of_two_times_is_meant() {
     let house = House::new();
     let mut agent = house.session();
     for note in set["notes"].as_array().expect("are notes") {
-        let dated = json!({"content": note[1], "type": "episodic", "metadata": {"event_date": note[0]}});
+        let dated =
+            json!({"content": note[1], "type": "episodic", "metadata": {"event_date": note[0]}});
         agent.call("store_memory", dated).expect("is stored");
     }
     let questions = set["questions"].as_array().expect("are questions");
-    let is_missed = |asked: &&Value| agent.recall(asked["question"].as_str().unwrap_or_default())[0] != asked["answer"];
-    let missed: Vec<&Value> = questions.iter().filter(is_missed).map(|asked| &asked["question"]).collect();
+    let is_missed = |asked: &&Value| {
+        agent.recall(asked["question"].as_str().unwrap_or_default())[0] != asked["answer"]
+    };
+    let missed: Vec<&Value> =
+        questions.iter().filter(is_missed).map(|asked| &asked["question"]).collect();
     assert!(missed.len() <= 2, "of {}: {missed:?}", questions.len());
 }
 
@@ -73,22 +78,33 @@ fn ranks(settings: &str) -> Vec<usize> {
     house.configure(&format!("[retrieval]\n{settings}\nrecall_token_budget = 20000\n"));
     let mut agent = house.session();
     let tickets = ["3318", "3381", "3813", "3831", "8313", "8331", "1338", "1383"];
-    let by_words = tickets.map(|ticket| (format!("What is the state of LOC-{ticket}?"), minutes(ticket)));
-    let by_meaning = [("How is our greenery looked after?", NOTES[2]), ("clients unhappy about slow billing", NOTES[1])];
+    let by_words =
+        tickets.map(|ticket| (format!("What is the state of LOC-{ticket}?"), minutes(ticket)));
+    let by_meaning = [
+        ("How is our greenery looked after?", NOTES[2]),
+        ("clients unhappy about slow billing", NOTES[1]),
+    ];
     let by_meaning = by_meaning.map(|(question, note)| (question.to_owned(), note.to_owned()));
     agent.store_all("episodic", NOTES.iter().copied());
     agent.store_all("episodic", tickets.map(minutes).iter().map(String::as_str));
-    let rank = |(question, expected): (String, String)| agent.recall(&question).iter().position(|c| *c == expected).unwrap_or(20);
+    let rank = |(question, expected): (String, String)| {
+        agent.recall(&question).iter().position(|c| *c == expected).unwrap_or(20)
+    };
     by_words.into_iter().chain(by_meaning).map(rank).collect()
 }
 
 #[test]
 fn hybrid_is_better_than_its_own_vector_leg_and_soft_is_as_good() {
-    let weighted = |vector_weight: f64| ranks(&format!("fusion = \"weighted\"\nvector_weight = {vector_weight}"));
+    let weighted = |vector_weight: f64| {
+        ranks(&format!("fusion = \"weighted\"\nvector_weight = {vector_weight}"))
+    };
     let (hybrid, vectors, soft) = (weighted(0.5), weighted(1.0), ranks("fusion = \"soft\""));
     let total = |ranks: &[usize]| ranks.iter().sum::<usize>();
     assert!(total(&hybrid) < total(&vectors), "hybrid {hybrid:?}, vectors alone {vectors:?}");
-    assert!(hybrid.iter().zip(&vectors).all(|(h, v)| h <= v), "hybrid {hybrid:?}, vectors alone {vectors:?}");
+    assert!(
+        hybrid.iter().zip(&vectors).all(|(h, v)| h <= v),
+        "hybrid {hybrid:?}, vectors alone {vectors:?}"
+    );
     assert!(soft.iter().zip(&hybrid).all(|(s, h)| s <= h), "soft {soft:?}, hybrid {hybrid:?}");
 }
 
@@ -97,9 +113,13 @@ fn an_answer_that_is_hardly_one_is_given_and_says_so() {
     let house = House::new();
     let mut agent = house.session();
     agent.store_all("episodic", NOTES.iter().copied());
-    let good = agent.call("recall_memory", json!({"query": "Who takes care of our greenery?"})).expect("is answered");
+    let good = agent
+        .call("recall_memory", json!({"query": "Who takes care of our greenery?"}))
+        .expect("is answered");
     assert_eq!((contents(&good)[0].as_str(), &good["weak"]), (NOTES[2], &Value::Null), "{good}");
-    let poor = agent.call("recall_memory", json!({"query": "Which programming language do we use?"})).expect("is answered");
+    let poor = agent
+        .call("recall_memory", json!({"query": "Which programming language do we use?"}))
+        .expect("is answered");
     assert_eq!((contents(&poor).is_empty(), &poor["weak"]), (false, &json!(true)), "{poor}");
     // A long question asks more by its meaning; that alone makes nothing an answer.
     let long = "Which programming language, compiler, linter, formatter, package registry, container image, database engine, message \
@@ -117,8 +137,16 @@ fn two_projects_do_not_see_each_others_group_memories() {
     two.store("semantic", "Launches are announced in the company newsletter");
     let mut seen = one.recall("launch");
     seen.sort();
-    assert_eq!(seen, ["Launches are announced in the company newsletter", "The launch of project one slipped to June"]);
-    let of_two = one.call("recall_memory", json!({"query": "launch", "scope": "group"})).expect("is answered");
+    assert_eq!(
+        seen,
+        [
+            "Launches are announced in the company newsletter",
+            "The launch of project one slipped to June"
+        ]
+    );
+    let of_two = one
+        .call("recall_memory", json!({"query": "launch", "scope": "group"}))
+        .expect("is answered");
     assert_eq!(contents(&of_two).len(), 1);
 }
 
@@ -127,20 +155,33 @@ fn a_small_project_beside_a_large_one_is_not_starved() {
     let house = House::new();
     let (mut large, mut small) = (house.session_in("large"), house.session_in("small"));
     for i in 0..120 {
-        large.store("episodic", &format!("Deployment {i} of the web shop went through without trouble"));
+        large.store(
+            "episodic",
+            &format!("Deployment {i} of the web shop went through without trouble"),
+        );
     }
     small.store("episodic", "The deployment of the small tool needed a manual restart");
-    assert_eq!(small.recall("How did the deployment of the web shop go?"), ["The deployment of the small tool needed a manual restart"]);
+    assert_eq!(
+        small.recall("How did the deployment of the web shop go?"),
+        ["The deployment of the small tool needed a manual restart"]
+    );
 }
 
 #[test]
 fn previews_first_then_the_full_text_by_id() {
     let house = House::new();
     let mut agent = house.session();
-    let long = format!("Minutes of the planning meeting\n{}", "Everybody agreed on the order of the work. ".repeat(30));
+    let long = format!(
+        "Minutes of the planning meeting\n{}",
+        "Everybody agreed on the order of the work. ".repeat(30)
+    );
     agent.store("episodic", &long);
-    let scan =
-        agent.call("recall_memory", json!({"query": "planning meeting", "summary_only": true, "max_results": 10})).expect("is answered");
+    let scan = agent
+        .call(
+            "recall_memory",
+            json!({"query": "planning meeting", "summary_only": true, "max_results": 10}),
+        )
+        .expect("is answered");
     let result = &scan["results"][0];
     assert_eq!(result["preview"], "Minutes of the planning meeting");
     assert!(result.get("content").is_none() && result["score"].as_f64().expect("is ranked") > 0.0);
@@ -149,7 +190,10 @@ fn previews_first_then_the_full_text_by_id() {
     for field in ["id", "type", "content", "confidence", "created_at", "metadata"] {
         assert!(full["results"][0].get(field).is_some(), "{field}");
     }
-    assert!(full["token_estimate"].as_u64().expect("is counted") > scan["token_estimate"].as_u64().expect("is counted"));
+    assert!(
+        full["token_estimate"].as_u64().expect("is counted")
+            > scan["token_estimate"].as_u64().expect("is counted")
+    );
 }
 
 #[test]
@@ -157,12 +201,19 @@ fn the_token_estimate_is_the_answer_in_quarters_and_the_budget_holds() {
     let house = House::new();
     let mut agent = house.session();
     agent.store_all("episodic", NOTES.iter().copied());
-    let answer = agent.call("recall_memory", json!({"query": "importer files customers", "max_results": 20})).expect("is answered");
+    let answer = agent
+        .call("recall_memory", json!({"query": "importer files customers", "max_results": 20}))
+        .expect("is answered");
     let characters = answer.to_string().chars().count() as u64;
     assert_eq!(answer["token_estimate"].as_u64(), Some(characters.div_ceil(4)));
-    let small = agent.call("recall_memory", json!({"query": "importer files customers", "token_budget": 200})).expect("is answered");
+    let small = agent
+        .call("recall_memory", json!({"query": "importer files customers", "token_budget": 200}))
+        .expect("is answered");
     let fitting = Value::Array(small["results"].as_array().expect("has results").clone());
-    assert!(!fitting.as_array().expect("is a list").is_empty() && fitting.to_string().chars().count() / 4 <= 200);
+    assert!(
+        !fitting.as_array().expect("is a list").is_empty()
+            && fitting.to_string().chars().count() / 4 <= 200
+    );
     assert!(small["omitted_count"].as_u64().expect("says that something was left out") > 0);
     assert!(small["token_estimate"].as_u64().expect("is counted") <= 200);
 }
@@ -171,7 +222,9 @@ fn the_token_estimate_is_the_answer_in_quarters_and_the_budget_holds() {
 fn an_access_is_counted_for_full_content_and_raises_confidence() {
     let house = House::new();
     let mut agent = house.session();
-    let stored = agent.store_with(json!({"content": "The kitchen tap drips", "type": "semantic", "confidence": 0.5}));
+    let stored = agent.store_with(
+        json!({"content": "The kitchen tap drips", "type": "semantic", "confidence": 0.5}),
+    );
     let confidence = |agent: &mut crate::house::Agent| {
         let shown = agent.call("recall_memory", json!({"ids": [stored["id"]]})).expect("is shown");
         shown["results"][0]["confidence"].as_f64().expect("is a number")
@@ -188,8 +241,12 @@ fn a_dry_run_and_an_explanation_leave_no_trace_and_give_the_same_answer() {
     let mut agent = house.session();
     agent.store_all("episodic", NOTES.iter().copied());
     let asked = |agent: &mut crate::house::Agent, more: Value| {
-        let mut arguments = json!({"query": "Who takes care of our greenery?", "max_results": 2, "dry_run": true});
-        more.as_object().expect("is an object").iter().for_each(|(name, value)| arguments[name] = value.clone());
+        let mut arguments =
+            json!({"query": "Who takes care of our greenery?", "max_results": 2, "dry_run": true});
+        more.as_object()
+            .expect("is an object")
+            .iter()
+            .for_each(|(name, value)| arguments[name] = value.clone());
         agent.call("recall_memory", arguments).expect("is answered")
     };
     let plain = asked(&mut agent, json!({}));
@@ -198,14 +255,29 @@ fn a_dry_run_and_an_explanation_leave_no_trace_and_give_the_same_answer() {
     let counted = ["in_store", "visible", "admitted"].map(|count| explain[count].as_u64());
     assert_eq!((explain["ranking"].as_str(), counted), (Some("soft"), [Some(8); 3]), "{explain}");
     assert_eq!(why["vector"]["rank"], 1, "{why}");
-    let sum: f64 = why["parts"].as_array().expect("is a list").iter().filter_map(|part| part["adds"].as_f64()).sum();
-    assert!((told["results"][0]["score"].as_f64().expect("is ranked") - sum).abs() < 1e-4, "{told}");
-    told["results"].as_array_mut().expect("is a list").iter_mut().for_each(|result| drop(result.as_object_mut().map(|r| r.remove("why"))));
+    let sum: f64 = why["parts"]
+        .as_array()
+        .expect("is a list")
+        .iter()
+        .filter_map(|part| part["adds"].as_f64())
+        .sum();
+    assert!(
+        (told["results"][0]["score"].as_f64().expect("is ranked") - sum).abs() < 1e-4,
+        "{told}"
+    );
+    told["results"]
+        .as_array_mut()
+        .expect("is a list")
+        .iter_mut()
+        .for_each(|result| drop(result.as_object_mut().map(|r| r.remove("why"))));
     assert_eq!(told["results"], plain["results"]);
     let id = plain["results"][0]["id"].clone();
     agent.call("recall_memory", json!({"ids": [id], "dry_run": true})).expect("is shown");
     let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
-    assert_eq!(shown["memory"]["access_count"], 0, "what was counted is written before it is shown");
+    assert_eq!(
+        shown["memory"]["access_count"], 0,
+        "what was counted is written before it is shown"
+    );
     agent.call("recall_memory", json!({"ids": [id]})).expect("is shown");
     let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
     assert_eq!(shown["memory"]["access_count"], 1);
@@ -220,7 +292,10 @@ fn the_days_asked_for_are_kept_to_and_others_are_refused_by_name() {
     agent.store("episodic", "The roof is dry");
     let mut found = |days: Value| {
         let mut arguments = json!({"query": "roof"});
-        days.as_object().expect("is an object").iter().for_each(|(name, value)| arguments[name] = value.clone());
+        days.as_object()
+            .expect("is an object")
+            .iter()
+            .for_each(|(name, value)| arguments[name] = value.clone());
         agent.call("recall_memory", arguments).map(|answer| contents(&answer).len())
     };
     assert_eq!(found(json!({"date_from": "2024-03-05", "date_to": "2024-03-31"})), Ok(1));
@@ -228,7 +303,8 @@ fn the_days_asked_for_are_kept_to_and_others_are_refused_by_name() {
     assert_eq!(found(json!({"date_to": "2024-12-31"})), Ok(2));
     let refused = found(json!({"date_to": "soon"})).expect_err("is refused");
     assert!(refused.starts_with("invalid: date_to must be a date (2026-12-31)"), "{refused}");
-    let refused = found(json!({"date_from": "2025-01-01", "date_to": "2024-01-01"})).expect_err("is refused");
+    let refused =
+        found(json!({"date_from": "2025-01-01", "date_to": "2024-01-01"})).expect_err("is refused");
     assert!(refused.starts_with("invalid: date_from is after date_to"), "{refused}");
 }
 
@@ -240,8 +316,14 @@ fn stats_count_what_was_stored() {
     agent.store("entity", "Globex is a customer in Springfield");
     let stats = agent.call("memory_stats", json!({})).expect("counts");
     assert_eq!((&stats["total_memories"], &stats["active_memories"]), (&json!(2), &json!(2)));
-    assert_eq!(stats["by_type"], json!({"entity": 1, "episodic": 1, "procedural": 0, "semantic": 0}));
+    assert_eq!(
+        stats["by_type"],
+        json!({"entity": 1, "episodic": 1, "procedural": 0, "semantic": 0})
+    );
     assert_eq!(stats["by_scope"], json!({"global": 1, "group": 1}));
-    assert!(stats["db_size_bytes"].as_u64().expect("has a size") > 0 && stats["oldest_memory"].is_string());
+    assert!(
+        stats["db_size_bytes"].as_u64().expect("has a size") > 0
+            && stats["oldest_memory"].is_string()
+    );
     assert_eq!((&stats["without_vector"], &stats["entity_relations"]), (&json!(0), &json!(0)));
 }

@@ -21,7 +21,13 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
     assert!(backup.starts_with(house.path(".loci/backups")));
     assert_eq!(backup.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
     let kept: i64 = rusqlite::Connection::open(&backup)
-        .and_then(|conn| conn.query_row("SELECT count(*) FROM memories WHERE content LIKE '%zebra%'", [], |row| row.get(0)))
+        .and_then(|conn| {
+            conn.query_row(
+                "SELECT count(*) FROM memories WHERE content LIKE '%zebra%'",
+                [],
+                |row| row.get(0),
+            )
+        })
         .expect("is a database");
     assert_eq!(kept, 1);
     assert!(agent.recall("zebra").is_empty());
@@ -30,7 +36,10 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
     assert_eq!(house.status()["pid"], pid, "the daemon lives on");
     for file in ["memory.db", "memory.db-wal"] {
         let bytes = std::fs::read(house.path(".loci").join(file)).unwrap_or_default();
-        assert!(!bytes.windows(9).any(|part| part == b"is closed"), "{file} holds what was removed");
+        assert!(
+            !bytes.windows(9).any(|part| part == b"is closed"),
+            "{file} holds what was removed"
+        );
     }
 }
 
@@ -42,7 +51,10 @@ fn a_reset_is_confirmed_by_the_typed_number_of_memories_and_by_nothing_less() {
     for typed in ["", "y", "yes", "reset", "2", "11"] {
         let (code, screen) = house.at_terminal(&["reset"], "to go on:", typed);
         assert_eq!(code, Some(1), "{typed:?}: {screen}");
-        assert!(screen.contains("Type 1 to go on:") && screen.contains("Nothing was done"), "{screen}");
+        assert!(
+            screen.contains("Type 1 to go on:") && screen.contains("Nothing was done"),
+            "{screen}"
+        );
         assert_eq!(agent.recall("zebra").len(), 1, "{typed:?}");
     }
     let (code, screen) = house.at_terminal(&["reset"], "to go on:", "1");
@@ -60,10 +72,20 @@ fn what_was_removed_for_good_and_stands_in_a_backup_is_said() {
     assert!(house.loci(&["export", "--output", file]).status.success());
     assert!(house.loci(&["reset", "--yes"]).status.success());
     assert!(house.loci(&["import", file]).status.success());
-    let reply = agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+    let reply = agent
+        .call("forget_memory", json!({"memory_id": id, "hard_delete": true}))
+        .expect("is removed");
     let note = reply["note"].as_str().unwrap_or_else(|| panic!("{reply}"));
-    assert!(note.starts_with("1 backups still hold it, the oldest is memory-") && note.contains("--purge-backups"), "{note}");
+    assert!(
+        note.starts_with("1 backups still hold it, the oldest is memory-")
+            && note.contains("--purge-backups"),
+        "{note}"
+    );
     let refused = house.loci(&["import", file]);
     let said = String::from_utf8_lossy(&refused.stdout).into_owned();
-    assert!(said.starts_with("0 memories are new") && said.contains(&format!("removed for good:\n  {id}")), "{said}");
+    assert!(
+        said.starts_with("0 memories are new")
+            && said.contains(&format!("removed for good:\n  {id}")),
+        "{said}"
+    );
 }

@@ -41,7 +41,10 @@ fn begin_and_kill(house: &House, times: usize) {
         assert!(connections(house) >= AT_ONCE, "each is connected");
         signal("-KILL", pids.clone());
         drop(agents);
-        assert!(pids.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()), "no shim is left");
+        assert!(
+            pids.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()),
+            "no shim is left"
+        );
     }
     until("the daemon has forgotten them", || sessions(house) == 0);
     // The question for its sessions was a connection, too.
@@ -71,7 +74,8 @@ fn a_shim_at_work_costs_less_than_three_mebibytes() {
     let mut agent = house.session();
     agent.request("tools/list", json!({}));
     agent.store("semantic", "One memory");
-    let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", agent.pid())).expect("is running");
+    let rollup =
+        std::fs::read_to_string(format!("/proc/{}/smaps_rollup", agent.pid())).expect("is running");
     let kib = |name: &str| -> u64 {
         let line = rollup.lines().find_map(|line| line.strip_prefix(name)).expect("is told");
         line.trim().trim_end_matches(" kB").parse().expect("is a number")

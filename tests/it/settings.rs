@@ -11,7 +11,8 @@ fn with(config: &str) -> House {
 
 fn three(house: &House) -> Value {
     let mut agent = house.session();
-    for text in ["apple one", "apple two and a half", "apple three, which is the last of them all"] {
+    for text in ["apple one", "apple two and a half", "apple three, which is the last of them all"]
+    {
         agent.store("semantic", text);
     }
     agent.call("recall_memory", json!({"query": "apple"})).expect("is answered")
@@ -36,7 +37,10 @@ fn preload_token_budget() {
     let left_out = |config| {
         let house = with(config);
         three(&house);
-        let answer = house.session().call("recall_memory", json!({"query": "apple", "summary_only": true})).expect("is answered");
+        let answer = house
+            .session()
+            .call("recall_memory", json!({"query": "apple", "summary_only": true}))
+            .expect("is answered");
         answer.get("omitted_count").is_some()
     };
     assert!(!left_out(""));
@@ -59,7 +63,10 @@ fn vector_weight() {
         let mut agent = house.session();
         agent.store_all(
             "semantic",
-            ["The vet prescribed drops for the cat's left eye", "Problem: the vision statement of the marketing department"],
+            [
+                "The vet prescribed drops for the cat's left eye",
+                "Problem: the vision statement of the marketing department",
+            ],
         );
         agent.recall("medicine for a pet's vision problem").remove(0)
     };
@@ -89,7 +96,10 @@ fn cache_dir_is_where_the_model_is_looked_for() {
     let degraded = |config: &str| {
         let house = House::without_model().with("LOCI_MODELS", "");
         house.configure_whole(&format!("[embedding]\ndownload = false\n{config}"));
-        house.session().store_with(json!({"content": "Where is the model?", "type": "semantic"})).contains_key("degraded")
+        house
+            .session()
+            .store_with(json!({"content": "Where is the model?", "type": "semantic"}))
+            .contains_key("degraded")
     };
     assert!(degraded(""));
     assert!(!degraded(&format!("cache_dir = \"{}\"\n", crate::house::models().display())));
@@ -102,9 +112,13 @@ fn download_sends_for_the_model_at_the_first_use() {
         // It takes the connection and says nothing, so that whoever fetches is still at it when the answer is given.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("has a port");
         let port = silent.local_addr().expect("is bound").port();
-        house.configure_whole(&format!("[embedding]\ndownload = {download}\nurl = \"http://127.0.0.1:{port}/\"\n"));
+        house.configure_whole(&format!(
+            "[embedding]\ndownload = {download}\nurl = \"http://127.0.0.1:{port}/\"\n"
+        ));
         let house = house.with("PATH", "/nowhere");
-        let stored = house.session().store_with(json!({"content": "Is the model sent for?", "type": "semantic"}));
+        let stored = house
+            .session()
+            .store_with(json!({"content": "Is the model sent for?", "type": "semantic"}));
         stored["hint"].as_str().expect("is degraded").contains("being fetched")
     };
     assert!(!sent_for(false));
@@ -118,7 +132,10 @@ fn dedup_threshold() {
         house.configure(config);
         let mut agent = house.session();
         agent.store("semantic", "The user prefers dark roast coffee");
-        agent.store_with(json!({"content": "The user prefers a dark roast coffee", "type": "semantic"}))["deduplicated"].clone()
+        agent.store_with(
+            json!({"content": "The user prefers a dark roast coffee", "type": "semantic"}),
+        )["deduplicated"]
+            .clone()
     };
     assert_eq!(merged(""), true);
     assert_eq!(merged("[retrieval]\ndedup_threshold = 1.0\n"), false);
@@ -130,7 +147,9 @@ fn default_group_is_for_sessions_without_a_project() {
         let house = with(config);
         let mut agent = house.session_in(".");
         agent.store("episodic", "Stored in no project");
-        let answer = agent.call("recall_memory", json!({"query": "stored", "group": group})).expect("is answered");
+        let answer = agent
+            .call("recall_memory", json!({"query": "stored", "group": group}))
+            .expect("is answered");
         answer["results"].as_array().expect("has results").len()
     };
     assert_eq!(seen_in("", "default"), 1);
@@ -142,8 +161,12 @@ fn default_group_is_for_sessions_without_a_project() {
 fn db_path_moves_the_database() {
     let house = with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
     house.session().store("semantic", "It is somewhere else");
-    assert!(house.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db"));
-    assert!(house.path("elsewhere/memories.db").exists() && !house.path(".loci/memory.db").exists());
+    assert!(
+        house.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db")
+    );
+    assert!(
+        house.path("elsewhere/memories.db").exists() && !house.path(".loci/memory.db").exists()
+    );
 }
 
 #[test]
@@ -154,7 +177,9 @@ fn variables_of_another_program_lead_nowhere() {
     let mut agent = house.session();
     agent.store("episodic", "Of the project that the folder says");
     assert!(!other.exists() && house.path(".loci/memory.db").exists());
-    let elsewhere = agent.call("recall_memory", json!({"query": "project", "group": "other"})).expect("is answered");
+    let elsewhere = agent
+        .call("recall_memory", json!({"query": "project", "group": "other"}))
+        .expect("is answered");
     assert_eq!(elsewhere["results"], json!([]));
 }
 

@@ -33,8 +33,14 @@ const CONFIG: (i32, i32) = (78, 1);
 fn a_file_that_cannot_be_read_as_it_stands() {
     let cases: &[(&[u8], &[&str])] = &[
         (b"[retrieval\nrrf_k = 5\n", &["config.toml:1:"]),
-        (b"[retrieval]\nrrf_kk = 5\n", &["config.toml:2:1", "unknown key rrf_kk", "Did you mean rrf_k?"]),
-        (b"[retreival]\nrrf_k = 5\n", &["config.toml:1:2", "unknown key retreival", "Did you mean retrieval?"]),
+        (
+            b"[retrieval]\nrrf_kk = 5\n",
+            &["config.toml:2:1", "unknown key rrf_kk", "Did you mean rrf_k?"],
+        ),
+        (
+            b"[retreival]\nrrf_k = 5\n",
+            &["config.toml:1:2", "unknown key retreival", "Did you mean retrieval?"],
+        ),
         (b"[retrieval]\nzzz = 5\n", &["config.toml:2:1", "Known here: default_max_results"]),
         (b"[retrieval]\nrrf_k = \"five\"\n", &["config.toml:2:9", "invalid type: string"]),
         (b"[retrieval]\nrrf_k = 5\nrrf_k = 6\n", &["config.toml:3:1", "duplicate key"]),
@@ -50,24 +56,51 @@ fn a_file_that_cannot_be_read_as_it_stands() {
 #[test]
 fn a_value_out_of_its_range_is_told_with_its_place_and_the_range() {
     let cases = [
-        ("[maintenance]\nepisodic_decay_factor = 0", "config.toml:2:1: maintenance.episodic_decay_factor must be from 0.01 to 1, not 0"),
+        (
+            "[maintenance]\nepisodic_decay_factor = 0",
+            "config.toml:2:1: maintenance.episodic_decay_factor must be from 0.01 to 1, not 0",
+        ),
         ("[maintenance]\nepisodic_decay_factor = 1.5", "must be from 0.01 to 1, not 1.5"),
         ("[maintenance]\nsemantic_decay_factor = -1", "must be from 0.01 to 1, not -1"),
         ("[maintenance]\nsemantic_decay_factor = nan", "must be from 0.01 to 1, not NaN"),
-        ("[maintenance]\ninterval_days = 0", "config.toml:2:1: maintenance.interval_days must be from"),
-        ("[retrieval]\ndedup_threshold = 2", "retrieval.dedup_threshold must be from 0 to 1, not 2"),
+        (
+            "[maintenance]\ninterval_days = 0",
+            "config.toml:2:1: maintenance.interval_days must be from",
+        ),
+        (
+            "[retrieval]\ndedup_threshold = 2",
+            "retrieval.dedup_threshold must be from 0 to 1, not 2",
+        ),
         ("[retrieval]\nrrf_k = 0", "retrieval.rrf_k must be from 1 to 1000, not 0"),
         ("[retrieval]\ndefault_max_results = 1000000", "must be from 1 to 20, not 1000000"),
-        ("[retrieval]\nfusion = \"best\"", "config.toml:2:1: retrieval.fusion must be one of soft, weighted, rrf, not best"),
-        ("[server]\nlog_level = \"loud\"", "config.toml:2:1: server.log_level must be one of error"),
+        (
+            "[retrieval]\nfusion = \"best\"",
+            "config.toml:2:1: retrieval.fusion must be one of soft, weighted, rrf, not best",
+        ),
+        (
+            "[server]\nlog_level = \"loud\"",
+            "config.toml:2:1: server.log_level must be one of error",
+        ),
         ("[ttl]\nepisodic = 0", "config.toml:2:1: ttl.episodic must be from"),
-        ("[storage]\ndefault_group = \"\"", "config.toml:2:1: storage.default_group must not be empty"),
-        ("[storage]\ndb_path = \"memory.db\"", "config.toml:2:1: storage.db_path must be an absolute path or begin with ~/"),
+        (
+            "[storage]\ndefault_group = \"\"",
+            "config.toml:2:1: storage.default_group must not be empty",
+        ),
+        (
+            "[storage]\ndb_path = \"memory.db\"",
+            "config.toml:2:1: storage.db_path must be an absolute path or begin with ~/",
+        ),
         ("[storage]\ndb_path = \"~anna/memory.db\"", "storage.db_path must be an absolute path"),
         ("[storage]\ndb_path = \":memory:\"", "storage.db_path must be an absolute path"),
         ("[storage]\ndb_path = \"file:x?mode=memory\"", "storage.db_path must be an absolute path"),
-        ("[storage]\ndb_path = \"/tmp/a\\nb.db\"", "storage.db_path must not hold control characters"),
-        ("[embedding]\ncache_dir = \"models\"", "config.toml:2:1: embedding.cache_dir must be an absolute path"),
+        (
+            "[storage]\ndb_path = \"/tmp/a\\nb.db\"",
+            "storage.db_path must not hold control characters",
+        ),
+        (
+            "[embedding]\ncache_dir = \"models\"",
+            "config.toml:2:1: embedding.cache_dir must be an absolute path",
+        ),
     ];
     for (text, expected) in cases {
         let house = House::without_model();
@@ -86,10 +119,28 @@ fn something_else_in_the_place_of_the_file() {
         with(&file);
         house
     };
-    is_refused(&replaced(|file| std::fs::create_dir(file).expect("is made")), CONFIG, &["config.toml is not a file"]);
-    is_refused(&replaced(|file| std::fs::write(file, vec![b'#'; 10 << 20]).expect("is written")), CONFIG, &["is too large", "10485760"]);
-    is_refused(&replaced(|file| nix::unistd::mkfifo(file, nix::sys::stat::Mode::S_IRWXU).expect("is made")), CONFIG, &["is not a file"]);
-    is_refused(&replaced(|file| symlink("/dev/zero", file).expect("is linked")), CONFIG, &["is not a file"]);
+    is_refused(
+        &replaced(|file| std::fs::create_dir(file).expect("is made")),
+        CONFIG,
+        &["config.toml is not a file"],
+    );
+    is_refused(
+        &replaced(|file| std::fs::write(file, vec![b'#'; 10 << 20]).expect("is written")),
+        CONFIG,
+        &["is too large", "10485760"],
+    );
+    is_refused(
+        &replaced(|file| {
+            nix::unistd::mkfifo(file, nix::sys::stat::Mode::S_IRWXU).expect("is made")
+        }),
+        CONFIG,
+        &["is not a file"],
+    );
+    is_refused(
+        &replaced(|file| symlink("/dev/zero", file).expect("is linked")),
+        CONFIG,
+        &["is not a file"],
+    );
     let open = |file: &std::path::Path| {
         std::fs::write(file, "").expect("is written");
         set_permissions(file, Permissions::from_mode(0o777)).expect("is set");
@@ -125,7 +176,12 @@ fn what_belongs_to_somebody_else() {
     std::fs::remove_dir_all(house.path(".loci")).expect("is removed");
     chown(house.path(""), Some(1234), Some(1234)).expect("is given away");
     let refused = house.loci(&["list"]);
-    assert!(said(&refused).contains("HOME belongs to another user (uid 1234)") && said(&refused).contains("sudo -H"), "{}", said(&refused));
+    assert!(
+        said(&refused).contains("HOME belongs to another user (uid 1234)")
+            && said(&refused).contains("sudo -H"),
+        "{}",
+        said(&refused)
+    );
     assert_eq!(refused.status.code(), Some(1));
     assert!(!house.path(".loci").exists(), "nothing was left behind");
     chown(house.path(""), Some(0), Some(0)).expect("is taken back");
@@ -146,7 +202,12 @@ fn a_data_folder_that_is_open_or_a_link() {
 fn variables_that_cannot_be() {
     let long = format!("/{}", "x/".repeat(3000));
     let cases: &[(&str, &str, (i32, i32), &str)] = &[
-        ("LOCI_LOG_LEVEL", "loud", CONFIG, "LOCI_LOG_LEVEL must be one of error, warn, info, debug, trace, not loud"),
+        (
+            "LOCI_LOG_LEVEL",
+            "loud",
+            CONFIG,
+            "LOCI_LOG_LEVEL must be one of error, warn, info, debug, trace, not loud",
+        ),
         ("LOCI_DB", "memory.db", CONFIG, "LOCI_DB must be an absolute path"),
         ("LOCI_DB", ":memory:", CONFIG, "LOCI_DB must be an absolute path"),
         ("LOCI_DB", "file:x?mode=memory", CONFIG, "LOCI_DB must be an absolute path"),
@@ -159,11 +220,16 @@ fn variables_that_cannot_be() {
     ];
     for (name, value, exits, expected) in cases {
         let mut house = House::without_model();
-        let refused = |house: &House| [house.command("locid").output().expect("runs"), house.loci(&["list"])];
+        let refused =
+            |house: &House| [house.command("locid").output().expect("runs"), house.loci(&["list"])];
         house = house.with(name, value);
         for (output, exit) in refused(&house).iter().zip([exits.0, exits.1]) {
             assert_eq!(output.status.code(), Some(exit), "{name}: {}", said(output));
-            assert!(said(output).to_lowercase().contains(&expected.to_lowercase()), "{name}: {}", said(output));
+            assert!(
+                said(output).to_lowercase().contains(&expected.to_lowercase()),
+                "{name}: {}",
+                said(output)
+            );
         }
         drop(house.with(name, if *name == "XDG_RUNTIME_DIR" { "/tmp" } else { "" }));
     }
@@ -175,13 +241,31 @@ fn an_empty_variable_is_none_and_a_group_that_cannot_be_is_passed_over_aloud() {
     assert!(house.loci(&["add", "Kept", "--type", "semantic"]).status.success());
     assert!(house.path(".loci/memory.db").exists());
     for group in ["a\nb", &"x".repeat(4096), "   "] {
-        let listed = house.command("loci").arg("list").env("LOCI_GROUP", group).output().expect("runs");
-        assert!(listed.status.success() && said(&listed).contains("LOCI_GROUP is ignored"), "{listed:?}");
+        let listed =
+            house.command("loci").arg("list").env("LOCI_GROUP", group).output().expect("runs");
+        assert!(
+            listed.status.success() && said(&listed).contains("LOCI_GROUP is ignored"),
+            "{listed:?}"
+        );
     }
     let odd = OsString::from_vec(b"caf\xe9".to_vec());
-    assert!(house.command("loci").arg("list").env("LOCI_GROUP", odd).output().expect("runs").status.success());
+    assert!(
+        house
+            .command("loci")
+            .arg("list")
+            .env("LOCI_GROUP", odd)
+            .output()
+            .expect("runs")
+            .status
+            .success()
+    );
     // A name that looks like a path is a name.
-    let outside = house.command("loci").args(["add", "Elsewhere", "--type", "episodic"]).env("LOCI_GROUP", "../..").output().expect("runs");
+    let outside = house
+        .command("loci")
+        .args(["add", "Elsewhere", "--type", "episodic"])
+        .env("LOCI_GROUP", "../..")
+        .output()
+        .expect("runs");
     assert!(outside.status.success());
     let listed = house.loci(&["list", "--group", "../.."]);
     assert!(String::from_utf8_lossy(&listed.stdout).contains("Elsewhere"), "{listed:?}");
@@ -190,7 +274,10 @@ fn an_empty_variable_is_none_and_a_group_that_cannot_be_is_passed_over_aloud() {
 #[test]
 fn places_that_are_odd_and_work() {
     let deep = House::without_model();
-    deep.configure(&format!("[storage]\ndb_path = \"{}/a/../b/new/memory.db\"\n", deep.path("project").display()));
+    deep.configure(&format!(
+        "[storage]\ndb_path = \"{}/a/../b/new/memory.db\"\n",
+        deep.path("project").display()
+    ));
     std::fs::create_dir(deep.path("project/a")).expect("is made");
     let stored = deep.loci(&["add", "Kept", "--type", "semantic"]);
     assert!(stored.status.success(), "{}", said(&stored));
@@ -202,7 +289,9 @@ fn places_that_are_odd_and_work() {
     assert!(without.output().expect("runs").status.success());
     assert!(house.path(".loci/run/locid.sock").exists());
     let mut stop = house.command("loci");
-    assert!(stop.env_remove("XDG_RUNTIME_DIR").args(["ctl", "stop"]).status().expect("runs").success());
+    assert!(
+        stop.env_remove("XDG_RUNTIME_DIR").args(["ctl", "stop"]).status().expect("runs").success()
+    );
 }
 
 #[test]
@@ -213,20 +302,41 @@ fn without_home_there_is_a_rule_and_loci_home_is_enough() {
     let listed = command.output().expect("runs");
     assert!(listed.status.success(), "{}", said(&listed));
     let mut stop = house.command("loci");
-    assert!(stop.env_remove("HOME").env("LOCI_HOME", house.path(".loci")).args(["ctl", "stop"]).status().expect("runs").success());
+    assert!(
+        stop.env_remove("HOME")
+            .env("LOCI_HOME", house.path(".loci"))
+            .args(["ctl", "stop"])
+            .status()
+            .expect("runs")
+            .success()
+    );
 }
 
 #[test]
 fn language_and_time_zone_change_no_answer() {
     let answers = |variables: &[(&str, &str)]| {
-        let house = variables.iter().fold(House::without_model(), |house, (name, value)| house.with(name, value));
+        let house = variables
+            .iter()
+            .fold(House::without_model(), |house, (name, value)| house.with(name, value));
         let mut agent = house.session();
-        agent.store_all("semantic", ["ISTANBUL is the title of the file", "An Irish intern is in the office", "Straße und Öl"]);
+        agent.store_all(
+            "semantic",
+            [
+                "ISTANBUL is the title of the file",
+                "An Irish intern is in the office",
+                "Straße und Öl",
+            ],
+        );
         let found = house.loci(&["search", "istanbul title IRISH", "--json"]);
         let listed = house.loci(&["list", "--text", "INTERN", "--json"]);
         let created = String::from_utf8_lossy(&listed.stdout).contains("Z\"");
         let found: serde_json::Value = serde_json::from_slice(&found.stdout).expect("is JSON");
-        let previews: Vec<String> = found["results"].as_array().expect("is an array").iter().map(|r| r["preview"].to_string()).collect();
+        let previews: Vec<String> = found["results"]
+            .as_array()
+            .expect("is an array")
+            .iter()
+            .map(|r| r["preview"].to_string())
+            .collect();
         let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("is JSON");
         (previews, listed["total"].clone(), created)
     };
@@ -247,8 +357,14 @@ fn an_open_umask_opens_nothing() {
     let house = House::without_model();
     std::fs::remove_dir_all(house.path(".loci")).expect("is removed");
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", "umask 000; exec \"$0\" add Kept --type semantic"]).arg(crate::house::binaries().join("loci"));
-    command.env_clear().env("HOME", house.path("")).env("XDG_RUNTIME_DIR", house.path("run")).env("LOCI_MODELS", house.path("models"));
+    command
+        .args(["-c", "umask 000; exec \"$0\" add Kept --type semantic"])
+        .arg(crate::house::binaries().join("loci"));
+    command
+        .env_clear()
+        .env("HOME", house.path(""))
+        .env("XDG_RUNTIME_DIR", house.path("run"))
+        .env("LOCI_MODELS", house.path("models"));
     let stored = command.current_dir(house.path("project")).output().expect("runs");
     assert!(stored.status.success(), "{}", said(&stored));
     let mut waiting = vec![house.path(".loci"), house.path("run/loci")];
@@ -258,7 +374,11 @@ fn an_open_umask_opens_nothing() {
         assert_eq!(found.mode() & 0o077, 0, "{} is open: {:o}", path.display(), found.mode());
         seen += 1;
         if found.is_dir() {
-            waiting.extend(std::fs::read_dir(&path).expect("is a folder").map(|entry| entry.expect("is there").path()));
+            waiting.extend(
+                std::fs::read_dir(&path)
+                    .expect("is a folder")
+                    .map(|entry| entry.expect("is there").path()),
+            );
         }
     }
     assert!(seen > 6, "{seen}");

@@ -10,7 +10,10 @@ fn told(house: &House) -> Value {
 
 fn key(told: &Value, name: &str) -> Value {
     let keys = told["keys"].as_array().expect("is an array");
-    keys.iter().find(|key| key["key"] == name).unwrap_or_else(|| panic!("{name} is not told: {told}")).clone()
+    keys.iter()
+        .find(|key| key["key"] == name)
+        .unwrap_or_else(|| panic!("{name} is not told: {told}"))
+        .clone()
 }
 
 fn reload(house: &House) -> Result<Value, String> {
@@ -29,16 +32,40 @@ fn every_key_is_told_with_where_it_comes_from() {
     let told = told(&house);
     assert_eq!(told["exists"], true);
     assert!(told["file"].as_str().expect("is text").ends_with(".loci/config.toml"));
-    assert_eq!(key(&told, "retrieval.rrf_k"), json!({"key": "retrieval.rrf_k", "value": 30.0, "from": "config.toml:3"}));
+    assert_eq!(
+        key(&told, "retrieval.rrf_k"),
+        json!({"key": "retrieval.rrf_k", "value": 30.0, "from": "config.toml:3"})
+    );
     assert_eq!(key(&told, "ttl.episodic")["from"], "config.toml:8");
-    assert_eq!(key(&told, "server.log_level"), json!({"key": "server.log_level", "value": "warn", "from": "LOCI_LOG_LEVEL"}));
+    assert_eq!(
+        key(&told, "server.log_level"),
+        json!({"key": "server.log_level", "value": "warn", "from": "LOCI_LOG_LEVEL"})
+    );
     assert_eq!(key(&told, "embedding.cache_dir")["from"], "LOCI_MODELS");
-    assert_eq!(key(&told, "retrieval.fusion"), json!({"key": "retrieval.fusion", "value": "soft", "from": "default"}));
-    assert_eq!(key(&told, "storage.db_path")["value"], house.path(".loci/memory.db").to_str().expect("is UTF-8"));
-    let example = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../config.example.toml")).expect("is there");
-    let count =
-        example.lines().filter(|line| line.trim_start_matches("# ").split_once(" = ").is_some_and(|(key, _)| !key.contains(' '))).count();
-    assert_eq!(told["keys"].as_array().expect("is an array").len(), count, "as many keys as the example has");
+    assert_eq!(
+        key(&told, "retrieval.fusion"),
+        json!({"key": "retrieval.fusion", "value": "soft", "from": "default"})
+    );
+    assert_eq!(
+        key(&told, "storage.db_path")["value"],
+        house.path(".loci/memory.db").to_str().expect("is UTF-8")
+    );
+    let example =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../config.example.toml"))
+            .expect("is there");
+    let count = example
+        .lines()
+        .filter(|line| {
+            line.trim_start_matches("# ")
+                .split_once(" = ")
+                .is_some_and(|(key, _)| !key.contains(' '))
+        })
+        .count();
+    assert_eq!(
+        told["keys"].as_array().expect("is an array").len(),
+        count,
+        "as many keys as the example has"
+    );
 }
 
 #[test]
@@ -48,17 +75,24 @@ fn a_variable_wins_over_the_file_and_is_named() {
     let house = house.with("LOCI_DB", &elsewhere);
     house.configure("[storage]\ndb_path = \"/nowhere/memory.db\"\n");
     assert_eq!(key(&told(&house), "storage.db_path")["from"], "LOCI_DB");
-    assert_eq!(key(&told(&house), "storage.db_path")["value"], elsewhere.to_str().expect("is UTF-8"));
+    assert_eq!(
+        key(&told(&house), "storage.db_path")["value"],
+        elsewhere.to_str().expect("is UTF-8")
+    );
 }
 
 fn three(house: &House) -> usize {
-    let answer = house.session().call("recall_memory", json!({"query": "apple"})).expect("is answered");
+    let answer =
+        house.session().call("recall_memory", json!({"query": "apple"})).expect("is answered");
     answer["results"].as_array().expect("has results").len()
 }
 
 fn with_three() -> House {
     let house = House::without_model();
-    house.session().store_all("semantic", ["apple one", "apple two and a half", "apple three, which is the last of them all"]);
+    house.session().store_all(
+        "semantic",
+        ["apple one", "apple two and a half", "apple three, which is the last of them all"],
+    );
     house
 }
 
@@ -70,7 +104,10 @@ fn a_change_takes_effect_without_a_restart() {
     house.configure("[retrieval]\ndefault_max_results = 2\n");
     assert_eq!(three(&house), 3, "nothing is read unasked");
     let reply = reload(&house).expect("is read");
-    assert_eq!(reply["changed"], json!([{"key": "retrieval.default_max_results", "was": 5, "is": 2, "waits": false}]));
+    assert_eq!(
+        reply["changed"],
+        json!([{"key": "retrieval.default_max_results", "was": 5, "is": 2, "waits": false}])
+    );
     assert_eq!(three(&house), 2);
     assert_eq!(key(&told(&house), "retrieval.default_max_results")["from"], "config.toml:2");
     assert_eq!(reload(&house).expect("is read")["changed"], json!([]));
@@ -83,8 +120,14 @@ fn a_broken_file_is_refused_and_the_old_values_stay() {
     house.configure("[retrieval]\ndefault_max_results = 2\n");
     reload(&house).expect("is read");
     for (text, expected) in [
-        ("[retrieval]\ndefault_max_resluts = 1\n", "config.toml:2:1: unknown key default_max_resluts. Did you mean default_max_results?"),
-        ("[retrieval]\ndefault_max_results = 0\n", "config.toml:2:1: retrieval.default_max_results must be from 1 to 20, not 0"),
+        (
+            "[retrieval]\ndefault_max_resluts = 1\n",
+            "config.toml:2:1: unknown key default_max_resluts. Did you mean default_max_results?",
+        ),
+        (
+            "[retrieval]\ndefault_max_results = 0\n",
+            "config.toml:2:1: retrieval.default_max_results must be from 1 to 20, not 0",
+        ),
         ("[retrieval\n", "config.toml:1:"),
     ] {
         house.configure(text);
@@ -99,14 +142,28 @@ fn what_only_a_start_reads_waits_and_is_told() {
     let house = with_three();
     house.configure("[storage]\ndefault_group = \"attic\"\n");
     let reply = reload(&house).expect("is read");
-    assert_eq!(reply["changed"], json!([{"key": "storage.default_group", "was": "default", "is": "attic", "waits": true}]));
+    assert_eq!(
+        reply["changed"],
+        json!([{"key": "storage.default_group", "was": "default", "is": "attic", "waits": true}])
+    );
     let waiting = key(&told(&house), "storage.default_group");
-    assert_eq!((&waiting["value"], &waiting["from"], &waiting["waits"]), (&json!("default"), &json!("default"), &json!("attic")));
+    assert_eq!(
+        (&waiting["value"], &waiting["from"], &waiting["waits"]),
+        (&json!("default"), &json!("default"), &json!("attic"))
+    );
     let stored_in = || {
         let mut command = house.command("loci");
-        command.current_dir(house.path("")).args(["add", "In no project", "--type", "episodic", "--json"]);
+        command.current_dir(house.path("")).args([
+            "add",
+            "In no project",
+            "--type",
+            "episodic",
+            "--json",
+        ]);
         assert!(command.output().expect("runs").status.success());
-        let listed: Value = serde_json::from_slice(&house.loci(&["list", "--all-groups", "--json"]).stdout).expect("is JSON");
+        let listed: Value =
+            serde_json::from_slice(&house.loci(&["list", "--all-groups", "--json"]).stdout)
+                .expect("is JSON");
         listed["memories"][0]["group"].clone()
     };
     assert_eq!(stored_in(), "default");
@@ -128,8 +185,10 @@ fn the_log_changes_its_level_at_once() {
 }
 
 fn hang_up(house: &House) {
-    let pid = i32::try_from(house.status()["pid"].as_i64().expect("is a process")).expect("is small");
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGHUP).expect("is sent");
+    let pid =
+        i32::try_from(house.status()["pid"].as_i64().expect("is a process")).expect("is small");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGHUP)
+        .expect("is sent");
 }
 
 #[test]
@@ -137,7 +196,9 @@ fn a_hangup_reads_it_again_and_sigusr1_does_nothing() {
     let house = with_three();
     let pid = house.status()["pid"].clone();
     house.configure("[retrieval]\ndefault_max_results = 1\n");
-    let process = nix::unistd::Pid::from_raw(i32::try_from(pid.as_i64().expect("is a process")).expect("is small"));
+    let process = nix::unistd::Pid::from_raw(
+        i32::try_from(pid.as_i64().expect("is a process")).expect("is small"),
+    );
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGUSR1).expect("is sent");
     hang_up(&house);
     let deadline = Instant::now() + Duration::from_secs(20);

@@ -33,7 +33,12 @@ fn refuse(agents: UnixListener, speaks: (u32, u32)) -> JoinHandle<()> {
             if BufReader::new(&stream).read_line(&mut String::new()).expect("is text") == 0 {
                 return;
             }
-            let refused = Refused { min: speaks.0, max: speaks.1, daemon: "7.8.9".to_owned(), ..Refused::new(Refusal::Version) };
+            let refused = Refused {
+                min: speaks.0,
+                max: speaks.1,
+                daemon: "7.8.9".to_owned(),
+                ..Refused::new(Refusal::Version)
+            };
             writeln!(stream, "{}", json!(refused)).expect("is heard");
         }
     })
@@ -51,7 +56,11 @@ fn whoever_speaks_our_protocol_too_is_served_and_who_does_not_is_told_what_we_sp
     }
     for theirs in [(2, 3), (0, 0)] {
         let (mut peer, answer) = Peer::greet_as(&house, theirs);
-        assert_eq!(answer, json!({"ok": false, "error": "version", "min": 1, "max": 1, "daemon": loci_proto::VERSION}), "{theirs:?}");
+        assert_eq!(
+            answer,
+            json!({"ok": false, "error": "version", "min": 1, "max": 1, "daemon": loci_proto::VERSION}),
+            "{theirs:?}"
+        );
         assert_eq!(peer.receive(), None, "and shown the door");
     }
     assert_eq!(house.status()["pid"], daemon.pid(), "the daemon stays");
@@ -68,7 +77,13 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
     assert!(first["result"]["tools"].is_array(), "the handshake is answered all the same");
     for _ in 0..2 {
         let said = agent.call("memory_stats", json!({})).expect_err("cannot be served");
-        for part in [loci_proto::VERSION, "7.8.9", "speaks protocol 1 to 1", "speaks 2 to 3", "Restart this session"] {
+        for part in [
+            loci_proto::VERSION,
+            "7.8.9",
+            "speaks protocol 1 to 1",
+            "speaks 2 to 3",
+            "Restart this session",
+        ] {
             assert!(said.contains(part), "{part}: {said}");
         }
     }
@@ -88,7 +103,8 @@ fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
     let house = house();
     let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
     let older = refuse(agents, (0, hello::MIN - 1));
-    let (agents_file, admin_file) = (house.path("run/loci/locid.sock"), house.path("run/loci/admin.sock"));
+    let (agents_file, admin_file) =
+        (house.path("run/loci/locid.sock"), house.path("run/loci/admin.sock"));
     let obeying = std::thread::spawn(move || {
         let (mut stream, _) = admin.accept().expect("is told to stop");
         let mut request = [0; 4096];
@@ -96,7 +112,9 @@ fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
         drop(UnixStream::connect(&agents_file).expect("it still listens"));
         older.join().expect("has ended");
         fs::remove_file(agents_file).and_then(|()| fs::remove_file(admin_file)).expect("are there");
-        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{\"done\":\"x\"}").expect("is heard");
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{\"done\":\"x\"}")
+            .expect("is heard");
         String::from_utf8_lossy(&request[..length]).into_owned()
     });
     let mut agent = house.session();
@@ -112,20 +130,31 @@ fn a_session_whose_daemon_is_replaced_by_one_with_other_tools_is_told_to_list_th
     let place = house.path("run/loci/locid.sock");
     let older = std::thread::spawn(move || {
         let (mut stream, _) = agents.accept().expect("a shim comes");
-        let mut lines = BufReader::new(stream.try_clone().expect("is a socket")).lines().map(|line| line.expect("is text"));
+        let mut lines = BufReader::new(stream.try_clone().expect("is a socket"))
+            .lines()
+            .map(|line| line.expect("is text"));
         lines.next().expect("says hello");
-        let (daemon, boot, tools) = ("0.0.9".to_owned(), "b".to_owned(), "of other tools".to_owned());
-        writeln!(stream, "{}", json!(Welcome { ok: true, loci: hello::MAX, daemon, boot, pid: 1, tools })).expect("is heard");
+        let (daemon, boot, tools) =
+            ("0.0.9".to_owned(), "b".to_owned(), "of other tools".to_owned());
+        writeln!(
+            stream,
+            "{}",
+            json!(Welcome { ok: true, loci: hello::MAX, daemon, boot, pid: 1, tools })
+        )
+        .expect("is heard");
         let asked: Value = serde_json::from_str(&lines.next().expect("asks")).expect("is JSON");
         let result = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "loci", "version": "0.0.9"}});
-        writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": asked["id"], "result": result})).expect("is heard");
+        writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
+            .expect("is heard");
         let call = lines.find(|line| line.contains("tools/call")).expect("calls");
         fs::remove_file(place).expect("is there");
         call
     });
     let mut agent = house.session();
     let call = json!({"name": "store_memory", "arguments": {"content": "Asked of one, stored by the next", "type": "semantic"}});
-    agent.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string());
+    agent.send(
+        &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string(),
+    );
     assert_eq!(agent.message()["method"], "notifications/tools/list_changed");
     assert_eq!(agent.receive()["id"], 7);
     assert!(older.join().expect("has ended").contains("Asked of one"), "the first one had it");

@@ -28,7 +28,10 @@ fn a_socket_that_nobody_listens_at_is_replaced() {
     for name in ["run/loci/locid.sock", "run/loci/admin.sock"] {
         drop(UnixListener::bind(house.path(name)).expect("is bound"));
     }
-    assert_eq!(house.session().call("memory_stats", json!({})).expect("is answered")["total_memories"], 0);
+    assert_eq!(
+        house.session().call("memory_stats", json!({})).expect("is answered")["total_memories"],
+        0
+    );
 }
 
 #[test]
@@ -50,7 +53,11 @@ fn what_is_no_socket_is_refused_and_stays_where_it_is() {
             let said = String::from_utf8_lossy(&run.stderr).into_owned();
             assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {said}");
             assert!(said.contains("not a socket") && said.contains(name), "{name}, {kind}: {said}");
-            assert_eq!(fs::symlink_metadata(&place).expect("is there").file_type(), before, "{name}, {kind}");
+            assert_eq!(
+                fs::symlink_metadata(&place).expect("is there").file_type(),
+                before,
+                "{name}, {kind}"
+            );
             assert_eq!(fs::read_to_string(house.path("target")).expect("is there"), "precious");
             let refused = house.session().call("memory_stats", json!({})).expect_err("says why");
             assert!(refused.contains("not a socket"), "{name}, {kind}: {refused}");
@@ -86,7 +93,11 @@ fn sockets_that_were_removed_are_bound_anew() {
     let took = until("the folder is back", || house.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(house.session().recall("stored before"), ["Stored before"]);
-    assert_eq!(before.recall("stored before"), ["Stored before"], "the session that was there before goes on");
+    assert_eq!(
+        before.recall("stored before"),
+        ["Stored before"],
+        "the session that was there before goes on"
+    );
     assert_eq!(house.status()["pid"], pid, "it is the same daemon");
 }
 
@@ -112,7 +123,12 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
     let run = house.command("locid").output().expect("runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{said}");
-    assert!(said.contains("too long (") && said.contains("> 107 bytes") && said.contains("shorter path"), "{said}");
+    assert!(
+        said.contains("too long (")
+            && said.contains("> 107 bytes")
+            && said.contains("shorter path"),
+        "{said}"
+    );
     let refused = house.session().call("memory_stats", json!({})).expect_err("says why");
     assert!(refused.contains("too long"), "{refused}");
     // There is nothing to stop: the next look finds a home that works.
@@ -136,11 +152,15 @@ fn without_home_the_data_folder_has_to_be_named() {
     let mut agent = Agent::bare(house.command("loci").arg("mcp").env_remove("HOME"));
     assert!(agent.call("memory_stats", json!({})).is_ok());
     // Which sockets it has depends on the usual home folder, so that it is stopped as it was started.
-    let stopped = house.command("loci").args(["ctl", "stop"]).env_remove("HOME").status().expect("runs");
+    let stopped =
+        house.command("loci").args(["ctl", "stop"]).env_remove("HOME").status().expect("runs");
     assert!(stopped.success());
     // The home folder of a user whom the system does not know is nowhere to be found.
     let mut unknown = Command::new("setpriv");
-    unknown.args(["--reuid=64242", "--regid=64242", "--clear-groups"]).arg(crate::house::binaries().join("locid")).env_clear();
+    unknown
+        .args(["--reuid=64242", "--regid=64242", "--clear-groups"])
+        .arg(crate::house::binaries().join("locid"))
+        .env_clear();
     match as_root(unknown.current_dir("/")) {
         None => println!("not root, or no setpriv: a missing home folder was not tried"),
         Some((code, said)) => {
@@ -157,7 +177,8 @@ fn as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
         return None;
     }
     let output = command.output().ok()?;
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let said =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Some((output.status.code(), said.concat()))
 }
 
@@ -176,12 +197,16 @@ const KNOCK: &str = r#"
 fn another_user_is_shown_the_door_though_every_mode_is_open() {
     let house = House::without_model();
     let daemon = Daemon::start(&house, &mut house.command("locid"));
-    for (name, mode) in [("", 0o755), ("run", 0o755), ("run/loci", 0o777), ("run/loci/locid.sock", 0o777)] {
+    for (name, mode) in
+        [("", 0o755), ("run", 0o755), ("run/loci", 0o777), ("run/loci/locid.sock", 0o777)]
+    {
         open(&house.path(name), mode);
     }
     let knock = |user: &str| {
         let mut probe = Command::new("setpriv");
-        probe.args([user, "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", KNOCK]).arg(house.path("run/loci/locid.sock"));
+        probe
+            .args([user, "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", KNOCK])
+            .arg(house.path("run/loci/locid.sock"));
         as_root(probe.current_dir("/"))
     };
     let Some((_, said)) = knock("--reuid=65534") else {
@@ -190,7 +215,11 @@ fn another_user_is_shown_the_door_though_every_mode_is_open() {
         return;
     };
     assert_eq!(said, "connected\n", "not one byte was answered");
-    assert!(daemon.log().contains("a connection of another user was closed uid=65534"), "{}", daemon.log());
+    assert!(
+        daemon.log().contains("a connection of another user was closed uid=65534"),
+        "{}",
+        daemon.log()
+    );
     let (_, said) = knock("--reuid=0").expect("is root");
     assert!(said.contains(r#""ok":true"#), "the probe itself works: {said}");
     open(&house.path("run/loci"), 0o700);

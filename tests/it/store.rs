@@ -8,9 +8,12 @@ fn the_same_fact_in_other_words_is_merged_and_a_changed_one_is_not() {
     let house = House::new();
     let mut agent = house.session();
     let first = agent.store("semantic", "The staging server runs on Debian 12");
-    let again = agent.store_with(json!({"content": "The staging server is running on Debian 12.", "type": "semantic"}));
+    let again = agent.store_with(
+        json!({"content": "The staging server is running on Debian 12.", "type": "semantic"}),
+    );
     assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &json!(first)));
-    let changed = agent.store_with(json!({"content": "The staging server runs on Debian 13", "type": "semantic"}));
+    let changed = agent
+        .store_with(json!({"content": "The staging server runs on Debian 13", "type": "semantic"}));
     assert_eq!(changed["deduplicated"], false);
     assert_eq!(changed["similar"], json!([first]));
 }
@@ -20,7 +23,9 @@ fn a_negation_of_a_fact_is_kept_beside_it() {
     let house = House::new();
     let mut agent = house.session();
     agent.store("semantic", "The user likes coriander in salads");
-    let reply = agent.store_with(json!({"content": "The user does not like coriander in salads", "type": "semantic"}));
+    let reply = agent.store_with(
+        json!({"content": "The user does not like coriander in salads", "type": "semantic"}),
+    );
     assert_eq!(reply["deduplicated"], false);
     assert_eq!(agent.recall("coriander").len(), 2);
 }
@@ -30,18 +35,24 @@ fn a_replaced_memory_is_gone_from_recall_and_kept_for_its_id() {
     let house = House::new();
     let mut agent = house.session();
     let old = agent.store("semantic", "Anna works at Initech");
-    let new = agent.store_with(json!({"content": "Anna works at Globex", "type": "semantic", "supersedes": old}));
+    let new = agent.store_with(
+        json!({"content": "Anna works at Globex", "type": "semantic", "supersedes": old}),
+    );
     assert_eq!(new["superseded"], json!(old));
     assert_eq!(agent.recall("Where does Anna work?"), ["Anna works at Globex"]);
     let shown = agent.call("recall_memory", json!({"ids": [old]})).expect("is shown");
-    assert_eq!((&shown["results"][0]["status"], &shown["results"][0]["superseded_by"]), (&json!("superseded"), &new["id"]));
+    assert_eq!(
+        (&shown["results"][0]["status"], &shown["results"][0]["superseded_by"]),
+        (&json!("superseded"), &new["id"])
+    );
 }
 
 #[test]
 fn the_answer_has_the_fields_of_the_specification() {
     let house = House::new();
     let mut agent = house.session();
-    let reply = agent.store_with(json!({"content": "Releases are cut on Thursdays", "type": "procedural"}));
+    let reply =
+        agent.store_with(json!({"content": "Releases are cut on Thursdays", "type": "procedural"}));
     let mut fields: Vec<&str> = reply.keys().map(String::as_str).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["deduplicated", "id", "superseded", "type"]);
@@ -52,9 +63,16 @@ fn a_long_text_is_found_by_what_its_end_says() {
     let house = House::new();
     house.configure("[retrieval]\nvector_weight = 1.0\n");
     let mut agent = house.session();
-    let filler = "The quarterly report lists revenue by region, with notes on currency and seasonality. ".repeat(40);
-    agent.store("episodic", &format!("{filler} {}", "The zoo's elephants have got a new swimming pool. ".repeat(16)));
-    let answer = agent.call("recall_memory", json!({"query": "Where do the elephants of the zoo bathe?"})).expect("is answered");
+    let filler =
+        "The quarterly report lists revenue by region, with notes on currency and seasonality. "
+            .repeat(40);
+    agent.store(
+        "episodic",
+        &format!("{filler} {}", "The zoo's elephants have got a new swimming pool. ".repeat(16)),
+    );
+    let answer = agent
+        .call("recall_memory", json!({"query": "Where do the elephants of the zoo bathe?"}))
+        .expect("is answered");
     let score = answer["results"][0]["score"].as_f64().expect("is found");
     assert!(score > 0.4, "the first 256 tokens alone have a cosine of about 0: {score}");
 }

@@ -17,7 +17,10 @@ fn who_sends_a_line_without_an_end_to_the_daemon_is_told_once_and_shown_the_door
     agent.store("semantic", "Stored beside a flood");
     let pid = daemon.pid().to_string();
     let (part, before) = (vec![b'y'; MIB], resident_kib(&pid));
-    for (start, id) in [(r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":""#, json!(7)), ("", Value::Null)] {
+    for (start, id) in [
+        (r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":""#, json!(7)),
+        ("", Value::Null),
+    ] {
         let mut flood = Peer::welcome(&house);
         flood.say(start.as_bytes());
         let taken = flood.pour(&part, 1024);
@@ -38,12 +41,20 @@ fn what_is_in_flight_when_a_line_without_an_end_comes_is_still_answered() {
     let house = House::without_model();
     let _daemon = Daemon::start(&house, &mut house.command("locid"));
     let mut peer = Peer::welcome(&house);
-    peer.call(1, "store_memory", &json!({"content": "Asked for in good order", "type": "semantic"}));
+    peer.call(
+        1,
+        "store_memory",
+        &json!({"content": "Asked for in good order", "type": "semantic"}),
+    );
     peer.pour(&vec![b'y'; MIB], 2);
     let answers: Vec<Value> = std::iter::from_fn(|| peer.receive()).collect();
     let stored = answers.iter().find(|answer| answer["id"] == 1).expect("is answered");
     assert_eq!(stored["result"]["structuredContent"]["deduplicated"], false, "{stored}");
-    assert_eq!(answers.iter().filter(|answer| answer["error"]["code"] == -32600).count(), 1, "{answers:?}");
+    assert_eq!(
+        answers.iter().filter(|answer| answer["error"]["code"] == -32600).count(),
+        1,
+        "{answers:?}"
+    );
     assert_eq!(house.session().recall("good order"), ["Asked for in good order"]);
 }
 
@@ -54,7 +65,10 @@ fn a_line_of_a_gibibyte_costs_a_session_its_answer_and_nothing_else() {
     agent.store("semantic", "Stored before the flood");
     let (daemon, shim) = (house.status()["pid"].clone(), agent.pid().to_string());
     let (part, before) = (vec![b'y'; MIB], resident_kib(&shim));
-    for (start, id) in [(r#"{"jsonrpc":"2.0","id":77,"method":"ping","params":{"x":""#, json!(77)), ("", Value::Null)] {
+    for (start, id) in [
+        (r#"{"jsonrpc":"2.0","id":77,"method":"ping","params":{"x":""#, json!(77)),
+        ("", Value::Null),
+    ] {
         agent.say(start.as_bytes());
         for _ in 0..1024 {
             agent.say(&part);
@@ -67,7 +81,11 @@ fn a_line_of_a_gibibyte_costs_a_session_its_answer_and_nothing_else() {
     println!("the shim has {before} KiB before, {after} KiB after");
     assert!(after < before + FLAT, "{before} KiB before, {after} KiB after");
     assert_eq!(agent.recall("flood"), ["Stored before the flood"]);
-    assert_eq!((&house.status()["pid"], sessions(&house)), (&daemon, 1), "neither connection nor daemon was lost");
+    assert_eq!(
+        (&house.status()["pid"], sessions(&house)),
+        (&daemon, 1),
+        "neither connection nor daemon was lost"
+    );
 }
 
 #[test]
@@ -75,10 +93,19 @@ fn the_longest_line_that_a_shim_passes_is_one_that_the_daemon_takes() {
     let house = House::without_model();
     let mut agent = house.session();
     agent.store("semantic", "So that the daemon is there");
-    let line = |fill: usize| format!(r#"{{"jsonrpc":"2.0","id":5,"method":"ping","params":{{"x":"{}"}}}}"#, "y".repeat(fill));
+    let line = |fill: usize| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":5,"method":"ping","params":{{"x":"{}"}}}}"#,
+            "y".repeat(fill)
+        )
+    };
     let longest = MIB - 1 - line(0).len();
     agent.send(&line(longest));
-    assert_eq!(agent.receive(), json!({"jsonrpc": "2.0", "id": 5, "result": {}}), "one byte less than 1 MiB, and the newline");
+    assert_eq!(
+        agent.receive(),
+        json!({"jsonrpc": "2.0", "id": 5, "result": {}}),
+        "one byte less than 1 MiB, and the newline"
+    );
     agent.send(&line(longest + 1));
     assert_eq!(agent.receive()["error"]["code"], -32600);
     agent.store("semantic", "The session goes on");
@@ -90,7 +117,8 @@ fn who_speaks_another_language_is_told_once_and_at_once() {
     let house = House::without_model();
     let _daemon = Daemon::start(&house, &mut house.command("locid"));
     let client_hello = b"\x16\x03\x01\x00\xc4\x01\x00\x00\xc0\x03\x03nothing here ends a line";
-    let hello_of_20_kb = [br#"{"loci":[1,1],"shim":""#.as_slice(), &"x".repeat(20_000).into_bytes()].concat();
+    let hello_of_20_kb =
+        [br#"{"loci":[1,1],"shim":""#.as_slice(), &"x".repeat(20_000).into_bytes()].concat();
     let foreign: [&[u8]; 7] = [
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         client_hello,
@@ -105,8 +133,14 @@ fn who_speaks_another_language_is_told_once_and_at_once() {
         let start = Instant::now();
         let mut peer = Peer::silent(&house);
         peer.say(words);
-        let answer = peer.receive().unwrap_or_else(|| panic!("not a word to {}", String::from_utf8_lossy(words)));
-        assert_eq!((&answer["ok"], &answer["error"]), (&json!(false), &json!("bad_hello")), "{answer}");
+        let answer = peer
+            .receive()
+            .unwrap_or_else(|| panic!("not a word to {}", String::from_utf8_lossy(words)));
+        assert_eq!(
+            (&answer["ok"], &answer["error"]),
+            (&json!(false), &json!("bad_hello")),
+            "{answer}"
+        );
         assert_eq!(peer.receive(), None, "and no more");
         assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     }

@@ -13,32 +13,56 @@ fn entity(agent: &mut Agent, name: &str, text: &str) -> String {
 fn a_graph_is_built_found_inspected_forgotten_and_restored() {
     let house = House::new();
     let mut agent = house.session();
-    let anna = entity(&mut agent, "Anna Kowalska", "The head of purchasing, trained as a carpenter");
+    let anna =
+        entity(&mut agent, "Anna Kowalska", "The head of purchasing, trained as a carpenter");
     let acme = entity(&mut agent, "Acme", "A maker of garden furniture in Lublin");
-    let said = agent.store("episodic", "Anna Kowalska told us on 2026-03-01 that she moved to Acme");
-    let made = agent.call("store_relation", json!({"subject_id": anna, "predicate": "works_at", "object_id": acme, "evidence": [said]}));
+    let said =
+        agent.store("episodic", "Anna Kowalska told us on 2026-03-01 that she moved to Acme");
+    let made = agent.call(
+        "store_relation",
+        json!({"subject_id": anna, "predicate": "works_at", "object_id": acme, "evidence": [said]}),
+    );
     assert_eq!(made.expect("is made")["created"], true);
 
-    let found = agent.call("recall_memory", json!({"query": "Who is the head of purchasing?", "type": "entity"})).expect("is answered");
+    let found = agent
+        .call("recall_memory", json!({"query": "Who is the head of purchasing?", "type": "entity"}))
+        .expect("is answered");
     let first = &found["results"][0];
     assert_eq!(first["id"], anna.as_str(), "{found}");
     assert_eq!(first["relations"][0]["predicate"], "works_at");
     assert_eq!(first["relations"][0]["object"]["id"], acme.as_str());
-    let by_name = agent.call("recall_memory", json!({"query": "What does Acme-alias do?"})).expect("is answered");
-    let found: Vec<&Value> = by_name["results"].as_array().expect("is a list").iter().map(|result| &result["id"]).collect();
+    let by_name = agent
+        .call("recall_memory", json!({"query": "What does Acme-alias do?"}))
+        .expect("is answered");
+    let found: Vec<&Value> = by_name["results"]
+        .as_array()
+        .expect("is a list")
+        .iter()
+        .map(|result| &result["id"])
+        .collect();
     assert!(found.contains(&&json!(acme)), "{by_name}");
 
-    let shown = agent.call("memory_inspect", json!({"memory_id": anna, "include_log": true})).expect("is shown");
+    let shown = agent
+        .call("memory_inspect", json!({"memory_id": anna, "include_log": true}))
+        .expect("is shown");
     assert_eq!(shown["mentioned_in"][0]["id"], said.as_str());
     let log = shown["log"].as_array().expect("is a list");
     assert!(log.iter().any(|line| line["operation"] == "relate"), "{log:?}");
     assert_eq!(log[0]["client"], "it 1", "who did it is told");
 
-    agent.call("forget_memory", json!({"memory_id": acme, "reason": "sold"})).expect("is forgotten");
+    agent
+        .call("forget_memory", json!({"memory_id": acme, "reason": "sold"}))
+        .expect("is forgotten");
     let without = agent.call("recall_memory", json!({"ids": [anna]})).expect("is shown");
     assert!(without["results"][0].get("relations").is_none(), "{without}");
-    assert_eq!(agent.call("forget_memory", json!({"memory_id": acme})).expect("is no fault")["already_forgotten"], true);
-    assert_eq!(agent.call("restore_memory", json!({"memory_id": acme})).expect("is back")["was"], "forgotten");
+    assert_eq!(
+        agent.call("forget_memory", json!({"memory_id": acme})).expect("is no fault")["already_forgotten"],
+        true
+    );
+    assert_eq!(
+        agent.call("restore_memory", json!({"memory_id": acme})).expect("is back")["was"],
+        "forgotten"
+    );
     let again = agent.call("recall_memory", json!({"ids": [anna]})).expect("is shown");
     assert_eq!(again["results"][0]["relations"][0]["object"]["id"], acme.as_str());
 }
@@ -74,7 +98,10 @@ fn stats_of_one_project_count_that_project() {
     here.store_with(json!({"content": "Of the shop", "type": "semantic", "group": "shop"}));
     here.store("semantic", "Of this project");
     let of_shop = here.call("memory_stats", json!({"group": "shop"})).expect("counts");
-    assert_eq!((&of_shop["active_memories"], &of_shop["by_type"]["semantic"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&of_shop["active_memories"], &of_shop["by_type"]["semantic"]),
+        (&json!(1), &json!(1))
+    );
     assert_eq!(here.call("memory_stats", json!({})).expect("counts")["active_memories"], 2);
 }
 
@@ -85,7 +112,9 @@ fn a_hard_forgotten_text_is_in_no_file_of_the_home() {
     let secret = "Quittenmarmelade";
     let id = agent.store("semantic", &format!("The password is {secret}"));
     agent.recall(secret);
-    agent.call("forget_memory", json!({"memory_id": id, "reason": format!("{secret} leaked")})).expect("is put aside");
+    agent
+        .call("forget_memory", json!({"memory_id": id, "reason": format!("{secret} leaked")}))
+        .expect("is put aside");
     assert!(!holding(&house, secret).is_empty(), "or this search finds nothing anyway");
     agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
     for needle in [secret.to_owned(), secret.to_lowercase()] {
@@ -105,7 +134,9 @@ fn holding(house: &House, needle: &str) -> Vec<std::path::PathBuf> {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if std::fs::read(&path).is_ok_and(|bytes| bytes.windows(needle.len()).any(|w| w == needle.as_bytes())) {
+            } else if std::fs::read(&path)
+                .is_ok_and(|bytes| bytes.windows(needle.len()).any(|w| w == needle.as_bytes()))
+            {
                 found.push(path);
             }
         }
@@ -122,22 +153,50 @@ fn resources_and_prompts_are_listed_and_read() {
     let own = listed["result"]["resources"][0]["uri"].as_str().expect("has a URI").to_owned();
     let brief = agent.request("resources/read", json!({"uri": own}));
     let text = brief["result"]["contents"][0]["text"].as_str().expect("is text");
-    assert!(text.starts_with("# What is known in project") && text.contains("Never deploy on Fridays"), "{text}");
+    assert!(
+        text.starts_with("# What is known in project") && text.contains("Never deploy on Fridays"),
+        "{text}"
+    );
     let templates = agent.request("resources/templates/list", json!({}));
-    let known: Vec<&Value> =
-        templates["result"]["resourceTemplates"].as_array().expect("is a list").iter().map(|t| &t["uriTemplate"]).collect();
+    let known: Vec<&Value> = templates["result"]["resourceTemplates"]
+        .as_array()
+        .expect("is a list")
+        .iter()
+        .map(|t| &t["uriTemplate"])
+        .collect();
     assert_eq!(known, ["loci://memory/{id}", "loci://group/{group}"]);
     let memory = agent.request("resources/read", json!({"uri": format!("loci://memory/{id}")}));
-    let whole: Value = serde_json::from_str(memory["result"]["contents"][0]["text"].as_str().expect("is text")).expect("is JSON");
+    let whole: Value =
+        serde_json::from_str(memory["result"]["contents"][0]["text"].as_str().expect("is text"))
+            .expect("is JSON");
     assert_eq!(whole["memory"]["content"], "Never deploy on Fridays");
-    for wrong in ["file:///etc/passwd", "loci://memory/nonsense", "loci://memory/01953a2b-7c1e-7000-8000-0123456789ab"] {
-        assert_eq!(agent.request("resources/read", json!({"uri": wrong}))["error"]["code"], -32002, "{wrong}");
+    for wrong in [
+        "file:///etc/passwd",
+        "loci://memory/nonsense",
+        "loci://memory/01953a2b-7c1e-7000-8000-0123456789ab",
+    ] {
+        assert_eq!(
+            agent.request("resources/read", json!({"uri": wrong}))["error"]["code"],
+            -32002,
+            "{wrong}"
+        );
     }
     let prompts = agent.request("prompts/list", json!({}));
-    let names: Vec<&Value> = prompts["result"]["prompts"].as_array().expect("is a list").iter().map(|p| &p["name"]).collect();
+    let names: Vec<&Value> = prompts["result"]["prompts"]
+        .as_array()
+        .expect("is a list")
+        .iter()
+        .map(|p| &p["name"])
+        .collect();
     assert_eq!(names, ["remember", "recall", "wrap_up"]);
-    let prompt = agent.request("prompts/get", json!({"name": "remember", "arguments": {"what": "tea at four"}}));
-    assert!(prompt["result"]["messages"][0]["content"]["text"].as_str().expect("is text").contains("tea at four"));
+    let prompt = agent
+        .request("prompts/get", json!({"name": "remember", "arguments": {"what": "tea at four"}}));
+    assert!(
+        prompt["result"]["messages"][0]["content"]["text"]
+            .as_str()
+            .expect("is text")
+            .contains("tea at four")
+    );
     assert_eq!(agent.request("prompts/get", json!({"name": "nothing"}))["error"]["code"], -32602);
 }
 
@@ -149,7 +208,11 @@ fn bad_arguments_of_the_tools_are_named() {
     for (tool, arguments, expected) in [
         ("forget_memory", json!({}), "invalid: memory_id is missing"),
         ("forget_memory", json!({"memory_id": "7"}), "invalid: memory_id is not a memory id"),
-        ("forget_memory", json!({"memory_id": id, "reason": "x".repeat(1001)}), "too_large: reason has 1001 characters"),
+        (
+            "forget_memory",
+            json!({"memory_id": id, "reason": "x".repeat(1001)}),
+            "too_large: reason has 1001 characters",
+        ),
         (
             "forget_memory",
             json!({"memory_id": id, "hard": true}),
@@ -160,8 +223,16 @@ fn bad_arguments_of_the_tools_are_named() {
             json!({"subject_id": id, "predicate": "is", "object_id": id}),
             "invalid: subject_id names a memory that is no entity",
         ),
-        ("memory_inspect", json!({"memory_id": id, "include_log": "yes"}), "invalid: include_log must be a boolean"),
-        ("store_memory", json!({"content": "x y", "type": "semantic", "expires_at": "soon"}), "invalid: expires_at must be a date"),
+        (
+            "memory_inspect",
+            json!({"memory_id": id, "include_log": "yes"}),
+            "invalid: include_log must be a boolean",
+        ),
+        (
+            "store_memory",
+            json!({"content": "x y", "type": "semantic", "expires_at": "soon"}),
+            "invalid: expires_at must be a date",
+        ),
         (
             "store_memory",
             json!({"content": "x y", "type": "semantic", "ttl_seconds": 0}),

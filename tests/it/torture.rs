@@ -35,17 +35,27 @@ fn killed_daemons_lose_and_double_nothing() {
         drop(acknowledge);
         let at_kills = kill_often(&house, kills, &stage, &acknowledged);
         stage.over.store(true, Ordering::Relaxed);
-        let stored: Vec<(String, String)> = workers.into_iter().flat_map(|w| w.join().expect("every call was answered")).collect();
+        let stored: Vec<(String, String)> =
+            workers.into_iter().flat_map(|w| w.join().expect("every call was answered")).collect();
         (stored, at_kills)
     });
     let average = at_kills.iter().sum::<usize>() as f64 / at_kills.len() as f64;
-    println!("{} kills, {} stores acknowledged, {average:.1} calls in flight at a kill", at_kills.len(), stored.len());
+    println!(
+        "{} kills, {} stores acknowledged, {average:.1} calls in flight at a kill",
+        at_kills.len(),
+        stored.len()
+    );
     assert!(average >= 1.0, "the kills hit nothing");
     check(&house, &stored);
 }
 
 /// Stores and recalls until it is over; the id and text of every store.
-fn work(number: usize, mut agent: Agent, stage: &Stage, acknowledge: &Sender<()>) -> Vec<(String, String)> {
+fn work(
+    number: usize,
+    mut agent: Agent,
+    stage: &Stage,
+    acknowledge: &Sender<()>,
+) -> Vec<(String, String)> {
     let mut stored = Vec::new();
     while !stage.over.load(Ordering::Relaxed) {
         let text = format!("Session {number} wrote entry {}", stored.len());
@@ -61,15 +71,24 @@ fn work(number: usize, mut agent: Agent, stage: &Stage, acknowledge: &Sender<()>
 }
 
 /// Kills the daemon after ever another number of acknowledged stores; the calls in flight at each kill.
-fn kill_often(house: &House, kills: usize, stage: &Stage, acknowledged: &Receiver<()>) -> Vec<usize> {
+fn kill_often(
+    house: &House,
+    kills: usize,
+    stage: &Stage,
+    acknowledged: &Receiver<()>,
+) -> Vec<usize> {
     let mut at_kills = Vec::new();
     for round in 0..kills {
         let quiet = 1 + (round * 7919) % 23;
         (0..quiet).for_each(|_| acknowledged.recv().expect("the sessions are at work"));
-        let pid = std::fs::read_to_string(house.path("run/loci/locid.lock")).expect("is there").trim().to_owned();
+        let pid = std::fs::read_to_string(house.path("run/loci/locid.lock"))
+            .expect("is there")
+            .trim()
+            .to_owned();
         at_kills.push(stage.in_flight.load(Ordering::Relaxed));
         // A daemon that is just being replaced has no process any more; the next round finds the new one.
-        let _ = Command::new("kill").args(["-9", &pid]).stderr(std::process::Stdio::null()).status();
+        let _ =
+            Command::new("kill").args(["-9", &pid]).stderr(std::process::Stdio::null()).status();
     }
     at_kills
 }
@@ -82,11 +101,16 @@ fn check(house: &House, stored: &[(String, String)]) {
     let counted = agent.call("memory_stats", json!({})).expect("counts");
     assert_eq!(counted["total_memories"], stored.len(), "nothing lost, nothing doubled");
     for batch in stored.chunks(50) {
-        let expected: HashMap<&str, &str> = batch.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+        let expected: HashMap<&str, &str> =
+            batch.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
         let ids: Vec<&&str> = expected.keys().collect();
-        let shown = agent.call("recall_memory", json!({"ids": ids, "token_budget": 1_000_000})).expect("are shown");
+        let shown = agent
+            .call("recall_memory", json!({"ids": ids, "token_budget": 1_000_000}))
+            .expect("are shown");
         let results = shown["results"].as_array().expect("has results");
         assert_eq!(results.len(), batch.len(), "{shown}");
-        assert!(results.iter().all(|r| expected[r["id"].as_str().expect("has an id")] == r["content"]));
+        assert!(
+            results.iter().all(|r| expected[r["id"].as_str().expect("has an id")] == r["content"])
+        );
     }
 }

@@ -19,7 +19,11 @@ fn export(house: &House, more: &[&str]) -> String {
 /// Imports a file and gives the report back, or what was said against it.
 fn import(house: &House, file: &str, more: &[&str]) -> Result<Value, String> {
     let output = house.loci(&[&["import", file, "--json"], more].concat());
-    if output.status.success() { Ok(serde_json::from_slice(&output.stdout).expect("is JSON")) } else { Err(text(&output.stderr)) }
+    if output.status.success() {
+        Ok(serde_json::from_slice(&output.stdout).expect("is JSON"))
+    } else {
+        Err(text(&output.stderr))
+    }
 }
 
 fn piped(house: &House, bytes: &[u8]) -> Output {
@@ -49,9 +53,13 @@ fn lived_in(house: &House) {
         .call("store_relation", json!({"subject_id": anna["id"], "predicate": "maintains", "object_id": pay["id"], "evidence": [first]}))
         .expect("is related");
     let gone = agent.store("semantic", "The password of the old server was on a note");
-    agent.call("forget_memory", json!({"memory_id": gone, "hard_delete": true})).expect("is removed");
+    agent
+        .call("forget_memory", json!({"memory_id": gone, "hard_delete": true}))
+        .expect("is removed");
     let aside = agent.store("procedural", "To deploy: ask Bert");
-    agent.call("forget_memory", json!({"memory_id": aside, "reason": "Bert has left"})).expect("is forgotten");
+    agent
+        .call("forget_memory", json!({"memory_id": aside, "reason": "Bert has left"}))
+        .expect("is forgotten");
     assert!(!agent.recall("who maintains the payment service").is_empty());
 }
 
@@ -64,10 +72,17 @@ fn a_store_that_moved_house_is_the_same_byte_for_byte() {
     assert!(written.status.success(), "{}", text(&written.stderr));
     assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
     let first = std::fs::read_to_string(&file).expect("is text");
-    assert!(!first.contains("password") && first.contains("tombstone"), "what was removed for good is not in it");
+    assert!(
+        !first.contains("password") && first.contains("tombstone"),
+        "what was removed for good is not in it"
+    );
     assert!(first.contains("\"access_count\":1"), "what was recalled a moment ago is counted");
     let report = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
-    assert_eq!((&report["added"], &report["skipped"], &report["refused"]), (&json!(6), &json!(0), &json!(0)), "{report}");
+    assert_eq!(
+        (&report["added"], &report["skipped"], &report["refused"]),
+        (&json!(6), &json!(0), &json!(0)),
+        "{report}"
+    );
     assert_eq!(export(&new, &["--vectors"]), first);
     let again = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
     assert_eq!(
@@ -77,7 +92,10 @@ fn a_store_that_moved_house_is_the_same_byte_for_byte() {
     );
     assert_eq!(export(&new, &["--vectors"]), first);
     let mut agent = new.session();
-    assert_eq!(agent.recall("on which day do we ship?")[0], "The release train leaves on Thursdays");
+    assert_eq!(
+        agent.recall("on which day do we ship?")[0],
+        "The release train leaves on Thursdays"
+    );
 }
 
 #[test]
@@ -88,7 +106,11 @@ fn without_vectors_they_are_made_anew_and_a_document_is_taken_too() {
     assert!(!lines.contains("\"vector\""));
     let document = export(&old, &["--format", "json"]);
     assert_eq!(
-        serde_json::from_str::<Value>(&document).expect("is one document")["records"].as_array().expect("is a list").len() + 1,
+        serde_json::from_str::<Value>(&document).expect("is one document")["records"]
+            .as_array()
+            .expect("is a list")
+            .len()
+            + 1,
         lines.lines().count()
     );
     let file = new.path("memories.json");
@@ -99,9 +121,14 @@ fn without_vectors_they_are_made_anew_and_a_document_is_taken_too() {
     let begun = std::time::Instant::now();
     let found = std::iter::repeat_with(|| begun.elapsed().as_secs() < 30)
         .take_while(|in_time| *in_time)
-        .any(|_| agent.call("memory_stats", json!({})).expect("counts")["without_vector"] == json!(0));
+        .any(|_| {
+            agent.call("memory_stats", json!({})).expect("counts")["without_vector"] == json!(0)
+        });
     assert!(found, "every active memory got its vectors");
-    assert_eq!(agent.recall("on which day do we ship?")[0], "The release train leaves on Thursdays");
+    assert_eq!(
+        agent.recall("on which day do we ship?")[0],
+        "The release train leaves on Thursdays"
+    );
 }
 
 #[test]
@@ -118,19 +145,32 @@ fn what_is_no_export_is_refused_in_words_and_leaves_nothing() {
     assert!(refused(b"").contains("the file is empty"));
     assert!(refused(b"hello\n").contains("line 1 is no JSON object"));
     assert!(refused(&[0x1f, 0x8b, 8, 0]).contains("gunzip"));
-    assert!(refused(before.replacen("\"version\":1", "\"version\":2", 1).as_bytes()).contains("reads version 1"));
+    assert!(
+        refused(before.replacen("\"version\":1", "\"version\":2", 1).as_bytes())
+            .contains("reads version 1")
+    );
     assert!(refused(&before.as_bytes()[..before.len() - 5]).contains("ends too early"));
     let zeros = vec![0; 64 << 20];
     assert!(refused(&zeros).contains("line 1 is longer than 1048576 bytes"));
-    assert!(refused(&[b"{\"loci\":\"export\",\"version\":1}\n", &zeros[..]].concat()).contains("line 2 is longer than"));
+    assert!(
+        refused(&[b"{\"loci\":\"export\",\"version\":1}\n", &zeros[..]].concat())
+            .contains("line 2 is longer than")
+    );
     let wrong = before.replacen("\"confidence\":1.0", "\"confidence\":7", 1);
-    assert!(refused(wrong.as_bytes()).contains("line 3 cannot be read: must be a number from 0 to 1"));
-    let folder = import(&house, house.path("project").to_str().expect("is text"), &[]).expect_err("is refused");
+    assert!(
+        refused(wrong.as_bytes()).contains("line 3 cannot be read: must be a number from 0 to 1")
+    );
+    let folder = import(&house, house.path("project").to_str().expect("is text"), &[])
+        .expect_err("is refused");
     assert!(folder.contains("is a folder"), "{folder}");
     let endless = import(&house, "/dev/zero", &[]).expect_err("is refused");
     assert!(endless.contains("line 1 is longer than"), "{endless}");
     assert_eq!(export(&house, &[]), before, "nothing of all this was imported");
-    let left: Vec<_> = std::fs::read_dir(house.path(".loci")).expect("is readable").filter_map(Result::ok).map(|f| f.file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(house.path(".loci"))
+        .expect("is readable")
+        .filter_map(Result::ok)
+        .map(|f| f.file_name())
+        .collect();
     assert!(!left.iter().any(|name| text(name.as_encoded_bytes()).starts_with(".tmp")), "{left:?}");
 }
 
@@ -149,7 +189,11 @@ fn bad_lines_are_left_out_and_listed_and_a_pipe_is_read() {
     writer.join().expect("is written");
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(said.contains("5 memories are new") && said.contains("1 lines were left out:\n  line 8: cannot be read: must be"), "{said}");
+    assert!(
+        said.contains("5 memories are new")
+            && said.contains("1 lines were left out:\n  line 8: cannot be read: must be"),
+        "{said}"
+    );
     assert!(new.loci(&["ctl", "status"]).status.success());
 }
 
@@ -169,8 +213,11 @@ fn an_export_replaces_and_follows_nothing() {
     assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), "mine");
     assert!(run(&[&path("there"), "--force"]).status.success());
     assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), export(&house, &[]));
-    let full =
-        house.command("loci").arg("export").stdout(std::fs::File::options().write(true).open("/dev/full").expect("is there")).output();
+    let full = house
+        .command("loci")
+        .arg("export")
+        .stdout(std::fs::File::options().write(true).open("/dev/full").expect("is there"))
+        .output();
     let full = full.expect("runs");
     assert_eq!(full.status.code(), Some(1));
     assert!(text(&full.stderr).contains("No space left"), "{}", text(&full.stderr));
@@ -187,5 +234,9 @@ fn an_import_is_one_act_that_sessions_see_at_once() {
     let report = import(&new, file.to_str().expect("is text"), &[]).expect("is imported");
     assert!(report["act"].is_i64(), "{report}");
     assert_eq!(agent.recall("release train").len(), 1, "the sessions see it at once");
-    assert_eq!(export(&new, &[]).matches("\"operation\":\"import\"").count(), 0, "what importing wrote is not exported");
+    assert_eq!(
+        export(&new, &[]).matches("\"operation\":\"import\"").count(),
+        0,
+        "what importing wrote is not exported"
+    );
 }

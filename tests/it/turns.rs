@@ -16,7 +16,9 @@ fn hold(house: &House) -> Connection {
 fn send(agent: &mut Agent, id: usize, text: &str, token: Option<&str>) {
     let meta = token.map_or(json!({}), |token| json!({"progressToken": token}));
     let params = json!({"name": "store_memory", "arguments": {"content": text, "type": "semantic"}, "_meta": meta});
-    agent.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string());
+    agent.send(
+        &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string(),
+    );
 }
 
 #[test]
@@ -28,7 +30,11 @@ fn a_slow_call_tells_its_progress_to_who_asked_for_it() {
     send(&mut agent, 100, "Slow", Some("t"));
     for expected in [1.0, 2.0] {
         let told = agent.message();
-        assert_eq!((&told["method"], &told["params"]["progressToken"]), (&json!("notifications/progress"), &json!("t")), "{told}");
+        assert_eq!(
+            (&told["method"], &told["params"]["progressToken"]),
+            (&json!("notifications/progress"), &json!("t")),
+            "{told}"
+        );
         assert_eq!(told["params"]["progress"], expected);
     }
     drop(held);
@@ -61,10 +67,18 @@ fn an_id_that_is_used_again_while_it_waits_is_refused_by_the_shim_and_never_mixe
     send(&mut agent, 100, "The first of its id", None);
     send(&mut agent, 100, "The second of its id", None);
     let refused = agent.receive();
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(100), &json!(-32600)), "{refused}");
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!(100), &json!(-32600)),
+        "{refused}"
+    );
     drop(held);
     let answer = agent.receive();
-    assert_eq!((&answer["id"], &answer["result"]["structuredContent"]["deduplicated"]), (&json!(100), &json!(false)), "{answer}");
+    assert_eq!(
+        (&answer["id"], &answer["result"]["structuredContent"]["deduplicated"]),
+        (&json!(100), &json!(false)),
+        "{answer}"
+    );
     assert_eq!(agent.recall("of its id"), ["The first of its id"], "the second had no effect");
 }
 
@@ -78,12 +92,22 @@ fn an_id_that_a_peer_uses_again_while_it_waits_is_refused_by_the_daemon_too() {
         peer.call(5, "store_memory", &json!({"content": text, "type": "semantic"}));
     }
     let refused = peer.receive().expect("is answered");
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(5), &json!(-32600)), "{refused}");
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!(5), &json!(-32600)),
+        "{refused}"
+    );
     drop(held);
-    assert_eq!(peer.receive().expect("is answered")["result"]["structuredContent"]["deduplicated"], false);
+    assert_eq!(
+        peer.receive().expect("is answered")["result"]["structuredContent"]["deduplicated"],
+        false
+    );
     assert_eq!(house.session().recall("of its id"), ["The first of its id"]);
     peer.call(5, "memory_stats", &json!({}));
-    assert!(peer.receive().expect("is answered")["result"].is_object(), "once it is answered the id is free again");
+    assert!(
+        peer.receive().expect("is answered")["result"].is_object(),
+        "once it is answered the id is free again"
+    );
 }
 
 #[test]
@@ -93,7 +117,9 @@ fn a_session_that_sends_everything_at_once_does_not_crowd_out_another() {
     for agent in [&mut greedy, &mut modest] {
         agent.recall("so that both are connected and the model is warm");
     }
-    let long = "This is one of many notes that take the model a while to read, since it goes on and on. ".repeat(60);
+    let long =
+        "This is one of many notes that take the model a while to read, since it goes on and on. "
+            .repeat(60);
     for id in 0..16 {
         send(&mut greedy, 1000 + id, &format!("{id} {long}"), None);
     }
@@ -102,7 +128,8 @@ fn a_session_that_sends_everything_at_once_does_not_crowd_out_another() {
         let answer = modest.receive();
         (modest, answer, Instant::now())
     });
-    let done: Vec<Instant> = (0..16).map(|_| drop(greedy.receive())).map(|()| Instant::now()).collect();
+    let done: Vec<Instant> =
+        (0..16).map(|_| drop(greedy.receive())).map(|()| Instant::now()).collect();
     let (_modest, answer, at) = modest_done.join().expect("is answered");
     assert_eq!(answer["id"], 2000);
     let after = done.iter().filter(|when| **when > at).count();
@@ -114,7 +141,9 @@ fn a_thousand_calls_without_reading_are_all_answered_in_the_end() {
     let house = House::without_model();
     let mut agent = house.session();
     agent.store("semantic", "Something to count");
-    let line = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "memory_stats"}}).to_string();
+    let line = |id: usize| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "memory_stats"}}).to_string()
+    };
     let sender = agent.send_from_a_thread((5000..6000).map(line).collect());
     let mut answered: Vec<Value> = (0..1000).map(|_| agent.receive()["id"].clone()).collect();
     sender.join().expect("everything was taken");
@@ -132,7 +161,10 @@ fn an_agent_that_stores_the_same_again_and_again_is_told_to_stop() {
     let said = outcomes[20].as_ref().expect_err("is busy");
     assert!(said.starts_with("busy: ") && said.contains("retry_after"), "{said}");
     let shown = agent.call("recall_memory", json!({"query": "same"})).expect("goes on");
-    assert_eq!((&shown["total_matched"], &shown["results"][0]["confidence"]), (&json!(1), &json!(1.0)));
+    assert_eq!(
+        (&shown["total_matched"], &shown["results"][0]["confidence"]),
+        (&json!(1), &json!(1.0))
+    );
 }
 
 #[test]

@@ -21,18 +21,30 @@ fn a_database_of_schema_1_becomes_one_of_today_with_all_that_it_held() {
     unpack(SCHEMA_1, &path);
     let mut agent = house.session();
     let stats = agent.call("memory_stats", json!({})).expect("counts");
-    assert_eq!((&stats["total_memories"], &stats["active_memories"], &stats["without_vector"]), (&json!(6), &json!(5), &json!(0)));
+    assert_eq!(
+        (&stats["total_memories"], &stats["active_memories"], &stats["without_vector"]),
+        (&json!(6), &json!(5), &json!(0))
+    );
     assert_eq!(agent.recall("closing time")[0], "The shop closes at eight in the evening");
     // Its words are read in the background; from then on the soft ranking gives such a match more than half and half can.
     let of_best = |answer: Value| answer["results"][0]["score"].as_f64();
-    let mut scores = (0..3000).map(|_| of_best(agent.call("recall_memory", json!({"query": "closing time"})).expect("is answered")));
+    let mut scores = (0..3000).map(|_| {
+        of_best(agent.call("recall_memory", json!({"query": "closing time"})).expect("is answered"))
+    });
     assert!(scores.any(|score| score > Some(1.0)), "the words were not read: {}", house.log());
-    let found = agent.call("recall_memory", json!({"query": "AK", "type": "entity"})).expect("is answered");
+    let found =
+        agent.call("recall_memory", json!({"query": "AK", "type": "entity"})).expect("is answered");
     assert_eq!(contents(&found), ["Anna Kowalska runs the shop"], "its names are known at once");
     let id = &found["results"][0]["id"];
-    let shown = agent.call("memory_inspect", json!({"memory_id": id, "include_log": true})).expect("is shown");
+    let shown = agent
+        .call("memory_inspect", json!({"memory_id": id, "include_log": true}))
+        .expect("is shown");
     assert_eq!(shown["log"][0]["operation"], "create");
-    assert_eq!(shown["mentioned_in"].as_array().map(Vec::len), Some(1), "mentions are found in what was stored before");
+    assert_eq!(
+        shown["mentioned_in"].as_array().map(Vec::len),
+        Some(1),
+        "mentions are found in what was stored before"
+    );
     agent.call("forget_memory", json!({"memory_id": id})).expect("is forgotten");
     agent.call("restore_memory", json!({"memory_id": id})).expect("is back");
 }

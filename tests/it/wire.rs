@@ -94,7 +94,9 @@ pub fn connections(house: &House) -> usize {
     let folder = house.path("").to_string_lossy().into_owned();
     let all = std::fs::read_to_string("/proc/net/unix").expect("is told");
     // Number, references, protocol, flags, type, state, inode, path; the third state is that of a connection.
-    let is_one = |fields: &[&str]| fields.get(5) == Some(&"03") && fields.get(7).is_some_and(|path| path.starts_with(&folder));
+    let is_one = |fields: &[&str]| {
+        fields.get(5) == Some(&"03") && fields.get(7).is_some_and(|path| path.starts_with(&folder))
+    };
     all.lines().filter(|line| is_one(&line.split_whitespace().collect::<Vec<_>>())).count()
 }
 
@@ -106,7 +108,8 @@ pub fn descriptors(pid: &str) -> Option<usize> {
 /// Hundredths of a second of a core that a process has used.
 pub fn cpu_ticks(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("is running");
-    let fields: Vec<&str> = stat.rsplit(')').next().expect("has fields").split_whitespace().collect();
+    let fields: Vec<&str> =
+        stat.rsplit(')').next().expect("has fields").split_whitespace().collect();
     fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("is a number")).sum()
 }
 
@@ -129,7 +132,11 @@ impl Peer {
     /// The same by a shim that speaks these protocols.
     pub fn greet_as(house: &House, loci: (u32, u32)) -> (Self, Value) {
         let mut peer = Self::silent(house);
-        let session = hello::Session { id: "wire".to_owned(), pid: std::process::id(), ..hello::Session::default() };
+        let session = hello::Session {
+            id: "wire".to_owned(),
+            pid: std::process::id(),
+            ..hello::Session::default()
+        };
         let hello = Hello { loci, shim: "wire".to_owned(), session };
         peer.send(&serde_json::to_value(hello).expect("is JSON"));
         let answer = peer.receive().expect("is answered");
@@ -169,7 +176,10 @@ impl Peer {
         let mut line = String::new();
         match self.0.read_line(&mut line) {
             Ok(0) => None,
-            Ok(_) => Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("half a line: {} bytes", line.len()))),
+            Ok(_) => Some(
+                serde_json::from_str(&line)
+                    .unwrap_or_else(|_| panic!("half a line: {} bytes", line.len())),
+            ),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
             Err(error) => panic!("neither a line nor the end: {error}"),
         }

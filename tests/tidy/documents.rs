@@ -35,10 +35,12 @@ fn differences(known: &BTreeSet<String>, told: &BTreeSet<String>) -> Vec<String>
 
 #[test]
 fn every_variable_is_told() {
-    let made_up = [Source::new("shim/src/a.rs", "var(\"LOCI_HOME\"); hint(\"Set LOCI_DB\"); // LOCI_GROUP")];
+    let made_up =
+        [Source::new("shim/src/a.rs", "var(\"LOCI_HOME\"); hint(\"Set LOCI_DB\"); // LOCI_GROUP")];
     assert_eq!(read_by(&made_up), BTreeSet::from(["LOCI_HOME".to_owned()]));
     assert_eq!(differences(&read_by(&made_up), &told("| `LOCI_CELLAR` | nobody |")).len(), 2);
-    let told: BTreeSet<String> = told(&read(PAGE)).into_iter().filter(|name| is_variable(name)).collect();
+    let told: BTreeSet<String> =
+        told(&read(PAGE)).into_iter().filter(|name| is_variable(name)).collect();
     let rule = "docs/configuration.md has one row for every variable LOCI_… that the code reads: who reads it, and when.";
     keep(rule, &differences(&read_by(&sources()), &told));
 }
@@ -46,16 +48,30 @@ fn every_variable_is_told() {
 /// The keys of the example, those that are commented out included, as `section.key`.
 fn keys(example: &str) -> BTreeSet<String> {
     let is_key = |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
-    let uncommented = |line| str::strip_prefix(line, "# ").filter(|rest| is_key(rest)).unwrap_or(line);
-    let table: Table = example.lines().map(uncommented).collect::<Vec<_>>().join("\n").parse().expect("the example parses");
-    let sections = table.iter().filter_map(|(section, value)| value.as_table().map(|keys| (section, keys)));
-    sections.flat_map(|(section, keys)| keys.keys().map(move |key| format!("{section}.{key}"))).collect()
+    let uncommented =
+        |line| str::strip_prefix(line, "# ").filter(|rest| is_key(rest)).unwrap_or(line);
+    let table: Table = example
+        .lines()
+        .map(uncommented)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .parse()
+        .expect("the example parses");
+    let sections =
+        table.iter().filter_map(|(section, value)| value.as_table().map(|keys| (section, keys)));
+    sections
+        .flat_map(|(section, keys)| keys.keys().map(move |key| format!("{section}.{key}")))
+        .collect()
 }
 
 #[test]
 fn every_key_is_told() {
-    assert_eq!(keys("# A file = x.\n[a]\nb = 1 # one\n# c = \"x\"\n"), BTreeSet::from(["a.b".to_owned(), "a.c".to_owned()]));
-    let told: BTreeSet<String> = told(&read(PAGE)).into_iter().filter(|name| name.contains('.')).collect();
+    assert_eq!(
+        keys("# A file = x.\n[a]\nb = 1 # one\n# c = \"x\"\n"),
+        BTreeSet::from(["a.b".to_owned(), "a.c".to_owned()])
+    );
+    let told: BTreeSet<String> =
+        told(&read(PAGE)).into_iter().filter(|name| name.contains('.')).collect();
     let rule = "docs/configuration.md has one row for every key of config.example.toml.";
     keep(rule, &differences(&keys(&read("config.example.toml")), &told));
 }
@@ -69,7 +85,8 @@ fn fields(code: &str) -> BTreeSet<String> {
             section = Some(name);
         } else if line == "}" {
             section = None;
-        } else if let Some((name, kind)) = line.strip_prefix("    pub ").and_then(|rest| rest.split_once(": "))
+        } else if let Some((name, kind)) =
+            line.strip_prefix("    pub ").and_then(|rest| rest.split_once(": "))
             && let Some(section) = section
             && !kind.contains("Table")
         {
@@ -84,5 +101,8 @@ fn every_key_of_the_code_is_in_the_example() {
     let made_up = "/// `[a]`\npub struct A {\n    /// One.\n    pub b: i64,\n    pub c: Option<toml::Table>,\n}\npub struct D {\n    pub e: i64,\n}\n";
     assert_eq!(fields(made_up), BTreeSet::from(["a.b".to_owned()]));
     let rule = "config.example.toml shows every key of daemon/src/config.rs; one without a default is commented out.";
-    keep(rule, &differences(&fields(&read("daemon/src/config.rs")), &keys(&read("config.example.toml"))));
+    keep(
+        rule,
+        &differences(&fields(&read("daemon/src/config.rs")), &keys(&read("config.example.toml"))),
+    );
 }

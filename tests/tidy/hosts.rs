@@ -18,7 +18,8 @@ const HOSTS: [(&str, &str); 9] = [
 
 fn names_a_registry(file: &File) -> Vec<String> {
     let text = file.text().to_ascii_lowercase();
-    let found = HOSTS.iter().map(|(name, end)| format!("{name}.{end}")).filter(|host| text.contains(host));
+    let found =
+        HOSTS.iter().map(|(name, end)| format!("{name}.{end}")).filter(|host| text.contains(host));
     found.map(|host| format!("{}: {host}", file.path)).collect()
 }
 
@@ -26,7 +27,14 @@ fn names_a_registry(file: &File) -> Vec<String> {
 fn no_file_names_the_host_of_a_registry() {
     let file = |text: String| File { path: "a.sh".to_owned(), bytes: text.into_bytes() };
     for (name, end) in HOSTS {
-        assert_eq!(names_a_registry(&file(format!("pip --index HTTPS://files.{}.{end}/x", name.to_uppercase()))).len(), 1);
+        assert_eq!(
+            names_a_registry(&file(format!(
+                "pip --index HTTPS://files.{}.{end}/x",
+                name.to_uppercase()
+            )))
+            .len(),
+            1
+        );
     }
     assert!(names_a_registry(&file("cargo and pip know where to ask".to_owned())).is_empty());
     let rule = "No file names the host of a package registry: cargo, pip and npm know where to ask, and where somebody has set them \

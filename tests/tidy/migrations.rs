@@ -41,14 +41,21 @@ fn changed(found: &[File], frozen: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn migrations_are_frozen() {
-    let file = |name: &str, text: &str| File { path: format!("{FOLDER}{name}"), bytes: text.as_bytes().to_vec() };
+    let file = |name: &str, text: &str| File {
+        path: format!("{FOLDER}{name}"),
+        bytes: text.as_bytes().to_vec(),
+    };
     let known = sha256(b"one");
     let frozen = [("1.sql", known.as_str())];
     assert!(changed(&[file("1.sql", "one")], &frozen).is_empty());
     assert!(changed(&[file("1.sql", "One")], &frozen)[0].contains("was changed"));
-    assert!(changed(&[file("1.sql", "one"), file("2.sql", "two")], &frozen)[0].contains("not on the list"));
+    assert!(
+        changed(&[file("1.sql", "one"), file("2.sql", "two")], &frozen)[0]
+            .contains("not on the list")
+    );
     assert!(changed(&[], &frozen)[0].contains("is gone"));
-    let found: Vec<File> = files().into_iter().filter(|file| file.path.starts_with(FOLDER)).collect();
+    let found: Vec<File> =
+        files().into_iter().filter(|file| file.path.starts_with(FOLDER)).collect();
     let rule = "A migration never changes once it is released: databases that it has made would differ from those that it makes now. \
                 Write the next one beside it, and add its SHA-256 to FROZEN of tests/tidy/migrations.rs.";
     keep(rule, &changed(&found, &FROZEN));

@@ -80,7 +80,11 @@ impl Tokens<'_> {
 
     fn expect(&mut self, expected: &Token) -> Result<(), String> {
         let found = self.next()?;
-        if found == *expected { Ok(()) } else { Err(format!("{expected:?} was expected, not {found:?}")) }
+        if found == *expected {
+            Ok(())
+        } else {
+            Err(format!("{expected:?} was expected, not {found:?}"))
+        }
     }
 
     /// The text up to the end of its element.
@@ -108,7 +112,11 @@ fn value(opening: Token, rest: &mut Tokens<'_>) -> Result<Value, String> {
         Token::Single(name) if name == "false" => Ok(Value::Flag(false)),
         Token::Open(name) => match name.as_str() {
             "string" => rest.text("string").map(Value::Text),
-            "integer" => rest.text("integer")?.parse().map(Value::Whole).map_err(|_| "an integer is none".to_owned()),
+            "integer" => rest
+                .text("integer")?
+                .parse()
+                .map(Value::Whole)
+                .map_err(|_| "an integer is none".to_owned()),
             "array" => list(rest).map(Value::List),
             "dict" => table(rest).map(Value::Table),
             other => Err(format!("<{other}> is no value")),
@@ -155,7 +163,8 @@ mod tests {
                     <integer>63</integer></array><key>B</key><dict><key>C</key><false/></dict></dict></plist>\n";
         let inner = BTreeMap::from([("C".to_owned(), Value::Flag(false))]);
         let list = Value::List(vec![Value::Text("x && y".to_owned()), Value::Whole(63)]);
-        let expected = BTreeMap::from([("A".to_owned(), list), ("B".to_owned(), Value::Table(inner))]);
+        let expected =
+            BTreeMap::from([("A".to_owned(), list), ("B".to_owned(), Value::Table(inner))]);
         assert_eq!(parse(text), Ok(Value::Table(expected)));
     }
 

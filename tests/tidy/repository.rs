@@ -25,7 +25,8 @@ pub fn root() -> PathBuf {
 
 /// The text of one file.
 pub fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path} cannot be read: {error}"))
+    fs::read_to_string(root().join(path))
+        .unwrap_or_else(|error| panic!("{path} cannot be read: {error}"))
 }
 
 /// Every file, sorted by path.
@@ -39,12 +40,16 @@ pub fn files() -> Vec<File> {
 
 /// Every Rust file.
 pub fn sources() -> Vec<Source> {
-    let is_rust = |file: &File| Path::new(&file.path).extension().is_some_and(|extension| extension == "rs");
-    rust::sources(files().into_iter().filter(is_rust).map(|file| (file.path.clone(), file.text())).collect())
+    let is_rust =
+        |file: &File| Path::new(&file.path).extension().is_some_and(|extension| extension == "rs");
+    rust::sources(
+        files().into_iter().filter(is_rust).map(|file| (file.path.clone(), file.text())).collect(),
+    )
 }
 
 fn collect(folder: &str, ignored: &Ignored, files: &mut Vec<File>) {
-    let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder} cannot be read: {error}"));
+    let entries = fs::read_dir(root().join(folder))
+        .unwrap_or_else(|error| panic!("{folder} cannot be read: {error}"));
     for entry in entries {
         let entry = entry.expect("the folder can be listed");
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -68,7 +73,8 @@ struct Ignored(Vec<String>);
 
 impl Ignored {
     fn parse(text: &str) -> Self {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         Self(lines.map(|line| line.trim_end_matches('/').to_owned()).collect())
     }
 
@@ -92,7 +98,11 @@ fn ignored_files_are_no_files_of_the_repository() {
 fn the_files_of_the_repository_are_found() {
     let paths: Vec<String> = files().into_iter().map(|file| file.path).collect();
     for known in ["Cargo.toml", ".gitignore", "tests/tidy/repository.rs", "engine/src/lib.rs"] {
-        assert!(paths.iter().any(|path| path == known), "{known} is not among {} files", paths.len());
+        assert!(
+            paths.iter().any(|path| path == known),
+            "{known} is not among {} files",
+            paths.len()
+        );
     }
     assert!(!paths.iter().any(|path| path.starts_with(".git/") || path.starts_with("target/")));
 }

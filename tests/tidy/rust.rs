@@ -30,12 +30,20 @@ impl Source {
 
     /// The same, without test code.
     pub fn product_lines_with(&self, words: &[&str]) -> Vec<usize> {
-        self.places(words).into_iter().filter(|at| !self.is_test(*at)).map(|at| self.line(at)).collect()
+        self.places(words)
+            .into_iter()
+            .filter(|at| !self.is_test(*at))
+            .map(|at| self.line(at))
+            .collect()
     }
 
     /// The same, in test code alone.
     pub fn test_lines_with(&self, words: &[&str]) -> Vec<usize> {
-        self.places(words).into_iter().filter(|at| self.is_test(*at)).map(|at| self.line(at)).collect()
+        self.places(words)
+            .into_iter()
+            .filter(|at| self.is_test(*at))
+            .map(|at| self.line(at))
+            .collect()
     }
 
     /// What follows a word in the code, up to the end of its line.
@@ -51,13 +59,17 @@ impl Source {
 
     /// Every part of the file's path, and every module that is declared in it.
     pub fn modules(&self) -> Vec<String> {
-        let declared = self.after("mod").into_iter().map(|(_, rest)| name_at_start(rest.trim_start()).to_owned());
+        let declared = self
+            .after("mod")
+            .into_iter()
+            .map(|(_, rest)| name_at_start(rest.trim_start()).to_owned());
         let parts = self.path.split('/').map(|part| part.trim_end_matches(".rs").to_owned());
         parts.chain(declared).collect()
     }
 
     fn places(&self, words: &[&str]) -> Vec<usize> {
-        let mut places: Vec<usize> = words.iter().flat_map(|word| occurrences(&self.code, word)).collect();
+        let mut places: Vec<usize> =
+            words.iter().flat_map(|word| occurrences(&self.code, word)).collect();
         places.sort_unstable();
         places
     }
@@ -86,11 +98,16 @@ impl Source {
 
 /// All files, each knowing which part of it is test code.
 pub fn sources(files: Vec<(String, String)>) -> Vec<Source> {
-    let mut sources: Vec<Source> = files.into_iter().map(|(path, text)| Source::new(&path, &text)).collect();
+    let mut sources: Vec<Source> =
+        files.into_iter().map(|(path, text)| Source::new(&path, &text)).collect();
     let modules: Vec<String> = sources.iter().flat_map(Source::test_modules).collect();
-    let of_module = |path: &str, module: &str| path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'));
+    let of_module = |path: &str, module: &str| {
+        path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+    };
     for source in &mut sources {
-        if source.path.starts_with("tests/") || modules.iter().any(|module| of_module(&source.path, module)) {
+        if source.path.starts_with("tests/")
+            || modules.iter().any(|module| of_module(&source.path, module))
+        {
             source.tests = std::iter::once(0..source.code.len()).collect();
         }
     }
@@ -145,7 +162,8 @@ fn item_length(code: &str) -> usize {
 
 /// The code with comments and literals blanked, and the literals.
 fn take_apart(text: &str) -> (String, Vec<(usize, String)>) {
-    let mut scan = Scan { rest: text, code: String::with_capacity(text.len()), literals: Vec::new() };
+    let mut scan =
+        Scan { rest: text, code: String::with_capacity(text.len()), literals: Vec::new() };
     while let Some(c) = scan.rest.chars().next() {
         let raw = raw_quotes(scan.rest).filter(|_| !scan.code.ends_with(is_name));
         if scan.rest.starts_with("//") {
@@ -247,27 +265,45 @@ mod tests {
 
     #[test]
     fn comments_and_literals_are_no_code_and_lines_keep_their_numbers() {
-        let text =
-            "// one\n/* two /* three */ */ let a = \"four \\\" \nfive\"; let b = '\"'; let c: &'a str = r#\"six \" seven\"#; eight\n";
+        let text = "// one\n/* two /* three */ */ let a = \"four \\\" \nfive\"; let b = '\"'; let c: &'a str = r#\"six \" seven\"#; eight\n";
         let source = Source::new("a.rs", text);
         for gone in ["one", "two", "three", "four", "five", "six", "seven"] {
-            assert_eq!(source.lines_with(&[gone]), Vec::<usize>::new(), "{gone} in {}", source.code);
+            assert_eq!(
+                source.lines_with(&[gone]),
+                Vec::<usize>::new(),
+                "{gone} in {}",
+                source.code
+            );
         }
         assert_eq!(source.lines_with(&["eight"]), [3]);
-        assert_eq!(source.literals(), [(2, "four \\\" \nfive".to_owned()), (3, "six \" seven".to_owned())]);
+        assert_eq!(
+            source.literals(),
+            [(2, "four \\\" \nfive".to_owned()), (3, "six \" seven".to_owned())]
+        );
     }
 
     #[test]
     fn quotes_as_characters_open_nothing() {
-        for before in ["let q = '\"';", "let q = '\\'';", "let q = b'\"';", "let q = '\\u{22}';", "fn f<'a>(s: &'a str) {}", "let r = 'ż';"]
-        {
-            assert_eq!(Source::new("a.rs", &format!("{before} found")).lines_with(&["found"]), [1], "{before}");
+        for before in [
+            "let q = '\"';",
+            "let q = '\\'';",
+            "let q = b'\"';",
+            "let q = '\\u{22}';",
+            "fn f<'a>(s: &'a str) {}",
+            "let r = 'ż';",
+        ] {
+            assert_eq!(
+                Source::new("a.rs", &format!("{before} found")).lines_with(&["found"]),
+                [1],
+                "{before}"
+            );
         }
     }
 
     #[test]
     fn words_are_whole_words() {
-        let source = Source::new("a.rs", "unsafe_op todo!() xtodo!() Instant::now() MyInstant::now()");
+        let source =
+            Source::new("a.rs", "unsafe_op todo!() xtodo!() Instant::now() MyInstant::now()");
         assert_eq!(source.lines_with(&["unsafe"]), Vec::<usize>::new());
         assert_eq!(source.lines_with(&["todo!"]).len(), 1);
         assert_eq!(source.lines_with(&["Instant::now"]).len(), 1);
@@ -292,7 +328,11 @@ mod tests {
             file("x/src/room/tests/deep.rs", "word"),
             file("tests/it/main.rs", "word"),
         ]);
-        let product: Vec<&str> = sources.iter().filter(|s| !s.product_lines_with(&["word"]).is_empty()).map(|s| s.path.as_str()).collect();
+        let product: Vec<&str> = sources
+            .iter()
+            .filter(|s| !s.product_lines_with(&["word"]).is_empty())
+            .map(|s| s.path.as_str())
+            .collect();
         assert_eq!(product, ["x/src/room.rs"]);
     }
 }

@@ -8,38 +8,63 @@ use std::process::Command;
 
 fn is_shell(file: &File) -> bool {
     let text = file.text();
-    text.lines().next().is_some_and(|line| line.starts_with("#!/") && (line.ends_with("bash") || line.ends_with("/sh")))
+    text.lines().next().is_some_and(|line| {
+        line.starts_with("#!/") && (line.ends_with("bash") || line.ends_with("/sh"))
+    })
 }
 
 fn careless(file: &File) -> Vec<String> {
     let text = file.text();
     let first = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty());
-    if first == Some("set -euo pipefail") { Vec::new() } else { vec![format!("{}: begins with {first:?}", file.path)] }
+    if first == Some("set -euo pipefail") {
+        Vec::new()
+    } else {
+        vec![format!("{}: begins with {first:?}", file.path)]
+    }
 }
 
 #[test]
 fn scripts_stop_at_the_first_failure() {
     let file = |text: &str| File { path: "a.sh".to_owned(), bytes: text.as_bytes().to_vec() };
-    assert!(careless(&file("#!/usr/bin/env bash\n# What it does.\nset -euo pipefail\nfalse\n")).is_empty());
+    assert!(
+        careless(&file("#!/usr/bin/env bash\n# What it does.\nset -euo pipefail\nfalse\n"))
+            .is_empty()
+    );
     assert_eq!(careless(&file("#!/usr/bin/env bash\nfalse\necho all is well\n")).len(), 1);
     let rule = "A shell script begins with `set -euo pipefail`: a step that failed must not end in a green light.";
-    keep(rule, &files().iter().filter(|file| is_shell(file)).flat_map(careless).collect::<Vec<_>>());
+    keep(
+        rule,
+        &files().iter().filter(|file| is_shell(file)).flat_map(careless).collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn scripts_can_be_run() {
     let files = files();
     for known in [".ci/run", "tests/run.sh", "tests/clients/run.sh"] {
-        assert!(files.iter().any(|file| file.path == known && is_shell(file)), "{known} is a shell script");
+        assert!(
+            files.iter().any(|file| file.path == known && is_shell(file)),
+            "{known} is a shell script"
+        );
     }
-    let runs = |file: &File| fs::metadata(root().join(&file.path)).is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
+    let runs = |file: &File| {
+        fs::metadata(root().join(&file.path))
+            .is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
+    };
     let lame = files.iter().filter(|file| is_shell(file) && !runs(file));
-    keep("A shell script can be run (chmod +x).", &lame.map(|file| file.path.clone()).collect::<Vec<_>>());
+    keep(
+        "A shell script can be run (chmod +x).",
+        &lame.map(|file| file.path.clone()).collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn the_study_of_the_ranking_finds_the_constants_of_the_engine() {
-    let study = Command::new("python3").args(["bench/ablation.py", "--check"]).current_dir(root()).output().expect("python3 runs");
+    let study = Command::new("python3")
+        .args(["bench/ablation.py", "--check"])
+        .current_dir(root())
+        .output()
+        .expect("python3 runs");
     let said = String::from_utf8_lossy(&study.stderr).trim().to_owned();
     let rule = "bench/ablation.py finds what it changes: whoever moves a constant of the ranking tells the study where it is now.";
     keep(rule, if study.status.success() { &[] } else { std::slice::from_ref(&said) });
@@ -53,7 +78,9 @@ fn commands(page: &str) -> Vec<String> {
         match line {
             "```sh" => in_block = true,
             "```" => in_block = false,
-            command if in_block => commands.push(command.split(" #").next().unwrap_or(command).trim_end().to_owned()),
+            command if in_block => {
+                commands.push(command.split(" #").next().unwrap_or(command).trim_end().to_owned())
+            }
             _ => {}
         }
     }
@@ -61,9 +88,14 @@ fn commands(page: &str) -> Vec<String> {
 }
 
 fn left_out(readme: &str, script: &str) -> Vec<String> {
-    let runs = |command: &String| script.lines().any(|line| line.trim_start_matches('(').trim_end_matches(')') == command);
+    let runs = |command: &String| {
+        script.lines().any(|line| line.trim_start_matches('(').trim_end_matches(')') == command)
+    };
     let first = commands(readme).into_iter().take(2);
-    first.filter(|command| !runs(command)).map(|command| format!(".ci/run does not run: {command}")).collect()
+    first
+        .filter(|command| !runs(command))
+        .map(|command| format!(".ci/run does not run: {command}"))
+        .collect()
 }
 
 #[test]

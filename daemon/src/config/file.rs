@@ -30,13 +30,18 @@ pub fn text(path: &Path) -> Result<Option<String>, Failure> {
         return Err(refuse("is not a file".to_owned()).hint("Move it away"));
     }
     if found.uid() != nix::unistd::geteuid().as_raw() && found.uid() != 0 {
-        return Err(refuse("belongs to another user".to_owned()).hint("Run as its owner, or set LOCI_CONFIG"));
+        return Err(refuse("belongs to another user".to_owned())
+            .hint("Run as its owner, or set LOCI_CONFIG"));
     }
     if found.mode() & 0o002 != 0 {
-        return Err(refuse("can be written by everybody".to_owned()).hint(format!("Run: chmod 600 {}", path.display())));
+        return Err(refuse("can be written by everybody".to_owned())
+            .hint(format!("Run: chmod 600 {}", path.display())));
     }
     if found.len() > MOST {
-        return Err(refuse(format!("is too large for a configuration ({} > {MOST} bytes)", found.len())));
+        return Err(refuse(format!(
+            "is too large for a configuration ({} > {MOST} bytes)",
+            found.len()
+        )));
     }
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
@@ -57,7 +62,11 @@ pub fn at(path: &Path, text: &str, offset: usize, what: &str) -> Failure {
 /// A fault of a key's value, with the key's place where the file has it.
 #[must_use]
 pub fn of_key(path: &Path, text: &str, failure: Failure) -> Failure {
-    let Some((key, span)) = failure.field.clone().and_then(|key| Some((key.clone(), keys(text).remove(&key)?))) else { return failure };
+    let Some((key, span)) =
+        failure.field.clone().and_then(|key| Some((key.clone(), keys(text).remove(&key)?)))
+    else {
+        return failure;
+    };
     let (line, column) = place(text, span.start);
     let message = format!("{}:{line}:{column}: {key} {}", path.display(), failure.message);
     Failure { field: None, message, ..failure }
@@ -71,7 +80,11 @@ pub fn keys(text: &str) -> BTreeMap<String, Range<usize>> {
     for (section, value) in table.get_ref() {
         found.insert(section.get_ref().to_string(), section.span());
         if let DeValue::Table(keys) = value.get_ref() {
-            found.extend(keys.iter().map(|(key, _)| (format!("{}.{}", section.get_ref(), key.get_ref()), key.span())));
+            found.extend(
+                keys.iter().map(|(key, _)| {
+                    (format!("{}.{}", section.get_ref(), key.get_ref()), key.span())
+                }),
+            );
         }
     }
     found
@@ -93,7 +106,9 @@ fn place(text: &str, offset: usize) -> (usize, usize) {
 #[must_use]
 pub fn in_words(message: &str) -> (String, Option<String>) {
     let first = message.lines().next().unwrap_or_default();
-    let Some((unknown, expected)) = first.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) else {
+    let Some((unknown, expected)) =
+        first.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'))
+    else {
         return (first.to_owned(), None);
     };
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
@@ -114,13 +129,17 @@ mod tests {
     fn an_unknown_key_is_told_with_the_nearest_known_one() {
         let told = in_words("unknown field `rrf_kk`, expected one of `fusion`, `rrf_k`");
         assert_eq!(told, ("unknown key rrf_kk".to_owned(), Some("Did you mean rrf_k?".to_owned())));
-        assert_eq!(in_words("unknown field `x`, expected `a` or `b`").1.as_deref(), Some("Known here: a, b"));
+        assert_eq!(
+            in_words("unknown field `x`, expected `a` or `b`").1.as_deref(),
+            Some("Known here: a, b")
+        );
     }
 
     #[test]
     fn keys_have_places() {
         let text = "# head\n[retrieval]\nrrf_k = 5\n[ttl]\nepisodic = 1\n";
-        let lines: Vec<(String, usize)> = keys(text).into_iter().map(|(key, span)| (key, line(text, span.start))).collect();
+        let lines: Vec<(String, usize)> =
+            keys(text).into_iter().map(|(key, span)| (key, line(text, span.start))).collect();
         let expected = [("retrieval", 2), ("retrieval.rrf_k", 3), ("ttl", 4), ("ttl.episodic", 5)];
         assert_eq!(lines, expected.map(|(key, line)| (key.to_owned(), line)));
     }

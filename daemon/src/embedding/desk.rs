@@ -121,9 +121,20 @@ impl Desk {
     pub fn new() -> Self {
         let queues = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
         Self {
-            lanes: Mutex::new(Lanes { queues, taking: true, look: None, asked: 0, stopping: false, ended: false }),
+            lanes: Mutex::new(Lanes {
+                queues,
+                taking: true,
+                look: None,
+                asked: 0,
+                stopping: false,
+                ended: false,
+            }),
             bell: Condvar::new(),
-            seen: watch::Sender::new(Seen { state: State::Loading, warnings: Vec::new(), looks: 0 }),
+            seen: watch::Sender::new(Seen {
+                state: State::Loading,
+                warnings: Vec::new(),
+                looks: 0,
+            }),
             waiting: Arc::default(),
         }
     }
@@ -146,7 +157,11 @@ impl Desk {
     ///
     /// # Errors
     /// `Busy` when the lane is full, `Unavailable` when the model is missing or failed.
-    pub fn submit(&self, text: String, rank: Rank) -> Result<oneshot::Receiver<Answer>, EmbedError> {
+    pub fn submit(
+        &self,
+        text: String,
+        rank: Rank,
+    ) -> Result<oneshot::Receiver<Answer>, EmbedError> {
         let mut lanes = self.lanes();
         if !lanes.taking {
             return Err(self.unavailable());
@@ -164,7 +179,15 @@ impl Desk {
 
     /// Why no text is taken.
     pub fn unavailable(&self) -> EmbedError {
-        EmbedError::Unavailable { hint: self.seen.borrow().state.hint().unwrap_or("try again when the daemon is up").to_owned() }
+        EmbedError::Unavailable {
+            hint: self
+                .seen
+                .borrow()
+                .state
+                .hint()
+                .unwrap_or("try again when the daemon is up")
+                .to_owned(),
+        }
     }
 
     /// Asks the thread to look at the folder; gives the number of the wish, which `Seen::looks` will reach.
@@ -211,9 +234,11 @@ impl Desk {
                 lanes = self.bell.wait(lanes).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let (woken, waited) = self.bell.wait_timeout(lanes, pause).unwrap_or_else(PoisonError::into_inner);
+            let (woken, waited) =
+                self.bell.wait_timeout(lanes, pause).unwrap_or_else(PoisonError::into_inner);
             lanes = woken;
-            if waited.timed_out() && !lanes.stopping && lanes.queues.iter().all(VecDeque::is_empty) {
+            if waited.timed_out() && !lanes.stopping && lanes.queues.iter().all(VecDeque::is_empty)
+            {
                 return Turn::Pause;
             }
         }

@@ -39,7 +39,11 @@ impl Source for StandIn {
 
     fn open(&self) -> Result<Opened, LoadError> {
         let warning = "LOCI_FAULT_EMBEDDER is set: vectors are made up".to_owned();
-        Ok(Opened { encoder: Box::new(*self), sha256: "fault-embedder".to_owned(), warnings: vec![warning] })
+        Ok(Opened {
+            encoder: Box::new(*self),
+            sha256: "fault-embedder".to_owned(),
+            warnings: vec![warning],
+        })
     }
 }
 
@@ -101,12 +105,14 @@ mod tests {
     fn embed(text: &str) -> Embedding {
         let pieces = StandIn::Hash.pieces(text, Use::Document).expect("has pieces");
         let runs = StandIn::Hash.run(&[&pieces[0]]).expect("runs");
-        Embedding::new(runs.into_iter().next().expect("one vector").vector).expect("has a direction")
+        Embedding::new(runs.into_iter().next().expect("one vector").vector)
+            .expect("has a direction")
     }
 
     #[test]
     fn texts_that_share_words_are_near() {
-        let near = embed("deploy the billing service").cosine(&embed("The billing service: deploy!"));
+        let near =
+            embed("deploy the billing service").cosine(&embed("The billing service: deploy!"));
         let far = embed("deploy the billing service").cosine(&embed("cats sleep all day"));
         assert!(near > 0.99 && far < 0.5, "{near} {far}");
     }

@@ -50,8 +50,12 @@ async fn fetch(embedder: Embedder) {
     tracing::info!("fetching the model, since it is missing and wanted");
     match fetched().await {
         Ok(status) if status.success() => embedder.look_again(),
-        Ok(status) => tracing::warn!(%status, "the model could not be fetched; run loci model download"),
-        Err(error) => tracing::warn!(%error, "the model could not be fetched; run loci model download"),
+        Ok(status) => {
+            tracing::warn!(%status, "the model could not be fetched; run loci model download")
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the model could not be fetched; run loci model download")
+        }
     }
 }
 

@@ -32,11 +32,16 @@ pub(super) fn in_large_pages() {
     {
         use nix::libc::{MADV_COLLAPSE, madvise};
         use std::fs::read_to_string;
-        let wanted = read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").is_ok_and(|choice| !choice.contains("[never]"));
-        let Some(smaps) = wanted.then(|| read_to_string("/proc/self/smaps").ok()).flatten() else { return };
+        let wanted = read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
+            .is_ok_and(|choice| !choice.contains("[never]"));
+        let Some(smaps) = wanted.then(|| read_to_string("/proc/self/smaps").ok()).flatten() else {
+            return;
+        };
         for filled in loci_proto::smaps::filled(&smaps) {
             // SAFETY: whatever is there when it is done can be read and written as before; where nothing is any more it is an error.
-            let _ = unsafe { madvise(std::ptr::without_provenance_mut(filled.start), filled.len(), MADV_COLLAPSE) };
+            let _ = unsafe {
+                madvise(std::ptr::without_provenance_mut(filled.start), filled.len(), MADV_COLLAPSE)
+            };
         }
     }
 }
@@ -48,8 +53,13 @@ pub(super) fn give_back(file: &Path) {
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
         use nix::sys::mman::{MmapAdvise, madvise};
         use std::ptr::{NonNull, without_provenance_mut};
-        for mapped in loci_proto::smaps::unchanged(&smaps).into_iter().filter(|mapped| Path::new(mapped.file) == file) {
-            let Some(first) = NonNull::new(without_provenance_mut(mapped.range.start)) else { continue };
+        for mapped in loci_proto::smaps::unchanged(&smaps)
+            .into_iter()
+            .filter(|mapped| Path::new(mapped.file) == file)
+        {
+            let Some(first) = NonNull::new(without_provenance_mut(mapped.range.start)) else {
+                continue;
+            };
             // SAFETY: the range is of a file, and nobody has written to it: its pages are the file's, which the kernel maps again when
             // they are read. It is the session's alone, which this thread owns and which does not run meanwhile, so it is still there.
             let _ = unsafe { madvise(first, mapped.range.len(), MmapAdvise::MADV_DONTNEED) };
@@ -71,7 +81,8 @@ mod tests {
         let mut inside = false;
         for line in smaps.lines() {
             let mut words = line.split_whitespace();
-            let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            let (first, second) =
+                (words.next().unwrap_or_default(), words.next().unwrap_or_default());
             if let Some((start, end)) = first.split_once('-') {
                 let number = |hex| usize::from_str_radix(hex, 16).unwrap_or(0);
                 inside = (number(start)..number(end)).contains(&address);
@@ -89,7 +100,8 @@ mod tests {
         let before = large();
         in_large_pages();
         assert!(filled.iter().enumerate().all(|(at, number)| at == *number));
-        let choice = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+        let choice = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
+            .unwrap_or_default();
         if choice.contains("[madvise]") && before == 0 && can_collapse() {
             assert!(large() > 0);
         } else {
@@ -102,6 +114,12 @@ mod tests {
         let mut page: Vec<u8> = vec![1; 4 << 20];
         let start = page.as_mut_ptr().addr().next_multiple_of(2 << 20);
         // SAFETY: the range lies in the vector, and what is there stays as it is.
-        unsafe { nix::libc::madvise(std::ptr::without_provenance_mut(start), 2 << 20, nix::libc::MADV_COLLAPSE) == 0 }
+        unsafe {
+            nix::libc::madvise(
+                std::ptr::without_provenance_mut(start),
+                2 << 20,
+                nix::libc::MADV_COLLAPSE,
+            ) == 0
+        }
     }
 }

@@ -196,7 +196,10 @@ impl Embedder {
     /// Waits until the model is no longer loading, and says how it is.
     pub async fn settled(&self) -> State {
         let mut changes = self.0.desk.seen().subscribe();
-        let seen = changes.wait_for(|seen| seen.state != State::Loading).await.map(|seen| seen.state.clone());
+        let seen = changes
+            .wait_for(|seen| seen.state != State::Loading)
+            .await
+            .map(|seen| seen.state.clone());
         seen.unwrap_or_else(|_| self.state())
     }
 
@@ -210,7 +213,8 @@ impl Embedder {
             return Ok(asked);
         }
         let read = self.embed(text.clone(), Rank::Query).await?.into_iter().next();
-        let round::Read { vector, words } = read.ok_or_else(|| EmbedError::Failed("the text has no piece".to_owned()))?;
+        let round::Read { vector, words } =
+            read.ok_or_else(|| EmbedError::Failed("the text has no piece".to_owned()))?;
         let asked = Asked { vector, words };
         self.0.remembered.put(text, asked.clone());
         Ok(asked)
@@ -226,8 +230,12 @@ impl Embedder {
             Lane::Bulk => Rank::Bulk,
         };
         let read = self.embed(text, rank).await?;
-        let (pieces, words): (Vec<_>, Vec<_>) = read.into_iter().map(|read| (read.vector, read.words)).unzip();
-        Ok(Coded { pieces, words: Some(words.into_iter().flatten().map(|(_, code)| code).collect()) })
+        let (pieces, words): (Vec<_>, Vec<_>) =
+            read.into_iter().map(|read| (read.vector, read.words)).unzip();
+        Ok(Coded {
+            pieces,
+            words: Some(words.into_iter().flatten().map(|(_, code)| code).collect()),
+        })
     }
 
     async fn embed(&self, text: String, rank: Rank) -> desk::Answer {

@@ -34,7 +34,9 @@ impl ModelConfig {
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let pinned = self.artifacts().into_iter().map(|artifact| path_of(&self.models, artifact));
-        let facts = |path: PathBuf| fs::metadata(path).ok().map(|found| (found.len(), found.modified().ok()));
+        let facts = |path: PathBuf| {
+            fs::metadata(path).ok().map(|found| (found.len(), found.modified().ok()))
+        };
         Fingerprint(pinned.chain(self.ort_lib.clone()).map(facts).collect())
     }
 }
@@ -93,7 +95,9 @@ impl LoadError {
     pub fn hint(&self) -> String {
         match self {
             Self::NoSuchLibrary(_) => "correct LOCI_ORT_LIB or unset it".to_owned(),
-            Self::Platform(_) => "set LOCI_ORT_LIB to an ONNX Runtime library, version 1.24 to 1.28".to_owned(),
+            Self::Platform(_) => {
+                "set LOCI_ORT_LIB to an ONNX Runtime library, version 1.24 to 1.28".to_owned()
+            }
             Self::Telemetry => "start the process through locid".to_owned(),
             _ => REMEDY.to_owned(),
         }
@@ -128,10 +132,24 @@ impl Files {
         let (library, library_pin) = match (&config.ort_lib, runtime()) {
             (Some(own), _) if own.is_file() => (own.clone(), None),
             (Some(own), _) => return Err(LoadError::NoSuchLibrary(own.clone())),
-            (None, Some(runtime)) => (real(&config.models, &runtime.library)?, Some(&runtime.library)),
-            (None, None) => return Err(LoadError::Platform(format!("{} on {}", std::env::consts::OS, std::env::consts::ARCH))),
+            (None, Some(runtime)) => {
+                (real(&config.models, &runtime.library)?, Some(&runtime.library))
+            }
+            (None, None) => {
+                return Err(LoadError::Platform(format!(
+                    "{} on {}",
+                    std::env::consts::OS,
+                    std::env::consts::ARCH
+                )));
+            }
         };
-        Ok(Self { tokenizer: real(&config.models, &TOKENIZER)?, graph: weights.with_file_name(GRAPH_NAME), weights, library, library_pin })
+        Ok(Self {
+            tokenizer: real(&config.models, &TOKENIZER)?,
+            graph: weights.with_file_name(GRAPH_NAME),
+            weights,
+            library,
+            library_pin,
+        })
     }
 
     /// Writes the graph beside the weights, unless it is there already.
@@ -166,7 +184,10 @@ pub fn path_of(models: &Path, artifact: &Artifact) -> PathBuf {
 
 fn real(models: &Path, artifact: &Artifact) -> Result<PathBuf, LoadError> {
     let folder = models.join(artifact.folder);
-    let path = folder.canonicalize().map_err(|_| LoadError::Missing(folder.join(artifact.name)))?.join(artifact.name);
+    let path = folder
+        .canonicalize()
+        .map_err(|_| LoadError::Missing(folder.join(artifact.name)))?
+        .join(artifact.name);
     if path.is_file() { Ok(path) } else { Err(LoadError::Missing(path)) }
 }
 
@@ -178,13 +199,21 @@ pub fn check(path: &Path, artifact: &Artifact) -> Result<(), LoadError> {
     let wrong = |why: String| LoadError::Wrong { path: path.to_owned(), why };
     let found = fs::symlink_metadata(path).map_err(|_| LoadError::Missing(path.to_owned()))?;
     if !found.is_file() {
-        return Err(wrong("it is a link or a folder, and ONNX Runtime takes only a file of its own".to_owned()));
+        return Err(wrong(
+            "it is a link or a folder, and ONNX Runtime takes only a file of its own".to_owned(),
+        ));
     }
     if found.len() != artifact.size {
         return Err(wrong(format!("{} bytes instead of {}", found.len(), artifact.size)));
     }
-    let sha256 = fs::File::open(path).and_then(sha256_of).map_err(|source| LoadError::File { path: path.to_owned(), source })?;
-    if sha256 == artifact.sha256 { Ok(()) } else { Err(wrong(format!("SHA-256 {sha256} instead of {}", artifact.sha256))) }
+    let sha256 = fs::File::open(path)
+        .and_then(sha256_of)
+        .map_err(|source| LoadError::File { path: path.to_owned(), source })?;
+    if sha256 == artifact.sha256 {
+        Ok(())
+    } else {
+        Err(wrong(format!("SHA-256 {sha256} instead of {}", artifact.sha256)))
+    }
 }
 
 fn sha256_of(mut from: impl Read) -> io::Result<String> {
@@ -266,7 +295,17 @@ pub fn status(config: &ModelConfig) -> ModelStatus {
             Err(LoadError::Missing(_)) => Condition::Missing,
             Err(_) => Condition::Wrong,
         };
-        FileStatus { name: artifact.name, path, size: artifact.size, sha256: artifact.sha256, condition }
+        FileStatus {
+            name: artifact.name,
+            path,
+            size: artifact.size,
+            sha256: artifact.sha256,
+            condition,
+        }
     };
-    ModelStatus { id: MODEL_ID, ort_lib: config.ort_lib.clone(), files: config.artifacts().into_iter().map(file).collect() }
+    ModelStatus {
+        id: MODEL_ID,
+        ort_lib: config.ort_lib.clone(),
+        files: config.artifacts().into_iter().map(file).collect(),
+    }
 }

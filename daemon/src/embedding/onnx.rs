@@ -31,7 +31,8 @@ const TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
 const TELEMETRY_SINCE: u32 = 29;
 
 /// Three sentences whose similarities sentence-transformers publishes for this model.
-pub const PUBLISHED_SENTENCES: [&str; 3] = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."];
+pub const PUBLISHED_SENTENCES: [&str; 3] =
+    ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."];
 
 /// The similarities of [`PUBLISHED_SENTENCES`]: first and second, first and third, second and third.
 pub const PUBLISHED_SIMILARITIES: [f32; 3] = [0.6660, 0.1046, 0.1411];
@@ -40,7 +41,10 @@ pub const PUBLISHED_SIMILARITIES: [f32; 3] = [0.6660, 0.1046, 0.1411];
 ///
 /// The pinned runtime has no telemetry. This guards the person who brings a newer one, and the day when the pin moves.
 pub fn switch_off_telemetry() {
-    #[expect(clippy::disallowed_methods, reason = "ONNX Runtime reads nothing but the environment, and no thread runs yet")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "ONNX Runtime reads nothing but the environment, and no thread runs yet"
+    )]
     // SAFETY: called before any thread starts, so nothing reads the environment meanwhile.
     unsafe {
         std::env::set_var(TELEMETRY, "1");
@@ -87,7 +91,8 @@ impl Model {
             let rest = prepare(&files);
             (weights.join(), rest)
         });
-        weights.map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
+        weights
+            .map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
         let Prepared { environment, pieces, minor, warnings } = rest?;
         let awake = minor.is_some_and(|minor| minor >= AWAKE_SINCE);
         let session = open_session(&environment, &files.graph, threads, awake).map_err(refused)?;
@@ -108,7 +113,8 @@ impl Model {
     /// What ONNX Runtime said.
     pub fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
         let longest = batch.iter().map(|piece| piece.ids.len()).max().unwrap_or(0);
-        let (mut ids, mut mask) = (vec![0_i64; batch.len() * longest], vec![0_i64; batch.len() * longest]);
+        let (mut ids, mut mask) =
+            (vec![0_i64; batch.len() * longest], vec![0_i64; batch.len() * longest]);
         for (row, piece) in batch.iter().enumerate() {
             for (column, &id) in piece.ids.iter().enumerate() {
                 ids[row * longest + column] = i64::from(id);
@@ -121,10 +127,18 @@ impl Model {
             "attention_mask" => TensorRef::from_array_view((shape, &mask[..])).map_err(said)?,
         ];
         let outputs = self.session.run_with_options(inputs, &self.options).map_err(said)?;
-        let (_, values) = outputs["sentence_embedding"].try_extract_tensor::<f32>().map_err(said)?;
+        let (_, values) =
+            outputs["sentence_embedding"].try_extract_tensor::<f32>().map_err(said)?;
         let (_, states) = outputs["token_states"].try_extract_tensor::<f32>().map_err(said)?;
-        let rows = values.chunks_exact(DIMENSIONS).zip(states.chunks_exact(longest.max(1) * DIMENSIONS));
-        Ok(rows.zip(batch).map(|((vector, states), piece)| Run { vector: vector.to_vec(), codes: codes(states, piece) }).collect())
+        let rows =
+            values.chunks_exact(DIMENSIONS).zip(states.chunks_exact(longest.max(1) * DIMENSIONS));
+        Ok(rows
+            .zip(batch)
+            .map(|((vector, states), piece)| Run {
+                vector: vector.to_vec(),
+                codes: codes(states, piece),
+            })
+            .collect())
     }
 
     /// Gives back what the last runs have read of the weights; the next run takes what it reads. The first time it settles for good, which
@@ -138,8 +152,15 @@ impl Model {
 
     fn test_itself(&mut self) -> Result<(), LoadError> {
         let found = self.published_similarities().map_err(LoadError::Refused)?;
-        let near = found.iter().zip(PUBLISHED_SIMILARITIES).all(|(found, expected)| (found - expected).abs() < 1e-4);
-        if near { Ok(()) } else { Err(LoadError::SelfTest { found, expected: PUBLISHED_SIMILARITIES }) }
+        let near = found
+            .iter()
+            .zip(PUBLISHED_SIMILARITIES)
+            .all(|(found, expected)| (found - expected).abs() < 1e-4);
+        if near {
+            Ok(())
+        } else {
+            Err(LoadError::SelfTest { found, expected: PUBLISHED_SIMILARITIES })
+        }
     }
 
     /// The similarities of [`PUBLISHED_SENTENCES`] as this machine computes them.
@@ -147,10 +168,18 @@ impl Model {
     /// # Errors
     /// What the tokenizer or ONNX Runtime said.
     pub fn published_similarities(&mut self) -> Result<[f32; 3], String> {
-        let pieces = PUBLISHED_SENTENCES.iter().map(|text| self.pieces.of(text, Use::Document)).collect::<Result<Vec<_>, _>>()?.concat();
+        let pieces = PUBLISHED_SENTENCES
+            .iter()
+            .map(|text| self.pieces.of(text, Use::Document))
+            .collect::<Result<Vec<_>, _>>()?
+            .concat();
         let batch: Vec<&Piece> = pieces.iter().collect();
         match self.run(&batch)?.as_slice() {
-            [a, b, c] => Ok([dot(&a.vector, &b.vector), dot(&a.vector, &c.vector), dot(&b.vector, &c.vector)]),
+            [a, b, c] => Ok([
+                dot(&a.vector, &b.vector),
+                dot(&a.vector, &c.vector),
+                dot(&b.vector, &c.vector),
+            ]),
             others => Err(format!("three sentences gave {} vectors", others.len())),
         }
     }
@@ -161,7 +190,9 @@ fn codes(states: &[f32], piece: &Piece) -> Vec<Code> {
     let code = |word: &super::pieces::Word| {
         let mut sum = [0.0_f32; DIMENSIONS];
         for token in word.tokens.clone() {
-            sum.iter_mut().zip(&states[token * DIMENSIONS..]).for_each(|(sum, value)| *sum += value);
+            sum.iter_mut()
+                .zip(&states[token * DIMENSIONS..])
+                .for_each(|(sum, value)| *sum += value);
         }
         Code::of(&sum)
     };
@@ -199,12 +230,18 @@ fn environment(library: &Path) -> Result<Environment, LoadError> {
     if let Some(environment) = &*known {
         return Ok(environment.clone());
     }
-    let builder = ort::init_from(library).map_err(|e| LoadError::Refused(format!("ONNX Runtime: {e}")))?;
+    let builder =
+        ort::init_from(library).map_err(|e| LoadError::Refused(format!("ONNX Runtime: {e}")))?;
     let environment = builder.with_name("loci").with_telemetry(false).build().map_err(refused)?;
     Ok(known.insert(environment).clone())
 }
 
-fn open_session(environment: &Environment, graph: &Path, threads: usize, awake: bool) -> ort::Result<Session> {
+fn open_session(
+    environment: &Environment,
+    graph: &Path,
+    threads: usize,
+    awake: bool,
+) -> ort::Result<Session> {
     Session::builder(environment)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(threads)?
@@ -222,15 +259,24 @@ fn warning_about(library: &Path, minor: Option<u32>) -> Option<String> {
         Some(minor) => Some(format!(
             "LOCI_ORT_LIB names ONNX Runtime 1.{minor}; official builds from 1.{TELEMETRY_SINCE} on have telemetry, which loci switches off"
         )),
-        None => Some(format!("LOCI_ORT_LIB names an ONNX Runtime of unknown version: {}", library.display())),
+        None => Some(format!(
+            "LOCI_ORT_LIB names an ONNX Runtime of unknown version: {}",
+            library.display()
+        )),
     }
 }
 
 /// The minor version of a runtime: from the symbol version that Linux builds carry, else from the file's name.
 fn minor_version(name: &str, library: &[u8]) -> Option<u32> {
     const SYMBOL: &[u8] = b"VERS_1.";
-    let after_symbol = library.windows(SYMBOL.len()).position(|window| window == SYMBOL).map(|at| &library[at + SYMBOL.len()..]);
-    let after_name = name.rsplit_once("onnxruntime").and_then(|(_, rest)| rest.split_once("1.")).map(|(_, rest)| rest.as_bytes());
+    let after_symbol = library
+        .windows(SYMBOL.len())
+        .position(|window| window == SYMBOL)
+        .map(|at| &library[at + SYMBOL.len()..]);
+    let after_name = name
+        .rsplit_once("onnxruntime")
+        .and_then(|(_, rest)| rest.split_once("1."))
+        .map(|(_, rest)| rest.as_bytes());
     let digits = after_symbol.or(after_name)?.iter().take_while(|byte| byte.is_ascii_digit());
     digits.map(|digit| char::from(*digit)).collect::<String>().parse().ok()
 }
@@ -261,7 +307,8 @@ mod tests {
         assert_eq!(minor_version("/onnxruntime-1.20/libonnxruntime.1.30.0.dylib", b""), Some(30));
         assert_eq!(minor_version("/x/onnxruntime.dll", b""), None);
         assert!(
-            minor_version(&format!("onnxruntime-{RUNTIME_VERSION}"), &[]).is_some_and(|minor| minor >= AWAKE_SINCE),
+            minor_version(&format!("onnxruntime-{RUNTIME_VERSION}"), &[])
+                .is_some_and(|minor| minor >= AWAKE_SINCE),
             "the pinned one heeds how long it may stay awake"
         );
     }

@@ -57,9 +57,13 @@ impl Pieces {
     /// # Errors
     /// What the tokenizer said, when the text is no tokenizer.
     pub fn from_json(json: &[u8]) -> Result<Self, String> {
-        let mut tokenizer = Tokenizer::from_bytes(json).map_err(|e| format!("tokenizer.json: {e}"))?;
+        let mut tokenizer =
+            Tokenizer::from_bytes(json).map_err(|e| format!("tokenizer.json: {e}"))?;
         // Windows are cut here: with a truncation set, tokenizers 0.23 stops reading at its limit, and the overflow is lost.
-        tokenizer.with_padding(None).with_truncation(None).map_err(|e| format!("tokenizer.json: {e}"))?;
+        tokenizer
+            .with_padding(None)
+            .with_truncation(None)
+            .map_err(|e| format!("tokenizer.json: {e}"))?;
         Ok(Self(tokenizer))
     }
 
@@ -72,9 +76,12 @@ impl Pieces {
         let encoded = self.0.encode(text, true).map_err(|e| format!("the tokenizer: {e}"))?;
         let ids = encoded.get_ids();
         let mut pieces: Vec<Piece> = match ids {
-            [start, own @ .., end] if ids.len() > PIECE_TOKENS => {
-                windows(own).map(|window| Piece { ids: [&[*start], window, &[*end]].concat(), words: Vec::new() }).collect()
-            }
+            [start, own @ .., end] if ids.len() > PIECE_TOKENS => windows(own)
+                .map(|window| Piece {
+                    ids: [&[*start], window, &[*end]].concat(),
+                    words: Vec::new(),
+                })
+                .collect(),
             _ => vec![Piece { ids: ids.to_vec(), words: Vec::new() }],
         };
         for Word { text, tokens } in words(text, used, ids, encoded.get_offsets()) {
@@ -112,8 +119,10 @@ fn words(text: &str, used: Use, ids: &[u32], spans: &[(usize, usize)]) -> Vec<Wo
         while next < spans.len() && (spans[next].1 <= from || spans[next].0 == spans[next].1) {
             next += 1;
         }
-        let end =
-            (next..spans.len()).take_while(|token| spans[*token].0 < to && spans[*token].1 > from).last().map_or(next, |last| last + 1);
+        let end = (next..spans.len())
+            .take_while(|token| spans[*token].0 < to && spans[*token].1 > from)
+            .last()
+            .map_or(next, |last| last + 1);
         if end > next {
             words.push(Word { text: text[from..to].to_lowercase(), tokens: next..end });
         }

@@ -161,5 +161,7 @@ pub static RUNTIMES: [Runtime; 4] = [
 /// The runtime for the machine that this was built for, if one is pinned.
 #[must_use]
 pub fn runtime() -> Option<&'static Runtime> {
-    RUNTIMES.iter().find(|runtime| runtime.os == std::env::consts::OS && runtime.arch == std::env::consts::ARCH)
+    RUNTIMES.iter().find(|runtime| {
+        runtime.os == std::env::consts::OS && runtime.arch == std::env::consts::ARCH
+    })
 }

@@ -51,8 +51,14 @@ mod tests {
         }
         assert_eq!(known.get("0"), Some(asked(0)));
         known.put("one more".to_owned(), asked(300));
-        assert_eq!([known.get("1"), known.get("0"), known.get("one more")], [None, Some(asked(0)), Some(asked(300))]);
+        assert_eq!(
+            [known.get("1"), known.get("0"), known.get("one more")],
+            [None, Some(asked(0)), Some(asked(300))]
+        );
         known.put("0".to_owned(), asked(7));
-        assert_eq!((known.get("0"), known.0.lock().expect("is whole").len()), (Some(asked(7)), MOST));
+        assert_eq!(
+            (known.get("0"), known.0.lock().expect("is whole").len()),
+            (Some(asked(7)), MOST)
+        );
     }
 }

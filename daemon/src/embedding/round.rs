@@ -69,7 +69,11 @@ impl Round {
                     tokens += of_text.iter().map(|piece| piece.ids.len()).sum::<usize>();
                     let text = texts.len();
                     texts.push(Some(Open { job, read: of_text.iter().map(|_| None).collect() }));
-                    parts.extend(of_text.into_iter().enumerate().map(|(index, piece)| Part { text, index, piece }));
+                    parts.extend(of_text.into_iter().enumerate().map(|(index, piece)| Part {
+                        text,
+                        index,
+                        piece,
+                    }));
                 }
             }
         }
@@ -174,8 +178,15 @@ mod tests {
     use super::*;
 
     fn lengths(of: &[usize]) -> Vec<Vec<usize>> {
-        let part = |length: &usize| Part { text: 0, index: 0, piece: Piece { ids: vec![0; *length], words: Vec::new() } };
-        into_runs(of.iter().map(part).collect()).into_iter().map(|run| run.iter().map(Part::tokens).collect()).collect()
+        let part = |length: &usize| Part {
+            text: 0,
+            index: 0,
+            piece: Piece { ids: vec![0; *length], words: Vec::new() },
+        };
+        into_runs(of.iter().map(part).collect())
+            .into_iter()
+            .map(|run| run.iter().map(Part::tokens).collect())
+            .collect()
     }
 
     #[test]

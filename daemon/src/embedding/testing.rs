@@ -15,8 +15,12 @@ pub fn config() -> ModelConfig {
     static CONFIG: OnceLock<ModelConfig> = OnceLock::new();
     quiet();
     let find = || {
-        let home = || directories::BaseDirs::new().expect("has a home").home_dir().join(".loci/models");
-        let config = ModelConfig { models: std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from), ort_lib: None };
+        let home =
+            || directories::BaseDirs::new().expect("has a home").home_dir().join(".loci/models");
+        let config = ModelConfig {
+            models: std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from),
+            ort_lib: None,
+        };
         if !status(&config).complete() {
             fetch::fetch(&config, None, None).expect("the model can be fetched");
         }
@@ -70,7 +74,11 @@ impl Source for Obedient {
 
     fn open(&self) -> Result<Opened, LoadError> {
         let encoder = Encoding { runs: self.runs.clone(), words: Arc::clone(&self.words) };
-        Ok(Opened { encoder: Box::new(encoder), sha256: "obedient".to_owned(), warnings: Vec::new() })
+        Ok(Opened {
+            encoder: Box::new(encoder),
+            sha256: "obedient".to_owned(),
+            warnings: Vec::new(),
+        })
     }
 }
 
@@ -83,14 +91,26 @@ impl Encoder for Encoding {
     /// One piece for each line, all of its number, and so long that no two share a run.
     fn pieces(&self, text: &str, _: Use) -> Result<Vec<Piece>, String> {
         text.lines()
-            .map(|line| line.parse().map(|id| Piece { ids: vec![id; 1500], words: Vec::new() }).map_err(|_| "not a number".to_owned()))
+            .map(|line| {
+                line.parse()
+                    .map(|id| Piece { ids: vec![id; 1500], words: Vec::new() })
+                    .map_err(|_| "not a number".to_owned())
+            })
             .collect()
     }
 
     fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
-        let all = |value: f32| batch.iter().map(|_| Run { vector: vec![value; DIMENSIONS], codes: Vec::new() }).collect();
-        self.runs.send(batch.iter().map(|piece| piece.ids[0]).collect()).map_err(|e| e.to_string())?;
-        match self.words.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap_or(Word::Work) {
+        let all = |value: f32| {
+            batch
+                .iter()
+                .map(|_| Run { vector: vec![value; DIMENSIONS], codes: Vec::new() })
+                .collect()
+        };
+        self.runs
+            .send(batch.iter().map(|piece| piece.ids[0]).collect())
+            .map_err(|e| e.to_string())?;
+        match self.words.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap_or(Word::Work)
+        {
             Word::Work => Ok(all(1.0)),
             Word::GiveNan => Ok(all(f32::NAN)),
             Word::Fail => Err("told to fail".to_owned()),

@@ -30,7 +30,10 @@ fn runs(model: &mut Model, batch: &[Piece]) -> Vec<Run> {
 }
 
 fn vectors(model: &mut Model, batch: &[Piece]) -> Vec<Embedding> {
-    runs(model, batch).into_iter().map(|run| Embedding::new(run.vector).expect("is an embedding")).collect()
+    runs(model, batch)
+        .into_iter()
+        .map(|run| Embedding::new(run.vector).expect("is an embedding"))
+        .collect()
 }
 
 /// A text with its content words and their codes, in hexadecimal.
@@ -55,16 +58,27 @@ const ROUNDED: u32 = 4;
 fn golden_codes_of_words_alone_and_beside_a_longer_text() {
     let mut model = model();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/codes.json");
-    let golden: Vec<GoldenCodes> = serde_json::from_slice(&fs::read(path).expect("is there")).expect("is golden");
-    let long = model.pieces.of(&"an elephant ".repeat(60), Use::Document).expect("tokenizes").remove(0);
+    let golden: Vec<GoldenCodes> =
+        serde_json::from_slice(&fs::read(path).expect("is there")).expect("is golden");
+    let long =
+        model.pieces.of(&"an elephant ".repeat(60), Use::Document).expect("tokenizes").remove(0);
     for GoldenCodes { text, words } in golden {
         let piece = model.pieces.of(&text, Use::Document).expect("tokenizes").remove(0);
         let found: Vec<&str> = piece.words.iter().map(|word| word.text.as_str()).collect();
-        assert_eq!(found, words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), "{text}");
+        assert_eq!(
+            found,
+            words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(),
+            "{text}"
+        );
         let alone = runs(&mut model, std::slice::from_ref(&piece)).remove(0);
         let beside = runs(&mut model, &[long.clone(), piece]).remove(1);
         for run in [alone, beside] {
-            let far = run.codes.iter().zip(&words).map(|(found, (_, hex))| found.distance(&code(hex))).max();
+            let far = run
+                .codes
+                .iter()
+                .zip(&words)
+                .map(|(found, (_, hex))| found.distance(&code(hex)))
+                .max();
             assert!(run.codes.len() == words.len() && far <= Some(ROUNDED), "{far:?}: {text}");
         }
     }
@@ -73,9 +87,14 @@ fn golden_codes_of_words_alone_and_beside_a_longer_text() {
 #[test]
 fn a_long_text_keeps_the_most_telling_words_each_read_once() {
     let model = model();
-    let text = format!("{} xylograph {}", "the cat sat and the dog ran ".repeat(90), "bird fish tree stone river cloud ".repeat(40));
+    let text = format!(
+        "{} xylograph {}",
+        "the cat sat and the dog ran ".repeat(90),
+        "bird fish tree stone river cloud ".repeat(40)
+    );
     let pieces = model.pieces.of(&text, Use::Document).expect("tokenizes");
-    let words: Vec<&str> = pieces.iter().flat_map(|piece| &piece.words).map(|word| word.text.as_str()).collect();
+    let words: Vec<&str> =
+        pieces.iter().flat_map(|piece| &piece.words).map(|word| word.text.as_str()).collect();
     assert_eq!((pieces.len() > 2, words.len()), (true, CODED_WORDS));
     for word in ["cat", "sat", "dog", "ran", "xylograph", "bird", "cloud"] {
         assert!(words.contains(&word), "{word}");
@@ -93,7 +112,13 @@ fn a_long_text_keeps_the_most_telling_words_each_read_once() {
 fn date_and_speaker_are_words_of_a_question_alone() {
     let model = model();
     let text = "[2023-05-08] Anna Kowalska: I was in Łódź's café";
-    let words = |used| model.pieces.of(text, used).expect("tokenizes")[0].words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+    let words = |used| {
+        model.pieces.of(text, used).expect("tokenizes")[0]
+            .words
+            .iter()
+            .map(|word| word.text.clone())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(words(Use::Document), ["łódź", "café"]);
     assert_eq!(words(Use::Query), ["2023", "05", "08", "anna", "kowalska", "łódź", "café"]);
 }
@@ -134,7 +159,8 @@ fn a_long_text_is_cut_into_overlapping_windows() {
     // Windows begin every 222 tokens: at 0, 222 and 444 of 600.
     assert_eq!(lengths(600), [256, 256, 158]);
 
-    let irregular: Vec<&str> = (0..400).map(|i| ["red", "oak", "sun", "map"][(i * i / 3) % 4]).collect();
+    let irregular: Vec<&str> =
+        (0..400).map(|i| ["red", "oak", "sun", "map"][(i * i / 3) % 4]).collect();
     let pieces = model.pieces.of(&irregular.join(" "), Use::Document).expect("tokenizes");
     let own = |piece: &Piece| piece.ids[1..piece.ids.len() - 1].to_vec();
     assert_eq!(own(&pieces[0])[222..], own(&pieces[1])[..32]);
@@ -145,11 +171,20 @@ fn a_long_text_is_cut_into_overlapping_windows() {
 fn a_batch_of_mixed_lengths_gives_what_single_runs_give() {
     let mut model = model();
     let golden = golden();
-    let batch: Vec<Piece> = golden.iter().take(12).map(|golden| Piece { ids: golden.ids.clone(), words: Vec::new() }).collect();
+    let batch: Vec<Piece> = golden
+        .iter()
+        .take(12)
+        .map(|golden| Piece { ids: golden.ids.clone(), words: Vec::new() })
+        .collect();
     let together = vectors(&mut model, &batch);
     for (piece, together) in batch.iter().zip(together) {
         let alone = vectors(&mut model, std::slice::from_ref(piece));
-        let far = alone[0].as_slice().iter().zip(together.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let far = alone[0]
+            .as_slice()
+            .iter()
+            .zip(together.as_slice())
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f32::max);
         assert!(far < 1e-5, "{far}");
     }
 }
@@ -157,7 +192,8 @@ fn a_batch_of_mixed_lengths_gives_what_single_runs_give() {
 /// A models folder of its own whose files are hard links to the real ones.
 fn linked_folder() -> (tempfile::TempDir, ModelConfig) {
     let real = config();
-    let folder = tempfile::tempdir_in(real.models.parent().expect("has a parent")).expect("makes a folder");
+    let folder =
+        tempfile::tempdir_in(real.models.parent().expect("has a parent")).expect("makes a folder");
     let models = folder.path().join("models");
     for artifact in real.artifacts() {
         let path = path_of(&models, artifact);
@@ -183,7 +219,9 @@ fn a_file_that_is_cut_short_or_changed_or_gone_is_named() {
             assert!(said.contains(artifact.name) && said.contains(why), "{said}");
         }
         fs::remove_file(&path).expect("removes");
-        assert!(matches!(fault(&config), LoadError::Missing(named) if named.ends_with(artifact.name)));
+        assert!(
+            matches!(fault(&config), LoadError::Missing(named) if named.ends_with(artifact.name))
+        );
         fs::write(&path, whole).expect("writes");
     }
     Model::load(&config, 1).expect("is whole again");
@@ -219,9 +257,14 @@ async fn the_embedder_finds_a_model_that_comes_later() {
     let (weights, aside) = (path_of(&config.models, &WEIGHTS), config.models.join("aside"));
     fs::rename(&weights, &aside).expect("moves");
     let embedder = Embedder::start(config.clone());
-    assert_eq!(embedder.settled().await, State::Missing { hint: "run `loci model download`".to_owned() });
+    assert_eq!(
+        embedder.settled().await,
+        State::Missing { hint: "run `loci model download`".to_owned() }
+    );
     let refused = embedder.query("cats".to_owned()).await.expect_err("is out");
-    assert!(matches!(refused, EmbedError::Unavailable { hint } if hint.contains("loci model download")));
+    assert!(
+        matches!(refused, EmbedError::Unavailable { hint } if hint.contains("loci model download"))
+    );
 
     // Too soon after the start, so nothing happens.
     embedder.look_again_if_due().await;
@@ -240,7 +283,11 @@ async fn the_embedder_finds_a_model_that_comes_later() {
     embedder.stop();
     embedder.join();
     assert!(embedder.query("dogs".to_owned()).await.is_err());
-    assert_eq!(embedder.query("cats".to_owned()).await, Ok(asked), "what was asked before needs no model");
+    assert_eq!(
+        embedder.query("cats".to_owned()).await,
+        Ok(asked),
+        "what was asked before needs no model"
+    );
     embedder.look_again();
 }
 
@@ -251,12 +298,19 @@ async fn a_wrong_tokenizer_is_a_failure_that_says_so() {
     fs::remove_file(&tokenizer).expect("unlinks");
     fs::write(&tokenizer, "{}").expect("writes");
     let embedder = Embedder::start(config);
-    let State::Failed { reason, hint } = embedder.settled().await else { panic!("{:?}", embedder.state()) };
-    assert!(reason.contains("tokenizer.json") && hint.contains("loci model download"), "{reason}; {hint}");
+    let State::Failed { reason, hint } = embedder.settled().await else {
+        panic!("{:?}", embedder.state())
+    };
+    assert!(
+        reason.contains("tokenizer.json") && hint.contains("loci model download"),
+        "{reason}; {hint}"
+    );
 }
 
 /// An embedder whose runs wait for words; it stands in the middle of a first run, of text 0.
-async fn busy() -> (Embedder, Receiver<Vec<u32>>, Sender<Word>, tokio::task::JoinHandle<Result<Coded, EmbedError>>) {
+async fn busy()
+-> (Embedder, Receiver<Vec<u32>>, Sender<Word>, tokio::task::JoinHandle<Result<Coded, EmbedError>>)
+{
     let (source, runs, words) = Obedient::new();
     let embedder = Embedder::with_source(source);
     embedder.settled().await;
@@ -266,7 +320,11 @@ async fn busy() -> (Embedder, Receiver<Vec<u32>>, Sender<Word>, tokio::task::Joi
 }
 
 /// Submits a document and comes back when it stands in its lane.
-async fn spawn(embedder: &Embedder, text: &str, lane: Lane) -> tokio::task::JoinHandle<Result<Coded, EmbedError>> {
+async fn spawn(
+    embedder: &Embedder,
+    text: &str,
+    lane: Lane,
+) -> tokio::task::JoinHandle<Result<Coded, EmbedError>> {
     let (before, of_task, text) = (embedder.waiting(), embedder.clone(), text.to_owned());
     let task = tokio::spawn(async move { of_task.document(text, lane).await });
     while embedder.waiting() == before && !task.is_finished() {
@@ -275,7 +333,10 @@ async fn spawn(embedder: &Embedder, text: &str, lane: Lane) -> tokio::task::Join
     task
 }
 
-async fn spawn_query(embedder: &Embedder, text: &str) -> tokio::task::JoinHandle<Result<Asked, EmbedError>> {
+async fn spawn_query(
+    embedder: &Embedder,
+    text: &str,
+) -> tokio::task::JoinHandle<Result<Asked, EmbedError>> {
     let (before, of_task, text) = (embedder.waiting(), embedder.clone(), text.to_owned());
     let task = tokio::spawn(async move { of_task.query(text).await });
     while embedder.waiting() == before {
@@ -303,7 +364,11 @@ async fn a_query_waits_for_one_run_only_and_stores_go_before_bulk() {
     assert_eq!(order, [6, 4, 5, 8, 1, 2, 3]);
     assert_eq!(bulk.await.expect("ends").expect("embeds").pieces.len(), 3);
     assert_eq!(store.await.expect("ends").expect("embeds").pieces.len(), 2);
-    assert!(query.await.expect("ends").is_ok() && late.await.expect("ends").is_ok() && first.await.expect("ends").is_ok());
+    assert!(
+        query.await.expect("ends").is_ok()
+            && late.await.expect("ends").is_ok()
+            && first.await.expect("ends").is_ok()
+    );
     assert_eq!(embedder.waiting(), 0);
 }
 
@@ -329,7 +394,10 @@ async fn a_flaw_is_the_texts_own_and_three_failures_in_a_row_are_the_models() {
     let (embedder, _runs, words, first) = busy().await;
     words.send(Word::GiveNan).expect("is heard");
     assert_eq!(first.await.expect("ends"), Err(EmbedError::Flawed(Flaw::NotFinite)));
-    assert_eq!(embedder.document("seven".to_owned(), Lane::Bulk).await, Err(EmbedError::Failed("not a number".to_owned())));
+    assert_eq!(
+        embedder.document("seven".to_owned(), Lane::Bulk).await,
+        Err(EmbedError::Failed("not a number".to_owned()))
+    );
     for word in [Word::Fail, Word::Panic, Word::Fail] {
         assert_eq!(embedder.state().as_str(), "ready");
         words.send(word).expect("is heard");

@@ -78,7 +78,10 @@ impl Source for ModelConfig {
 /// Runs a step of foreign code; a panic is an error like any other.
 pub(super) fn guarded<T>(step: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        let said = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Err(format!("panic: {}", said.unwrap_or_else(|| "without a word".to_owned())))
     })
 }
@@ -107,8 +110,9 @@ pub(super) fn serve(desk: &Desk, source: &dyn Source) {
 
 fn load(desk: &Desk, source: &dyn Source) -> Result<Box<dyn Encoder>, State> {
     let began = Instant::now();
-    let opened = catch_unwind(AssertUnwindSafe(|| source.open()))
-        .unwrap_or_else(|_| Err(LoadError::Refused("ONNX Runtime panicked while loading".to_owned())));
+    let opened = catch_unwind(AssertUnwindSafe(|| source.open())).unwrap_or_else(|_| {
+        Err(LoadError::Refused("ONNX Runtime panicked while loading".to_owned()))
+    });
     match opened {
         Ok(Opened { encoder, sha256, warnings }) => {
             tracing::info!(ms = began.elapsed().as_millis(), "the embedding model is ready");
@@ -126,7 +130,12 @@ fn load(desk: &Desk, source: &dyn Source) -> Result<Box<dyn Encoder>, State> {
 }
 
 /// Waits until a look finds something worth another load; false means: end.
-fn changed(desk: &Desk, source: &dyn Source, seen: Option<&Fingerprint>, mend_anyway: bool) -> bool {
+fn changed(
+    desk: &Desk,
+    source: &dyn Source,
+    seen: Option<&Fingerprint>,
+    mend_anyway: bool,
+) -> bool {
     while let Some(look) = desk.next_look() {
         if source.fingerprint().as_ref() != seen || (mend_anyway && look == Look::Anyway) {
             return true;
@@ -172,7 +181,12 @@ fn work(desk: &Desk, mut encoder: Box<dyn Encoder>) -> End {
 }
 
 /// One run of a lane, beginning a round if none is open.
-fn step(desk: &Desk, rank: Rank, slot: &mut Option<Round>, encoder: &mut dyn Encoder) -> Result<(), String> {
+fn step(
+    desk: &Desk,
+    rank: Rank,
+    slot: &mut Option<Round>,
+    encoder: &mut dyn Encoder,
+) -> Result<(), String> {
     let mut round = slot.take().unwrap_or_else(|| Round::gather(desk, rank, encoder));
     let Some(run) = round.next_run() else { return Ok(()) };
     let batch: Vec<&Piece> = run.iter().map(super::round::Part::piece).collect();
@@ -193,6 +207,9 @@ struct Closing<'a>(&'a Desk);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        self.0.end(State::Failed { reason: "the embedding thread has ended".to_owned(), hint: "restart the daemon".to_owned() });
+        self.0.end(State::Failed {
+            reason: "the embedding thread has ended".to_owned(),
+            hint: "restart the daemon".to_owned(),
+        });
     }
 }

@@ -76,7 +76,9 @@ impl Pieces {
         let piece = Bytes::from(std::mem::replace(&mut self.buffer, Vec::with_capacity(PIECE)));
         match self.runtime.block_on(timeout(STALL, self.sender.send_data(piece))) {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads it any more")),
+            Ok(Err(_)) => {
+                Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads it any more"))
+            }
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads it")),
         }
     }
@@ -103,7 +105,10 @@ pub async fn import(State(admin): State<Admin>, request: Request) -> Response {
         Ok(reply) => Json(reply).into_response(),
         Err(failure) => {
             // Whoever is still sending reads the answer only when the sending does not fail.
-            tokio::spawn(timeout(STALL, async move { while let Some(Ok(_)) = body.frame().await {} }));
+            tokio::spawn(timeout(
+                STALL,
+                async move { while let Some(Ok(_)) = body.frame().await {} },
+            ));
             refused(failure)
         }
     }
@@ -111,21 +116,28 @@ pub async fn import(State(admin): State<Admin>, request: Request) -> Response {
 
 async fn take_in(admin: &Admin, body: &mut Body) -> Result<ImportReply, Failure> {
     let (ask, rest) = first_line(body).await?;
-    let ask: Ask = serde_json::from_slice(&ask).map_err(|e| Failure::invalid("the first line", format!("is no request: {e}")))?;
+    let ask: Ask = serde_json::from_slice(&ask)
+        .map_err(|e| Failure::invalid("the first line", format!("is no request: {e}")))?;
     let request: ImportRequest = arguments::parse(ask.arguments)?;
     let session = Session::new(ask.session, &admin.default_group, admin.service.now());
     session.called(Some(format!("loci {}", loci_proto::VERSION)));
     let file = spooled(admin, body, rest, request.skip_bad).await?;
     let service = &admin.service;
     service.flush_accesses().await?;
-    let reply = verbs::write(service, &session, None, move |writer, call| writer.import(call, &request, &mut { file })).await?;
+    let reply = verbs::write(service, &session, None, move |writer, call| {
+        writer.import(call, &request, &mut { file })
+    })
+    .await?;
     service.vectors_may_be_missing();
     Ok(reply)
 }
 
 /// The next piece of what is sent; none at its end.
 async fn piece(body: &mut Body) -> Result<Option<Bytes>, Failure> {
-    let broken = |why: String| Failure::new(Code::Invalid, format!("the file did not come whole: {why}")).hint("Nothing was imported");
+    let broken = |why: String| {
+        Failure::new(Code::Invalid, format!("the file did not come whole: {why}"))
+            .hint("Nothing was imported")
+    };
     loop {
         match timeout(STALL, body.frame()).await {
             Ok(None) => return Ok(None),
@@ -157,10 +169,16 @@ async fn first_line(body: &mut Body) -> Result<(Vec<u8>, Bytes), Failure> {
 }
 
 /// Brings what is sent into a file that has no name and goes with its handle.
-async fn spooled(admin: &Admin, body: &mut Body, rest: Bytes, skip_bad: bool) -> Result<File, Failure> {
+async fn spooled(
+    admin: &Admin,
+    body: &mut Body,
+    rest: Bytes,
+    skip_bad: bool,
+) -> Result<File, Failure> {
     let service = Arc::clone(&admin.service);
     let (pieces, taken) = mpsc::channel::<Bytes>(4);
-    let spooling = tokio::task::spawn_blocking(move || spool::take(service.home(), taken, skip_bad));
+    let spooling =
+        tokio::task::spawn_blocking(move || spool::take(service.home(), taken, skip_bad));
     let mut next = Some(rest);
     while let Some(bytes) = next {
         // It takes no more when it has refused; what it says of that comes below.

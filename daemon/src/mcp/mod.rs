@@ -12,10 +12,12 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::{META_KEY, VERSION, limits, tools};
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock,
-    CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -53,7 +55,12 @@ impl Door {
 impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(
-            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_prompts().enable_resources().build(),
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_tool_list_changed()
+                .enable_prompts()
+                .enable_resources()
+                .build(),
         )
         .with_server_info(Implementation::new("loci", VERSION))
         .with_instructions(tools::INSTRUCTIONS)
@@ -71,22 +78,39 @@ impl ServerHandler for Door {
         Ok(result)
     }
 
-    async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
         let listed = tools::all().iter().map(tool).collect();
         Ok(ListToolsResult::with_all_items(listed).with_ttl_ms(LIST_FRESH_MS))
     }
 
-    async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         if !tools::all().iter().any(|tool| tool.name == request.name) {
-            return Err(ErrorData::invalid_params(format!("there is no tool {}", request.name), None));
+            return Err(ErrorData::invalid_params(
+                format!("there is no tool {}", request.name),
+                None,
+            ));
         }
-        self.session.called(context.client_info().map(|client| format!("{} {}", client.name, client.version)));
+        self.session.called(
+            context.client_info().map(|client| format!("{} {}", client.name, client.version)),
+        );
         let key = context.meta.get(META_KEY).and_then(Value::as_str).map(str::to_owned);
         let (door, given) = (self.clone(), request.arguments.unwrap_or_default());
         let call = guarded(async move {
             // A session that sends many calls at once waits for itself, not the others for it.
             let _turn = door.session.turn().await;
-            verbs::call(&door.service, Asked { session: &door.session, name: &request.name, given, key }).await
+            verbs::call(
+                &door.service,
+                Asked { session: &door.session, name: &request.name, given, key },
+            )
+            .await
         });
         let outcome = tokio::select! {
             outcome = call => outcome,
@@ -100,11 +124,19 @@ impl ServerHandler for Door {
         }))
     }
 
-    async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
         Ok(offers::prompts().with_ttl_ms(LIST_FRESH_MS))
     }
 
-    async fn get_prompt(&self, request: GetPromptRequestParams, _: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
         offers::prompt(&request).map(GetPromptResponse::Complete)
     }
 
@@ -129,11 +161,17 @@ impl ServerHandler for Door {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        offers::resource(&self.service, &self.session, &request.uri).await.map(ReadResourceResponse::Complete)
+        offers::resource(&self.service, &self.session, &request.uri)
+            .await
+            .map(ReadResourceResponse::Complete)
     }
 
     /// Requests that the library cannot read land here: of a method that exists, it is the parameters that are wrong.
-    async fn on_custom_request(&self, request: CustomRequest, _: RequestContext<RoleServer>) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
         let known = [
             "initialize",
             "server/discover",
@@ -147,22 +185,32 @@ impl ServerHandler for Door {
             "resources/read",
         ];
         if known.contains(&request.method.as_str()) {
-            return Err(ErrorData::invalid_params(format!("the params of {} are not well formed", request.method), None));
+            return Err(ErrorData::invalid_params(
+                format!("the params of {} are not well formed", request.method),
+                None,
+            ));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 
-    async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 }
 
 /// Runs a call on a task of its own: a panic then becomes an answer, where the library would leave the caller waiting for ever.
-async fn guarded(call: impl Future<Output = Result<Value, Failure>> + Send + 'static) -> Result<Value, Failure> {
+async fn guarded(
+    call: impl Future<Output = Result<Value, Failure>> + Send + 'static,
+) -> Result<Value, Failure> {
     let task = AbortOnDropHandle::new(tokio::spawn(call));
     match tokio::time::timeout(DEADLINE, task).await {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(_)) => Err(Failure::new(Code::Internal, "a fault of loci ended the call").hint("Run loci ctl logs and report it")),
+        Ok(Err(_)) => Err(Failure::new(Code::Internal, "a fault of loci ended the call")
+            .hint("Run loci ctl logs and report it")),
         Err(_) => Err(too_slow()),
     }
 }
@@ -177,12 +225,15 @@ async fn taken_back(context: &RequestContext<RoleServer>, draining: &Cancellatio
 
 /// Tells the caller every second that its call is being worked on, if it asked to be told.
 async fn tell_progress(context: &RequestContext<RoleServer>) -> Infallible {
-    let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+    let Some(token) = context.meta.get_progress_token() else {
+        return std::future::pending().await;
+    };
     let mut seconds = 0.0;
     loop {
         tokio::time::sleep(PROGRESS).await;
         seconds += PROGRESS.as_secs_f64();
-        let told = ProgressNotificationParam::new(token.clone(), seconds).with_message("loci is working on it");
+        let told = ProgressNotificationParam::new(token.clone(), seconds)
+            .with_message("loci is working on it");
         if context.peer.notify_progress(told).await.is_err() {
             return std::future::pending().await;
         }
@@ -190,15 +241,24 @@ async fn tell_progress(context: &RequestContext<RoleServer>) -> Infallible {
 }
 
 fn too_slow() -> Failure {
-    Failure::new(Code::Busy, format!("the call took more than {} s", DEADLINE.as_secs())).hint("Call again; a store may have been made")
+    Failure::new(Code::Busy, format!("the call took more than {} s", DEADLINE.as_secs()))
+        .hint("Call again; a store may have been made")
 }
 
 fn success(value: Value) -> CallToolResult {
     let text = value.to_string();
     if text.len() > limits::ANSWER_BYTES {
-        let failure =
-            Failure::new(Code::TooLarge, format!("the answer has {} bytes; at most {} can be sent", text.len(), limits::ANSWER_BYTES));
-        return CallToolResult::error(vec![ContentBlock::text(failure.hint("Ask for fewer results, or with a token_budget").to_string())]);
+        let failure = Failure::new(
+            Code::TooLarge,
+            format!(
+                "the answer has {} bytes; at most {} can be sent",
+                text.len(),
+                limits::ANSWER_BYTES
+            ),
+        );
+        return CallToolResult::error(vec![ContentBlock::text(
+            failure.hint("Ask for fewer results, or with a token_budget").to_string(),
+        )]);
     }
     let mut result = CallToolResult::structured(value);
     if text.len() > TEXT_COPY_BYTES {
@@ -208,7 +268,10 @@ fn success(value: Value) -> CallToolResult {
 }
 
 fn tool(tool: &tools::Tool) -> Tool {
-    let annotations =
-        ToolAnnotations::new().read_only(tool.read_only).destructive(tool.destructive).idempotent(tool.idempotent).open_world(false);
+    let annotations = ToolAnnotations::new()
+        .read_only(tool.read_only)
+        .destructive(tool.destructive)
+        .idempotent(tool.idempotent)
+        .open_world(false);
     Tool::new(tool.name, tool.description, tool.input.clone()).with_annotations(annotations)
 }

@@ -24,9 +24,10 @@ use locid::settled::Settled;
 use locid::transport::Lines;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, ErrorData,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    ContentBlock, ErrorData, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer, RunningService, serve_directly_with_ct};
 use serde_json::{Map, Value, json};
@@ -45,7 +46,12 @@ use uuid::Uuid;
 /// The smallest PNG there is: one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 /// What the suite calls.
-const FIXTURES: [&str; 4] = ["test_simple_text", "test_multiple_content_types", "test_error_handling", "test_tool_with_progress"];
+const FIXTURES: [&str; 4] = [
+    "test_simple_text",
+    "test_multiple_content_types",
+    "test_error_handling",
+    "test_tool_with_progress",
+];
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 /// What a stream of lines holds before who writes has to wait, in bytes.
@@ -67,12 +73,19 @@ impl Fixtures {
     async fn fixture(&self, name: &str, context: &RequestContext<RoleServer>) -> CallToolResult {
         let text = |text: &str| vec![ContentBlock::text(text)];
         match name {
-            "test_simple_text" => CallToolResult::success(text("This is a simple text response for testing.")),
-            "test_error_handling" => CallToolResult::error(text("This tool intentionally returns an error for testing")),
+            "test_simple_text" => {
+                CallToolResult::success(text("This is a simple text response for testing."))
+            }
+            "test_error_handling" => {
+                CallToolResult::error(text("This tool intentionally returns an error for testing"))
+            }
             "test_multiple_content_types" => CallToolResult::success(vec![
                 ContentBlock::text("Multiple content types test:"),
                 ContentBlock::image(PNG, "image/png"),
-                ContentBlock::embedded_text("test://mixed-content-resource", json!({"test": "data", "value": 123}).to_string()),
+                ContentBlock::embedded_text(
+                    "test://mixed-content-resource",
+                    json!({"test": "data", "value": 123}).to_string(),
+                ),
             ]),
             _ => {
                 progress(context).await;
@@ -86,7 +99,10 @@ async fn progress(context: &RequestContext<RoleServer>) {
     for step in [0.0, 50.0, 100.0] {
         if let Some(token) = context.meta.get_progress_token() {
             // A client that has gone needs no progress.
-            let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, step).with_total(100.0)).await;
+            let _ = context
+                .peer
+                .notify_progress(ProgressNotificationParam::new(token, step).with_total(100.0))
+                .await;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -100,37 +116,63 @@ impl ServerHandler for Fixtures {
         self.0.get_info()
     }
 
-    async fn initialize(&self, request: InitializeRequestParams, context: Context) -> Result<InitializeResult, ErrorData> {
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: Context,
+    ) -> Result<InitializeResult, ErrorData> {
         self.0.initialize(request, context).await
     }
 
     async fn list_tools(&self, page: Page, context: Context) -> Result<ListToolsResult, ErrorData> {
         let mut listed = self.0.list_tools(page, context).await?;
         let schema = || Map::from_iter([("type".to_owned(), json!("object"))]);
-        listed.tools.extend(FIXTURES.map(|name| Tool::new(name, "A tool of the conformance suite.", schema())));
+        listed.tools.extend(
+            FIXTURES.map(|name| Tool::new(name, "A tool of the conformance suite.", schema())),
+        );
         Ok(listed)
     }
 
-    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
         if FIXTURES.contains(&request.name.as_ref()) {
             return Ok(CallToolResponse::Complete(self.fixture(&request.name, &context).await));
         }
         self.0.call_tool(request, context).await
     }
 
-    async fn list_prompts(&self, page: Page, context: Context) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(
+        &self,
+        page: Page,
+        context: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
         self.0.list_prompts(page, context).await
     }
 
-    async fn list_resources(&self, page: Page, context: Context) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(
+        &self,
+        page: Page,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
         self.0.list_resources(page, context).await
     }
 
-    async fn list_resource_templates(&self, page: Page, context: Context) -> Result<ListResourceTemplatesResult, ErrorData> {
+    async fn list_resource_templates(
+        &self,
+        page: Page,
+        context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.0.list_resource_templates(page, context).await
     }
 
-    async fn complete(&self, request: CompleteRequestParams, context: Context) -> Result<CompleteResult, ErrorData> {
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: Context,
+    ) -> Result<CompleteResult, ErrorData> {
         self.0.complete(request, context).await
     }
 }
@@ -168,7 +210,13 @@ struct Server {
 impl Server {
     fn connect(&self) -> Arc<Mutex<Connection>> {
         let id = Uuid::now_v7().to_string();
-        let hello = hello::Session { id, group: Hint::Default, warnings: Vec::new(), agent_session: None, pid: std::process::id() };
+        let hello = hello::Session {
+            id,
+            group: Hint::Default,
+            warnings: Vec::new(),
+            agent_session: None,
+            pid: std::process::id(),
+        };
         let session = Arc::new(Session::new(hello, &self.group, self.service.now()));
         let door = Door::new(Arc::clone(&self.service), session, CancellationToken::new());
         let (ours, theirs) = tokio::io::duplex(ROOM);
@@ -176,7 +224,11 @@ impl Server {
         let lines = Lines::new(BufReader::new(reader), writer, Duration::from_secs(10));
         let service = serve_directly_with_ct(Fixtures(door), lines, None, CancellationToken::new());
         let (reader, writer) = tokio::io::split(ours);
-        Arc::new(Mutex::new(Connection { lines: BufReader::new(reader).lines(), writer, _service: service }))
+        Arc::new(Mutex::new(Connection {
+            lines: BufReader::new(reader).lines(),
+            writer,
+            _service: service,
+        }))
     }
 }
 
@@ -185,7 +237,10 @@ impl Server {
 fn is_local(headers: &HeaderMap) -> bool {
     [header::HOST, header::ORIGIN].into_iter().filter_map(|name| headers.get(name)).all(|value| {
         let host = value.to_str().unwrap_or_default().trim_start_matches("http://");
-        matches!(host.rsplit_once(':').map_or(host, |(host, _port)| host), "127.0.0.1" | "localhost")
+        matches!(
+            host.rsplit_once(':').map_or(host, |(host, _port)| host),
+            "127.0.0.1" | "localhost"
+        )
     })
 }
 
@@ -193,16 +248,29 @@ async fn posted(State(server): State<Arc<Server>>, headers: HeaderMap, body: Str
     if !is_local(&headers) {
         return StatusCode::FORBIDDEN.into_response();
     }
-    let Ok(message) = serde_json::from_str::<Value>(&body) else { return StatusCode::BAD_REQUEST.into_response() };
-    let (connection, begun) = if let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok()) {
-        let Some(known) = server.sessions.lock().await.get(id).map(Arc::clone) else { return StatusCode::NOT_FOUND.into_response() };
+    let Ok(message) = serde_json::from_str::<Value>(&body) else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    let (connection, begun) = if let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok())
+    {
+        let Some(known) = server.sessions.lock().await.get(id).map(Arc::clone) else {
+            return StatusCode::NOT_FOUND.into_response();
+        };
         (known, None)
     } else {
-        (server.connect(), message.get("method").filter(|method| *method == "initialize").map(|_| Uuid::now_v7().to_string()))
+        (
+            server.connect(),
+            message
+                .get("method")
+                .filter(|method| *method == "initialize")
+                .map(|_| Uuid::now_v7().to_string()),
+        )
     };
     let events = match connection.lock().await.exchange(&message).await {
         Ok(events) => events,
-        Err(error) => return (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+        Err(error) => {
+            return (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response();
+        }
     };
     if events.is_empty() {
         return StatusCode::ACCEPTED.into_response();
@@ -217,7 +285,11 @@ async fn posted(State(server): State<Arc<Server>>, headers: HeaderMap, body: Str
 
 async fn ended(State(server): State<Arc<Server>>, headers: HeaderMap) -> StatusCode {
     let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
-    if server.sessions.lock().await.remove(id).is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND }
+    if server.sessions.lock().await.remove(id).is_some() {
+        StatusCode::OK
+    } else {
+        StatusCode::NOT_FOUND
+    }
 }
 
 #[tokio::main]
@@ -229,11 +301,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (_store, opening) = watch::channel(Store::Opening);
     let places = Variables { home: Some(folder.path().to_owned()), ..Variables::default() };
     let settled = Settled::read(&Paths::resolve(&places)?)?;
-    let service = Arc::new(Service::new(embedder, FirstUse::new(false), opening, settled, String::new()));
-    let server = Arc::new(Server { service, group: "conformance".parse()?, sessions: Mutex::default() });
+    let service =
+        Arc::new(Service::new(embedder, FirstUse::new(false), opening, settled, String::new()));
+    let server =
+        Arc::new(Server { service, group: "conformance".parse()?, sessions: Mutex::default() });
 
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
     println!("http://{}/mcp", listener.local_addr()?);
-    axum::serve(listener, Router::new().route("/mcp", post(posted).delete(ended)).with_state(server)).await?;
+    axum::serve(
+        listener,
+        Router::new().route("/mcp", post(posted).delete(ended)).with_state(server),
+    )
+    .await?;
     Ok(())
 }

@@ -40,15 +40,24 @@ struct Params<'a> {
 
 /// The first fault of a line, if it has one.
 pub(super) fn find(line: &[u8]) -> Option<Fault> {
-    let Ok(text) = std::str::from_utf8(line) else { return Some(Fault::NotJson("the line is not UTF-8".to_owned())) };
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Some(Fault::NotJson("the line is not UTF-8".to_owned()));
+    };
     let envelope: Envelope<'_> = match serde_json::from_str(text) {
         Ok(envelope) => envelope,
-        Err(fault) if fault.is_data() => return Some(Fault::NotARequest(None, "a message is one JSON object".to_owned())),
+        Err(fault) if fault.is_data() => {
+            return Some(Fault::NotARequest(None, "a message is one JSON object".to_owned()));
+        }
         Err(fault) => return Some(Fault::NotJson(fault.to_string())),
     };
     let id = match envelope.id.map(|raw| serde_json::from_str::<RequestId>(raw.get())) {
         Some(Ok(id)) => Some(id),
-        Some(Err(_)) => return Some(Fault::NotARequest(None, "an id is a string or a whole number".to_owned())),
+        Some(Err(_)) => {
+            return Some(Fault::NotARequest(
+                None,
+                "an id is a string or a whole number".to_owned(),
+            ));
+        }
         None => None,
     };
     let is_call = envelope.method.is_some_and(|method| method == "tools/call");
@@ -94,7 +103,11 @@ impl<'de> Visitor<'de> for Beginning<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut key = map.next_key::<Cow<'_, str>>()?;
         while let Some(name) = key {
-            let id = if name == "id" { Some(map.next_value()?) } else { map.next_value::<IgnoredAny>().map(|_| None)? };
+            let id = if name == "id" {
+                Some(map.next_value()?)
+            } else {
+                map.next_value::<IgnoredAny>().map(|_| None)?
+            };
             // Only then is it whole: a number that breaks off is another number.
             key = map.next_key()?;
             *self.0 = id.or(self.0.take());
@@ -109,18 +122,25 @@ enum Wrong {
 }
 
 fn argument(raw: &str, path: &mut Vec<String>) -> Result<(), Wrong> {
-    let at_fault = |failure: Failure| Err(Wrong::Argument(Box::new(failure.at(path_in_words(path)))));
+    let at_fault =
+        |failure: Failure| Err(Wrong::Argument(Box::new(failure.at(path_in_words(path)))));
     if path.len() > DEPTH {
-        return at_fault(Failure::new(Code::TooDeep, format!("is nested more than {DEPTH} levels deep")));
+        return at_fault(Failure::new(
+            Code::TooDeep,
+            format!("is nested more than {DEPTH} levels deep"),
+        ));
     }
     match raw.trim_start().as_bytes().first() {
         Some(b'{') => {
-            let fields: Fields<'_> = serde_json::from_str(raw).map_err(|e| Wrong::Json(e.to_string()))?;
+            let fields: Fields<'_> =
+                serde_json::from_str(raw).map_err(|e| Wrong::Json(e.to_string()))?;
             let mut seen = HashSet::new();
             for (key, value) in fields.0 {
                 path.push(key.clone());
                 if !seen.insert(key) {
-                    let failure = Failure::new(Code::Invalid, "is given twice").at(path_in_words(path)).hint("Give it once");
+                    let failure = Failure::new(Code::Invalid, "is given twice")
+                        .at(path_in_words(path))
+                        .hint("Give it once");
                     return Err(Wrong::Argument(Box::new(failure)));
                 }
                 argument(value.get(), path)?;
@@ -129,7 +149,8 @@ fn argument(raw: &str, path: &mut Vec<String>) -> Result<(), Wrong> {
             Ok(())
         }
         Some(b'[') => {
-            let items: Items<'_> = serde_json::from_str(raw).map_err(|e| Wrong::Json(e.to_string()))?;
+            let items: Items<'_> =
+                serde_json::from_str(raw).map_err(|e| Wrong::Json(e.to_string()))?;
             for (number, item) in items.0.into_iter().enumerate() {
                 path.push(format!("[{number}]"));
                 argument(item.get(), path)?;
@@ -137,7 +158,9 @@ fn argument(raw: &str, path: &mut Vec<String>) -> Result<(), Wrong> {
             }
             Ok(())
         }
-        Some(b'"') => serde_json::from_str::<String>(raw).map(drop).map_err(|e| Wrong::Json(e.to_string())),
+        Some(b'"') => {
+            serde_json::from_str::<String>(raw).map(drop).map_err(|e| Wrong::Json(e.to_string()))
+        }
         Some(b'-' | b'0'..=b'9') if serde_json::from_str::<serde_json::Number>(raw).is_err() => {
             at_fault(Failure::new(Code::Invalid, "is a number that is too large"))
         }
@@ -206,7 +229,9 @@ mod tests {
     use super::*;
 
     fn call(arguments: &str) -> Option<String> {
-        let line = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"x","arguments":{arguments}}}}}"#);
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"x","arguments":{arguments}}}}}"#
+        );
         find(line.as_bytes()).map(|fault| match fault {
             Fault::NotJson(why) => format!("-32700 {why}"),
             Fault::NotARequest(_, why) => format!("-32600 {why}"),
@@ -218,7 +243,11 @@ mod tests {
     fn a_key_given_twice_is_named_at_any_depth() {
         let said = call(r#"{"metadata":{"a":1,"b":[{"c":1,"c":2}]}}"#).expect("is a fault");
         assert_eq!(said, "7 invalid: metadata.b[0].c is given twice. Give it once");
-        assert_eq!(call(r#"{"metadata":{"a":1,"b":{"a":1}}}"#), None, "the same key in two objects is fine");
+        assert_eq!(
+            call(r#"{"metadata":{"a":1,"b":{"a":1}}}"#),
+            None,
+            "the same key in two objects is fine"
+        );
     }
 
     #[test]
@@ -236,9 +265,19 @@ mod tests {
     #[test]
     fn the_id_of_a_line_that_breaks_off_is_found_where_it_stands_at_the_beginning() {
         let id = |beginning: &str| id_of_beginning(beginning.as_bytes()).map(|id| id.to_string());
-        assert_eq!(id(r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"id":8,"a":"yy"#).as_deref(), Some("7"));
+        assert_eq!(
+            id(r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"id":8,"a":"yy"#).as_deref(),
+            Some("7")
+        );
         assert_eq!(id(r#"{"params":{"id":8},"id":"a","x":"#).as_deref(), Some("a"));
-        for none in [r#"{"params":{"id":8,"a":"yy"#, r#"{"a":"\"id\":7"#, r#"{"id":7"#, r#"{"id":{},"x":1"#, "yyyy", "[[[["] {
+        for none in [
+            r#"{"params":{"id":8,"a":"yy"#,
+            r#"{"a":"\"id\":7"#,
+            r#"{"id":7"#,
+            r#"{"id":{},"x":1"#,
+            "yyyy",
+            "[[[[",
+        ] {
             assert_eq!(id(none), None, "{none}");
         }
     }

@@ -27,24 +27,47 @@ pub(super) async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, F
         }
         "groups_rename" => {
             let request: RenameRequest = parse(given)?;
-            answer(write(service, session, key, move |writer, call| writer.rename_group(call, &request)).await?)
+            answer(
+                write(service, session, key, move |writer, call| {
+                    writer.rename_group(call, &request)
+                })
+                .await?,
+            )
         }
         "groups_merge" => {
             let request: MergeRequest = parse(given)?;
-            answer(write(service, session, key, move |writer, call| writer.merge_groups(call, &request)).await?)
+            answer(
+                write(service, session, key, move |writer, call| {
+                    writer.merge_groups(call, &request)
+                })
+                .await?,
+            )
         }
         "groups_alias" => {
             let request: AliasRequest = parse(given)?;
-            answer(write(service, session, key, move |writer, call| writer.alias_group(call, &request)).await?)
+            answer(
+                write(service, session, key, move |writer, call| {
+                    writer.alias_group(call, &request)
+                })
+                .await?,
+            )
         }
         "reset" => {
             let (request, folder): (ResetRequest, _) = (parse(given)?, backups(service));
             drop(service.take_accesses());
-            answer(write(service, session, key, move |writer, call| writer.reset(call, &request, &folder)).await?)
+            answer(
+                write(service, session, key, move |writer, call| {
+                    writer.reset(call, &request, &folder)
+                })
+                .await?,
+            )
         }
         "purge_backups" => {
             let (request, folder): (PurgeRequest, _) = (parse(given)?, backups(service));
-            answer(read(service, move |reader| reader.purge_backups(&request.memory_id, &folder)).await?)
+            answer(
+                read(service, move |reader| reader.purge_backups(&request.memory_id, &folder))
+                    .await?,
+            )
         }
         "doctor" => {
             let DoctorRequest {} = parse(given)?;
@@ -62,7 +85,9 @@ pub(super) async fn forget(service: &Service, asked: Asked<'_>) -> Result<Forget
         // What was asked for it may wait to be written down; it goes with the memory.
         service.flush_accesses().await?;
     }
-    let reply = write(service, asked.session, asked.key, move |writer, call| writer.forget(call, &request)).await?;
+    let reply =
+        write(service, asked.session, asked.key, move |writer, call| writer.forget(call, &request))
+            .await?;
     if !hard {
         return Ok(reply);
     }
@@ -75,7 +100,8 @@ pub(super) async fn forget(service: &Service, asked: Asked<'_>) -> Result<Forget
 }
 
 fn note(found: &backup::Found) -> Option<String> {
-    let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let named =
+        |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let oldest = found.holding.first().map(named);
     let unreadable = found.unreadable.first().map(named);
     match (oldest, unreadable) {
@@ -103,17 +129,32 @@ async fn doctor(service: &Service) -> Result<DoctorReply, Failure> {
 
 fn config(path: &Path) -> Finding {
     match Config::read(path) {
-        Ok(_) if !path.exists() => Finding::ok("config", format!("{} is not there, so every key has its default", path.display())),
+        Ok(_) if !path.exists() => Finding::ok(
+            "config",
+            format!("{} is not there, so every key has its default", path.display()),
+        ),
         Ok(_) => Finding::ok("config", format!("{} can be read", path.display())),
-        Err(failure) => Finding::fail("config", failure.to_string(), "Mend the file; the next start of the daemon refuses it as it is"),
+        Err(failure) => Finding::fail(
+            "config",
+            failure.to_string(),
+            "Mend the file; the next start of the daemon refuses it as it is",
+        ),
     }
 }
 
 async fn model(service: &Service) -> Finding {
     match service.embedder.settled().await {
-        State::Ready { sha256 } => Finding::ok("model", format!("{MODEL_ID} is ready, SHA-256 {sha256}")),
-        State::Loading => Finding::warn("model", format!("{MODEL_ID} is being loaded"), "Look again in a moment"),
-        State::Missing { hint } => Finding::warn("model", format!("{MODEL_ID} is not here; searching goes by words alone"), hint),
+        State::Ready { sha256 } => {
+            Finding::ok("model", format!("{MODEL_ID} is ready, SHA-256 {sha256}"))
+        }
+        State::Loading => {
+            Finding::warn("model", format!("{MODEL_ID} is being loaded"), "Look again in a moment")
+        }
+        State::Missing { hint } => Finding::warn(
+            "model",
+            format!("{MODEL_ID} is not here; searching goes by words alone"),
+            hint,
+        ),
         State::Failed { reason, hint } => Finding::fail("model", reason, hint),
     }
 }

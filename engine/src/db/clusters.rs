@@ -34,11 +34,10 @@ pub(crate) fn has(conn: &Connection, key: &str) -> Result<bool> {
 
 /// Remembers that a key was dealt with. Not part of any act: an undone cluster is not made again by itself.
 pub(crate) fn insert(conn: &Connection, key: &str, kind: Kind, now: Timestamp) -> Result<()> {
-    conn.prepare_cached("INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?.execute((
-        key,
-        kind.as_str(),
-        now.0,
-    ))?;
+    conn.prepare_cached(
+        "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+    )?
+    .execute((key, kind.as_str(), now.0))?;
     Ok(())
 }
 
@@ -80,14 +79,19 @@ const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scop
 
 /// Active and compacted episodes in storing order.
 pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
-    let mut statement = conn.prepare_cached(&format!("{EPISODES} AND m.status IN ('active', 'compacted') ORDER BY m.seq"))?;
+    let mut statement = conn.prepare_cached(&format!(
+        "{EPISODES} AND m.status IN ('active', 'compacted') ORDER BY m.seq"
+    ))?;
     let rows = statement.query_map([], episode)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// One episode as it stands now, whatever its status.
 pub(crate) fn episode_of(conn: &Connection, seq: i64) -> Result<Option<Episode>> {
-    Ok(conn.prepare_cached(&format!("{EPISODES} AND m.seq = ?1"))?.query_row([seq], episode).optional()?)
+    Ok(conn
+        .prepare_cached(&format!("{EPISODES} AND m.seq = ?1"))?
+        .query_row([seq], episode)
+        .optional()?)
 }
 
 fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
@@ -95,14 +99,19 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
     let scope: String = row.get(3)?;
     let status: String = row.get(4)?;
     let created_at = Timestamp(row.get(8)?);
-    let summary: Option<Map<String, Value>> = row.get::<_, Option<String>>(15)?.and_then(|text| serde_json::from_str(&text).ok());
+    let summary: Option<Map<String, Value>> =
+        row.get::<_, Option<String>>(15)?.and_then(|text| serde_json::from_str(&text).ok());
     let date: Option<String> = row.get::<_, Option<String>>(11).unwrap_or_default();
     Ok(Episode {
         seq: row.get(0)?,
         id: id.parse().map_err(|e| bad(1, e))?,
         group: row.get(2)?,
         scope: scope.parse().map_err(|e| bad(3, e))?,
-        status: if status == "active" { Status::Active } else { Status::parse(&status).unwrap_or(Status::Forgotten) },
+        status: if status == "active" {
+            Status::Active
+        } else {
+            Status::parse(&status).unwrap_or(Status::Forgotten)
+        },
         anchor: Anchor {
             confidence: Confidence::new(row.get(5)?).map_err(|e| bad(5, e))?,
             at: Timestamp(row.get(6)?),
@@ -144,25 +153,34 @@ pub(crate) fn unused_since(conn: &Connection, moment: Timestamp) -> Result<Vec<M
 }
 
 /// Memories that were forgotten for this reason before a moment, oldest first.
-pub(crate) fn forgotten_before(conn: &Connection, reason: &str, moment: Timestamp, limit: usize) -> Result<Vec<Memory>> {
+pub(crate) fn forgotten_before(
+    conn: &Connection,
+    reason: &str,
+    moment: Timestamp,
+    limit: usize,
+) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE status = 'forgotten' AND forgotten_reason = ?1 AND status_at < ?2 ORDER BY seq LIMIT ?3"
     ))?;
-    let rows = statement.query_map((reason, moment.0, i64::try_from(limit).unwrap_or(i64::MAX)), read)?;
+    let rows =
+        statement.query_map((reason, moment.0, i64::try_from(limit).unwrap_or(i64::MAX)), read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Active semantic memories, oldest first.
 pub(crate) fn facts(conn: &Connection) -> Result<Vec<Memory>> {
-    let mut statement =
-        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE status = 'active' AND type = 'semantic' ORDER BY seq"))?;
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM memories WHERE status = 'active' AND type = 'semantic' ORDER BY seq"
+    ))?;
     let rows = statement.query_map([], read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Memories that were made from this one, whatever their status.
 pub(crate) fn made_from(conn: &Connection, source: i64) -> Result<Vec<Memory>> {
-    let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT memory FROM memory_sources WHERE source = ?1) ORDER BY seq");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT memory FROM memory_sources WHERE source = ?1) ORDER BY seq"
+    );
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map([source], read)?;
     Ok(rows.collect::<Result<_, _>>()?)

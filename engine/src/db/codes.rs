@@ -16,7 +16,12 @@ pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
 }
 
 /// Stores the codes of a memory in the place of those that it had, with what [`statement`] gave.
-pub(crate) fn put(statement: &mut CachedStatement<'_>, memory: i64, model: &str, codes: &[Code]) -> Result<()> {
+pub(crate) fn put(
+    statement: &mut CachedStatement<'_>,
+    memory: i64,
+    model: &str,
+    codes: &[Code],
+) -> Result<()> {
     let bytes = codes.iter().map(Code::bytes).collect::<Vec<_>>().into_flattened();
     statement.execute((memory, model, bytes))?;
     Ok(())
@@ -30,12 +35,20 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
 
 /// The codes of one memory; none where its words have not been read.
 pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<Vec<Code>>> {
-    let mut statement = conn.prepare_cached("SELECT codes FROM word_codes WHERE memory = ?1 AND model = ?2")?;
-    Ok(statement.query_row((memory, model), |row| Ok(unpacked(row.get_ref(0)?.as_blob()?))).optional()?)
+    let mut statement =
+        conn.prepare_cached("SELECT codes FROM word_codes WHERE memory = ?1 AND model = ?2")?;
+    Ok(statement
+        .query_row((memory, model), |row| Ok(unpacked(row.get_ref(0)?.as_blob()?)))
+        .optional()?)
 }
 
 /// Those of these memories whose words this model has read, with their codes, in storing order.
-pub(crate) fn load(conn: &Connection, model: &str, seqs: &Seqs, mut each: impl FnMut(i64, Vec<Code>) -> Result<()>) -> Result<()> {
+pub(crate) fn load(
+    conn: &Connection,
+    model: &str,
+    seqs: &Seqs,
+    mut each: impl FnMut(i64, Vec<Code>) -> Result<()>,
+) -> Result<()> {
     let sql = "SELECT memory, codes FROM word_codes WHERE model = ?1 AND memory BETWEEN ?2 AND ?3 ORDER BY memory";
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query((model, seqs.start(), seqs.end()))?;

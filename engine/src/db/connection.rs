@@ -24,7 +24,8 @@ pub(crate) fn writer(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     // The first statement reads the header: what is no database shows itself here, before anything is changed.
-    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(|fault| no_database(path, fault))?;
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+        .map_err(|fault| no_database(path, fault))?;
     common(&conn)?;
     Ok(conn)
 }
@@ -87,12 +88,15 @@ pub(crate) fn without_room(conn: &Connection) -> Result<()> {
 
 /// What a disk without room is: it has taken a whole transaction back by itself.
 pub(crate) fn full() -> Error {
-    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None).into()
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None)
+        .into()
 }
 
 fn common(conn: &Connection) -> Result<()> {
     conn.busy_timeout(BUSY)?;
-    conn.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")?;
+    conn.execute_batch(
+        "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;",
+    )?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
 }
@@ -103,15 +107,29 @@ fn create_private(path: &Path) -> Result<()> {
     if let Ok(found) = std::fs::metadata(path) {
         // SQLite gives its log the mode of the database, so one that is open to others would open both.
         let closed = std::fs::Permissions::from_mode(found.permissions().mode() & !0o077);
-        return if found.permissions() == closed { Ok(()) } else { std::fs::set_permissions(path, closed).map_err(file) };
+        return if found.permissions() == closed {
+            Ok(())
+        } else {
+            std::fs::set_permissions(path, closed).map_err(file)
+        };
     }
-    std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop).map_err(file)
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map(drop)
+        .map_err(file)
 }
 
 fn no_database(path: &Path, fault: rusqlite::Error) -> Error {
     match fault.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::NotADatabase) => Error::NotOurs { path: path.to_path_buf(), why: "it is no SQLite database".to_owned() },
-        Some(rusqlite::ErrorCode::DatabaseCorrupt) => Error::Damaged { path: path.to_path_buf(), what: fault.to_string() },
+        Some(rusqlite::ErrorCode::NotADatabase) => {
+            Error::NotOurs { path: path.to_path_buf(), why: "it is no SQLite database".to_owned() }
+        }
+        Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
+            Error::Damaged { path: path.to_path_buf(), what: fault.to_string() }
+        }
         _ => Error::Database(fault),
     }
 }
@@ -123,7 +141,11 @@ fn set_up() {
     ONCE.call_once(|| {
         // SAFETY: the option takes one plain number. Where SQLite has begun already it refuses, and goes on counting.
         unsafe { rusqlite::ffi::sqlite3_config(rusqlite::ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
-        assert!(rusqlite::version_number() >= OLDEST_SQLITE, "SQLite {} has the WAL-reset race", rusqlite::version());
+        assert!(
+            rusqlite::version_number() >= OLDEST_SQLITE,
+            "SQLite {} has the WAL-reset race",
+            rusqlite::version()
+        );
         // SAFETY: `sqlite3_vec_init` is the extension's entry point and has the signature that SQLite calls it with; the crate
         // declares it without arguments, so the pointer has to be cast.
         unsafe {

@@ -5,8 +5,15 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::fmt::Write as _;
 
-const TABLES: [&str; 7] =
-    ["memories", "memory_variants", "memory_sources", "entity_relations", "relation_evidence", "group_aliases", "groups"];
+const TABLES: [&str; 7] = [
+    "memories",
+    "memory_variants",
+    "memory_sources",
+    "entity_relations",
+    "relation_evidence",
+    "group_aliases",
+    "groups",
+];
 
 /// All of them, in the order of their rows.
 pub(crate) fn all(conn: &Connection) -> Result<String> {
@@ -34,7 +41,9 @@ pub(crate) fn holds(path: &std::path::Path, needle: &str) -> bool {
     ["", "-wal"].iter().any(|suffix| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
-        std::fs::read(name).is_ok_and(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
+        std::fs::read(name).is_ok_and(|bytes| {
+            bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
+        })
     })
 }
 

@@ -32,7 +32,11 @@ pub(crate) fn schema(conn: &Connection) -> Result<i64> {
 
 /// Bytes of the database as SQLite counts them.
 pub(crate) fn size(conn: &Connection) -> Result<i64> {
-    Ok(conn.query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| row.get(0))?)
+    Ok(conn.query_row(
+        "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+        [],
+        |row| row.get(0),
+    )?)
 }
 
 /// Takes a text out of the keyword index behind its back.

@@ -8,11 +8,10 @@ use std::collections::HashMap;
 
 /// Makes the group known, if it is not.
 pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result<()> {
-    conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT(id) DO NOTHING")?.execute((
-        &group.id,
-        &group.name,
-        now.0,
-    ))?;
+    conn.prepare_cached(
+        "INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT(id) DO NOTHING",
+    )?
+    .execute((&group.id, &group.name, now.0))?;
     Ok(())
 }
 
@@ -34,7 +33,10 @@ pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) 
 
 /// The display name of a group.
 pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
-    Ok(conn.prepare_cached("SELECT name FROM groups WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()?)
+    Ok(conn
+        .prepare_cached("SELECT name FROM groups WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?)
 }
 
 /// A group with its other names and its memories.
@@ -65,15 +67,23 @@ pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
     let sql = "SELECT g.id, g.name, count(m.seq) FILTER (WHERE m.status = 'active'), count(m.seq)
                FROM groups g LEFT JOIN memories m ON m.source_group = g.id WHERE g.id = ?1 GROUP BY g.id";
     let read = |row: &rusqlite::Row<'_>| {
-        let count = |column| row.get(column).map(|count: i64| usize::try_from(count).unwrap_or_default());
-        Ok(Known { id: row.get(0)?, name: row.get(1)?, active: count(2)?, memories: count(3)?, aliases: aliases.clone() })
+        let count =
+            |column| row.get(column).map(|count: i64| usize::try_from(count).unwrap_or_default());
+        Ok(Known {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            active: count(2)?,
+            memories: count(3)?,
+            aliases: aliases.clone(),
+        })
     };
     Ok(conn.prepare_cached(sql)?.query_row([id], read).optional()?)
 }
 
 /// The memories of a group, oldest first, whatever their status.
 pub(crate) fn members(conn: &Connection, id: &str) -> Result<Vec<i64>> {
-    let mut statement = conn.prepare_cached("SELECT seq FROM memories WHERE source_group = ?1 ORDER BY seq")?;
+    let mut statement =
+        conn.prepare_cached("SELECT seq FROM memories WHERE source_group = ?1 ORDER BY seq")?;
     let rows = statement.query_map([id], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -83,6 +93,7 @@ pub(crate) fn signposts(conn: &Connection) -> Result<HashMap<String, Group>> {
     let sql = "SELECT a.alias, g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id
                WHERE NOT EXISTS (SELECT 1 FROM groups o WHERE o.id = a.alias)";
     let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, Group { id: row.get(1)?, name: row.get(2)? })))?;
+    let rows = statement
+        .query_map([], |row| Ok((row.get(0)?, Group { id: row.get(1)?, name: row.get(2)? })))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

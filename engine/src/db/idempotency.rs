@@ -6,12 +6,16 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// The answer given to this call before, as JSON.
 pub(crate) fn find(conn: &Connection, key: &str) -> Result<Option<String>> {
-    Ok(conn.prepare_cached("SELECT result FROM idempotency WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()?)
+    Ok(conn
+        .prepare_cached("SELECT result FROM idempotency WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()?)
 }
 
 /// Keeps the answer to this call.
 pub(crate) fn keep(conn: &Connection, key: &str, result: &str, now: Timestamp) -> Result<()> {
-    conn.prepare_cached("INSERT INTO idempotency(key, result, created_at) VALUES (?1, ?2, ?3)")?.execute((key, result, now.0))?;
+    conn.prepare_cached("INSERT INTO idempotency(key, result, created_at) VALUES (?1, ?2, ?3)")?
+        .execute((key, result, now.0))?;
     Ok(())
 }
 

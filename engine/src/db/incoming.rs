@@ -20,7 +20,9 @@ pub(crate) struct Held {
 /// What there is, before a file is brought in.
 pub(crate) fn held(conn: &Connection) -> Result<Held> {
     let sql = "SELECT EXISTS(SELECT 1 FROM memories), EXISTS(SELECT 1 FROM tombstones), EXISTS(SELECT 1 FROM memory_log)";
-    Ok(conn.query_row(sql, [], |row| Ok(Held { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? }))?)
+    Ok(conn.query_row(sql, [], |row| {
+        Ok(Held { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? })
+    })?)
 }
 
 /// The sequence number and the type of a memory.
@@ -34,7 +36,8 @@ pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, Memo
 
 /// The memory that took this one's place, whatever its status.
 pub(crate) fn replacement(conn: &Connection, seq: i64) -> Result<Option<i64>> {
-    let sql = "SELECT b.seq FROM memories a JOIN memories b ON b.id = a.superseded_by WHERE a.seq = ?1";
+    let sql =
+        "SELECT b.seq FROM memories a JOIN memories b ON b.id = a.superseded_by WHERE a.seq = ?1";
     Ok(conn.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional()?)
 }
 
@@ -46,17 +49,15 @@ pub(crate) fn group(conn: &Connection, id: &str) -> Result<Option<String>> {
 
 /// Makes a group known.
 pub(crate) fn add_group(conn: &Connection, line: &GroupLine) -> Result<()> {
-    conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3)")?.execute((
-        &line.id,
-        &line.name,
-        line.created_at,
-    ))?;
+    conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3)")?
+        .execute((&line.id, &line.name, line.created_at))?;
     Ok(())
 }
 
 /// Makes a name lead to a group.
 pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<()> {
-    conn.prepare_cached("INSERT INTO group_aliases(alias, group_id) VALUES (?1, ?2)")?.execute((alias, group))?;
+    conn.prepare_cached("INSERT INTO group_aliases(alias, group_id) VALUES (?1, ?2)")?
+        .execute((alias, group))?;
     Ok(())
 }
 
@@ -83,7 +84,8 @@ impl<'a> Insert<'a> {
         Ok(Self {
             conn,
             memory: conn.prepare_cached(memory)?,
-            words: conn.prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?,
+            words: conn
+                .prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?,
             log_line: conn.prepare_cached(log_line)?,
             read: vectors::Insert::new(conn)?,
             told: log::statement(conn)?,
@@ -100,7 +102,15 @@ impl<'a> Insert<'a> {
 
     /// Adds a line to the audit log.
     pub(crate) fn log_line(&mut self, line: &LogLine) -> Result<()> {
-        let key = (&line.memory, &line.operation, line.at, &line.client, &line.session, &line.group, &line.details);
+        let key = (
+            &line.memory,
+            &line.operation,
+            line.at,
+            &line.client,
+            &line.session,
+            &line.group,
+            &line.details,
+        );
         self.log_line.execute(key)?;
         Ok(())
     }
@@ -116,7 +126,8 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
                  expires_at = ?15, superseded_by = ?16, metadata = ?17, content_hash = ?18, status_at = ?19, forgotten_reason = ?20
                WHERE id = ?1";
     set(&mut conn.prepare_cached(sql)?, line, hash)?;
-    let index = "INSERT INTO memories_fts(rowid, content) SELECT seq, content FROM memories WHERE id = ?1";
+    let index =
+        "INSERT INTO memories_fts(rowid, content) SELECT seq, content FROM memories WHERE id = ?1";
     conn.prepare_cached(index)?.execute([line.id.as_str()])?;
     Ok(())
 }
@@ -127,7 +138,10 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
 ///
 /// The checks: of every `IN (…)` SQLite builds a table anew for each row, a quarter of all that an import would do. What a line says was
 /// held to the same words when the file was looked through, and `doctor` reads the rows against the checks again.
-pub(crate) struct ByHand<'a>(&'a Connection, #[expect(dead_code, reason = "lives as long")] Aside<'a>);
+pub(crate) struct ByHand<'a>(
+    &'a Connection,
+    #[expect(dead_code, reason = "lives as long")] Aside<'a>,
+);
 
 impl<'a> ByHand<'a> {
     pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
@@ -194,7 +208,14 @@ pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<
 pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()> {
     let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let (subject, object) = (line.subject.as_str(), line.object.as_str());
-    conn.prepare_cached(sql)?.execute((&line.id, subject, &line.predicate, object, line.confidence.get(), line.created_at))?;
+    conn.prepare_cached(sql)?.execute((
+        &line.id,
+        subject,
+        &line.predicate,
+        object,
+        line.confidence.get(),
+        line.created_at,
+    ))?;
     Ok(())
 }
 
@@ -202,7 +223,15 @@ pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()>
 pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> {
     let sql = "SELECT count(*) FROM memory_log WHERE memory_id = ?1 AND operation = ?2 AND created_at = ?3 AND client IS ?4
                AND session IS ?5 AND group_id IS ?6 AND details IS ?7";
-    let key = (&line.memory, &line.operation, line.at, &line.client, &line.session, &line.group, &line.details);
+    let key = (
+        &line.memory,
+        &line.operation,
+        line.at,
+        &line.client,
+        &line.session,
+        &line.group,
+        &line.details,
+    );
     Ok(conn.prepare_cached(sql)?.query_row(key, |row| row.get(0))?)
 }
 
@@ -233,12 +262,17 @@ mod tests {
         // Nothing is kept of it.
         let store_wrong = || {
             let transaction = conn.unchecked_transaction().expect("begins");
-            transaction.execute("UPDATE memories SET status = 'gone'", []).map_err(|error| error.to_string())
+            transaction
+                .execute("UPDATE memories SET status = 'gone'", [])
+                .map_err(|error| error.to_string())
         };
         let by_hand = ByHand::begin(conn).expect("begins");
         assert_eq!(store_wrong(), Ok(1), "by hand");
         drop(by_hand);
         assert!(store_wrong().is_err_and(|error| error.contains("CHECK constraint failed")));
-        assert!(conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER).expect("is known"), "triggers too");
+        assert!(
+            conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER).expect("is known"),
+            "triggers too"
+        );
     }
 }

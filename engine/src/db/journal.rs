@@ -49,7 +49,13 @@ pub(crate) struct Entry {
 }
 
 /// Writes an act down; its number.
-pub(crate) fn write(conn: &Connection, act: &str, rows: &[Changed], actor: &Actor, now: Timestamp) -> Result<i64> {
+pub(crate) fn write(
+    conn: &Connection,
+    act: &str,
+    rows: &[Changed],
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<i64> {
     let before = serde_json::to_string(rows).unwrap_or_default();
     Ok(conn
         .prepare_cached("INSERT INTO journal(act, before, client, session, group_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
@@ -60,20 +66,26 @@ const COLUMNS: &str = "id, act, before, client, session, group_id, created_at, u
 
 /// One act by its number.
 pub(crate) fn by_id(conn: &Connection, id: i64) -> Result<Option<Entry>> {
-    Ok(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM journal WHERE id = ?1"))?.query_row([id], read).optional()?)
+    Ok(conn
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM journal WHERE id = ?1"))?
+        .query_row([id], read)
+        .optional()?)
 }
 
 /// Acts, newest first: at most `limit`, older than the act `before`.
 pub(crate) fn list(conn: &Connection, before: Option<i64>, limit: usize) -> Result<Vec<Entry>> {
-    let mut statement =
-        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM journal WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2"))?;
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM journal WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2"
+    ))?;
     let rows = statement.query_map((before, i64::try_from(limit).unwrap_or(i64::MAX)), read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Numbers of the acts that were not taken back, newest first, since a moment.
 pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>> {
-    let mut statement = conn.prepare_cached("SELECT id FROM journal WHERE undone_at IS NULL AND created_at >= ?1 ORDER BY id DESC")?;
+    let mut statement = conn.prepare_cached(
+        "SELECT id FROM journal WHERE undone_at IS NULL AND created_at >= ?1 ORDER BY id DESC",
+    )?;
     let rows = statement.query_map([since.0], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -97,7 +109,9 @@ pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Resul
 
 fn redact_where(conn: &Connection, goes: impl Fn(&Changed) -> bool) -> Result<()> {
     let mut statement = conn.prepare("SELECT id, before FROM journal")?;
-    let found = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?.collect::<Result<Vec<_>, _>>()?;
+    let found = statement
+        .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
+        .collect::<Result<Vec<_>, _>>()?;
     for (id, before) in found {
         let mut rows: Vec<Changed> = serde_json::from_str(&before).unwrap_or_default();
         let all = rows.len();
@@ -121,7 +135,8 @@ fn redact_where(conn: &Connection, goes: impl Fn(&Changed) -> bool) -> Result<()
 pub(crate) fn redact_texts(conn: &Connection, seq: i64) -> Result<()> {
     redact_where(conn, |changed| {
         let of_memory = matches!(changed.row, Row::Memory(memory) if memory == seq);
-        of_memory && matches!(&changed.how, How::Set { before, .. } if before.contains_key("content"))
+        of_memory
+            && matches!(&changed.how, How::Set { before, .. } if before.contains_key("content"))
     })
 }
 

@@ -36,10 +36,15 @@ pub(crate) fn redact(conn: &Connection, seq: i64) -> Result<()> {
 
 /// Every answer that is known, newest first. The group is the one that the memory's project has become, if it was merged into another.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
-    let mut statement = conn.prepare_cached("SELECT query, memory, group_id FROM known_answers ORDER BY id DESC")?;
-    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
+    let mut statement =
+        conn.prepare_cached("SELECT query, memory, group_id FROM known_answers ORDER BY id DESC")?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get(1)?, row.get::<_, String>(2)?))
+    })?;
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
-    rows.into_iter().map(|(query, seq, id)| Ok(Known { query, seq, group: group(conn, &id)? })).collect()
+    rows.into_iter()
+        .map(|(query, seq, id)| Ok(Known { query, seq, group: group(conn, &id)? }))
+        .collect()
 }
 
 /// The group of an id, or the one that it leads to.

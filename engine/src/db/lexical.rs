@@ -10,7 +10,12 @@ use rusqlite::config::DbConfig;
 
 /// Memories that a project sees, in use or below a summary, that have one of these words: what the index needs of each, the best by their
 /// words first, for as long as more are wanted.
-pub(crate) fn matching(conn: &Connection, words: &[String], group: &str, mut more: impl FnMut(Entry) -> bool) -> Result<()> {
+pub(crate) fn matching(
+    conn: &Connection,
+    words: &[String],
+    group: &str,
+    mut more: impl FnMut(Entry) -> bool,
+) -> Result<()> {
     if words.is_empty() {
         return Ok(());
     }
@@ -80,7 +85,8 @@ pub(super) fn empty(conn: &Connection) -> Result<()> {
 pub(crate) fn search(conn: &Connection, word: &str) -> Result<Vec<(i64, f64)>> {
     let mut statement =
         conn.prepare_cached("SELECT rowid, -bm25(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?1 ORDER BY rowid")?;
-    let rows = statement.query_map([format!("\"{word}\"")], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows =
+        statement.query_map([format!("\"{word}\"")], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

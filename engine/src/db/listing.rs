@@ -6,7 +6,8 @@ use rusqlite::Connection;
 
 /// Every memory, newest first.
 pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> Result<()> {
-    let mut statement = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories ORDER BY seq DESC"))?;
+    let mut statement =
+        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories ORDER BY seq DESC"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         each(read(row)?);
@@ -16,7 +17,9 @@ pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> R
 
 /// The memories whose id begins or ends with `part` (hexadecimal digits and hyphens alone), newest first.
 pub(crate) fn by_part(conn: &Connection, part: &str, limit: usize) -> Result<Vec<Memory>> {
-    let sql = format!("SELECT {COLUMNS} FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2"
+    );
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map((part, i64::try_from(limit).unwrap_or(i64::MAX)), read)?;
     Ok(rows.collect::<Result<_, _>>()?)

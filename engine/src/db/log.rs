@@ -57,7 +57,12 @@ pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
 }
 
 /// Writes one line of the audit log, with what [`statement`] gave.
-pub(crate) fn write(statement: &mut CachedStatement<'_>, actor: &Actor, now: Timestamp, line: &Line<'_>) -> Result<()> {
+pub(crate) fn write(
+    statement: &mut CachedStatement<'_>,
+    actor: &Actor,
+    now: Timestamp,
+    line: &Line<'_>,
+) -> Result<()> {
     statement.execute((
         line.operation.as_str(),
         line.memory,
@@ -71,22 +76,30 @@ pub(crate) fn write(statement: &mut CachedStatement<'_>, actor: &Actor, now: Tim
 }
 
 /// A page of the log of one memory, newest first: lines older than `before`, at most `limit`.
-pub(crate) fn of(conn: &Connection, memory: &str, before: Option<i64>, limit: usize) -> Result<Vec<LogLine>> {
+pub(crate) fn of(
+    conn: &Connection,
+    memory: &str,
+    before: Option<i64>,
+    limit: usize,
+) -> Result<Vec<LogLine>> {
     let mut statement = conn.prepare_cached(
         "SELECT id, operation, details, client, session, group_id, created_at FROM memory_log
          WHERE memory_id = ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3",
     )?;
-    let rows = statement.query_map((memory, before, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-        Ok(LogLine {
-            id: row.get(0)?,
-            operation: row.get(1)?,
-            details: row.get::<_, Option<String>>(2)?.and_then(|text| serde_json::from_str(&text).ok()),
-            client: row.get(3)?,
-            session: row.get(4)?,
-            group: row.get(5)?,
-            at: Timestamp(row.get(6)?).iso(),
-        })
-    })?;
+    let rows =
+        statement.query_map((memory, before, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+            Ok(LogLine {
+                id: row.get(0)?,
+                operation: row.get(1)?,
+                details: row
+                    .get::<_, Option<String>>(2)?
+                    .and_then(|text| serde_json::from_str(&text).ok()),
+                client: row.get(3)?,
+                session: row.get(4)?,
+                group: row.get(5)?,
+                at: Timestamp(row.get(6)?).iso(),
+            })
+        })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

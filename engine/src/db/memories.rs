@@ -33,7 +33,9 @@ impl Status {
     }
 
     pub(super) fn parse(word: &str) -> Option<Self> {
-        [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten].into_iter().find(|s| s.as_str() == word)
+        [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten]
+            .into_iter()
+            .find(|s| s.as_str() == word)
     }
 }
 
@@ -97,7 +99,10 @@ pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result
 
 /// The memory of this id, whatever its status.
 pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> {
-    Ok(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?.query_row([id.as_str()], read).optional()?)
+    Ok(conn
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?
+        .query_row([id.as_str()], read)
+        .optional()?)
 }
 
 /// The memory of this sequence number.
@@ -120,7 +125,9 @@ impl<'a> BySeq<'a> {
 
 /// Whether this is an entity.
 pub(crate) fn is_entity(conn: &Connection, seq: i64) -> Result<bool> {
-    Ok(conn.prepare_cached("SELECT 1 FROM memories WHERE seq = ?1 AND type = 'entity'")?.exists([seq])?)
+    Ok(conn
+        .prepare_cached("SELECT 1 FROM memories WHERE seq = ?1 AND type = 'entity'")?
+        .exists([seq])?)
 }
 
 /// All entities, whatever their status.
@@ -131,8 +138,9 @@ pub(crate) fn entities(conn: &Connection) -> Result<HashSet<i64>> {
 
 /// Active memories whose normalised text has this hash, oldest first.
 pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
-    let mut statement =
-        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE content_hash = ?1 AND status = 'active' ORDER BY seq"))?;
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM memories WHERE content_hash = ?1 AND status = 'active' ORDER BY seq"
+    ))?;
     let rows = statement.query_map([hash], read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -146,7 +154,9 @@ pub(crate) fn seqs(conn: &Connection) -> Result<Vec<i64>> {
 
 /// The last of so many memories from this one on; none where fewer are left.
 pub(crate) fn last_of(conn: &Connection, first: i64, count: i64) -> Result<Option<i64>> {
-    let mut statement = conn.prepare_cached("SELECT seq FROM memories WHERE seq >= ?1 ORDER BY seq LIMIT 1 OFFSET ?2")?;
+    let mut statement = conn.prepare_cached(
+        "SELECT seq FROM memories WHERE seq >= ?1 ORDER BY seq LIMIT 1 OFFSET ?2",
+    )?;
     Ok(statement.query_row((first, count - 1), |row| row.get(0)).optional()?)
 }
 
@@ -157,8 +167,14 @@ pub(crate) fn count(conn: &Connection) -> Result<usize> {
 }
 
 /// What the index needs of these memories, in storing order.
-pub(crate) fn entries(conn: &Connection, seqs: &Seqs, mut each: impl FnMut(Entry) -> Result<()>) -> Result<()> {
-    let mut statement = conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq BETWEEN ?1 AND ?2 ORDER BY m.seq"))?;
+pub(crate) fn entries(
+    conn: &Connection,
+    seqs: &Seqs,
+    mut each: impl FnMut(Entry) -> Result<()>,
+) -> Result<()> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {ENTRY} FROM memories m WHERE m.seq BETWEEN ?1 AND ?2 ORDER BY m.seq"
+    ))?;
     let mut rows = statement.query((seqs.start(), seqs.end()))?;
     while let Some(row) = rows.next()? {
         each(read_entry(row)?)?;
@@ -173,7 +189,8 @@ pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
 
 /// The same of many, by sequence number; none for those that are gone.
 pub(crate) fn entries_of(conn: &Connection, seqs: &[i64]) -> Result<Vec<(i64, Option<Entry>)>> {
-    let mut statement = conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq = ?1"))?;
+    let mut statement =
+        conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq = ?1"))?;
     seqs.iter().map(|seq| Ok((*seq, statement.query_row([seq], read_entry).optional()?))).collect()
 }
 
@@ -185,7 +202,12 @@ pub(super) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status
        AND json_extract(m.metadata, '$.cluster') IS NOT NULL, 0)";
 
 /// Reinforces a memory that was said again: new confidence from now on, one more access, metadata as given.
-pub(crate) fn reinforce(conn: &Connection, memory: &Memory, confidence: Confidence, now: Timestamp) -> Result<()> {
+pub(crate) fn reinforce(
+    conn: &Connection,
+    memory: &Memory,
+    confidence: Confidence,
+    now: Timestamp,
+) -> Result<()> {
     conn.prepare_cached(
         "UPDATE memories SET confidence = ?2, confidence_at = ?3, updated_at = ?3, access_count = access_count + 1, metadata = ?4 WHERE seq = ?1",
     )?
@@ -194,7 +216,12 @@ pub(crate) fn reinforce(conn: &Connection, memory: &Memory, confidence: Confiden
 }
 
 /// Keeps another wording of the same fact.
-pub(crate) fn add_variant(conn: &Connection, seq: i64, content: &str, now: Timestamp) -> Result<()> {
+pub(crate) fn add_variant(
+    conn: &Connection,
+    seq: i64,
+    content: &str,
+    now: Timestamp,
+) -> Result<()> {
     conn.prepare_cached("INSERT INTO memory_variants(memory, content, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
         .execute((seq, content, now.0))?;
     Ok(())
@@ -226,7 +253,12 @@ impl<'a> Standing<'a> {
 }
 
 /// Brings a memory to another status.
-pub(crate) fn set_status(conn: &Connection, seq: i64, standing: Standing<'_>, now: Timestamp) -> Result<()> {
+pub(crate) fn set_status(
+    conn: &Connection,
+    seq: i64,
+    standing: Standing<'_>,
+    now: Timestamp,
+) -> Result<()> {
     conn.prepare_cached(
         "UPDATE memories SET status = ?2, superseded_by = ?3, forgotten_reason = ?4, updated_at = ?5, status_at = ?5 WHERE seq = ?1",
     )?
@@ -236,21 +268,26 @@ pub(crate) fn set_status(conn: &Connection, seq: i64, standing: Standing<'_>, no
 
 /// Other wordings of a memory, in the order of their texts.
 pub(crate) fn variants(conn: &Connection, seq: i64) -> Result<Vec<String>> {
-    let mut statement = conn.prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1 ORDER BY content")?;
+    let mut statement = conn
+        .prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1 ORDER BY content")?;
     let rows = statement.query_map([seq], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Memories whose place this one took, oldest first.
 pub(crate) fn replaced_by(conn: &Connection, id: &MemoryId) -> Result<Vec<Memory>> {
-    let mut statement = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE superseded_by = ?1 ORDER BY seq"))?;
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM memories WHERE superseded_by = ?1 ORDER BY seq"
+    ))?;
     let rows = statement.query_map([id.as_str()], read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Memories that this one was made from, oldest first.
 pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
-    let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT source FROM memory_sources WHERE memory = ?1) ORDER BY seq");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT source FROM memory_sources WHERE memory = ?1) ORDER BY seq"
+    );
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map([seq], read)?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -258,7 +295,10 @@ pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
 
 /// Says that one memory was made from another.
 pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<()> {
-    conn.prepare_cached("INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?.execute((memory, source))?;
+    conn.prepare_cached(
+        "INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+    )?
+    .execute((memory, source))?;
     Ok(())
 }
 
@@ -267,7 +307,8 @@ pub(crate) fn twin(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope
                AND (t.scope = 'global' OR t.source_group IS m.source_group) ORDER BY t.seq LIMIT 1";
-    let found: Option<String> = conn.prepare_cached(sql)?.query_row([memory.seq], |row| row.get(0)).optional()?;
+    let found: Option<String> =
+        conn.prepare_cached(sql)?.query_row([memory.seq], |row| row.get(0)).optional()?;
     Ok(found.and_then(|id| id.parse().ok()))
 }
 
@@ -279,9 +320,17 @@ pub(crate) fn delete(conn: &Connection, seq: i64) -> Result<()> {
 }
 
 /// Counts an access, and sets the confidence anew where it was raised.
-pub(crate) fn touch(conn: &Connection, seq: i64, times: u32, now: Timestamp, boosted: Option<Confidence>) -> Result<()> {
-    conn.prepare_cached("UPDATE memories SET access_count = access_count + ?2, last_accessed = ?3 WHERE seq = ?1")?
-        .execute((seq, times, now.0))?;
+pub(crate) fn touch(
+    conn: &Connection,
+    seq: i64,
+    times: u32,
+    now: Timestamp,
+    boosted: Option<Confidence>,
+) -> Result<()> {
+    conn.prepare_cached(
+        "UPDATE memories SET access_count = access_count + ?2, last_accessed = ?3 WHERE seq = ?1",
+    )?
+    .execute((seq, times, now.0))?;
     if let Some(confidence) = boosted {
         conn.prepare_cached("UPDATE memories SET confidence = ?2, confidence_at = ?3, boosted_at = ?3 WHERE seq = ?1")?.execute((
             seq,
@@ -294,8 +343,10 @@ pub(crate) fn touch(conn: &Connection, seq: i64, times: u32, now: Timestamp, boo
 
 /// When an access last raised this memory's confidence.
 pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp>> {
-    let at: Option<Option<i64>> =
-        conn.prepare_cached("SELECT boosted_at FROM memories WHERE seq = ?1")?.query_row([seq], |row| row.get(0)).optional()?;
+    let at: Option<Option<i64>> = conn
+        .prepare_cached("SELECT boosted_at FROM memories WHERE seq = ?1")?
+        .query_row([seq], |row| row.get(0))
+        .optional()?;
     Ok(at.flatten().map(Timestamp))
 }
 

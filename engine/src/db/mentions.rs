@@ -5,13 +5,17 @@ use rusqlite::Connection;
 
 /// Forgets what a memory names, and which memories name it.
 pub(crate) fn clear(conn: &Connection, memory: i64) -> Result<()> {
-    conn.prepare_cached("DELETE FROM mentions WHERE memory = ?1 OR entity = ?1")?.execute([memory])?;
+    conn.prepare_cached("DELETE FROM mentions WHERE memory = ?1 OR entity = ?1")?
+        .execute([memory])?;
     Ok(())
 }
 
 /// Says that a memory names an entity.
 pub(crate) fn insert(conn: &Connection, entity: i64, memory: i64) -> Result<()> {
-    conn.prepare_cached("INSERT INTO mentions(entity, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?.execute((entity, memory))?;
+    conn.prepare_cached(
+        "INSERT INTO mentions(entity, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+    )?
+    .execute((entity, memory))?;
     Ok(())
 }
 
@@ -37,15 +41,26 @@ pub(crate) fn holding(conn: &Connection, words: &str, limit: usize) -> Result<Ve
         "SELECT m.seq, m.content FROM memories_fts f JOIN memories m ON m.seq = f.rowid WHERE memories_fts MATCH ?1 ORDER BY f.rowid DESC LIMIT ?2",
     )?;
     // Names hold letters, digits and blanks alone, so quoting them cannot fail.
-    let rows =
-        statement.query_map((format!("\"{words}\""), i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = statement
+        .query_map((format!("\"{words}\""), i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Memories whose text holds these characters one after the other, newest first, and their texts: the keyword index knows no words in
 /// scripts without blanks.
-pub(crate) fn holding_characters(conn: &Connection, characters: &str, limit: usize) -> Result<Vec<(i64, String)>> {
-    let mut statement = conn.prepare_cached("SELECT seq, content FROM memories WHERE instr(content, ?1) > 0 ORDER BY seq DESC LIMIT ?2")?;
-    let rows = statement.query_map((characters, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+pub(crate) fn holding_characters(
+    conn: &Connection,
+    characters: &str,
+    limit: usize,
+) -> Result<Vec<(i64, String)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT seq, content FROM memories WHERE instr(content, ?1) > 0 ORDER BY seq DESC LIMIT ?2",
+    )?;
+    let rows = statement
+        .query_map((characters, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -33,7 +33,9 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let not_ours = |why: String| Err(Error::NotOurs { path: path.to_path_buf(), why });
     match (id, found) {
-        (APPLICATION_ID, found) if found > SCHEMA => Err(Error::NewerDatabase { path: path.to_path_buf(), found, known: SCHEMA }),
+        (APPLICATION_ID, found) if found > SCHEMA => {
+            Err(Error::NewerDatabase { path: path.to_path_buf(), found, known: SCHEMA })
+        }
         (APPLICATION_ID, 1..) => Ok(()),
         (0, 0) if tables == 0 => Ok(()),
         (0 | APPLICATION_ID, _) => not_ours("it holds another program's tables".to_owned()),
@@ -106,7 +108,8 @@ mod tests {
         drop(open(&path).expect("is made"));
         let conn = open(&path).expect("opens again");
         assert_eq!(version(&conn).expect("has a version"), SCHEMA);
-        let vacuum: i64 = conn.pragma_query_value(None, "auto_vacuum", |row| row.get(0)).expect("is set");
+        let vacuum: i64 =
+            conn.pragma_query_value(None, "auto_vacuum", |row| row.get(0)).expect("is set");
         assert_eq!(vacuum, 2, "incremental");
     }
 
@@ -117,19 +120,36 @@ mod tests {
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("is set");
         (0..4).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("is applied"));
         // Rows with gaps between them, as removals leave them.
-        let numbers = |id: i64| (0..384).flat_map(|place| ((id * 384 + place) as f32).sin().to_le_bytes()).collect::<Vec<u8>>();
+        let numbers = |id: i64| {
+            (0..384)
+                .flat_map(|place| ((id * 384 + place) as f32).sin().to_le_bytes())
+                .collect::<Vec<u8>>()
+        };
         let ids: Vec<i64> = (1..=150).filter(|id| id % 7 != 0).map(|id| id * 3).collect();
         for id in &ids {
-            conn.execute("INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)", (id, numbers(*id))).expect("is stored");
+            conn.execute(
+                "INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)",
+                (id, numbers(*id)),
+            )
+            .expect("is stored");
         }
         run(&mut conn, Timestamp(0)).expect("is brought up");
-        let of = |id: i64| conn.query_row("SELECT embedding FROM memories_vec WHERE rowid = ?1", [id], |row| row.get::<_, Vec<u8>>(0));
+        let of = |id: i64| {
+            conn.query_row("SELECT embedding FROM memories_vec WHERE rowid = ?1", [id], |row| {
+                row.get::<_, Vec<u8>>(0)
+            })
+        };
         assert!(ids.iter().all(|id| of(*id).expect("is there") == numbers(*id)));
-        let count = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("is counted");
+        let count =
+            |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("is counted");
         let stored = i64::try_from(ids.len()).expect("is small");
         assert_eq!(count("SELECT count(*) FROM memories_vec"), stored);
         assert_eq!(count("SELECT count(*) FROM memories_vec_chunks"), (stored + 63) / 64);
-        assert_eq!(count("SELECT count(*) FROM sqlite_schema WHERE name = 'vectors_before'"), 0, "nothing is left over");
+        assert_eq!(
+            count("SELECT count(*) FROM sqlite_schema WHERE name = 'vectors_before'"),
+            0,
+            "nothing is left over"
+        );
         assert_eq!(crate::db::dump::free_pages(&conn), 0, "nor is space");
     }
 
@@ -139,7 +159,10 @@ mod tests {
         let newer = folder.path().join("newer.db");
         open(&newer).expect("is made").pragma_update(None, "user_version", 99).expect("is set");
         let foreign = folder.path().join("foreign.db");
-        Connection::open(&foreign).expect("is made").execute_batch("CREATE TABLE bookmarks(url)").expect("is made");
+        Connection::open(&foreign)
+            .expect("is made")
+            .execute_batch("CREATE TABLE bookmarks(url)")
+            .expect("is made");
         let garbage = folder.path().join("garbage.db");
         std::fs::write(
             &garbage,
@@ -147,11 +170,19 @@ mod tests {
         )
         .expect("is written");
 
-        for (path, expected) in [(&newer, "newer loci"), (&foreign, "not a loci database"), (&garbage, "not a loci database")] {
+        for (path, expected) in [
+            (&newer, "newer loci"),
+            (&foreign, "not a loci database"),
+            (&garbage, "not a loci database"),
+        ] {
             let before = std::fs::read(path).expect("is there");
             let error = open(path).expect_err("is refused").to_string();
             assert!(error.contains(expected), "{error}");
-            assert!(std::fs::read(path).expect("is there") == before, "{} was changed", path.display());
+            assert!(
+                std::fs::read(path).expect("is there") == before,
+                "{} was changed",
+                path.display()
+            );
         }
     }
 }

@@ -7,10 +7,20 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 
 /// Counts everything, or what came from one group.
-pub(crate) fn count(conn: &Connection, group: Option<&str>, model: &str, now: Timestamp) -> Result<StatsReply> {
+pub(crate) fn count(
+    conn: &Connection,
+    group: Option<&str>,
+    model: &str,
+    now: Timestamp,
+) -> Result<StatsReply> {
     let one = |sql: &str| -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM memories m WHERE (?1 IS NULL OR source_group = ?1) AND {sql}");
-        Ok(conn.prepare_cached(&sql)?.query_row([group], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)?)
+        let sql = format!(
+            "SELECT count(*) FROM memories m WHERE (?1 IS NULL OR source_group = ?1) AND {sql}"
+        );
+        Ok(conn
+            .prepare_cached(&sql)?
+            .query_row([group], |row| row.get::<_, i64>(0))
+            .map(i64::cast_unsigned)?)
     };
     let active = one("status = 'active'")?;
     let superseded = one("status <> 'active'")?;
@@ -39,12 +49,23 @@ pub(crate) fn count(conn: &Connection, group: Option<&str>, model: &str, now: Ti
 /// The number of active memories.
 pub(crate) fn active(conn: &Connection) -> Result<u64> {
     let sql = "SELECT count(*) FROM memories WHERE status = 'active'";
-    Ok(conn.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)?)
+    Ok(conn
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get::<_, i64>(0))
+        .map(i64::cast_unsigned)?)
 }
 
-fn by(conn: &Connection, column: &str, words: &[&str], group: Option<&str>) -> Result<BTreeMap<String, u64>> {
-    let sql = format!("SELECT {column}, count(*) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1) GROUP BY 1");
-    let mut counts: BTreeMap<String, u64> = words.iter().map(|word| ((*word).to_owned(), 0)).collect();
+fn by(
+    conn: &Connection,
+    column: &str,
+    words: &[&str],
+    group: Option<&str>,
+) -> Result<BTreeMap<String, u64>> {
+    let sql = format!(
+        "SELECT {column}, count(*) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1) GROUP BY 1"
+    );
+    let mut counts: BTreeMap<String, u64> =
+        words.iter().map(|word| ((*word).to_owned(), 0)).collect();
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map([group], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
     for row in rows {
@@ -57,13 +78,19 @@ fn by(conn: &Connection, column: &str, words: &[&str], group: Option<&str>) -> R
 fn relations(conn: &Connection, group: Option<&str>) -> Result<u64> {
     let sql = "SELECT count(*) FROM entity_relations r JOIN memories s ON s.id = r.subject_id JOIN memories o ON o.id = r.object_id
                WHERE s.status = 'active' AND o.status = 'active' AND (?1 IS NULL OR s.source_group = ?1)";
-    Ok(conn.prepare_cached(sql)?.query_row([group], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)?)
+    Ok(conn
+        .prepare_cached(sql)?
+        .query_row([group], |row| row.get::<_, i64>(0))
+        .map(i64::cast_unsigned)?)
 }
 
 fn without_vector(conn: &Connection, group: Option<&str>, model: &str) -> Result<u64> {
     let sql = "SELECT count(*) FROM memories m WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)
                AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?2)";
-    Ok(conn.prepare_cached(sql)?.query_row((group, model), |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)?)
+    Ok(conn
+        .prepare_cached(sql)?
+        .query_row((group, model), |row| row.get::<_, i64>(0))
+        .map(i64::cast_unsigned)?)
 }
 
 fn size(conn: &Connection) -> Result<u64> {

@@ -17,9 +17,17 @@ pub(crate) struct Relation {
 }
 
 /// The id of a triple, if it is there.
-pub(crate) fn find(conn: &Connection, subject: &MemoryId, predicate: &str, object: &MemoryId) -> Result<Option<String>> {
+pub(crate) fn find(
+    conn: &Connection,
+    subject: &MemoryId,
+    predicate: &str,
+    object: &MemoryId,
+) -> Result<Option<String>> {
     let sql = "SELECT id FROM entity_relations WHERE subject_id = ?1 AND predicate = ?2 AND object_id = ?3";
-    Ok(conn.prepare_cached(sql)?.query_row((subject.as_str(), predicate, object.as_str()), |row| row.get(0)).optional()?)
+    Ok(conn
+        .prepare_cached(sql)?
+        .query_row((subject.as_str(), predicate, object.as_str()), |row| row.get(0))
+        .optional()?)
 }
 
 /// A new triple.
@@ -34,13 +42,21 @@ pub(crate) struct New<'a> {
 /// Makes the row.
 pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<()> {
     let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    conn.prepare_cached(sql)?.execute((new.id, new.subject.as_str(), new.predicate, new.object.as_str(), new.confidence.get(), now.0))?;
+    conn.prepare_cached(sql)?.execute((
+        new.id,
+        new.subject.as_str(),
+        new.predicate,
+        new.object.as_str(),
+        new.confidence.get(),
+        now.0,
+    ))?;
     Ok(())
 }
 
 /// Sets how sure a relation is.
 pub(crate) fn set_confidence(conn: &Connection, id: &str, confidence: Confidence) -> Result<()> {
-    conn.prepare_cached("UPDATE entity_relations SET confidence = ?2 WHERE id = ?1")?.execute((id, confidence.get()))?;
+    conn.prepare_cached("UPDATE entity_relations SET confidence = ?2 WHERE id = ?1")?
+        .execute((id, confidence.get()))?;
     Ok(())
 }
 
@@ -52,7 +68,9 @@ pub(crate) fn add_evidence(conn: &Connection, relation: &str, memory: &MemoryId)
 
 /// The memories that a relation was read from, in the order of their ids.
 pub(crate) fn evidence(conn: &Connection, relation: &str) -> Result<Vec<MemoryId>> {
-    let mut statement = conn.prepare_cached("SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id")?;
+    let mut statement = conn.prepare_cached(
+        "SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id",
+    )?;
     let rows = statement.query_map([relation], |row| row.get::<_, String>(0))?;
     Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(|id| id.parse().ok()).collect())
 }
@@ -84,7 +102,9 @@ pub(crate) fn of(conn: &Connection, id: &MemoryId, end: End) -> Result<Vec<Relat
 /// Every row that would go with a memory: relations with their evidence, wordings, sources.
 pub(crate) fn rows_of(conn: &Connection, seq: i64, id: &str) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    let mut relations = conn.prepare_cached("SELECT id FROM entity_relations WHERE subject_id = ?1 OR object_id = ?1")?;
+    let mut relations = conn.prepare_cached(
+        "SELECT id FROM entity_relations WHERE subject_id = ?1 OR object_id = ?1",
+    )?;
     for relation in relations.query_map([id], |row| row.get::<_, String>(0))? {
         rows.push(Row::Relation(relation?));
     }
@@ -96,11 +116,14 @@ pub(crate) fn rows_of(conn: &Connection, seq: i64, id: &str) -> Result<Vec<Row>>
         let (relation, memory) = pair?;
         rows.push(Row::Evidence(relation, memory));
     }
-    let mut variants = conn.prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1")?;
+    let mut variants =
+        conn.prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1")?;
     for text in variants.query_map([seq], |row| row.get(0))? {
         rows.push(Row::Variant(seq, text?));
     }
-    let mut sources = conn.prepare_cached("SELECT memory, source FROM memory_sources WHERE memory = ?1 OR source = ?1")?;
+    let mut sources = conn.prepare_cached(
+        "SELECT memory, source FROM memory_sources WHERE memory = ?1 OR source = ?1",
+    )?;
     for pair in sources.query_map([seq], |row| Ok((row.get(0)?, row.get(1)?)))? {
         let (memory, source) = pair?;
         rows.push(Row::Source(memory, source));

@@ -53,12 +53,19 @@ impl Row {
     fn key(&self) -> (&'static str, Vec<Sql>) {
         match self {
             Self::Memory(seq) => ("seq = ?1", vec![(*seq).into()]),
-            Self::Variant(memory, text) => ("memory = ?1 AND content = ?2", vec![(*memory).into(), text.clone().into()]),
-            Self::Source(memory, source) => ("memory = ?1 AND source = ?2", vec![(*memory).into(), (*source).into()]),
-            Self::Relation(id) | Self::Group(id) | Self::Tombstone(id) => ("id = ?1", vec![id.clone().into()]),
-            Self::Evidence(relation, memory) => {
-                ("relation_id = ?1 AND memory_id = ?2", vec![relation.clone().into(), memory.clone().into()])
+            Self::Variant(memory, text) => {
+                ("memory = ?1 AND content = ?2", vec![(*memory).into(), text.clone().into()])
             }
+            Self::Source(memory, source) => {
+                ("memory = ?1 AND source = ?2", vec![(*memory).into(), (*source).into()])
+            }
+            Self::Relation(id) | Self::Group(id) | Self::Tombstone(id) => {
+                ("id = ?1", vec![id.clone().into()])
+            }
+            Self::Evidence(relation, memory) => (
+                "relation_id = ?1 AND memory_id = ?2",
+                vec![relation.clone().into(), memory.clone().into()],
+            ),
             Self::Alias(alias) => ("alias = ?1", vec![alias.clone().into()]),
         }
     }
@@ -67,10 +74,15 @@ impl Row {
 /// What stands in a row; none where there is no such row.
 pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
     let (condition, key) = row.key();
-    let mut statement = conn.prepare_cached(&format!("SELECT * FROM {} WHERE {condition}", row.table()))?;
+    let mut statement =
+        conn.prepare_cached(&format!("SELECT * FROM {} WHERE {condition}", row.table()))?;
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let read = |found: &rusqlite::Row<'_>| {
-        names.iter().enumerate().map(|(i, name)| Ok((name.clone(), to_json(found.get_ref(i)?)))).collect::<rusqlite::Result<Image>>()
+        names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| Ok((name.clone(), to_json(found.get_ref(i)?))))
+            .collect::<rusqlite::Result<Image>>()
     };
     Ok(statement.query_row(params_from_iter(key), read).optional()?)
 }
@@ -103,7 +115,9 @@ impl<'a> Teller<'a> {
         let (condition, key) = row.key();
         let Table { by_key, columns } = match self.tables.entry(row.table()) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(Table::new(self.conn, row.table(), condition, self.leave_out)?),
+            Entry::Vacant(new) => {
+                new.insert(Table::new(self.conn, row.table(), condition, self.leave_out)?)
+            }
         };
         let read = |found: &rusqlite::Row<'_>| {
             let mut told = Vec::with_capacity(TOLD);
@@ -114,7 +128,9 @@ impl<'a> Teller<'a> {
                 told.push(b',');
                 // Writing into memory cannot fail.
                 let _ = match found.get_ref(*at)? {
-                    ValueRef::Text(text) => serde_json::to_writer(&mut told, &String::from_utf8_lossy(text)),
+                    ValueRef::Text(text) => {
+                        serde_json::to_writer(&mut told, &String::from_utf8_lossy(text))
+                    }
                     other => serde_json::to_writer(&mut told, &to_json(other)),
                 };
                 told.push(b']');
@@ -127,10 +143,16 @@ impl<'a> Teller<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(conn: &'a Connection, table: &str, condition: &str, leave_out: fn(&str) -> bool) -> Result<Self> {
+    fn new(
+        conn: &'a Connection,
+        table: &str,
+        condition: &str,
+        leave_out: fn(&str) -> bool,
+    ) -> Result<Self> {
         let by_key = conn.prepare_cached(&format!("SELECT * FROM {table} WHERE {condition}"))?;
         let names = by_key.column_names().enumerate().filter(|(_, name)| !leave_out(name));
-        let mut columns: Vec<(String, usize)> = names.map(|(at, name)| (format!("{name:?}"), at)).collect();
+        let mut columns: Vec<(String, usize)> =
+            names.map(|(at, name)| (format!("{name:?}"), at)).collect();
         columns.sort_unstable();
         Ok(Self { by_key, columns })
     }
@@ -140,7 +162,8 @@ impl<'a> Table<'a> {
 pub(crate) fn insert(conn: &Connection, row: &Row, image: &Image) -> Result<()> {
     let names: Vec<&str> = image.keys().map(String::as_str).collect();
     let places: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
-    let sql = format!("INSERT INTO {}({}) VALUES ({})", row.table(), names.join(", "), places.join(", "));
+    let sql =
+        format!("INSERT INTO {}({}) VALUES ({})", row.table(), names.join(", "), places.join(", "));
     conn.prepare_cached(&sql)?.execute(params_from_iter(image.values().map(to_sql)))?;
     Ok(())
 }
@@ -149,7 +172,8 @@ pub(crate) fn insert(conn: &Connection, row: &Row, image: &Image) -> Result<()> 
 pub(crate) fn update(conn: &Connection, row: &Row, columns: &Image) -> Result<()> {
     let (condition, mut values) = row.key();
     let first = values.len() + 1;
-    let sets: Vec<String> = columns.keys().enumerate().map(|(i, name)| format!("{name} = ?{}", first + i)).collect();
+    let sets: Vec<String> =
+        columns.keys().enumerate().map(|(i, name)| format!("{name} = ?{}", first + i)).collect();
     values.extend(columns.values().map(to_sql));
     let sql = format!("UPDATE {} SET {} WHERE {condition}", row.table(), sets.join(", "));
     conn.prepare_cached(&sql)?.execute(params_from_iter(values))?;
@@ -159,7 +183,8 @@ pub(crate) fn update(conn: &Connection, row: &Row, columns: &Image) -> Result<()
 /// Takes a row away.
 pub(crate) fn delete(conn: &Connection, row: &Row) -> Result<()> {
     let (condition, key) = row.key();
-    conn.prepare_cached(&format!("DELETE FROM {} WHERE {condition}", row.table()))?.execute(params_from_iter(key))?;
+    conn.prepare_cached(&format!("DELETE FROM {} WHERE {condition}", row.table()))?
+        .execute(params_from_iter(key))?;
     Ok(())
 }
 
@@ -184,12 +209,19 @@ fn to_sql(value: &Value) -> Sql {
     match value {
         Value::Null => Sql::Null,
         Value::Bool(b) => Sql::Integer(i64::from(*b)),
-        Value::Number(n) => n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer),
+        Value::Number(n) => {
+            n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer)
+        }
         Value::String(text) => Sql::Text(text.clone()),
-        Value::Array(_) | Value::Object(_) => Sql::Blob(from_hex(value["hex"].as_str().unwrap_or_default())),
+        Value::Array(_) | Value::Object(_) => {
+            Sql::Blob(from_hex(value["hex"].as_str().unwrap_or_default()))
+        }
     }
 }
 
 fn from_hex(text: &str) -> Vec<u8> {
-    text.as_bytes().chunks_exact(2).filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+    text.as_bytes()
+        .chunks_exact(2)
+        .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+        .collect()
 }

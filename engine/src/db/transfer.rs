@@ -4,7 +4,8 @@
 
 use crate::error::Result;
 use crate::transfer::{
-    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine,
+    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine,
+    TombstoneLine, VariantLine, VectorLine,
 };
 use loci_proto::memory::Confidence;
 use rusqlite::{Connection, Row, types::Type};
@@ -30,7 +31,10 @@ fn each<T>(
 }
 
 /// Groups by id, each with its aliases in their order.
-pub(crate) fn groups(conn: &Connection, mut give: impl FnMut(GroupLine) -> Result<()>) -> Result<()> {
+pub(crate) fn groups(
+    conn: &Connection,
+    mut give: impl FnMut(GroupLine) -> Result<()>,
+) -> Result<()> {
     let mut aliases: Vec<AliasOf> = Vec::new();
     each(
         conn,
@@ -43,7 +47,11 @@ pub(crate) fn groups(conn: &Connection, mut give: impl FnMut(GroupLine) -> Resul
     )?;
     let read = |row: &Row<'_>| {
         let id: String = row.get(0)?;
-        let own = aliases.iter().filter(|(_, group)| *group == id).map(|(alias, _)| alias.clone()).collect();
+        let own = aliases
+            .iter()
+            .filter(|(_, group)| *group == id)
+            .map(|(alias, _)| alias.clone())
+            .collect();
         Ok(GroupLine { id, name: row.get(1)?, created_at: row.get(2)?, aliases: own })
     };
     each(conn, "SELECT id, name, created_at FROM groups ORDER BY id", read, &mut give)
@@ -53,13 +61,18 @@ const MEMORY: &str = "id, type, scope, source_group, status, status_at, supersed
      access_count, last_accessed, boosted_at, created_at, updated_at, expires_at, metadata, content";
 
 /// Memories in storing order.
-pub(crate) fn memories(conn: &Connection, give: impl FnMut(MemoryLine) -> Result<()>) -> Result<()> {
+pub(crate) fn memories(
+    conn: &Connection,
+    give: impl FnMut(MemoryLine) -> Result<()>,
+) -> Result<()> {
     each(conn, &format!("SELECT {MEMORY} FROM memories ORDER BY seq"), memory, give)
 }
 
 /// One memory as a line.
 pub(crate) fn memory_line(conn: &Connection, seq: i64) -> Result<MemoryLine> {
-    Ok(conn.prepare_cached(&format!("SELECT {MEMORY} FROM memories WHERE seq = ?1"))?.query_row([seq], memory)?)
+    Ok(conn
+        .prepare_cached(&format!("SELECT {MEMORY} FROM memories WHERE seq = ?1"))?
+        .query_row([seq], memory)?)
 }
 
 fn memory(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
@@ -81,16 +94,26 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
         created_at: row.get(14)?,
         updated_at: row.get(15)?,
         expires_at: row.get(16)?,
-        metadata: serde_json::from_str(row.get_ref(17)?.as_str()?).map_err(|e| bad(17, e.to_string()))?,
+        metadata: serde_json::from_str(row.get_ref(17)?.as_str()?)
+            .map_err(|e| bad(17, e.to_string()))?,
         content: row.get(18)?,
     })
 }
 
 /// Other wordings, in the storing order of their memories and in the order of their texts.
-pub(crate) fn variants(conn: &Connection, give: impl FnMut(VariantLine) -> Result<()>) -> Result<()> {
-    let sql =
-        "SELECT m.id, v.created_at, v.content FROM memory_variants v JOIN memories m ON m.seq = v.memory ORDER BY v.memory, v.content";
-    each(conn, sql, |row| Ok(VariantLine { memory: word(row, 0)?, created_at: row.get(1)?, content: row.get(2)? }), give)
+pub(crate) fn variants(
+    conn: &Connection,
+    give: impl FnMut(VariantLine) -> Result<()>,
+) -> Result<()> {
+    let sql = "SELECT m.id, v.created_at, v.content FROM memory_variants v JOIN memories m ON m.seq = v.memory ORDER BY v.memory, v.content";
+    each(
+        conn,
+        sql,
+        |row| {
+            Ok(VariantLine { memory: word(row, 0)?, created_at: row.get(1)?, content: row.get(2)? })
+        },
+        give,
+    )
 }
 
 /// What memories were made from.
@@ -101,7 +124,11 @@ pub(crate) fn sources(conn: &Connection, give: impl FnMut(SourceLine) -> Result<
 }
 
 /// The vectors of a model, and with the first of each memory the codes of its words.
-pub(crate) fn vectors(conn: &Connection, model: &str, mut give: impl FnMut(VectorLine) -> Result<()>) -> Result<()> {
+pub(crate) fn vectors(
+    conn: &Connection,
+    model: &str,
+    mut give: impl FnMut(VectorLine) -> Result<()>,
+) -> Result<()> {
     let mut statement = conn.prepare(
         "SELECT m.id, p.piece, v.embedding, c.codes FROM memory_pieces p JOIN memories m ON m.seq = p.memory
          JOIN memories_vec v ON v.rowid = p.id LEFT JOIN word_codes c ON c.memory = p.memory AND c.model = p.model AND p.piece = 0
@@ -118,15 +145,21 @@ pub(crate) fn vectors(conn: &Connection, model: &str, mut give: impl FnMut(Vecto
 }
 
 /// Relations, oldest first, each with its evidence.
-pub(crate) fn relations(conn: &Connection, give: impl FnMut(RelationLine) -> Result<()>) -> Result<()> {
-    let mut evidence = conn.prepare("SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id")?;
+pub(crate) fn relations(
+    conn: &Connection,
+    give: impl FnMut(RelationLine) -> Result<()>,
+) -> Result<()> {
+    let mut evidence = conn.prepare(
+        "SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id",
+    )?;
     let mut give = give;
     let sql = "SELECT id, subject_id, predicate, object_id, confidence, created_at FROM entity_relations ORDER BY created_at, id";
     let mut statement = conn.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id: String = row.get(0)?;
-        let known = evidence.query_map([&id], |found| word(found, 0))?.collect::<Result<Vec<_>, _>>()?;
+        let known =
+            evidence.query_map([&id], |found| word(found, 0))?.collect::<Result<Vec<_>, _>>()?;
         give(RelationLine {
             subject: word(row, 1)?,
             predicate: row.get(2)?,
@@ -158,15 +191,26 @@ pub(crate) fn log(conn: &Connection, give: impl FnMut(LogLine) -> Result<()>) ->
 }
 
 /// Ids of memories that were removed for good.
-pub(crate) fn tombstones(conn: &Connection, give: impl FnMut(TombstoneLine) -> Result<()>) -> Result<()> {
+pub(crate) fn tombstones(
+    conn: &Connection,
+    give: impl FnMut(TombstoneLine) -> Result<()>,
+) -> Result<()> {
     let sql = "SELECT id, created_at FROM tombstones ORDER BY id";
     each(conn, sql, |row| Ok(TombstoneLine { id: word(row, 0)?, created_at: row.get(1)? }), give)
 }
 
 /// Clusters that maintenance has dealt with.
-pub(crate) fn clusters(conn: &Connection, give: impl FnMut(ClusterLine) -> Result<()>) -> Result<()> {
+pub(crate) fn clusters(
+    conn: &Connection,
+    give: impl FnMut(ClusterLine) -> Result<()>,
+) -> Result<()> {
     let sql = "SELECT key, kind, made_at FROM clusters ORDER BY key";
-    each(conn, sql, |row| Ok(ClusterLine { key: row.get(0)?, purpose: row.get(1)?, made_at: row.get(2)? }), give)
+    each(
+        conn,
+        sql,
+        |row| Ok(ClusterLine { key: row.get(0)?, purpose: row.get(1)?, made_at: row.get(2)? }),
+        give,
+    )
 }
 
 fn word<T: FromStr<Err = String>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {

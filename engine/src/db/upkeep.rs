@@ -184,7 +184,10 @@ pub(crate) fn set_paused(conn: &Connection, paused: bool) -> Result<()> {
 }
 
 fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {
-    Ok(conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()?)
+    Ok(conn
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()?)
 }
 
 fn set_meta(conn: &Connection, key: &str, value: &str) -> Result<()> {

@@ -22,25 +22,33 @@ pub(crate) struct Insert<'a> {
 impl<'a> Insert<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         Ok(Self {
-            piece: conn.prepare_cached("INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, ?2, ?3)")?,
-            vector: conn.prepare_cached("INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)")?,
+            piece: conn.prepare_cached(
+                "INSERT INTO memory_pieces(memory, piece, model) VALUES (?1, ?2, ?3)",
+            )?,
+            vector: conn
+                .prepare_cached("INSERT INTO memories_vec(rowid, embedding) VALUES (?1, ?2)")?,
             codes: codes::statement(conn)?,
         })
     }
 
     pub(crate) fn one(&mut self, memory: i64, model: &str, text: &Coded) -> Result<()> {
         for (number, piece) in text.pieces.iter().enumerate() {
-            let id = self.piece.insert((memory, i64::try_from(number).unwrap_or(i64::MAX), model))?;
+            let id =
+                self.piece.insert((memory, i64::try_from(number).unwrap_or(i64::MAX), model))?;
             self.vector.execute((id, bytes(piece)))?;
         }
-        text.words.as_ref().map_or(Ok(()), |words| codes::put(&mut self.codes, memory, model, words))
+        text.words
+            .as_ref()
+            .map_or(Ok(()), |words| codes::put(&mut self.codes, memory, model, words))
     }
 }
 
 /// Takes the vectors and codes of a memory away, whatever model made them.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
-    let mut taken = conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1 RETURNING id")?;
-    let pieces: Vec<i64> = taken.query_map([memory], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut taken =
+        conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1 RETURNING id")?;
+    let pieces: Vec<i64> =
+        taken.query_map([memory], |row| row.get(0))?.collect::<Result<_, _>>()?;
     // One by one: told many at once by `IN`, vec0 looks at every vector there is.
     let mut vector = conn.prepare_cached("DELETE FROM memories_vec WHERE rowid = ?1")?;
     for piece in pieces {
@@ -51,12 +59,20 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
 
 /// Takes all vectors away. The table goes and comes anew: vec0 deletes row by row, and writes a whole chunk for each.
 pub(crate) fn empty(conn: &Connection) -> Result<()> {
-    let made: String = conn.query_row("SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'", [], |row| row.get(0))?;
+    let made: String =
+        conn.query_row("SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'", [], |row| {
+            row.get(0)
+        })?;
     Ok(conn.execute_batch(&format!("DROP TABLE memories_vec; {made}"))?)
 }
 
 /// The vectors that a model gave these memories, each with the memory it belongs to, in the order of memories and pieces.
-pub(crate) fn load(conn: &Connection, model: &str, seqs: &Seqs, mut each: impl FnMut(i64, &[f32]) -> Result<()>) -> Result<()> {
+pub(crate) fn load(
+    conn: &Connection,
+    model: &str,
+    seqs: &Seqs,
+    mut each: impl FnMut(i64, &[f32]) -> Result<()>,
+) -> Result<()> {
     let mut statement = conn.prepare_cached(
         "SELECT p.memory, v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id
          WHERE p.model = ?1 AND p.memory BETWEEN ?2 AND ?3 ORDER BY p.memory, p.piece",
@@ -76,7 +92,9 @@ fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
     let mut statement = conn.prepare_cached(
         "SELECT v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.memory = ?1 AND p.model = ?2 ORDER BY p.piece",
     )?;
-    let rows = statement.query_map((memory, model), |row| Ok(numbers(row.get_ref(0)?.as_blob().unwrap_or_default()).collect()))?;
+    let rows = statement.query_map((memory, model), |row| {
+        Ok(numbers(row.get_ref(0)?.as_blob().unwrap_or_default()).collect())
+    })?;
     let rows: Vec<Vec<f32>> = rows.collect::<Result<_, _>>()?;
     Ok(rows.into_iter().map(Embedding::kept).collect::<Result<_, _>>().unwrap_or_default())
 }
@@ -88,11 +106,18 @@ pub(crate) fn coded(conn: &Connection, memory: i64, model: &str) -> Result<Coded
 
 /// Whether a memory has vectors of this model.
 pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
-    Ok(conn.prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?.exists((memory, model))?)
+    Ok(conn
+        .prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?
+        .exists((memory, model))?)
 }
 
 /// Memories behind one that recall may find and that have no vector or no codes of this model, oldest first: sequence number and text.
-pub(crate) fn without(conn: &Connection, model: &str, after: i64, limit: usize) -> Result<Vec<(i64, String)>> {
+pub(crate) fn without(
+    conn: &Connection,
+    model: &str,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.content FROM memories m
          WHERE m.seq > ?2 AND m.status IN ('active', 'compacted')
@@ -100,7 +125,10 @@ pub(crate) fn without(conn: &Connection, model: &str, after: i64, limit: usize) 
                     AND EXISTS (SELECT 1 FROM word_codes c WHERE c.memory = m.seq AND c.model = ?1))
          ORDER BY m.seq LIMIT ?3",
     )?;
-    let rows = statement.query_map((model, after, i64::try_from(limit).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = statement
+        .query_map((model, after, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -18,7 +18,9 @@ pub(super) fn added(a: &Side, b: &Side) -> bool {
     either(a, b, |side, other| {
         side.alone().any(|at| {
             let word = &side.words[at];
-            let names_another = || joins_a_name(side, other, at) || splits_a_compound(side, at) || is_listed(side, at);
+            let names_another = || {
+                joins_a_name(side, other, at) || splits_a_compound(side, at) || is_listed(side, at)
+            };
             word.counts_alone() || word.kind == Kind::Plain && names_another()
         })
     })
@@ -28,21 +30,25 @@ pub(super) fn added(a: &Side, b: &Side) -> bool {
 fn joins_a_name(side: &Side, other: &Side, at: usize) -> bool {
     let named = |word: &Word| word.capital || word.kind == Kind::Number;
     let word = &side.words[at];
-    let known = |i: usize| named(&side.words[i]) && side.answers[i].is_some_and(|j| named(&other.words[j]));
+    let known =
+        |i: usize| named(&side.words[i]) && side.answers[i].is_some_and(|j| named(&other.words[j]));
     word.name && word.tied && at > 0 && known(at - 1)
 }
 
 /// `release-next`, where the other text has `release`.
 fn splits_a_compound(side: &Side, at: usize) -> bool {
     let compound = side.words[at].compound;
-    compound.is_some() && (0..side.words.len()).any(|i| side.words[i].compound == compound && side.answers[i].is_some())
+    compound.is_some()
+        && (0..side.words.len())
+            .any(|i| side.words[i].compound == compound && side.answers[i].is_some())
 }
 
 /// One more in a list: `Anna, Bob and Carol`, where the other text has two of them.
 fn is_listed(side: &Side, at: usize) -> bool {
     let word = &side.words[at];
     let joined = |i: usize| {
-        side.words.get(i).is_some_and(|w| w.kind == Kind::Little(Family::Conjunction)) && (word.name || side.answers[i].is_none())
+        side.words.get(i).is_some_and(|w| w.kind == Kind::Little(Family::Conjunction))
+            && (word.name || side.answers[i].is_none())
     };
     let after_commas = at > 1 && !word.tied && !side.words[at - 1].tied;
     after_commas || at > 0 && joined(at - 1) || joined(at + 1)
@@ -63,13 +69,17 @@ pub(super) fn family_changed(a: &Side, b: &Side) -> bool {
 /// Before the same word, or at the end, stands another preposition, or a value for `one`, `every`, `his`.
 pub(super) fn in_its_place(a: &Side, b: &Side) -> bool {
     let changes = |x: Kind, y: Kind| {
-        let counts = |kind| matches!(kind, Kind::Little(Family::Quantifier | Family::Pronoun) | Kind::One);
+        let counts =
+            |kind| matches!(kind, Kind::Little(Family::Quantifier | Family::Pronoun) | Kind::One);
         let preposition = Kind::Little(Family::Preposition);
-        (x == preposition && y == preposition) || counts(x) && y == Kind::Plain || x == Kind::Plain && counts(y)
+        (x == preposition && y == preposition)
+            || counts(x) && y == Kind::Plain
+            || x == Kind::Plain && counts(y)
     };
     a.alone().any(|i| {
         let before = a.next(i).map(|next| a.answers[next]);
-        b.alone().any(|j| changes(a.words[i].kind, b.words[j].kind) && before == b.next(j).map(Some))
+        b.alone()
+            .any(|j| changes(a.words[i].kind, b.words[j].kind) && before == b.next(j).map(Some))
     })
 }
 
@@ -88,7 +98,9 @@ pub(super) fn binds_otherwise(a: &Side, b: &Side) -> bool {
         let binds = word.kind == Kind::Negation || word.text == "only";
         let Some(there) = answer.filter(|_| binds) else { return false };
         match (a.next_bound(here), b.next_bound(there)) {
-            (Some(bound), Some(other)) => a.answers[bound] != Some(other) && b.answers[other] != Some(bound),
+            (Some(bound), Some(other)) => {
+                a.answers[bound] != Some(other) && b.answers[other] != Some(bound)
+            }
             (bound, other) => bound != other,
         }
     })
@@ -98,7 +110,8 @@ pub(super) fn binds_otherwise(a: &Side, b: &Side) -> bool {
 pub(super) fn other_person(a: &Side, b: &Side) -> bool {
     either(a, b, |side, other| {
         let unknown = |word: &Word| {
-            word.kind == Kind::Little(Family::Pronoun) && !other.words.iter().any(|w| w.kind == word.kind && w.text == word.text)
+            word.kind == Kind::Little(Family::Pronoun)
+                && !other.words.iter().any(|w| w.kind == word.kind && w.text == word.text)
         };
         other.lacks(Kind::Plain) && side.alone().any(|i| unknown(&side.words[i]))
     })
@@ -111,7 +124,9 @@ pub(super) fn other_time(a: &Side, b: &Side) -> bool {
     }
     either(a, b, |past, now| {
         (0..past.words.len()).any(|i| match past.answers[i] {
-            Some(j) if past.words[i].may_be_a_verb() => is_over(past, i, now, j) || is_under_way(now, j, past, i),
+            Some(j) if past.words[i].may_be_a_verb() => {
+                is_over(past, i, now, j) || is_under_way(now, j, past, i)
+            }
             _ => false,
         })
     })
@@ -120,8 +135,15 @@ pub(super) fn other_time(a: &Side, b: &Side) -> bool {
 /// `lived` against `lives`, `was blocked` against `is blocking`, `we used` against `we use`.
 fn is_over(past: &Side, i: usize, now: &Side, j: usize) -> bool {
     let (was, is) = (past.words[i].written.as_str(), now.words[j].written.as_str());
-    let looks_past = was != is && (was.ends_with("ed") || is_irregular(was) && !was.ends_with('s') || holds(UNCHANGED, was));
-    if !looks_past || !bases(is).iter().any(|base| bases(was)[1..].contains(base) || holds(UNCHANGED, base) && base == was) {
+    let looks_past = was != is
+        && (was.ends_with("ed")
+            || is_irregular(was) && !was.ends_with('s')
+            || holds(UNCHANGED, was));
+    if !looks_past
+        || !bases(is)
+            .iter()
+            .any(|base| bases(was)[1..].contains(base) || holds(UNCHANGED, base) && base == was)
+    {
         return false;
     }
     let by_pronoun = i > 0 && past.words[i - 1].kind == Kind::Little(Family::Pronoun);
@@ -134,6 +156,11 @@ fn is_over(past: &Side, i: usize, now: &Side, j: usize) -> bool {
 
 /// `is being built` against `is built` or `has been built`.
 fn is_under_way(now: &Side, j: usize, past: &Side, i: usize) -> bool {
-    let being = |side: &Side, at: usize| side.words[at.saturating_sub(3)..at].iter().any(|word| word.text == "being");
-    being(now, j) && !being(past, i) && past.is_done(i) && past.words[i].written == now.words[j].written
+    let being = |side: &Side, at: usize| {
+        side.words[at.saturating_sub(3)..at].iter().any(|word| word.text == "being")
+    };
+    being(now, j)
+        && !being(past, i)
+        && past.is_done(i)
+        && past.words[i].written == now.words[j].written
 }

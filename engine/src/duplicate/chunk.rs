@@ -4,12 +4,20 @@
 
 /// The chunk without the brackets, quotes and stops around it.
 pub(super) fn core(chunk: &str) -> &str {
-    let start = chunk.char_indices().find(|&(at, c)| begins(c, chunk[at + c.len_utf8()..].chars().next())).map_or(0, |(at, _)| at);
+    let start = chunk
+        .char_indices()
+        .find(|&(at, c)| begins(c, chunk[at + c.len_utf8()..].chars().next()))
+        .map_or(0, |(at, _)| at);
     let rest = &chunk[start..];
-    let ends = |c: char| c.is_alphanumeric() || is_sign(c) || matches!(c, '+' | '#' | '%' | '$' | '/');
+    let ends =
+        |c: char| c.is_alphanumeric() || is_sign(c) || matches!(c, '+' | '#' | '%' | '$' | '/');
     let core = rest.trim_end_matches(|c| !ends(c));
     let is_grade = core.len() == 1 && rest[1..].starts_with('-');
-    if is_grade { &rest[..2] } else { core.strip_prefix('@').filter(|name| !name.contains('/')).unwrap_or(core) }
+    if is_grade {
+        &rest[..2]
+    } else {
+        core.strip_prefix('@').filter(|name| !name.contains('/')).unwrap_or(core)
+    }
 }
 
 fn begins(c: char, next: Option<char>) -> bool {
@@ -31,23 +39,32 @@ pub(super) fn is_code(core: &str) -> bool {
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     core.chars().zip(before).zip(after).any(|((c, before), after)| match c {
         '_' | '/' | '\\' | '@' => has_letters,
-        '.' => has_letters && after.is_some_and(char::is_alphanumeric) && !(digit(before) && digit(after)),
+        '.' => {
+            has_letters
+                && after.is_some_and(char::is_alphanumeric)
+                && !(digit(before) && digit(after))
+        }
         _ => c.is_uppercase() && before.is_some_and(char::is_lowercase),
     })
 }
 
 /// A hyphenated compound of words, or of words and numbers.
 pub(super) fn is_compound(core: &str) -> bool {
-    !core.starts_with('-') && core.contains('-') && core.split('-').any(|part| part.chars().any(char::is_alphabetic))
+    !core.starts_with('-')
+        && core.contains('-')
+        && core.split('-').any(|part| part.chars().any(char::is_alphabetic))
 }
 
 /// The bytes of a number with its inner signs (`1,000`, `2.4.1`, `10:30`, `3/5`), and those of what is glued to it.
 pub(super) fn number_length(rest: &str) -> (usize, usize) {
     let bytes = rest.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let inner = |at: usize| matches!(bytes[at], b'.' | b',' | b':' | b'/' | b'-') && is_digit(at + 1);
+    let inner =
+        |at: usize| matches!(bytes[at], b'.' | b',' | b':' | b'/' | b'-') && is_digit(at + 1);
     let digits = (0..bytes.len()).find(|&at| !is_digit(at) && !inner(at)).unwrap_or(bytes.len());
-    let glued = rest[digits..].find(|c: char| !c.is_alphanumeric() && c != '+' && c != '°').unwrap_or(rest.len() - digits);
+    let glued = rest[digits..]
+        .find(|c: char| !c.is_alphanumeric() && c != '+' && c != '°')
+        .unwrap_or(rest.len() - digits);
     (digits, glued)
 }
 

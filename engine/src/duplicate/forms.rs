@@ -9,21 +9,36 @@ use super::words::{IRREGULAR, KINDS, SYNONYMS, says};
 pub(super) fn bases(word: &str) -> Vec<String> {
     let mut bases = vec![word.to_owned()];
     bases.extend(says(IRREGULAR, word).map(str::to_owned));
-    for stem in ["ing", "ed"].iter().filter_map(|ending| stem(word, ending)).filter(|stem| !stem.ends_with('e')) {
+    for stem in ["ing", "ed"]
+        .iter()
+        .filter_map(|ending| stem(word, ending))
+        .filter(|stem| !stem.ends_with('e'))
+    {
         bases.extend([stem.to_owned(), format!("{stem}e")]);
         bases.extend(undoubled(stem));
     }
-    bases.extend(["ies", "ied"].iter().filter_map(|ending| word.strip_suffix(ending)).map(|stem| format!("{stem}y")));
-    if let Some(stem) = stem(word, "s").filter(|s| !s.ends_with(['s', 'u', 'i']) && word != "news") {
+    bases.extend(
+        ["ies", "ied"]
+            .iter()
+            .filter_map(|ending| word.strip_suffix(ending))
+            .map(|stem| format!("{stem}y")),
+    );
+    if let Some(stem) = stem(word, "s").filter(|s| !s.ends_with(['s', 'u', 'i']) && word != "news")
+    {
         bases.push(stem.to_owned());
-        bases.extend(stem.strip_suffix('e').filter(|s| s.ends_with(['s', 'x', 'z', 'h', 'o'])).map(str::to_owned));
+        bases.extend(
+            stem.strip_suffix('e')
+                .filter(|s| s.ends_with(['s', 'x', 'z', 'h', 'o']))
+                .map(str::to_owned),
+        );
     }
     bases
 }
 
 /// The word without an ending, if what is left can be a word.
 fn stem<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
-    word.strip_suffix(ending).filter(|stem| stem.len() > 2 && stem.contains(['a', 'e', 'i', 'o', 'u', 'y']))
+    word.strip_suffix(ending)
+        .filter(|stem| stem.len() > 2 && stem.contains(['a', 'e', 'i', 'o', 'u', 'y']))
 }
 
 /// `run` of `runn`.
@@ -79,7 +94,11 @@ impl Forms {
             stems.any(|stem| stem == base || undoubled(stem).is_some_and(|stem| stem == base))
         };
         let quality = |base: &String| base.len() > 2 && (made(base, "y") || made(base, "en"));
-        let deed = |base: &String| base.strip_suffix("ion").is_some_and(|s| s.len() > 4 && self.bases[0].strip_suffix("ive") == Some(s));
-        other.bases[1..].iter().any(|base| made(base, "er")) || other.bases.iter().any(|base| quality(base) || deed(base))
+        let deed = |base: &String| {
+            base.strip_suffix("ion")
+                .is_some_and(|s| s.len() > 4 && self.bases[0].strip_suffix("ive") == Some(s))
+        };
+        other.bases[1..].iter().any(|base| made(base, "er"))
+            || other.bases.iter().any(|base| quality(base) || deed(base))
     }
 }

@@ -8,12 +8,16 @@ use super::words::Family;
 /// An `a` that no noun follows is no article but a value: `answer: a`, `revision A of the board`.
 pub(super) fn mark_letters(words: &mut [Word]) {
     let leads = |next: &Word| {
-        let joins = matches!(next.kind, Kind::Little(Family::Preposition | Family::Tense | Family::Conjunction));
+        let joins = matches!(
+            next.kind,
+            Kind::Little(Family::Preposition | Family::Tense | Family::Conjunction)
+        );
         next.tied && !joins && next.text != "of"
     };
     let letter = |word: &Word| word.text.len() == 1 && word.kind == Kind::Plain;
     for at in 0..words.len() {
-        let among_letters = || words.iter().any(|word| letter(word) && word.capital == words[at].capital);
+        let among_letters =
+            || words.iter().any(|word| letter(word) && word.capital == words[at].capital);
         let before_word = words.get(at + 1).is_some_and(leads);
         let before_letter = words.get(at + 1).is_some_and(letter);
         if words[at].text == "a" && (!before_word || !before_letter && among_letters()) {

@@ -108,7 +108,8 @@ impl Values {
         let mut goes_on = false;
         let all = scan::words(text);
         for word in &all {
-            let is_value = matches!(word.kind, Kind::Number | Kind::Unit) || (word.capital && word.kind != Kind::Filler);
+            let is_value = matches!(word.kind, Kind::Number | Kind::Unit)
+                || (word.capital && word.kind != Kind::Filler);
             match values.last_mut() {
                 Some(value) if is_value && goes_on && word.tied => value.push(word.text.clone()),
                 _ if is_value => values.push(vec![word.text.clone()]),
@@ -127,7 +128,10 @@ impl Values {
 
     /// How many values the other text does not have.
     fn beside(&self, other: &Self) -> usize {
-        self.values.iter().filter(|value| value.iter().any(|word| !other.words.contains(word))).count()
+        self.values
+            .iter()
+            .filter(|value| value.iter().any(|word| !other.words.contains(word)))
+            .count()
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) struct Side {
 impl Side {
     /// The places of the words that have no answer and are no fillers.
     pub(super) fn alone(&self) -> impl Iterator<Item = usize> {
-        (0..self.words.len()).filter(|&i| self.answers[i].is_none() && self.words[i].kind != Kind::Filler)
+        (0..self.words.len())
+            .filter(|&i| self.answers[i].is_none() && self.words[i].kind != Kind::Filler)
     }
 
     /// A word of this kind has no answer.
@@ -47,14 +48,17 @@ impl Side {
 
     /// The next word that is no little one, or says how many.
     pub(super) fn next_bound(&self, from: usize) -> Option<usize> {
-        (from + 1..self.words.len()).find(|&i| !self.words[i].is_little() || self.words[i].kind == Kind::Little(Family::Quantifier))
+        (from + 1..self.words.len()).find(|&i| {
+            !self.words[i].is_little() || self.words[i].kind == Kind::Little(Family::Quantifier)
+        })
     }
 
     /// The preposition, `may`, `must`, `is` or `was` right before a word of weight.
     pub(super) fn governor(&self, at: usize) -> Option<&str> {
         let before = self.words[..at].iter().rev().find(|word| word.kind != Kind::Filler)?;
-        (matches!(before.kind, Kind::Little(Family::Preposition | Family::Modal | Family::Tense)) && !self.words[at].is_little())
-            .then_some(before.text.as_str())
+        (matches!(before.kind, Kind::Little(Family::Preposition | Family::Modal | Family::Tense))
+            && !self.words[at].is_little())
+        .then_some(before.text.as_str())
     }
 
     /// A form of `be`, `have` or `do` stands shortly before.
@@ -64,7 +68,9 @@ impl Side {
 
     /// A form of `be` stands shortly before.
     pub(super) fn is_done(&self, at: usize) -> bool {
-        let is = |word: &Word| word.part == Part::Copula || matches!(word.text.as_str(), "be" | "been" | "being");
+        let is = |word: &Word| {
+            word.part == Part::Copula || matches!(word.text.as_str(), "be" | "been" | "being")
+        };
         self.words[at.saturating_sub(3)..at].iter().any(is)
     }
 
@@ -86,8 +92,14 @@ pub(super) fn pair(a: Vec<Word>, b: Vec<Word>) -> (Side, Side) {
         let forms: Vec<Forms> = right.iter().map(|&j| Forms::of(&b.words[j].text)).collect();
         for &i in &left {
             let form = Forms::of(&a.words[i].text);
-            let alike = |j: usize, other: &Forms| b.answers[j].is_none() && !a.words[i].name && !b.words[j].name && form.related(other);
-            let answer = right.iter().zip(&forms).find(|&(&j, other)| alike(j, other)).map(|(&j, _)| j);
+            let alike = |j: usize, other: &Forms| {
+                b.answers[j].is_none()
+                    && !a.words[i].name
+                    && !b.words[j].name
+                    && form.related(other)
+            };
+            let answer =
+                right.iter().zip(&forms).find(|&(&j, other)| alike(j, other)).map(|(&j, _)| j);
             if let Some(j) = answer {
                 a.answered(i, j);
                 b.answered(j, i);
@@ -108,7 +120,12 @@ pub(super) fn of_the_same_words(a: &Side, b: &Side) -> bool {
     };
     let is_form = |x: &str, y: &str| x == y || bases(x).iter().any(|base| bases(y).contains(base));
     let none_left = |side: &Side| !side.alone().any(|at| is_left(&side.words[at]));
-    let by_forms = || a.words.iter().zip(&a.answers).all(|(x, answer)| answer.is_none_or(|j| is_form(&x.text, &b.words[j].text)));
+    let by_forms = || {
+        a.words
+            .iter()
+            .zip(&a.answers)
+            .all(|(x, answer)| answer.is_none_or(|j| is_form(&x.text, &b.words[j].text)))
+    };
     none_left(a) && none_left(b) && by_forms()
 }
 
@@ -137,7 +154,8 @@ fn equal(a: &mut Side, b: &mut Side, by_next: bool) {
 
 /// What makes a word equal to another: the sort of word, its text, and the next word if that is asked for.
 fn key(side: &Side, at: usize, by_next: bool) -> (u8, &str, Option<&str>) {
-    let next = side.words[at + 1..].iter().find(|word| word.kind != Kind::Filler).filter(|_| by_next);
+    let next =
+        side.words[at + 1..].iter().find(|word| word.kind != Kind::Filler).filter(|_| by_next);
     let sort = match side.words[at].kind {
         Kind::Number | Kind::One => 0,
         Kind::Unit => 1,
@@ -158,7 +176,9 @@ fn sorted(side: &Side, by_next: bool) -> Vec<usize> {
 fn join(apart: &mut Side, whole: &mut Side) {
     let right = open(whole);
     for at in open(apart) {
-        let Some(before) = (0..at).rev().find(|&i| apart.words[i].kind != Kind::Filler) else { continue };
+        let Some(before) = (0..at).rev().find(|&i| apart.words[i].kind != Kind::Filler) else {
+            continue;
+        };
         let one = format!("{}{}", apart.words[before].text, apart.words[at].text);
         if let Some(&j) = right.iter().find(|&&j| whole.words[j].text == one) {
             apart.answered(before, j);

@@ -8,13 +8,20 @@ use super::forms::{bases, is_irregular};
 use super::marks::{clear_owners, mark_letters};
 use super::word::{Kind, Part, Word};
 use super::words::{
-    ABBREVIATIONS, FILLERS, Family, LANDS, NEGATIONS, NUMBERS, PARTITIVES, STRONG, UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds,
-    relation, says,
+    ABBREVIATIONS, FILLERS, Family, LANDS, NEGATIONS, NUMBERS, PARTITIVES, STRONG, UNITS,
+    UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds, relation, says,
 };
 
 /// The words of a text, in order.
 pub(super) fn words(text: &str) -> Vec<Word> {
-    let mut scan = Scan { words: Vec::new(), opens: true, capital: false, tied: false, compound: None, written: None };
+    let mut scan = Scan {
+        words: Vec::new(),
+        opens: true,
+        capital: false,
+        tied: false,
+        compound: None,
+        written: None,
+    };
     for (at, chunk) in text.split_whitespace().enumerate() {
         scan.chunk(at, chunk);
     }
@@ -64,7 +71,8 @@ impl Scan {
 
     /// A chunk without letters or digits: an operator, an arrow, a bullet.
     fn signs(&mut self, chunk: &str) {
-        let compares = !matches!(chunk, "=" | "->" | "=>" | "→" | "~" | "|") && chunk.contains(['<', '>', '=', '~', '^', '|', '←', '→']);
+        let compares = !matches!(chunk, "=" | "->" | "=>" | "→" | "~" | "|")
+            && chunk.contains(['<', '>', '=', '~', '^', '|', '←', '→']);
         let reckons = matches!(chunk, "+" | "*" | "/") && self.counted();
         if compares || reckons {
             self.push(chunk, Kind::Strong);
@@ -85,7 +93,8 @@ impl Scan {
         } else if holds(FILLERS, &lower) {
             self.push(lower, Kind::Filler);
         } else {
-            let folds = core.chars().all(char::is_alphanumeric) && core.starts_with(char::is_uppercase);
+            let folds =
+                core.chars().all(char::is_alphanumeric) && core.starts_with(char::is_uppercase);
             let kind = if core.chars().any(char::is_numeric) { Kind::Number } else { Kind::Plain };
             self.push(if folds { &lower } else { core }, kind);
         }
@@ -93,7 +102,11 @@ impl Scan {
 
     /// Everything else: runs of letters and runs of digits, with what is glued to them.
     fn runs(&mut self, core: &str) {
-        let sign = core.find(|c: char| !matches!(c, '<' | '>' | '=' | '≤' | '≥' | '^' | '~' | '±' | '-' | '−' | '.')).unwrap_or(0);
+        let sign = core
+            .find(|c: char| {
+                !matches!(c, '<' | '>' | '=' | '≤' | '≥' | '^' | '~' | '±' | '-' | '−' | '.')
+            })
+            .unwrap_or(0);
         let (sign, mut rest) = core.split_at(sign);
         if rest.starts_with(|c: char| c.is_ascii_digit()) {
             let taken = self.number(rest, &sign.replace('−', "-"));
@@ -146,7 +159,10 @@ impl Scan {
     /// A run of letters. Gives the bytes taken.
     fn letters(&mut self, rest: &str) -> usize {
         let run = &rest[..word_length(rest)];
-        if run.strip_prefix(['v', 'V']).is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit())) {
+        if run
+            .strip_prefix(['v', 'V'])
+            .is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+        {
             return 1 + self.number(&rest[1..], "");
         }
         self.capital = run.starts_with(char::is_uppercase);
@@ -204,7 +220,9 @@ impl Scan {
             self.push(word, Kind::Filler);
         } else if word.contains(char::is_numeric) {
             self.push(word, Kind::Number);
-        } else if let Some(strong) = strong(word).or_else(|| (word == "new" && self.is_name()).then_some("new")) {
+        } else if let Some(strong) =
+            strong(word).or_else(|| (word == "new" && self.is_name()).then_some("new"))
+        {
             self.written = Some(word.to_owned());
             self.push(strong, Kind::Strong);
         } else {
@@ -237,7 +255,10 @@ impl Scan {
             "using" => !last.is_some_and(|i| self.words[i].is_auxiliary()),
             "few" => after("a"),
             "to" => {
-                let formerly = after("used") && !last.and_then(|i| i.checked_sub(1)).is_some_and(|i| self.words[i].is_auxiliary());
+                let formerly = after("used")
+                    && !last
+                        .and_then(|i| i.checked_sub(1))
+                        .is_some_and(|i| self.words[i].is_auxiliary());
                 if let Some(i) = last.filter(|_| formerly || after("up")) {
                     self.words[i].kind = Kind::Strong;
                 }
@@ -249,7 +270,9 @@ impl Scan {
 
     /// `a group of` is as little as `a`.
     fn before_of(&mut self, word: &str) {
-        if let Some(part) = self.words.last_mut().filter(|last| word == "of" && holds(PARTITIVES, &last.text)) {
+        if let Some(part) =
+            self.words.last_mut().filter(|last| word == "of" && holds(PARTITIVES, &last.text))
+        {
             part.kind = Kind::Filler;
         }
     }
@@ -261,14 +284,25 @@ impl Scan {
     }
 
     fn push(&mut self, text: impl Into<String>, kind: Kind) {
-        if let Some(over) = self.words.last_mut().filter(|last| kind == Kind::Number && last.text == "over") {
+        if let Some(over) =
+            self.words.last_mut().filter(|last| kind == Kind::Number && last.text == "over")
+        {
             over.kind = Kind::Strong;
         }
         let capital = self.capital && matches!(kind, Kind::Plain | Kind::Filler);
         let (text, part) = (text.into(), Part::Any);
         let name = capital && !self.opens && !holds(ABBREVIATIONS, &text);
         let written = self.written.take().unwrap_or_else(|| text.clone());
-        self.words.push(Word { text, written, kind, part, capital, name, tied: self.tied, compound: self.compound });
+        self.words.push(Word {
+            text,
+            written,
+            kind,
+            part,
+            capital,
+            name,
+            tied: self.tied,
+            compound: self.compound,
+        });
         (self.opens, self.capital, self.tied) = (false, false, true);
     }
 }

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 fn pairs(file: &str) -> Vec<(String, String, String)> {
     let path = format!("{}/../tests/data/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let field = |line: &serde_json::Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    let field =
+        |line: &serde_json::Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{path}: {e}: {line}")))
         .map(|line| (field(&line, "a"), field(&line, "b"), field(&line, "changed")))
@@ -33,13 +34,22 @@ fn no_correction_of_one_value_is_the_same_fact() {
         .map(|(a, b, changed)| format!("{changed}: {a} | {b}"))
         .collect();
     assert!(corrections.len() >= 713);
-    assert!(merged.is_empty(), "{} of {} merged:\n{}", merged.len(), corrections.len(), merged.join("\n"));
+    assert!(
+        merged.is_empty(),
+        "{} of {} merged:\n{}",
+        merged.len(),
+        corrections.len(),
+        merged.join("\n")
+    );
 }
 
 #[test]
 fn nearly_all_paraphrases_are_the_same_fact() {
     let paraphrases = pairs("paraphrases.jsonl");
-    let kept: Vec<String> = paraphrases.iter().filter_map(|(a, b, _)| judge(a, b).err().map(|why| format!("{why}: {a} | {b}"))).collect();
+    let kept: Vec<String> = paraphrases
+        .iter()
+        .filter_map(|(a, b, _)| judge(a, b).err().map(|why| format!("{why}: {a} | {b}")))
+        .collect();
     assert_eq!(paraphrases.len(), 60);
     assert_eq!(paraphrases.len() - kept.len(), 58, "kept apart:\n{}", kept.join("\n"));
 }
@@ -87,7 +97,10 @@ fn numbers_and_their_units_are_read_in_any_spelling() {
 #[test]
 fn parts_that_change_places_round_a_third_make_another_fact() {
     assert_different("Anna Smith reports to Bob Jones", "Bob Jones reports to Anna Smith");
-    assert_different("Redis runs in prod, Postgres runs in dev", "Postgres runs in prod, Redis runs in dev");
+    assert_different(
+        "Redis runs in prod, Postgres runs in dev",
+        "Postgres runs in prod, Redis runs in dev",
+    );
     assert_different("The gift for Mia is with Ben", "The gift for Ben is with Mia");
     assert_different("The coordinates are 10 20", "The coordinates are 20 10");
     assert_different("Tell Ann Bob left", "Tell Bob Ann left");
@@ -132,7 +145,10 @@ fn time_doubt_and_reversal_count() {
     assert_different("Anna is the treasurer", "Anna is the former treasurer");
     assert_different("The move is done", "The move is almost done");
     assert_different("The ferry runs", "The ferry will run");
-    assert_different("User is not allergic to nuts but to milk", "User is allergic to nuts but not to milk");
+    assert_different(
+        "User is not allergic to nuts but to milk",
+        "User is allergic to nuts but not to milk",
+    );
     assert_different("The API is public.", "Is the API public?");
 }
 
@@ -216,12 +232,28 @@ proptest! {
 #[test]
 fn two_other_values_are_another_event_and_one_or_none_is_not() {
     let values = super::Values::of;
-    let other = |a, b| [values(a).are_of_another_event(&values(b)), values(b).are_of_another_event(&values(a))];
-    assert_eq!(other("Release 12 went out on Monday", "Release 13 went out on Tuesday"), [true, true]);
-    assert_eq!(other("The New York office moved to Lima", "The Porto office moved to Cape Town"), [true, true]);
-    assert_eq!(other("The New York office moved", "The Porto office moved"), [false, false], "a name of two words is one value");
+    let other = |a, b| {
+        [values(a).are_of_another_event(&values(b)), values(b).are_of_another_event(&values(a))]
+    };
+    assert_eq!(
+        other("Release 12 went out on Monday", "Release 13 went out on Tuesday"),
+        [true, true]
+    );
+    assert_eq!(
+        other("The New York office moved to Lima", "The Porto office moved to Cape Town"),
+        [true, true]
+    );
+    assert_eq!(
+        other("The New York office moved", "The Porto office moved"),
+        [false, false],
+        "a name of two words is one value"
+    );
     assert_eq!(other("The user prefers tabs", "Tabs are what the user likes best"), [false, false]);
-    assert_eq!(other("Release 12 went out", "Release 12 went out on Monday to Lima"), [false, false], "more is not other");
+    assert_eq!(
+        other("Release 12 went out", "Release 12 went out on Monday to Lima"),
+        [false, false],
+        "more is not other"
+    );
 }
 
 #[test]
@@ -239,13 +271,39 @@ fn the_same_words_in_another_voice_or_order_are_told_from_other_words() {
         assert_eq!(alike(a, b), alike(b, a), "{a} | {b}");
         alike(a, b)
     };
-    assert_eq!(how("Anna reviews the migrations", "The migrations are being reviewed by Anna"), Some(Alike::InWords));
-    assert_eq!(how("A black dog is on the lawn", "The dog, which is black, is on the lawn"), Some(Alike::InWords));
-    assert_eq!(how("A man slices bread", "A man is cutting bread"), Some(Alike::InMeaning), "a synonym");
-    assert_eq!(how("A man is baking", "A person is baking"), Some(Alike::InMeaning), "a more general word");
-    assert_eq!(how("The gate is locked", "The iron gate is locked"), Some(Alike::InMeaning), "a word on one side only");
-    assert_eq!(how("We lock the gate", "The gate is locked"), Some(Alike::InMeaning), "a pronoun on one side only");
-    assert_eq!(how("The gate on the hill", "The hill gate"), Some(Alike::InMeaning), "a preposition on one side only");
+    assert_eq!(
+        how("Anna reviews the migrations", "The migrations are being reviewed by Anna"),
+        Some(Alike::InWords)
+    );
+    assert_eq!(
+        how("A black dog is on the lawn", "The dog, which is black, is on the lawn"),
+        Some(Alike::InWords)
+    );
+    assert_eq!(
+        how("A man slices bread", "A man is cutting bread"),
+        Some(Alike::InMeaning),
+        "a synonym"
+    );
+    assert_eq!(
+        how("A man is baking", "A person is baking"),
+        Some(Alike::InMeaning),
+        "a more general word"
+    );
+    assert_eq!(
+        how("The gate is locked", "The iron gate is locked"),
+        Some(Alike::InMeaning),
+        "a word on one side only"
+    );
+    assert_eq!(
+        how("We lock the gate", "The gate is locked"),
+        Some(Alike::InMeaning),
+        "a pronoun on one side only"
+    );
+    assert_eq!(
+        how("The gate on the hill", "The hill gate"),
+        Some(Alike::InMeaning),
+        "a preposition on one side only"
+    );
     assert_eq!(how("Anna reviews the migrations", "Anna is reviewed by the migrations"), None);
 }
 

@@ -67,7 +67,10 @@ impl Word {
 
     /// It may do something or have it done to it, so that its place counts: no little word except a pronoun, `all`, a preposition.
     pub(super) fn has_place(&self) -> bool {
-        let little = matches!(self.kind, Kind::Little(Family::Preposition | Family::Pronoun | Family::Quantifier));
+        let little = matches!(
+            self.kind,
+            Kind::Little(Family::Preposition | Family::Pronoun | Family::Quantifier)
+        );
         little || !self.is_little()
     }
 
@@ -89,6 +92,7 @@ impl Word {
 
     /// A form of `be`, `have` or `do`.
     pub(super) fn is_auxiliary(&self) -> bool {
-        self.kind == Kind::Little(Family::Tense) || matches!(self.text.as_str(), "be" | "been" | "being")
+        self.kind == Kind::Little(Family::Tense)
+            || matches!(self.text.as_str(), "be" | "been" | "being")
     }
 }

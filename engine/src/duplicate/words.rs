@@ -263,8 +263,10 @@ pub(super) const IRREGULAR: &[(&str, &str)] = &[
 ];
 
 /// Verbs whose past is the verb itself.
-pub(super) const UNCHANGED: &[&str] =
-    &["cast", "cost", "cut", "hit", "hurt", "let", "put", "quit", "read", "set", "shut", "split", "spread"];
+pub(super) const UNCHANGED: &[&str] = &[
+    "cast", "cost", "cut", "hit", "hurt", "let", "put", "quit", "read", "set", "shut", "split",
+    "spread",
+];
 
 /// Words, and the more general one that names the same being.
 #[rustfmt::skip]
@@ -353,7 +355,17 @@ mod tests {
         for list in [FILLERS, NEGATIONS, PARTITIVES, UNCHANGED] {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
         }
-        for list in [NUMBERS, UNITS, UNITS_IF_CAPITAL, UNITS_AFTER_NUMBER, STRONG, IRREGULAR, KINDS, LANDS, SYNONYMS] {
+        for list in [
+            NUMBERS,
+            UNITS,
+            UNITS_IF_CAPITAL,
+            UNITS_AFTER_NUMBER,
+            STRONG,
+            IRREGULAR,
+            KINDS,
+            LANDS,
+            SYNONYMS,
+        ] {
             assert!(list.is_sorted_by(|a, b| a.0 < b.0), "{list:?}");
         }
         assert!(RELATIONS.is_sorted_by(|a, b| a.0 < b.0));

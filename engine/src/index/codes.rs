@@ -57,7 +57,9 @@ impl Codes {
     /// The codes of a slot; none where its words have not been read.
     pub(super) fn of(&self, slot: usize) -> Option<&[Code]> {
         let span = self.spans.get(slot)?;
-        self.chunks.get(span.chunk as usize).map(|codes| &codes[span.first as usize..][..span.count as usize])
+        self.chunks
+            .get(span.chunk as usize)
+            .map(|codes| &codes[span.first as usize..][..span.count as usize])
     }
 
     /// Leaves behind what nobody has any more.
@@ -76,7 +78,8 @@ fn append(chunks: &mut Vec<Vec<Code>>, words: &[Code]) -> Span {
     let most = |number: usize| if number < SMALL { CHUNK } else { LARGE };
     if chunks.last().is_none_or(|codes| codes.len() + words.len() > most(chunks.len() - 1)) {
         // A small store takes little: only what follows a full chunk is made as large as that at once.
-        let room = if chunks.is_empty() { words.len() } else { words.len().max(most(chunks.len())) };
+        let room =
+            if chunks.is_empty() { words.len() } else { words.len().max(most(chunks.len())) };
         chunks.push(large_pages::room(room));
     }
     let chunk = chunks.len() - 1;
@@ -99,7 +102,9 @@ mod tests {
         let words = |slot: usize| vec![code(&slot.to_string()); each];
         (0..SMALL + LARGE / CHUNK + 4).for_each(|slot| codes.set(slot, Some(&words(slot))));
         assert_eq!(codes.chunks.len(), SMALL + 2);
-        assert!((0..SMALL + LARGE / CHUNK + 4).all(|slot| codes.of(slot) == Some(&words(slot)[..])));
+        assert!(
+            (0..SMALL + LARGE / CHUNK + 4).all(|slot| codes.of(slot) == Some(&words(slot)[..]))
+        );
     }
 
     proptest! {

@@ -93,7 +93,8 @@ impl Facts {
                 self.join(slot, fact);
             }
             let block = slot / BLOCK * BLOCK..self.known.len().min((slot / BLOCK + 1) * BLOCK);
-            self.lowest[slot / BLOCK] = self.known[block].iter().map(lowest).reduce(lower).unwrap_or_else(|| lowest(&fact));
+            self.lowest[slot / BLOCK] =
+                self.known[block].iter().map(lowest).reduce(lower).unwrap_or_else(|| lowest(&fact));
         } else {
             self.known.push(fact);
             self.join(slot, fact);

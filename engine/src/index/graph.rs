@@ -44,9 +44,16 @@ impl Graph {
 
     /// The same in one order, to compare.
     pub(crate) fn sorted(&self) -> Vec<(i64, i64, &'static str)> {
-        let all = [(&self.naming, "is named by"), (&self.named, "names"), (&self.related, "is related to")];
+        let all = [
+            (&self.naming, "is named by"),
+            (&self.named, "names"),
+            (&self.related, "is related to"),
+        ];
         let each = |(links, kind): (&HashMap<i64, Vec<i64>>, _)| {
-            links.iter().flat_map(move |(from, to)| to.iter().map(move |to| (*from, *to, kind))).collect::<Vec<_>>()
+            links
+                .iter()
+                .flat_map(move |(from, to)| to.iter().map(move |to| (*from, *to, kind)))
+                .collect::<Vec<_>>()
         };
         let mut sorted: Vec<_> = all.into_iter().flat_map(each).collect();
         sorted.sort_unstable();

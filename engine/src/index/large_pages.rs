@@ -22,7 +22,9 @@ fn advise<T>(room: &Vec<T>) {
     use std::ptr::NonNull;
     let first = room.as_ptr().cast::<u8>();
     let Some(whole) = whole_pages(first.addr(), room.capacity() * size_of::<T>()) else { return };
-    let Some(address) = NonNull::new(first.with_addr(whole.start).cast_mut().cast()) else { return };
+    let Some(address) = NonNull::new(first.with_addr(whole.start).cast_mut().cast()) else {
+        return;
+    };
     // SAFETY: the range lies in the vector's own room, and what can be read there stays as it is.
     let _ = unsafe { madvise(address, whole.len(), MmapAdvise::MADV_HUGEPAGE) };
 }
@@ -45,7 +47,9 @@ mod tests {
         for line in smaps.lines() {
             let bounds = line.split_whitespace().next().and_then(|range| range.split_once('-'));
             let number = |text| usize::from_str_radix(text, 16).ok();
-            if let Some((first, end)) = bounds.and_then(|(first, end)| number(first).zip(number(end))) {
+            if let Some((first, end)) =
+                bounds.and_then(|(first, end)| number(first).zip(number(end)))
+            {
                 inside = (first..end).contains(&address);
             } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| inside) {
                 return format!("{flags} ");

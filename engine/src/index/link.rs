@@ -31,7 +31,12 @@ struct Summed {
 impl Links {
     /// What the order of some slots of a project is worth, 0 to 1; all of them have a vector. Nothing is looked at where the key is that
     /// of the last question.
-    pub(super) fn of(&self, (group, key): (u32, (u64, u64)), slots: impl FnOnce() -> Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) -> f64 {
+    pub(super) fn of(
+        &self,
+        (group, key): (u32, (u64, u64)),
+        slots: impl FnOnce() -> Vec<u32>,
+        vector: impl Fn(u32) -> Vec<f32>,
+    ) -> f64 {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.get(&group).filter(|known| known.key == key) {
             return known.sums.link();
@@ -40,7 +45,11 @@ impl Links {
         if kept.len() >= KEPT && !kept.contains_key(&group) {
             kept.clear();
         }
-        let known = kept.entry(group).or_insert_with(|| Summed { key, slots: Vec::new(), sums: soft::Sums::new(DIMENSIONS) });
+        let known = kept.entry(group).or_insert_with(|| Summed {
+            key,
+            slots: Vec::new(),
+            sums: soft::Sums::new(DIMENSIONS),
+        });
         known.key = key;
         if known.slots != slots {
             known.follow(slots, vector);
@@ -50,7 +59,10 @@ impl Links {
 
     /// A slot has another vector, or none: whatever it was summed in is forgotten.
     pub(super) fn forget(&mut self, slot: u32) {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner).retain(|_, known| known.slots.binary_search(&slot).is_err());
+        self.0
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|_, known| known.slots.binary_search(&slot).is_err());
     }
 }
 
@@ -58,9 +70,13 @@ impl Summed {
     fn follow(&mut self, slots: Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) {
         let beside = |of: &[u32]| f64::from(dot(&vector(of[0]), &vector(of[1])));
         // What is the same at both is the end of the old and the beginning of the new.
-        let dropped = slots.first().and_then(|first| self.slots.binary_search(first).ok()).unwrap_or(self.slots.len());
+        let dropped = slots
+            .first()
+            .and_then(|first| self.slots.binary_search(first).ok())
+            .unwrap_or(self.slots.len());
         let shared = self.slots.len() - dropped;
-        let follows = shared > 0 && shared <= slots.len() && self.slots[dropped..] == slots[..shared];
+        let follows =
+            shared > 0 && shared <= slots.len() && self.slots[dropped..] == slots[..shared];
         if follows && dropped + slots.len() - shared <= CHANGES {
             for at in 0..dropped {
                 self.sums.remove(&vector(self.slots[at]), beside(&self.slots[at..at + 2]));

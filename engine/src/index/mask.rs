@@ -129,7 +129,9 @@ impl Mask {
 
     /// A number that other bits have not, but for a chance of one in 2^64.
     pub(crate) fn print(&self) -> u64 {
-        self.words.iter().fold(self.count as u64, |print, word| (print.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        self.words.iter().fold(self.count as u64, |print, word| {
+            (print.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        })
     }
 
     /// A slot that is behind all.
@@ -153,13 +155,17 @@ impl Facts {
         let of_kind = filter.kind.map(|kind| self.of_kind(kind));
         for (number, word) in words.iter_mut().enumerate() {
             let global = self.global.word(number);
-            let status = self.active.word(number) | if filter.compacted { self.compacted.word(number) } else { 0 };
+            let status = self.active.word(number)
+                | if filter.compacted { self.compacted.word(number) } else { 0 };
             let scope = match filter.scope {
                 None => u64::MAX,
                 Some(Scope::Global) => global,
                 Some(Scope::Group) => !global,
             };
-            *word = (*word | global) & status & scope & of_kind.map_or(u64::MAX, |bits| bits.word(number));
+            *word = (*word | global)
+                & status
+                & scope
+                & of_kind.map_or(u64::MAX, |bits| bits.word(number));
             for slot in slots_of(number, *word & self.expiring.word(number)) {
                 if self.expires_at(slot) <= filter.now.0 {
                     *word &= !(1 << (slot % 64));
@@ -181,7 +187,8 @@ impl Facts {
         let mut limits = Limits::default();
         for (block, words) in words.chunks_mut(BLOCK / 64).enumerate() {
             let lowest = self.lowest()[block];
-            let bound = lowest.confidence * fastest.powf(filter.now.since(lowest.at) as f64 / interval);
+            let bound =
+                lowest.confidence * fastest.powf(filter.now.since(lowest.at) as f64 / interval);
             // A rounding error must not decide.
             if bound >= least * (1.0 + 1e-9) {
                 continue;
@@ -208,13 +215,17 @@ impl Limits {
             return exactly();
         }
         let episodic = kind == MemoryType::Episodic;
-        let factor = if episodic { filter.decay.episodic_factor } else { filter.decay.semantic_factor };
+        let factor =
+            if episodic { filter.decay.episodic_factor } else { filter.decay.semantic_factor };
         let (age, confidence) = (filter.now.since(anchor.at) as f64, anchor.confidence.get());
         let known = &mut self.0[usize::from(episodic)];
         let limit = match *known {
             Some((of, limit)) if of.to_bits() == confidence.to_bits() => limit,
             _ => {
-                let limit = filter.decay.interval_days * DAY as f64 * (filter.min_confidence.get() / confidence).ln() / factor.ln();
+                let limit = filter.decay.interval_days
+                    * DAY as f64
+                    * (filter.min_confidence.get() / confidence).ln()
+                    / factor.ln();
                 *known = Some((confidence, limit));
                 limit
             }

@@ -285,14 +285,19 @@ impl Index {
 
     /// What the order of a project's slots is worth, 0 to 1. The newest of them tell: they are given backwards. `print` is that of the
     /// mask that admits them.
-    pub(crate) fn link(&self, (group, print): (u32, u64), newest_first: impl Iterator<Item = usize>) -> f64 {
+    pub(crate) fn link(
+        &self,
+        (group, print): (u32, u64),
+        newest_first: impl Iterator<Item = usize>,
+    ) -> f64 {
         let newest = newest_first.take(link::REACH).filter(|slot| self.firsts.get(*slot).is_some());
         let slots = || {
             let mut slots: Vec<u32> = newest.map(narrow).collect();
             slots.reverse();
             slots
         };
-        let vector = |slot: u32| self.firsts.get(slot as usize).map(|row| row.numbers()).unwrap_or_default();
+        let vector =
+            |slot: u32| self.firsts.get(slot as usize).map(|row| row.numbers()).unwrap_or_default();
         self.links.of((group, (self.version, print)), slots, vector)
     }
 
@@ -325,7 +330,8 @@ impl Index {
 
     /// All memories that a summary stands for, in storing order.
     pub(crate) fn compacted(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len().div_ceil(64)).flat_map(|number| slots_of(number, self.facts.compacted.word(number)))
+        (0..self.len().div_ceil(64))
+            .flat_map(|number| slots_of(number, self.facts.compacted.word(number)))
     }
 
     /// The summary that stands for the memory of a slot.
@@ -404,14 +410,21 @@ impl Index {
         self.best_pieces(slots, firsts, |rows| self.others.nearly(asked, rows))
     }
 
-    fn best_pieces(&self, slots: &[u32], mut cosines: Vec<f32>, of_others: impl Fn(&[u32]) -> Vec<f32>) -> Vec<f32> {
+    fn best_pieces(
+        &self,
+        slots: &[u32],
+        mut cosines: Vec<f32>,
+        of_others: impl Fn(&[u32]) -> Vec<f32>,
+    ) -> Vec<f32> {
         if self.pieces.is_empty() {
             return cosines;
         }
         for (slot, cosine) in slots.iter().zip(&mut cosines) {
             let Some((first, count)) = self.pieces.get(slot) else { continue };
             let rows: Vec<u32> = (*first..first + count).collect();
-            *cosine = of_others(&rows).into_iter().fold(*cosine, |best, other| if other.total_cmp(&best).is_gt() { other } else { best });
+            *cosine = of_others(&rows).into_iter().fold(*cosine, |best, other| {
+                if other.total_cmp(&best).is_gt() { other } else { best }
+            });
         }
         cosines
     }
@@ -422,11 +435,24 @@ impl Index {
     }
 
     /// Roughly the cosines of all other pieces that the mask admits, with the slots that they belong to.
-    pub(crate) fn estimates_of_others<'a>(&'a self, rough: &'a Rough, mask: &'a Mask) -> impl Iterator<Item = (usize, f32)> + 'a {
+    pub(crate) fn estimates_of_others<'a>(
+        &'a self,
+        rough: &'a Rough,
+        mask: &'a Mask,
+    ) -> impl Iterator<Item = (usize, f32)> + 'a {
         self.owners.chunks(64).enumerate().flat_map(move |(number, owners)| {
-            let admitted = |owner: &Option<u32>| owner.is_some_and(|slot| mask.admits(slot as usize));
-            let estimates = if owners.iter().any(admitted) { self.others.estimates(rough, number) } else { [0.0; 64] };
-            owners.iter().zip(estimates).filter(move |(owner, _)| admitted(owner)).map(|(owner, of)| (owner.unwrap_or(0) as usize, of))
+            let admitted =
+                |owner: &Option<u32>| owner.is_some_and(|slot| mask.admits(slot as usize));
+            let estimates = if owners.iter().any(admitted) {
+                self.others.estimates(rough, number)
+            } else {
+                [0.0; 64]
+            };
+            owners
+                .iter()
+                .zip(estimates)
+                .filter(move |(owner, _)| admitted(owner))
+                .map(|(owner, of)| (owner.unwrap_or(0) as usize, of))
         })
     }
 }

@@ -62,7 +62,8 @@ impl Postings {
 
     /// Holds for a slot without a text what was read in it elsewhere.
     pub(super) fn take_in(&mut self, slot: usize, terms: &[(&str, u16)], length: u32) {
-        let terms: Vec<(u32, u16)> = terms.iter().map(|(term, times)| (self.number(term), *times)).collect();
+        let terms: Vec<(u32, u16)> =
+            terms.iter().map(|(term, times)| (self.number(term), *times)).collect();
         self.hold(slot, terms.into_iter(), length);
     }
 
@@ -76,7 +77,8 @@ impl Postings {
             self.texts.resize(slot + 1, Text::default());
             self.lengths.resize(slot + 1, 0);
         }
-        self.texts[slot] = Text { first: narrow(first), distinct: narrow(self.of_texts.len() - first) };
+        self.texts[slot] =
+            Text { first: narrow(first), distinct: narrow(self.of_texts.len() - first) };
         self.lengths[slot] = length;
     }
 
@@ -128,7 +130,10 @@ impl Postings {
     /// The memories that have any of a word's terms, and how often each has the one that it has most. Mostly it is one term that anybody
     /// has, and its own list is given.
     pub(crate) fn list(&self, terms: &[String]) -> Option<Cow<'_, List>> {
-        let known = terms.iter().filter_map(|term| self.terms.get(term.as_str())).map(|term| &self.lists[*term as usize]);
+        let known = terms
+            .iter()
+            .filter_map(|term| self.terms.get(term.as_str()))
+            .map(|term| &self.lists[*term as usize]);
         let mut lists = known.filter(|list| list.len() > 0);
         let first = Cow::Borrowed(lists.next()?);
         Some(lists.fold(first, |all, list| Cow::Owned(all.with(list))))
@@ -143,7 +148,10 @@ impl Postings {
     pub(crate) fn total(&self, slots: &[u64]) -> u64 {
         let of_word = |(word, lengths): (&u64, &[u32])| match *word {
             u64::MAX => lengths.iter().map(|length| u64::from(*length)).sum::<u64>(),
-            word => slots_of(0, word).filter_map(|at| lengths.get(at)).map(|length| u64::from(*length)).sum(),
+            word => slots_of(0, word)
+                .filter_map(|at| lengths.get(at))
+                .map(|length| u64::from(*length))
+                .sum(),
         };
         slots.iter().zip(self.lengths.chunks(64)).map(of_word).sum()
     }
@@ -164,7 +172,11 @@ impl Postings {
 impl List {
     /// The memories by slot, and how often each has the word.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
-        self.slots.list().iter().zip(&self.times).map(|(slot, times)| (*slot as usize, u32::from(*times)))
+        self.slots
+            .list()
+            .iter()
+            .zip(&self.times)
+            .map(|(slot, times)| (*slot as usize, u32::from(*times)))
     }
 
     /// Both lists as one; of a slot that both have the greater number.
@@ -245,7 +257,8 @@ mod tests {
         // What was read before the daemon started is known by its terms alone.
         let mut taken_in = Postings::default();
         let names = read.by_number();
-        let terms: Vec<(&str, u16)> = read.of(1).map(|(term, times)| (names[term as usize], times)).collect();
+        let terms: Vec<(&str, u16)> =
+            read.of(1).map(|(term, times)| (names[term as usize], times)).collect();
         taken_in.take_in(0, &terms, read.length(1));
         assert_eq!(taken_in.terms_of("Schlüsseln"), read.terms_of("Schlüsseln"));
         assert_eq!(taken_in.list(&taken_in.terms_of("Schlüsseln")).map(|list| list.len()), Some(1));

@@ -41,7 +41,11 @@ impl<'a> Book<'a> {
             entry: index.entry(slot),
             said: index.said(slot),
             speaker: self.speakers[index.said(slot).speaker as usize],
-            terms: index.words.of(slot).map(|(term, times)| (self.terms[term as usize], times)).collect(),
+            terms: index
+                .words
+                .of(slot)
+                .map(|(term, times)| (self.terms[term as usize], times))
+                .collect(),
             length: index.words.length(slot),
             pieces: (0..index.pieces(slot)).filter_map(|piece| index.vector(slot, piece)).collect(),
             codes: index.codes(slot),
@@ -53,13 +57,16 @@ impl Index {
     /// Everything that is held, memory by memory in storing order. What no memory has any more is in none of them.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
         let book = self.book();
-        (0..self.len()).filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&narrow(*slot))).map(move |slot| book.record(slot))
+        (0..self.len())
+            .filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&narrow(*slot)))
+            .map(move |slot| book.record(slot))
     }
 
     /// The same in the order of the database, in which a memory that was brought back stands where it stood.
     pub(crate) fn records_as_stored(&self) -> impl Iterator<Item = Record<'_>> {
         let book = self.book();
-        let mut slots: Vec<(i64, u32)> = self.slots.iter().map(|(seq, slot)| (*seq, *slot)).collect();
+        let mut slots: Vec<(i64, u32)> =
+            self.slots.iter().map(|(seq, slot)| (*seq, *slot)).collect();
         slots.sort_unstable();
         slots.into_iter().map(move |(_, slot)| book.record(slot as usize))
     }
@@ -133,7 +140,9 @@ pub(crate) mod tests {
                     index.set_vectors(*seq, coded);
                 }
             }
-            Act::Link(entity, other, kind) if index.slot(*entity).is_some() && index.slot(*other).is_some() => {
+            Act::Link(entity, other, kind)
+                if index.slot(*entity).is_some() && index.slot(*other).is_some() =>
+            {
                 index.link_up(Link { entity: *entity, other: *other, kind: *kind, stands: true });
             }
             Act::Link(..) => {}
@@ -151,43 +160,75 @@ pub(crate) mod tests {
             "the stove, the stove and the stove again",
             "",
         ]);
-        let coded = (0..4_usize, 0..6_usize, 0..4_usize, any::<bool>()).prop_map(|(pieces, a, b, read)| Coded {
-            pieces: (0..pieces).map(|piece| leaning(a, 6 + b + piece, 0.6)).collect(),
-            words: read.then(|| ["kettle", "stove", "key"].iter().take(b).map(|word| code(word)).collect()),
-        });
-        let entry = (text, 0..3_usize, any::<bool>(), 0..4_usize, prop::option::of(0..30_i64), 0..3_u8).prop_map(
-            |(text, group, global, kind, summary, state)| Entry {
-                seq: 0,
-                kind: MemoryType::ALL[kind],
-                group: [Some("a"), Some("b"), None][group].map(str::to_owned),
-                scope: if global { Scope::Global } else { Scope::Group },
-                status: [Status::Active, Status::Compacted, Status::Superseded][state as usize],
-                anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
-                expires_at: (summary == Some(3)).then_some(T0),
-                names: if kind == 3 { vec!["anna".to_owned(), format!("anna {group}")] } else { Vec::new() },
-                content: text.to_owned(),
-                event_day: None,
-                created_day: 739_000 + i32::from(state),
-                summary: summary.filter(|_| state == 1),
-                extractive: state == 2,
-            },
-        );
+        let coded =
+            (0..4_usize, 0..6_usize, 0..4_usize, any::<bool>()).prop_map(|(pieces, a, b, read)| {
+                Coded {
+                    pieces: (0..pieces).map(|piece| leaning(a, 6 + b + piece, 0.6)).collect(),
+                    words: read.then(|| {
+                        ["kettle", "stove", "key"].iter().take(b).map(|word| code(word)).collect()
+                    }),
+                }
+            });
+        let entry =
+            (text, 0..3_usize, any::<bool>(), 0..4_usize, prop::option::of(0..30_i64), 0..3_u8)
+                .prop_map(|(text, group, global, kind, summary, state)| Entry {
+                    seq: 0,
+                    kind: MemoryType::ALL[kind],
+                    group: [Some("a"), Some("b"), None][group].map(str::to_owned),
+                    scope: if global { Scope::Global } else { Scope::Group },
+                    status: [Status::Active, Status::Compacted, Status::Superseded][state as usize],
+                    anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
+                    expires_at: (summary == Some(3)).then_some(T0),
+                    names: if kind == 3 {
+                        vec!["anna".to_owned(), format!("anna {group}")]
+                    } else {
+                        Vec::new()
+                    },
+                    content: text.to_owned(),
+                    event_day: None,
+                    created_day: 739_000 + i32::from(state),
+                    summary: summary.filter(|_| state == 1),
+                    extractive: state == 2,
+                });
         let seq = || 0..30_i64;
-        let put = (seq(), entry, prop::option::of(coded)).prop_map(|(seq, entry, coded)| Act::Put(seq, Box::new(entry), coded));
+        let put = (seq(), entry, prop::option::of(coded))
+            .prop_map(|(seq, entry, coded)| Act::Put(seq, Box::new(entry), coded));
         let kind = prop::sample::select(vec![Kind::Mention, Kind::Relation]);
-        let link = (seq(), seq(), kind).prop_map(|(entity, other, kind)| Act::Link(entity, other, kind));
-        prop::collection::vec(prop_oneof![5 => put, 1 => link, 3 => seq().prop_map(Act::Remove)], 0..most)
+        let link =
+            (seq(), seq(), kind).prop_map(|(entity, other, kind)| Act::Link(entity, other, kind));
+        prop::collection::vec(
+            prop_oneof![5 => put, 1 => link, 3 => seq().prop_map(Act::Remove)],
+            0..most,
+        )
     }
 
     /// All that an index answers, without a word of slots.
     pub(crate) fn answers(index: &Index) -> String {
         let records: Vec<_> = index.records().map(sorted).collect();
-        let names: Vec<_> = ["anna", "anna 1", "joan"].map(|name| index.named(name).to_vec()).into_iter().map(in_order).collect();
-        let mut told = vec![format!("{records:?}\n{names:?}\n{:?}\n{:?}", index.graph().sorted(), index.held())];
+        let names: Vec<_> = ["anna", "anna 1", "joan"]
+            .map(|name| index.named(name).to_vec())
+            .into_iter()
+            .map(in_order)
+            .collect();
+        let mut told = vec![format!(
+            "{records:?}\n{names:?}\n{:?}\n{:?}",
+            index.graph().sorted(),
+            index.held()
+        )];
         let query = leaning(2, 7, 0.8);
-        for (group, compacted, kind) in [("a", true, None), ("b", false, None), ("c", true, Some(MemoryType::Entity))] {
+        for (group, compacted, kind) in
+            [("a", true, None), ("b", false, None), ("c", true, Some(MemoryType::Entity))]
+        {
             let (scope, decay) = (None, Decay::default());
-            let filter = Filter { group, kind, scope, min_confidence: Confidence::FULL, now: T0, decay, compacted };
+            let filter = Filter {
+                group,
+                kind,
+                scope,
+                min_confidence: Confidence::FULL,
+                now: T0,
+                decay,
+                compacted,
+            };
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(narrow).collect();
             let seqs: Vec<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
@@ -203,7 +244,11 @@ pub(crate) mod tests {
                     telling: crate::explain::Telling::Scores,
                 };
                 let found = search(index, &mask, &sought);
-                let ranked: Vec<_> = found.ranked.iter().map(|(slot, score)| (index.seq(*slot), score.to_bits())).collect();
+                let ranked: Vec<_> = found
+                    .ranked
+                    .iter()
+                    .map(|(slot, score)| (index.seq(*slot), score.to_bits()))
+                    .collect();
                 told.push(format!("{ranked:?} {} {}", found.matched, found.weak));
             }
         }
@@ -252,12 +297,19 @@ pub(crate) mod tests {
         (0..4_400).for_each(|seq| index.put(entry(seq)));
         index.set_vectors(4_399, &vec![Embedding::clone(&leaning(1, 2, 0.5))].into());
         (0..1_099).for_each(|seq| index.remove(seq * 2));
-        assert_eq!((index.len(), index.held().0, index.has_aged()), (4_400, 3_301, false), "not quite a quarter");
+        assert_eq!(
+            (index.len(), index.held().0, index.has_aged()),
+            (4_400, 3_301, false),
+            "not quite a quarter"
+        );
         index.remove(2_198);
         assert!(index.has_aged());
         index.give_way(index.renewed());
         assert_eq!((index.len(), index.held()), (3_300, (3_300, 1)));
-        assert!(index.words().list(&["number2198".to_owned()]).is_none() && index.words().by_number().len() == 3_300);
+        assert!(
+            index.words().list(&["number2198".to_owned()]).is_none()
+                && index.words().by_number().len() == 3_300
+        );
         assert_eq!(index.seq(index.slot(4_399).expect("is there")), 4_399);
         assert!(index.vector(3_299, 0).is_some_and(|row| row.is_of(leaning(1, 2, 0.5).as_slice())));
     }

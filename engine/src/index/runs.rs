@@ -58,7 +58,10 @@ impl<'a> Line<'a> {
 
     fn before(&self, (at, slot): Place) -> Option<Place> {
         match self.along {
-            Along::List(list) => (0..at).rev().map(|at| (at, list[at])).find(|(_, slot)| self.mask.admits(*slot as usize)),
+            Along::List(list) => (0..at)
+                .rev()
+                .map(|at| (at, list[at]))
+                .find(|(_, slot)| self.mask.admits(*slot as usize)),
             Along::Bits(index, group) => {
                 let mut before = self.mask.before(slot as usize);
                 while let Some(found) = before.filter(|found| index.group(*found) != group) {
@@ -71,7 +74,9 @@ impl<'a> Line<'a> {
 
     fn after(&self, (at, slot): Place) -> Option<Place> {
         match self.along {
-            Along::List(list) => (at + 1..list.len()).map(|at| (at, list[at])).find(|(_, slot)| self.mask.admits(*slot as usize)),
+            Along::List(list) => (at + 1..list.len())
+                .map(|at| (at, list[at]))
+                .find(|(_, slot)| self.mask.admits(*slot as usize)),
             Along::Bits(index, group) => {
                 let mut after = self.mask.after(slot as usize);
                 while let Some(found) = after.filter(|found| index.group(*found) != group) {
@@ -88,7 +93,8 @@ impl<'a> Line<'a> {
             Along::List(list) => (list.len(), u32::MAX),
             Along::Bits(..) => (0, narrow(self.mask.end())),
         };
-        std::iter::successors(self.before(end), |place| self.before(*place)).map(|(_, slot)| slot as usize)
+        std::iter::successors(self.before(end), |place| self.before(*place))
+            .map(|(_, slot)| slot as usize)
     }
 
     /// Adds what stands around the centres, as far as this. The centres are sorted.
@@ -106,7 +112,8 @@ impl<'a> Line<'a> {
                 slots[first..].reverse();
             }
             let Some(run) = runs.last_mut() else { continue };
-            let behind = slots[run.range.start..].iter().rev().take_while(|slot| *slot > centre).count();
+            let behind =
+                slots[run.range.start..].iter().rev().take_while(|slot| *slot > centre).count();
             place = covered.unwrap_or(place);
             for _ in behind..radius {
                 let Some(after) = self.after(place) else { break };
@@ -119,7 +126,13 @@ impl<'a> Line<'a> {
     }
 
     /// Adds what stands before a place, as far as this or to where the last run ends. Whether it ends just before.
-    fn back(&self, mut place: Place, end: Option<Place>, radius: usize, slots: &mut Vec<u32>) -> bool {
+    fn back(
+        &self,
+        mut place: Place,
+        end: Option<Place>,
+        radius: usize,
+        slots: &mut Vec<u32>,
+    ) -> bool {
         for _ in 0..radius {
             let Some(before) = self.before(place) else { return false };
             if end.is_some_and(|(_, last)| last == before.1) {

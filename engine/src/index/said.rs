@@ -104,8 +104,13 @@ impl Sayings {
     /// Those of the speakers who say something that is admitted and whose name has a word that is asked for, if they all have the same
     /// word in common; else nobody.
     pub(crate) fn called(&self, asked: &HashSet<String>, admits: impl Fn(usize) -> bool) -> &[u32] {
-        let says = |speaker: &u32| self.spoken[*speaker as usize].iter().any(|slot| admits(*slot as usize));
-        let mut found = asked.iter().filter_map(|word| self.bearers.get(word)).filter(|bearers| bearers.iter().any(says));
+        let says = |speaker: &u32| {
+            self.spoken[*speaker as usize].iter().any(|slot| admits(*slot as usize))
+        };
+        let mut found = asked
+            .iter()
+            .filter_map(|word| self.bearers.get(word))
+            .filter(|bearers| bearers.iter().any(says));
         match (found.next(), found.next()) {
             (Some(one), None) => one,
             _ => &[],
@@ -142,7 +147,11 @@ impl Sayings {
         }
         let number = super::narrow(self.spoken.len());
         self.spoken.push(Vec::new());
-        let words: HashSet<String> = name.split(' ').filter(|word| word.chars().count() >= LEAST_NAME).map(str::to_lowercase).collect();
+        let words: HashSet<String> = name
+            .split(' ')
+            .filter(|word| word.chars().count() >= LEAST_NAME)
+            .map(str::to_lowercase)
+            .collect();
         for word in words {
             self.bearers.entry(word).or_default().push(number);
         }

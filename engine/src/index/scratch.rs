@@ -98,7 +98,10 @@ impl Scratch {
     /// How many admitted memories match.
     pub(crate) fn matching_in(&self, mask: &Mask) -> usize {
         let matching = self.worded.iter().zip(&self.near).map(|(worded, near)| worded | near);
-        matching.zip(mask.words()).map(|(matching, admitted)| (matching & admitted).count_ones() as usize).sum()
+        matching
+            .zip(mask.words())
+            .map(|(matching, admitted)| (matching & admitted).count_ones() as usize)
+            .sum()
     }
 
     /// BM25 as a share of the ideal, at most 1.
@@ -122,13 +125,21 @@ impl Scratch {
     /// 64 estimates, each made that of the best piece.
     pub(crate) fn with_others(&self, number: usize, mut estimates: [f32; 64]) -> [f32; 64] {
         if let Some(others) = self.others.get(number * 64..number * 64 + 64) {
-            estimates.iter_mut().zip(others).for_each(|(estimate, other)| *estimate = estimate.max(*other));
+            estimates
+                .iter_mut()
+                .zip(others)
+                .for_each(|(estimate, other)| *estimate = estimate.max(*other));
         }
         estimates
     }
 
     /// What 64 memories are worth by their cosines and their texts.
-    pub(crate) fn weighed(&self, number: usize, cosines: &[f32; 64], weights: [f32; 2]) -> [f32; 64] {
+    pub(crate) fn weighed(
+        &self,
+        number: usize,
+        cosines: &[f32; 64],
+        weights: [f32; 2],
+    ) -> [f32; 64] {
         let lexical = self.lexical[number * 64..].first_chunk();
         lexical.map_or([0.0; 64], |lexical| kernels::weighed(cosines, lexical, weights))
     }

@@ -58,17 +58,29 @@ impl Slots {
     /// How many of those that have a bit here they are.
     pub(super) fn count_in(&self, words: &[u64]) -> usize {
         match &self.bits {
-            Some(bits) => words.iter().enumerate().map(|(number, word)| (bits.word(number) & word).count_ones() as usize).sum(),
-            None => {
-                self.list.iter().filter(|slot| words.get(**slot as usize / 64).is_some_and(|word| word >> (**slot % 64) & 1 == 1)).count()
-            }
+            Some(bits) => words
+                .iter()
+                .enumerate()
+                .map(|(number, word)| (bits.word(number) & word).count_ones() as usize)
+                .sum(),
+            None => self
+                .list
+                .iter()
+                .filter(|slot| {
+                    words
+                        .get(**slot as usize / 64)
+                        .is_some_and(|word| word >> (**slot % 64) & 1 == 1)
+                })
+                .count(),
         }
     }
 
     /// Sets their bits, as far as they are within these words.
     pub(super) fn mark(&self, words: &mut [u64]) {
         match &self.bits {
-            Some(bits) => words.iter_mut().enumerate().for_each(|(number, word)| *word |= bits.word(number)),
+            Some(bits) => {
+                words.iter_mut().enumerate().for_each(|(number, word)| *word |= bits.word(number))
+            }
             None => {
                 for slot in &self.list {
                     if let Some(word) = words.get_mut(*slot as usize / 64) {

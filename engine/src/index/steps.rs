@@ -31,15 +31,22 @@ pub(crate) struct Stepped {
 impl Stepped {
     /// Divides a vector into steps; none where it has no direction, or a number that is not finite: a damaged database holds such.
     pub(crate) fn checked(vector: &[f32]) -> Option<Self> {
-        let sound = vector.len() == DIMENSIONS && vector.iter().all(|value| value.is_finite()) && vector.iter().any(|value| *value != 0.0);
+        let sound = vector.len() == DIMENSIONS
+            && vector.iter().all(|value| value.is_finite())
+            && vector.iter().any(|value| *value != 0.0);
         sound.then(|| Self::of(vector))
     }
 
     /// Divides a vector into steps.
-    #[expect(clippy::cast_possible_truncation, reason = "between -STEPS and STEPS, which two bytes hold")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "between -STEPS and STEPS, which two bytes hold"
+    )]
     pub(crate) fn of(vector: &[f32]) -> Self {
-        let step = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs())) / STEPS;
-        let (mut steps, mut first, mut second) = ([0_i16; DIMENSIONS], [0; DIMENSIONS], [0; DIMENSIONS]);
+        let step = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()))
+            / STEPS;
+        let (mut steps, mut first, mut second) =
+            ([0_i16; DIMENSIONS], [0; DIMENSIONS], [0; DIMENSIONS]);
         kernels::steps(vector, step, STEPS, &mut steps);
         for ((first, second), steps) in first.iter_mut().zip(&mut second).zip(steps) {
             *first = ((steps + 128) >> 8) as i8;
@@ -59,14 +66,21 @@ impl Stepped {
 
     /// The cosines to four rows.
     pub(crate) fn cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
-        let [first, second] = kernels::whole_products([&self.first, &self.second], rows.map(|row| (row.first, row.second)));
-        std::array::from_fn(|row| self.cosine(f64::from(first[row]) * FIRST + f64::from(second[row]), rows[row].step))
+        let [first, second] = kernels::whole_products(
+            [&self.first, &self.second],
+            rows.map(|row| (row.first, row.second)),
+        );
+        std::array::from_fn(|row| {
+            self.cosine(f64::from(first[row]) * FIRST + f64::from(second[row]), rows[row].step)
+        })
     }
 
     /// The cosines to four rows as far as the first bytes tell.
     pub(crate) fn nearly(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
         let products = kernels::products(&self.first, rows.map(|row| row.first));
-        std::array::from_fn(|row| self.cosine(f64::from(products[row]) * FIRST * FIRST, rows[row].step))
+        std::array::from_fn(|row| {
+            self.cosine(f64::from(products[row]) * FIRST * FIRST, rows[row].step)
+        })
     }
 
     /// Of products in steps, which are whole numbers: so large ones fit f64, too.
@@ -126,18 +140,33 @@ mod tests {
 
     #[test]
     fn what_has_no_direction_is_no_vector() {
-        let with = |number: f32| (0..DIMENSIONS).map(|at| if at == 7 { number } else { 0.0 }).collect::<Vec<f32>>();
-        assert!([0.0, f32::NAN, f32::INFINITY].iter().all(|number| Stepped::checked(&with(*number)).is_none()));
+        let with = |number: f32| {
+            (0..DIMENSIONS).map(|at| if at == 7 { number } else { 0.0 }).collect::<Vec<f32>>()
+        };
+        assert!(
+            [0.0, f32::NAN, f32::INFINITY]
+                .iter()
+                .all(|number| Stepped::checked(&with(*number)).is_none())
+        );
         let stepped = Stepped::checked(&with(0.5)).expect("has a direction");
         assert!(stepped.is_sound() && !stepped.row().is_of(&with(f32::NAN)));
-        assert!([0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !Stepped { step: *step, ..stepped.clone() }.is_sound()));
+        assert!(
+            [0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !Stepped {
+                step: *step,
+                ..stepped.clone()
+            }
+            .is_sound())
+        );
     }
 
     #[test]
     fn the_largest_number_fits_whatever_its_sign() {
         for sign in [1.0, -1.0] {
             let vector: Vec<f32> = (0..DIMENSIONS).map(|at| sign / (at + 1) as f32).collect();
-            assert_eq!(i16::from(Stepped::of(&vector).first[0]), if sign > 0.0 { 127 } else { -127 });
+            assert_eq!(
+                i16::from(Stepped::of(&vector).first[0]),
+                if sign > 0.0 { 127 } else { -127 }
+            );
         }
     }
 }

@@ -43,7 +43,13 @@ struct Chunk {
 impl Chunk {
     /// With room for so many rows.
     fn new(rows: usize) -> Self {
-        Self { first: room(rows), second: room(rows), steps: room(rows), signs: room(rows / 64), factors: room(rows) }
+        Self {
+            first: room(rows),
+            second: room(rows),
+            steps: room(rows),
+            signs: room(rows / 64),
+            factors: room(rows),
+        }
     }
 
     /// Has at least so many rows.
@@ -83,7 +89,8 @@ pub(crate) struct Rough {
 impl Rough {
     /// Four bits of each number of a vector.
     pub(crate) fn new(vector: &[f32]) -> Self {
-        let largest = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
+        let largest =
+            vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
         let step = largest / 7.0;
         #[expect(clippy::cast_possible_truncation, reason = "between -7 and 7")]
         let number = |at: usize| vector.get(at).map_or(0, |value| (value / step).round() as i8);
@@ -99,14 +106,19 @@ impl Vectors {
         while self.chunks.len() <= number {
             self.chunks.push(Chunk::new(if self.chunks.len() < SMALL { CHUNK } else { LARGE }));
         }
-        self.given = self.given - usize::from(self.get(row).is_some()) + usize::from(vector.is_some());
+        self.given =
+            self.given - usize::from(self.get(row).is_some()) + usize::from(vector.is_some());
         let (chunk, row) = (&mut self.chunks[number], at);
         chunk.grow(row + 1);
         let vector = vector.unwrap_or(EMPTY);
-        (chunk.first[row], chunk.second[row], chunk.steps[row]) = (*vector.first, *vector.second, vector.step);
+        (chunk.first[row], chunk.second[row], chunk.steps[row]) =
+            (*vector.first, *vector.second, vector.step);
         let (mut squares, mut sizes) = (0_i64, 0_i64);
-        for (signs, steps) in chunk.signs[row / 64].iter_mut().zip(vector.steps().as_chunks::<8>().0) {
-            signs[row % 64] = steps.iter().rev().fold(0, |signs, steps| signs << 1 | u8::from(*steps > 0));
+        for (signs, steps) in
+            chunk.signs[row / 64].iter_mut().zip(vector.steps().as_chunks::<8>().0)
+        {
+            signs[row % 64] =
+                steps.iter().rev().fold(0, |signs, steps| signs << 1 | u8::from(*steps > 0));
             squares += steps.iter().map(|steps| i64::from(i32::from(*steps).pow(2))).sum::<i64>();
             sizes += i64::from(steps.iter().map(|steps| i32::from(*steps).abs()).sum::<i32>());
         }
@@ -123,7 +135,9 @@ impl Vectors {
     fn row(&self, row: usize) -> Row<'_> {
         let (number, at) = place(row);
         match self.chunks.get(number) {
-            Some(chunk) if at < chunk.steps.len() => Row { first: &chunk.first[at], second: &chunk.second[at], step: chunk.steps[at] },
+            Some(chunk) if at < chunk.steps.len() => {
+                Row { first: &chunk.first[at], second: &chunk.second[at], step: chunk.steps[at] }
+            }
             _ => EMPTY,
         }
     }
@@ -156,7 +170,9 @@ impl Vectors {
 
     /// The cosines of rows; 0 for empty ones.
     pub(super) fn cosines(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
-        let bring = |row: Row<'_>| [row.first, row.second].into_iter().for_each(|bytes| kernels::bring(bytes));
+        let bring = |row: Row<'_>| {
+            [row.first, row.second].into_iter().for_each(|bytes| kernels::bring(bytes))
+        };
         self.by_four(rows, bring, |four| asked.cosines(four))
     }
 
@@ -165,10 +181,18 @@ impl Vectors {
         self.by_four(rows, |row| kernels::bring(row.first), |four| asked.nearly(four))
     }
 
-    fn by_four(&self, rows: &[u32], bring: impl Fn(Row<'_>), multiply: impl Fn([Row<'_>; 4]) -> [f32; 4]) -> Vec<f32> {
+    fn by_four(
+        &self,
+        rows: &[u32],
+        bring: impl Fn(Row<'_>),
+        multiply: impl Fn([Row<'_>; 4]) -> [f32; 4],
+    ) -> Vec<f32> {
         let mut cosines = Vec::with_capacity(rows.len() + 3);
         for (number, four) in rows.chunks(4).enumerate() {
-            rows.iter().skip(number * 4 + AHEAD).take(4).for_each(|row| bring(self.row(*row as usize)));
+            rows.iter()
+                .skip(number * 4 + AHEAD)
+                .take(4)
+                .for_each(|row| bring(self.row(*row as usize)));
             let row = |place: usize| four.get(place).map_or(EMPTY, |row| self.row(*row as usize));
             cosines.extend(multiply([row(0), row(1), row(2), row(3)]));
         }
@@ -184,7 +208,11 @@ mod tests {
 
     fn vector(seed: usize) -> Embedding {
         let mixed = |at: usize| ((seed * 7919 + at) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let number = |at: usize| ((mixed(at) ^ (mixed(at) >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f32 / 8_388_608.0 - 1.0;
+        let number = |at: usize| {
+            ((mixed(at) ^ (mixed(at) >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f32
+                / 8_388_608.0
+                - 1.0
+        };
         Embedding::new((0..DIMENSIONS).map(number).collect()).expect("has a direction")
     }
 
@@ -207,8 +235,13 @@ mod tests {
             let estimate = vectors.estimates(&rough, row / 64)[row % 64];
             assert!((estimate - exact).abs() < 0.2, "{row}: {estimate}, not {exact}");
         }
-        assert!(cosines[count..] == [0.0; 2] && nearly[5] == 0.0, "what is not there is like nothing");
-        assert!(vectors.given() == count - 1 && vectors.get(5).is_none() && vectors.get(3).is_some());
+        assert!(
+            cosines[count..] == [0.0; 2] && nearly[5] == 0.0,
+            "what is not there is like nothing"
+        );
+        assert!(
+            vectors.given() == count - 1 && vectors.get(5).is_none() && vectors.get(3).is_some()
+        );
     }
 
     #[test]
@@ -222,12 +255,23 @@ mod tests {
             vectors.set(*row, Some(stepped.row()));
         }
         for (row, stepped) in rows.iter().zip(&stepped) {
-            assert!(vectors.get(*row).is_some_and(|found| found.steps() == stepped.row().steps()), "{row}");
+            assert!(
+                vectors.get(*row).is_some_and(|found| found.steps() == stepped.row().steps()),
+                "{row}"
+            );
             let (rough, at) = (Rough::new(vector(*row).as_slice()), row % 64);
             let estimates = vectors.estimates(&rough, row / 64);
-            assert!((estimates[at] - 1.0).abs() < 0.2 && estimates[(at + 1) % 64] < 0.5, "{row}: {}", estimates[at]);
+            assert!(
+                (estimates[at] - 1.0).abs() < 0.2 && estimates[(at + 1) % 64] < 0.5,
+                "{row}: {}",
+                estimates[at]
+            );
         }
-        assert!(vectors.get(many + 1).is_none() && vectors.get(many + CHUNK).is_none() && vectors.get(many + 3 * LARGE).is_none());
+        assert!(
+            vectors.get(many + 1).is_none()
+                && vectors.get(many + CHUNK).is_none()
+                && vectors.get(many + 3 * LARGE).is_none()
+        );
         assert_eq!(vectors.given(), rows.len());
     }
 }

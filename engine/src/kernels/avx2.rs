@@ -3,12 +3,16 @@
 use super::{Bytes, Coarse, Eight, Signs};
 use crate::embedding::{Code, DIMENSIONS, LANES};
 use std::arch::x86_64::{
-    __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_abs_epi8, _mm256_add_epi8, _mm256_add_epi16,
-    _mm256_add_epi32, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_cmp_ps, _mm256_cmpgt_epi8,
-    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
-    _mm256_min_epu32, _mm256_movemask_ps, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16,
-    _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sign_epi8, _mm256_srli_epi16,
-    _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_xor_si256,
+    __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_abs_epi8,
+    _mm256_add_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_cmp_ps, _mm256_cmpgt_epi8,
+    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256,
+    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_min_epu32, _mm256_movemask_ps, _mm256_or_si256,
+    _mm256_permute2x128_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setr_epi8, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_sign_epi8, _mm256_srli_epi16, _mm256_storeu_si256,
+    _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16,
+    _mm256_xor_si256,
 };
 
 #[target_feature(enable = "avx2")]
@@ -70,11 +74,15 @@ pub(super) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) ->
         for (row, (first, second)) in rows.iter().enumerate() {
             let (first, second) = (thirty_two(first, lane), thirty_two(second, lane));
             // A second byte is put in as it is, 256 too much where it is below 0.
-            let [low, high] = put_together(second, _mm256_add_epi8(first, _mm256_cmpgt_epi8(zero, second)));
+            let [low, high] =
+                put_together(second, _mm256_add_epi8(first, _mm256_cmpgt_epi8(zero, second)));
             of_first[row] = _mm256_add_epi32(of_first[row], _mm256_madd_epi16(low, asked_first[0]));
-            of_first[row] = _mm256_add_epi32(of_first[row], _mm256_madd_epi16(high, asked_first[1]));
-            of_second[row] = _mm256_add_epi32(of_second[row], _mm256_madd_epi16(low, asked_second[0]));
-            of_second[row] = _mm256_add_epi32(of_second[row], _mm256_madd_epi16(high, asked_second[1]));
+            of_first[row] =
+                _mm256_add_epi32(of_first[row], _mm256_madd_epi16(high, asked_first[1]));
+            of_second[row] =
+                _mm256_add_epi32(of_second[row], _mm256_madd_epi16(low, asked_second[0]));
+            of_second[row] =
+                _mm256_add_epi32(of_second[row], _mm256_madd_epi16(high, asked_second[1]));
         }
     }
     [totals(of_first), totals(of_second)]
@@ -152,14 +160,22 @@ fn far(asked: &Eight, code: &Code, half: usize) -> __m256i {
     for ((differing, asked), own) in differing.iter_mut().zip(asked).zip(code.lanes()) {
         *differing = _mm256_xor_si256(load(asked, half), everywhere(*own));
     }
-    let [[first, twos], [second, more_twos]] =
-        [added(differing[0], differing[1], differing[2]), added(differing[3], differing[4], differing[5])];
+    let [[first, twos], [second, more_twos]] = [
+        added(differing[0], differing[1], differing[2]),
+        added(differing[3], differing[4], differing[5]),
+    ];
     let (ones, still_more) = (_mm256_xor_si256(first, second), _mm256_and_si256(first, second));
     let [twos, fours] = added(twos, more_twos, still_more);
     // One, two and four times eight bits at most fit a byte.
-    let one = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    let one = _mm256_setr_epi8(
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3,
+        3, 4,
+    );
     let two = _mm256_add_epi8(one, one);
-    let sum = _mm256_add_epi8(_mm256_add_epi8(bits(ones, one), bits(twos, two)), bits(fours, _mm256_add_epi8(two, two)));
+    let sum = _mm256_add_epi8(
+        _mm256_add_epi8(bits(ones, one), bits(twos, two)),
+        bits(fours, _mm256_add_epi8(two, two)),
+    );
     _mm256_sad_epu8(sum, _mm256_setzero_si256())
 }
 
@@ -167,7 +183,10 @@ fn far(asked: &Eight, code: &Code, half: usize) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn added(a: __m256i, b: __m256i, c: __m256i) -> [__m256i; 2] {
     let differ = _mm256_xor_si256(a, b);
-    [_mm256_xor_si256(differ, c), _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(differ, c))]
+    [
+        _mm256_xor_si256(differ, c),
+        _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(differ, c)),
+    ]
 }
 
 /// What the bits of each byte count, by what those of half a byte do.
@@ -193,7 +212,10 @@ pub(super) fn sums(asked: &Coarse, signs: &Signs) -> [i16; 64] {
             for (part, signs) in parts.iter_mut().zip(signs.as_chunks().0) {
                 let signs = unsigned(signs);
                 let of_first = _mm256_shuffle_epi8(first, _mm256_and_si256(signs, low));
-                let of_second = _mm256_shuffle_epi8(second, _mm256_and_si256(_mm256_srli_epi16::<4>(signs), low));
+                let of_second = _mm256_shuffle_epi8(
+                    second,
+                    _mm256_and_si256(_mm256_srli_epi16::<4>(signs), low),
+                );
                 *part = _mm256_add_epi8(*part, _mm256_add_epi8(of_first, of_second));
             }
         }
@@ -205,7 +227,10 @@ pub(super) fn sums(asked: &Coarse, signs: &Signs) -> [i16; 64] {
     let mut in_order = [0; 64];
     for (in_order, [even, odd]) in in_order.as_chunks_mut::<32>().0.iter_mut().zip(sums) {
         let (first, second) = (_mm256_unpacklo_epi16(even, odd), _mm256_unpackhi_epi16(even, odd));
-        let halves = [_mm256_permute2x128_si256::<0x20>(first, second), _mm256_permute2x128_si256::<0x31>(first, second)];
+        let halves = [
+            _mm256_permute2x128_si256::<0x20>(first, second),
+            _mm256_permute2x128_si256::<0x31>(first, second),
+        ];
         for (in_order, half) in in_order.as_chunks_mut::<16>().0.iter_mut().zip(halves) {
             // SAFETY: there is room for sixteen numbers.
             unsafe { _mm256_storeu_si256(in_order.as_mut_ptr().cast(), half) };

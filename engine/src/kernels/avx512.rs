@@ -3,9 +3,11 @@
 use super::{Bytes, Eight, avx2};
 use crate::embedding::{Code, LANES};
 use std::arch::x86_64::{
-    __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm512_add_epi32, _mm512_add_epi64, _mm512_castsi512_si256, _mm512_cmp_ps_mask,
-    _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_min_epu64, _mm512_popcnt_epi64,
-    _mm512_set1_epi64, _mm512_set1_ps, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_si512, _mm512_sub_epi32, _mm512_xor_si512,
+    __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm512_add_epi32, _mm512_add_epi64,
+    _mm512_castsi512_si256, _mm512_cmp_ps_mask, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
+    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_min_epu64, _mm512_popcnt_epi64, _mm512_set1_epi64,
+    _mm512_set1_ps, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_si512, _mm512_sub_epi32,
+    _mm512_xor_si512,
 };
 
 #[target_feature(enable = "avx512f")]
@@ -37,7 +39,9 @@ fn bytes(bytes: &[i8; 64]) -> __m512i {
 /// What each of four vectors sums up to.
 #[target_feature(enable = "avx512f,avx2")]
 fn totals(of: [__m512i; 4]) -> [i32; 4] {
-    let [a, b, c, d] = of.map(|one| _mm256_add_epi32(_mm512_castsi512_si256(one), _mm512_extracti64x4_epi64::<1>(one)));
+    let [a, b, c, d] = of.map(|one| {
+        _mm256_add_epi32(_mm512_castsi512_si256(one), _mm512_extracti64x4_epi64::<1>(one))
+    });
     avx2::totals([a, b, c, d])
 }
 
@@ -47,11 +51,15 @@ fn totals(of: [__m512i; 4]) -> [i32; 4] {
 fn parts<const ROWS: usize>(asked: &Bytes, rows: [&Bytes; ROWS]) -> [__m512i; ROWS] {
     let more = everywhere(0x8080_8080_8080_8080);
     let asked: [__m512i; LANES] = std::array::from_fn(|lane| bytes(&asked.as_chunks().0[lane]));
-    let excess = asked.iter().fold(_mm512_setzero_si512(), |sum, asked| _mm512_dpbusd_epi32(sum, more, *asked));
+    let excess = asked
+        .iter()
+        .fold(_mm512_setzero_si512(), |sum, asked| _mm512_dpbusd_epi32(sum, more, *asked));
     rows.map(|row| {
         let start = _mm512_sub_epi32(_mm512_setzero_si512(), excess);
         let rows = row.as_chunks().0.iter();
-        rows.zip(asked).fold(start, |sum, (row, asked)| _mm512_dpbusd_epi32(sum, _mm512_xor_si512(bytes(row), more), asked))
+        rows.zip(asked).fold(start, |sum, (row, asked)| {
+            _mm512_dpbusd_epi32(sum, _mm512_xor_si512(bytes(row), more), asked)
+        })
     })
 }
 
@@ -63,8 +71,13 @@ pub(super) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
 #[target_feature(enable = "avx512f,avx512vnni")]
 pub(super) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
     asked.map(|asked| {
-        let (first, second) = (parts(asked, rows.map(|(first, _)| first)), parts(asked, rows.map(|(_, second)| second)));
-        totals(std::array::from_fn(|row| _mm512_add_epi32(_mm512_slli_epi32::<8>(first[row]), second[row])))
+        let (first, second) = (
+            parts(asked, rows.map(|(first, _)| first)),
+            parts(asked, rows.map(|(_, second)| second)),
+        );
+        totals(std::array::from_fn(|row| {
+            _mm512_add_epi32(_mm512_slli_epi32::<8>(first[row]), second[row])
+        }))
     })
 }
 

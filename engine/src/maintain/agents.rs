@@ -39,7 +39,10 @@ pub(crate) struct Listed {
 /// # Errors
 /// `invalid` when the cluster or the summary is missing beside the other, or the summary cannot be kept.
 pub fn text_of(request: &CompactRequest) -> Result<Option<&str>> {
-    let missing = |field: &str| Failure::invalid(field, "is missing").hint("Call without arguments for a cluster, then with both");
+    let missing = |field: &str| {
+        Failure::invalid(field, "is missing")
+            .hint("Call without arguments for a cluster, then with both")
+    };
     match (&request.cluster, &request.summary) {
         (None, None) => Ok(None),
         (Some(_), Some(text)) => {
@@ -66,14 +69,18 @@ impl Reader {
             found = summed_up(&self.conn, &group.id)?;
         }
         let Some(listed) = found.into_iter().next() else {
-            return Ok(CompactReply { note: Some("Nothing is due".to_owned()), ..CompactReply::default() });
+            return Ok(CompactReply {
+                note: Some("Nothing is due".to_owned()),
+                ..CompactReply::default()
+            });
         };
         let mut room = self.shared.settings().recall_token_budget.saturating_mul(CHARS_PER_TOKEN);
         let mut memories = Vec::with_capacity(listed.cluster.members.len());
         for member in &listed.cluster.members {
             let content = memories::by_seq(&self.conn, member.seq)?.map(|memory| memory.content);
             let content = content.filter(|text| text.chars().count() + FRAME <= room);
-            room = room.saturating_sub(FRAME + content.as_ref().map_or(0, |text| text.chars().count()));
+            room = room
+                .saturating_sub(FRAME + content.as_ref().map_or(0, |text| text.chars().count()));
             memories.push(ToCompact { id: member.id.clone(), date: member.at.date(), content });
         }
         Ok(CompactReply {
@@ -92,14 +99,22 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found` when the project has no such cluster, or it has changed since; `invalid`; `Database`.
-    pub fn compact_as_told(&mut self, call: &Call, request: &CompactRequest, coded: &Coded) -> Result<CompactReply> {
+    pub fn compact_as_told(
+        &mut self,
+        call: &Call,
+        request: &CompactRequest,
+        coded: &Coded,
+    ) -> Result<CompactReply> {
         let text = text_of(request)?.unwrap_or_default().to_owned();
         let key = request.cluster.clone().unwrap_or_default();
         self.once(call, |change| {
             let group = &call.actor.group.id;
             let mut found = open(change.conn, change.shared, group, call.now)?;
             found.extend(summed_up(change.conn, group)?);
-            let listed = found.into_iter().find(|listed| listed.cluster.key == key).ok_or_else(|| gone(&key))?;
+            let listed = found
+                .into_iter()
+                .find(|listed| listed.cluster.key == key)
+                .ok_or_else(|| gone(&key))?;
             let summary = Summary { text: &text, coded, method: "agent", quoted: &[] };
             let (id, act) = match &listed.replaces {
                 None => compact::replace(change, &listed.cluster, summary)?,
@@ -120,32 +135,50 @@ impl Writer {
 
 fn gone(key: &str) -> Error {
     let message = format!("names no cluster of this project that can be summed up: {key}");
-    Failure::new(Code::NotFound, message).at("cluster").hint("Its memories may have changed; call without arguments for another").into()
+    Failure::new(Code::NotFound, message)
+        .at("cluster")
+        .hint("Its memories may have changed; call without arguments for another")
+        .into()
 }
 
 /// The project's clusters that are due.
 fn open(conn: &Connection, shared: &Shared, group: &str, now: Timestamp) -> Result<Vec<Listed>> {
     let mut episodes = clusters::episodes(conn)?;
     episodes.retain(|episode| episode.group == group);
-    Ok(due(conn, shared, &episodes, now)?.into_iter().map(|cluster| Listed { cluster, replaces: None }).collect())
+    Ok(due(conn, shared, &episodes, now)?
+        .into_iter()
+        .map(|cluster| Listed { cluster, replaces: None })
+        .collect())
 }
 
 /// The project's clusters that have an extractive summary, newest first.
 fn summed_up(conn: &Connection, group: &str) -> Result<Vec<Listed>> {
     let mut found = Vec::new();
     for summary in clusters::summaries(conn, group)? {
-        let field = |name: &str| summary.metadata.get(name).and_then(Value::as_str).map(str::to_owned);
+        let field =
+            |name: &str| summary.metadata.get(name).and_then(Value::as_str).map(str::to_owned);
         if field("method").as_deref() != Some("extractive") {
             continue;
         }
         let mut members: Vec<Member> = Vec::new();
         for source in memories::sources(conn, summary.seq)? {
             let episode: Option<Episode> = clusters::episode_of(conn, source.seq)?;
-            members.extend(episode.filter(|_| stands_below(&source, &summary)).as_ref().map(Member::from));
+            members.extend(
+                episode.filter(|_| stands_below(&source, &summary)).as_ref().map(Member::from),
+            );
         }
         members.sort_by_key(|member| (member.at, member.seq));
-        if let (Some(key), Some((span, period)), false) = (field("cluster"), Span::of(&summary.metadata), members.is_empty()) {
-            let cluster = Cluster { key, group: group.to_owned(), scope: summary.scope, span, period: period.to_owned(), members };
+        if let (Some(key), Some((span, period)), false) =
+            (field("cluster"), Span::of(&summary.metadata), members.is_empty())
+        {
+            let cluster = Cluster {
+                key,
+                group: group.to_owned(),
+                scope: summary.scope,
+                span,
+                period: period.to_owned(),
+                members,
+            };
             found.push(Listed { cluster, replaces: Some((summary.seq, summary.id)) });
         }
     }
@@ -153,11 +186,17 @@ fn summed_up(conn: &Connection, group: &str) -> Result<Vec<Listed>> {
 }
 
 fn stands_below(source: &Memory, summary: &Memory) -> bool {
-    source.status == Status::Compacted && source.superseded_by.as_deref() == Some(summary.id.as_str())
+    source.status == Status::Compacted
+        && source.superseded_by.as_deref() == Some(summary.id.as_str())
 }
 
 /// The new summary takes the place of the old one, above the same memories.
-fn supersede(change: &mut Change<'_>, cluster: &Cluster, old: &(i64, MemoryId), summary: Summary<'_>) -> Result<(MemoryId, Option<i64>)> {
+fn supersede(
+    change: &mut Change<'_>,
+    cluster: &Cluster,
+    old: &(i64, MemoryId),
+    summary: Summary<'_>,
+) -> Result<(MemoryId, Option<i64>)> {
     let (id, seq) = compact::insert(change, cluster, summary)?;
     change.keep(Row::Memory(old.0))?;
     memories::supersede(change.conn, old.0, &id, change.call.now)?;

@@ -25,7 +25,11 @@ impl Reader {
     /// `Database`.
     pub fn faded(&self, now: Timestamp) -> Result<CleanupReply> {
         let found = candidates(&self.conn, &self.shared, now)?;
-        Ok(CleanupReply { memories: found.iter().map(|memory| faded(&self.shared, memory, now)).collect(), at: now.0, act: None })
+        Ok(CleanupReply {
+            memories: found.iter().map(|memory| faded(&self.shared, memory, now)).collect(),
+            at: now.0,
+            act: None,
+        })
     }
 }
 
@@ -52,7 +56,8 @@ impl Writer {
     /// `Database`.
     pub fn purge(&mut self, call: &Call, limit: usize) -> Result<usize> {
         let gone = self.once(call, |change| {
-            let gone = clusters::forgotten_before(change.conn, REASON, call.now.plus(-UNDOABLE), limit)?;
+            let gone =
+                clusters::forgotten_before(change.conn, REASON, call.now.plus(-UNDOABLE), limit)?;
             for memory in &gone {
                 erase(change, memory)?;
             }
@@ -69,7 +74,10 @@ fn candidates(conn: &Connection, shared: &Shared, now: Timestamp) -> Result<Vec<
     let settings = shared.settings();
     let rest = days(settings.rules.cleanup_no_access_days);
     let mut found = clusters::unused_since(conn, now.plus(-rest))?;
-    found.retain(|memory| settings.decay.at(now, memory.kind, memory.anchor).get() < settings.rules.cleanup_confidence_floor);
+    found.retain(|memory| {
+        settings.decay.at(now, memory.kind, memory.anchor).get()
+            < settings.rules.cleanup_confidence_floor
+    });
     Ok(found)
 }
 

@@ -67,11 +67,20 @@ impl Reader {
                 continue;
             }
             let texts = summary::sentences(&memory.content, most);
-            let known = if texts.len() == 1 { self.shared.index().direction(member.seq) } else { None };
-            all.extend(texts.into_iter().map(|text| Sentence { member: number, at: member.at, text, vector: known.clone() }));
+            let known =
+                if texts.len() == 1 { self.shared.index().direction(member.seq) } else { None };
+            all.extend(texts.into_iter().map(|text| Sentence {
+                member: number,
+                at: member.at,
+                text,
+                vector: known.clone(),
+            }));
         }
         let named = if cluster.span == Span::Week { "memories" } else { "summaries" };
-        Ok((!all.is_empty()).then_some(Draft { sentences: all, members: Members { count: cluster.members.len(), named } }))
+        Ok((!all.is_empty()).then_some(Draft {
+            sentences: all,
+            members: Members { count: cluster.members.len(), named },
+        }))
     }
 }
 
@@ -80,15 +89,23 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub fn compact(&mut self, call: &Call, cluster: &Cluster, draft: &Draft, coded: &Coded) -> Result<Deed> {
+    pub fn compact(
+        &mut self,
+        call: &Call,
+        cluster: &Cluster,
+        draft: &Draft,
+        coded: &Coded,
+    ) -> Result<Deed> {
         let written = draft.written();
-        let quoted: Vec<MemoryId> = written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
+        let quoted: Vec<MemoryId> =
+            written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
         self.once(call, |change| {
             let deed = super::Step::Compact(cluster.clone()).told();
             if clusters::has(change.conn, &cluster.row())? || !still_due(change, cluster)? {
                 return Ok(deed);
             }
-            let summary = Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
+            let summary =
+                Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
             let (made, journal) = replace(change, cluster, summary)?;
             Ok(Deed { made: Some(made), journal, ..deed })
         })
@@ -101,7 +118,10 @@ pub(crate) fn still_due(change: &Change<'_>, cluster: &Cluster) -> Result<bool> 
     for member in &cluster.members {
         let now = clusters::episode_of(change.conn, member.seq)?;
         let same = |e: &clusters::Episode| {
-            is_due(e, rules, change.call.now) && e.hash == member.hash && e.group == cluster.group && e.scope == cluster.scope
+            is_due(e, rules, change.call.now)
+                && e.hash == member.hash
+                && e.group == cluster.group
+                && e.scope == cluster.scope
         };
         if !now.as_ref().is_some_and(same) {
             return Ok(false);
@@ -111,7 +131,11 @@ pub(crate) fn still_due(change: &Change<'_>, cluster: &Cluster) -> Result<bool> 
 }
 
 /// Makes the summary and compacts the members; the new memory and the number of the act.
-pub(crate) fn replace(change: &mut Change<'_>, cluster: &Cluster, summary: Summary<'_>) -> Result<(MemoryId, Option<i64>)> {
+pub(crate) fn replace(
+    change: &mut Change<'_>,
+    cluster: &Cluster,
+    summary: Summary<'_>,
+) -> Result<(MemoryId, Option<i64>)> {
     let (id, seq) = insert(change, cluster, summary)?;
     for member in &cluster.members {
         change.keep(Row::Memory(member.seq))?;
@@ -132,7 +156,11 @@ pub(crate) fn add_source(change: &mut Change<'_>, memory: i64, source: &Member) 
 }
 
 /// The summary's own row. It is as sure as its memories are on average: being summed up brings nothing back that had faded.
-pub(crate) fn insert(change: &mut Change<'_>, cluster: &Cluster, summary: Summary<'_>) -> Result<(MemoryId, i64)> {
+pub(crate) fn insert(
+    change: &mut Change<'_>,
+    cluster: &Cluster,
+    summary: Summary<'_>,
+) -> Result<(MemoryId, i64)> {
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let seqs: Vec<i64> = cluster.members.iter().map(|member| member.seq).collect();
     let metadata = metadata(cluster, summary);
@@ -148,7 +176,8 @@ pub(crate) fn insert(change: &mut Change<'_>, cluster: &Cluster, summary: Summar
         expires_at: None,
     };
     let seq = change.insert(&new, summary.coded)?;
-    let details = json!({"summary": summary.method, "cluster": cluster.key, "memories": seqs.len()});
+    let details =
+        json!({"summary": summary.method, "cluster": cluster.key, "memories": seqs.len()});
     change.log(Operation::Create, &id, &details)?;
     links::renew(change, seq)?;
     Ok((id, seq))
@@ -159,7 +188,12 @@ pub(crate) fn average(change: &Change<'_>, seqs: &[i64]) -> Result<Confidence> {
     let mut sum = 0.0;
     for seq in seqs {
         if let Some(memory) = memories::by_seq(change.conn, *seq)? {
-            sum += change.shared.settings().decay.at(change.call.now, memory.kind, memory.anchor).get();
+            sum += change
+                .shared
+                .settings()
+                .decay
+                .at(change.call.now, memory.kind, memory.anchor)
+                .get();
         }
     }
     Ok(Confidence::new(sum / seqs.len().max(1) as f64).unwrap_or(Confidence::FULL))

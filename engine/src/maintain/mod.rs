@@ -79,7 +79,10 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn standing(&self) -> Result<Standing> {
-        Ok(Standing { paused: upkeep::paused(&self.conn)?, last_run: upkeep::last_run(&self.conn)? })
+        Ok(Standing {
+            paused: upkeep::paused(&self.conn)?,
+            last_run: upkeep::last_run(&self.conn)?,
+        })
     }
 }
 
@@ -104,5 +107,9 @@ impl Writer {
 /// Who acts when nobody asked: maintenance itself, in the project of the memories.
 #[must_use]
 pub fn actor(group: &str) -> Actor {
-    Actor { client: Some("loci maintenance".to_owned()), session: None, group: Group { id: group.to_owned(), name: group.to_owned() } }
+    Actor {
+        client: Some("loci maintenance".to_owned()),
+        session: None,
+        group: Group { id: group.to_owned(), name: group.to_owned() },
+    }
 }

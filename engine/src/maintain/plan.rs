@@ -61,7 +61,12 @@ pub(crate) struct Member {
 
 impl From<&Episode> for Member {
     fn from(episode: &Episode) -> Self {
-        Self { seq: episode.seq, id: episode.id.clone(), at: episode.at, hash: episode.hash.clone() }
+        Self {
+            seq: episode.seq,
+            id: episode.id.clone(),
+            at: episode.at,
+            hash: episode.hash.clone(),
+        }
     }
 }
 
@@ -69,7 +74,14 @@ impl Cluster {
     pub(crate) fn new(key: Key, members: Vec<Member>) -> Self {
         let (group, scope, span, period) = key;
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
-        Self { key: format!("{period}-{}", digest(&[&group, scope.as_str()], &ids)), group, scope, span, period, members }
+        Self {
+            key: format!("{period}-{}", digest(&[&group, scope.as_str()], &ids)),
+            group,
+            scope,
+            span,
+            period,
+            members,
+        }
     }
 
     /// Its name in the table of what was dealt with.
@@ -121,7 +133,11 @@ impl Plan {
     #[must_use]
     pub fn told(&self) -> told::Plan {
         let steps: Vec<Deed> = self.steps.iter().map(Step::told).collect();
-        let compacted = steps.iter().filter(|deed| deed.act == Act::Compact).map(|deed| deed.members.len()).sum();
+        let compacted = steps
+            .iter()
+            .filter(|deed| deed.act == Act::Compact)
+            .map(|deed| deed.members.len())
+            .sum();
         let promoted = steps.iter().filter(|deed| deed.act != Act::Compact).count();
         told::Plan { steps, compacted, promoted }
     }
@@ -135,26 +151,46 @@ impl Reader {
     pub fn plan(&self, now: Timestamp) -> Result<Plan> {
         self.shared.stands()?;
         let episodes = clusters::episodes(&self.conn)?;
-        let mut steps: Vec<Step> = due(&self.conn, &self.shared, &episodes, now)?.into_iter().map(Step::Compact).collect();
-        steps.extend(promote::promotions(&self.conn, &self.shared, &episodes, now)?.into_iter().map(Step::Promote));
+        let mut steps: Vec<Step> =
+            due(&self.conn, &self.shared, &episodes, now)?.into_iter().map(Step::Compact).collect();
+        steps.extend(
+            promote::promotions(&self.conn, &self.shared, &episodes, now)?
+                .into_iter()
+                .map(Step::Promote),
+        );
         Ok(Plan { steps })
     }
 }
 
 /// The clusters that are due, weeks before months and years, oldest first, but those that were dealt with before.
-pub(crate) fn due(conn: &Connection, shared: &Shared, episodes: &[Episode], now: Timestamp) -> Result<Vec<Cluster>> {
+pub(crate) fn due(
+    conn: &Connection,
+    shared: &Shared,
+    episodes: &[Episode],
+    now: Timestamp,
+) -> Result<Vec<Cluster>> {
     let rules = &shared.settings().rules;
     let mut due = Vec::new();
     for (key, members) in periods(episodes, rules, now) {
         let directions = directions(shared, &members);
         for topic in topics::of(&directions, smallest(rules)) {
-            let cluster = Cluster::new(key.clone(), topic.into_iter().map(|i| Member::from(members[i])).collect());
+            let cluster = Cluster::new(
+                key.clone(),
+                topic.into_iter().map(|i| Member::from(members[i])).collect(),
+            );
             if !clusters::has(conn, &cluster.row())? {
                 due.push(cluster);
             }
         }
     }
-    due.sort_by(|a, b| (a.span, &a.period, &a.group, &a.members[0].seq).cmp(&(b.span, &b.period, &b.group, &b.members[0].seq)));
+    due.sort_by(|a, b| {
+        (a.span, &a.period, &a.group, &a.members[0].seq).cmp(&(
+            b.span,
+            &b.period,
+            &b.group,
+            &b.members[0].seq,
+        ))
+    });
     Ok(due)
 }
 
@@ -196,7 +232,11 @@ pub(crate) fn is_due(episode: &Episode, rules: &Rules, now: Timestamp) -> bool {
 
 /// Memories that are due, by project, audience and period, in the order of their dates. What of a period was compacted before counts for
 /// its size, so that a run that was broken off goes on.
-fn periods<'a>(episodes: &'a [Episode], rules: &Rules, now: Timestamp) -> Vec<(Key, Vec<&'a Episode>)> {
+fn periods<'a>(
+    episodes: &'a [Episode],
+    rules: &Rules,
+    now: Timestamp,
+) -> Vec<(Key, Vec<&'a Episode>)> {
     let mut periods: BTreeMap<(&str, &str, Span, String), Period<'_>> = BTreeMap::new();
     for episode in episodes {
         let Some(span) = span(episode, rules, now) else { continue };
@@ -205,13 +245,16 @@ fn periods<'a>(episodes: &'a [Episode], rules: &Rules, now: Timestamp) -> Vec<(K
             continue;
         }
         let key = (episode.group.as_str(), episode.scope.as_str(), span, span.label(episode.at));
-        let period = periods.entry(key).or_insert(Period { size: 0, scope: episode.scope, due: Vec::new() });
+        let period =
+            periods.entry(key).or_insert(Period { size: 0, scope: episode.scope, due: Vec::new() });
         period.size += 1;
         if !compacted {
             period.due.push(episode);
         }
     }
-    periods.retain(|_, period| period.size >= rules.compaction_min_group_size && period.due.len() >= smallest(rules));
+    periods.retain(|_, period| {
+        period.size >= rules.compaction_min_group_size && period.due.len() >= smallest(rules)
+    });
     let due = periods.into_iter().map(|((group, _, span, name), mut period)| {
         period.due.sort_by_key(|episode| (episode.at, episode.seq));
         ((group.to_owned(), period.scope, span, name), period.due)

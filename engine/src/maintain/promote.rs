@@ -67,14 +67,21 @@ impl Promotion {
 }
 
 /// The promotions that are due.
-pub(crate) fn promotions(conn: &Connection, shared: &Shared, episodes: &[Episode], now: Timestamp) -> Result<Vec<Promotion>> {
+pub(crate) fn promotions(
+    conn: &Connection,
+    shared: &Shared,
+    episodes: &[Episode],
+    now: Timestamp,
+) -> Result<Vec<Promotion>> {
     let settings = shared.settings();
     let mut groups: BTreeMap<&str, Vec<(&Episode, Embedding)>> = BTreeMap::new();
     {
         let index = shared.index();
         for episode in episodes.iter().rev().filter(|episode| is_open(episode, now)) {
             let of_group = groups.entry(&episode.group).or_default();
-            if of_group.len() == COMPARED || index.slot(episode.seq).is_none_or(|slot| index.pieces(slot) != 1) {
+            if of_group.len() == COMPARED
+                || index.slot(episode.seq).is_none_or(|slot| index.pieces(slot) != 1)
+            {
                 continue;
             }
             of_group.extend(index.direction(episode.seq).map(|direction| (episode, direction)));
@@ -85,7 +92,10 @@ pub(crate) fn promotions(conn: &Connection, shared: &Shared, episodes: &[Episode
         candidates.reverse();
         let near = near(conn, &candidates, settings.rules.promotion_similarity)?;
         for star in stars(&candidates, &near, settings.rules.promotion_threshold) {
-            found.push(Star { group: group.to_owned(), members: star.iter().map(|i| candidates[*i].clone()).collect() });
+            found.push(Star {
+                group: group.to_owned(),
+                members: star.iter().map(|i| candidates[*i].clone()).collect(),
+            });
         }
     }
     let facts = if found.is_empty() { Vec::new() } else { clusters::facts(conn)? };
@@ -119,7 +129,11 @@ impl<'a> Star<'a> {
 }
 
 /// For each candidate those that say the same: nearer than `similarity`, and not of another event by their texts. Of very many the oldest.
-fn near(conn: &Connection, candidates: &[(&Episode, Embedding)], similarity: f64) -> Result<Vec<Vec<usize>>> {
+fn near(
+    conn: &Connection,
+    candidates: &[(&Episode, Embedding)],
+    similarity: f64,
+) -> Result<Vec<Vec<usize>>> {
     let mut values: HashMap<usize, Values> = HashMap::new();
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); candidates.len()];
     for (a, (one, x)) in candidates.iter().enumerate() {
@@ -144,14 +158,21 @@ fn near(conn: &Connection, candidates: &[(&Episode, Embedding)], similarity: f64
 
 /// Groups of at least `least` episodes in which one is near all others; the largest are found first. The most central one comes first;
 /// where several are equally central, the one that was used most, then the oldest.
-fn stars(candidates: &[(&Episode, Embedding)], near: &[Vec<usize>], least: usize) -> Vec<Vec<usize>> {
+fn stars(
+    candidates: &[(&Episode, Embedding)],
+    near: &[Vec<usize>],
+    least: usize,
+) -> Vec<Vec<usize>> {
     let mut degrees: Vec<usize> = near.iter().map(Vec::len).collect();
     let mut open = vec![true; candidates.len()];
     let mut found = Vec::new();
     loop {
-        let best = (0..candidates.len()).filter(|i| open[*i]).max_by_key(|i| (degrees[*i], std::cmp::Reverse(*i)));
+        let best = (0..candidates.len())
+            .filter(|i| open[*i])
+            .max_by_key(|i| (degrees[*i], std::cmp::Reverse(*i)));
         let Some(centre) = best.filter(|i| degrees[*i] + 1 >= least) else { return found };
-        let mut members: Vec<usize> = near[centre].iter().copied().filter(|other| open[*other]).collect();
+        let mut members: Vec<usize> =
+            near[centre].iter().copied().filter(|other| open[*other]).collect();
         members.push(centre);
         members.sort_unstable();
         for member in &members {
@@ -167,7 +188,8 @@ fn stars(candidates: &[(&Episode, Embedding)], near: &[Vec<usize>], least: usize
 
 fn central(candidates: &[(&Episode, Embedding)], members: &[usize]) -> usize {
     let centrality = |i: usize| {
-        let sum: f32 = members.iter().map(|other| candidates[i].1.cosine(&candidates[*other].1)).sum();
+        let sum: f32 =
+            members.iter().map(|other| candidates[i].1.cosine(&candidates[*other].1)).sum();
         // Two decimals: below that, being more central is chance.
         (sum / members.len() as f32 * 100.0).round()
     };
@@ -181,12 +203,19 @@ fn central(candidates: &[(&Episode, Embedding)], members: &[usize]) -> usize {
 
 /// Joins stars of different projects whose centres say the same fact: it is for all. Being alike is not enough, since what one project
 /// says in the place of another's value is its own.
-fn agreed<'a>(conn: &Connection, stars: Vec<Star<'a>>, similarity: f64) -> Result<Vec<Vec<Star<'a>>>> {
+fn agreed<'a>(
+    conn: &Connection,
+    stars: Vec<Star<'a>>,
+    similarity: f64,
+) -> Result<Vec<Vec<Star<'a>>>> {
     let mut sets: Vec<Vec<Star<'_>>> = Vec::new();
     for star in stars {
         let mut joined = None;
         for (at, set) in sets.iter().enumerate() {
-            let alike = |other: &Star<'_>| other.group != star.group && f64::from(other.centre().1.cosine(&star.centre().1)) > similarity;
+            let alike = |other: &Star<'_>| {
+                other.group != star.group
+                    && f64::from(other.centre().1.cosine(&star.centre().1)) > similarity
+            };
             if set.iter().all(alike) && all_say(conn, set, &star)? {
                 joined = Some(at);
                 break;
@@ -227,22 +256,37 @@ impl Known<'_> {
     fn promotion(&self, stars: &[Star<'_>]) -> Result<Promotion> {
         let scope = if stars.len() > 1 { Scope::Global } else { Scope::Group };
         // The largest cluster speaks for all; of equal ones the first project's.
-        let speaker = (0..stars.len()).max_by_key(|i| (stars[*i].members.len(), std::cmp::Reverse(*i))).unwrap_or(0);
+        let speaker = (0..stars.len())
+            .max_by_key(|i| (stars[*i].members.len(), std::cmp::Reverse(*i)))
+            .unwrap_or(0);
         let (centre, group) = (&stars[speaker].members[0], stars[speaker].group.clone());
-        let mut members: Vec<Member> =
-            stars.iter().flat_map(|star| star.members.iter().map(|(episode, _)| Member::from(*episode))).collect();
+        let mut members: Vec<Member> = stars
+            .iter()
+            .flat_map(|star| star.members.iter().map(|(episode, _)| Member::from(*episode)))
+            .collect();
         members.sort_by_key(|member| (member.at, member.seq));
         let central = members.iter().position(|member| member.seq == centre.0.seq).unwrap_or(0);
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         let key = digest(&[&group, scope.as_str()], &ids);
-        let own = |fact: &Memory| fact.scope == Scope::Global || (scope == Scope::Group && fact.group.as_deref() == Some(group.as_str()));
+        let own = |fact: &Memory| {
+            fact.scope == Scope::Global
+                || (scope == Scope::Group && fact.group.as_deref() == Some(group.as_str()))
+        };
         let known = self.known(centre, own)?;
         Ok(Promotion { key, group, scope, members, central, known })
     }
 
     /// The first fact of a kind that says what an episode says.
-    fn known(&self, centre: &(&Episode, Embedding), of: impl Fn(&Memory) -> bool) -> Result<Option<(i64, MemoryId)>> {
-        for fact in self.facts.iter().filter(|fact| of(fact) && fact.expires_at.is_none_or(|at| at > self.now)) {
+    fn known(
+        &self,
+        centre: &(&Episode, Embedding),
+        of: impl Fn(&Memory) -> bool,
+    ) -> Result<Option<(i64, MemoryId)>> {
+        for fact in self
+            .facts
+            .iter()
+            .filter(|fact| of(fact) && fact.expires_at.is_none_or(|at| at > self.now))
+        {
             if self.says(fact, centre)? {
                 return Ok(Some((fact.seq, fact.id.clone())));
             }
@@ -256,11 +300,19 @@ impl Known<'_> {
             return Ok(true);
         }
         let settings = self.shared.settings();
-        let cosine = self.shared.index().direction(fact.seq).map_or(0.0, |other| f64::from(other.cosine(direction)));
+        let cosine = self
+            .shared
+            .index()
+            .direction(fact.seq)
+            .map_or(0.0, |other| f64::from(other.cosine(direction)));
         if is_learnt(fact) && cosine > settings.rules.promotion_similarity {
             return Ok(true);
         }
-        let text = if cosine > settings.dedup_threshold { memories::by_seq(self.conn, episode.seq)? } else { None };
+        let text = if cosine > settings.dedup_threshold {
+            memories::by_seq(self.conn, episode.seq)?
+        } else {
+            None
+        };
         Ok(text.is_some_and(|memory| duplicate::same_fact(&fact.content, &memory.content)))
     }
 }
@@ -286,8 +338,17 @@ impl Writer {
             };
             for member in &promotion.members {
                 add_source(change, seq, member)?;
-                clusters::insert(change.conn, &format!("promote/{}", member.id), Kind::Promote, call.now)?;
-                change.log(Operation::Promote, &member.id, &json!({"into": id, "known": promotion.known.is_some()}))?;
+                clusters::insert(
+                    change.conn,
+                    &format!("promote/{}", member.id),
+                    Kind::Promote,
+                    call.now,
+                )?;
+                change.log(
+                    Operation::Promote,
+                    &member.id,
+                    &json!({"into": id, "known": promotion.known.is_some()}),
+                )?;
             }
             clusters::insert(change.conn, &promotion.row(), Kind::Promote, call.now)?;
             let journal = change.write_down("promote")?;
@@ -304,7 +365,10 @@ fn still_open(change: &Change<'_>, promotion: &Promotion) -> Result<bool> {
         }
     }
     match &promotion.known {
-        Some((seq, _)) => Ok(memories::by_seq(change.conn, *seq)?.is_some_and(|fact| fact.status == Status::Active)),
+        Some((seq, _)) => {
+            Ok(memories::by_seq(change.conn, *seq)?
+                .is_some_and(|fact| fact.status == Status::Active))
+        }
         None => Ok(true),
     }
 }
@@ -312,11 +376,14 @@ fn still_open(change: &Change<'_>, promotion: &Promotion) -> Result<bool> {
 /// The fact's row. It is as sure as its episodes are on average: being told often is what made it a fact, not a reason for certainty.
 fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, MemoryId)> {
     let central = &promotion.members[promotion.central];
-    let content = memories::by_seq(change.conn, central.seq)?.map(|memory| memory.content).unwrap_or_default();
+    let content = memories::by_seq(change.conn, central.seq)?
+        .map(|memory| memory.content)
+        .unwrap_or_default();
     let seqs: Vec<i64> = promotion.members.iter().map(|member| member.seq).collect();
     let coded = vectors::coded(change.conn, central.seq, &change.shared.settings().model)?;
     let id = MemoryId::from(uuid::Uuid::now_v7());
-    let ids: Vec<&str> = promotion.members.iter().take(NAMED).map(|member| member.id.as_str()).collect();
+    let ids: Vec<&str> =
+        promotion.members.iter().take(NAMED).map(|member| member.id.as_str()).collect();
     let fields = json!({"promoted": true, "promoted_from": central.id, "source_ids": ids, "sources": seqs.len()});
     let metadata = if let Value::Object(fields) = fields { fields } else { Map::new() };
     let new = New {
@@ -331,7 +398,11 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         expires_at: None,
     };
     let seq = change.insert(&new, &coded)?;
-    change.log(Operation::Create, &id, &json!({"promoted_from": central.id, "episodes": seqs.len()}))?;
+    change.log(
+        Operation::Create,
+        &id,
+        &json!({"promoted_from": central.id, "episodes": seqs.len()}),
+    )?;
     links::renew(change, seq)?;
     Ok((seq, id))
 }

@@ -50,13 +50,19 @@ pub(crate) fn hold_to_sources(change: &mut Change<'_>, seqs: &[i64]) -> Result<(
         summaries.extend(memories::by_seq(change.conn, *seq)?.filter(is_extractive));
     }
     // Weeks first: months quote them.
-    summaries.sort_by_key(|summary| (Span::of(&summary.metadata).map(|(span, _)| span), summary.seq));
+    summaries
+        .sort_by_key(|summary| (Span::of(&summary.metadata).map(|(span, _)| span), summary.seq));
     for summary in summaries {
         let mut left = Vec::new();
-        for (number, line) in summary.content.lines().enumerate().filter(|(_, line)| dated(line).is_some()) {
+        for (number, line) in
+            summary.content.lines().enumerate().filter(|(_, line)| dated(line).is_some())
+        {
             let Some(id) = quoted(&summary, number) else { continue };
             let is_gone = match memories::by_id(change.conn, &id)? {
-                Some(source) => is_extractive(&source) && !source.content.lines().any(|of_source| of_source == line),
+                Some(source) => {
+                    is_extractive(&source)
+                        && !source.content.lines().any(|of_source| of_source == line)
+                }
                 None => tombstones::has(change.conn, &id)?,
             };
             if is_gone {
@@ -79,7 +85,8 @@ fn quoted(summary: &Memory, line: usize) -> Option<MemoryId> {
 
 /// Whether what a line quotes still stands, down to the memory that said it first.
 fn holds(conn: &Connection, summary: &Memory, number: usize, line: &str) -> Result<bool> {
-    let source = quoted(summary, number).map(|id| memories::by_id(conn, &id)).transpose()?.flatten();
+    let source =
+        quoted(summary, number).map(|id| memories::by_id(conn, &id)).transpose()?.flatten();
     let Some(source) = source else { return Ok(false) };
     if !matches!(source.status, Status::Active | Status::Compacted) {
         return Ok(false);

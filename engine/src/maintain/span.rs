@@ -49,7 +49,9 @@ impl Span {
         match self {
             Self::Week => now.since(at) > days(rules.compaction_age_days),
             // The whole of it, so that its summaries do not come in portions.
-            Self::Month | Self::Year => self.label(at) < self.label(now.plus(-days(SETTLED * rules.compaction_age_days))),
+            Self::Month | Self::Year => {
+                self.label(at) < self.label(now.plus(-days(SETTLED * rules.compaction_age_days)))
+            }
         }
     }
 }
@@ -60,13 +62,35 @@ mod tests {
     use crate::time::moment_of;
 
     fn over(span: Span, at: &str, now: &str) -> bool {
-        span.is_over(moment_of(at).expect("is a date"), &Rules::default(), moment_of(now).expect("is a date"))
+        span.is_over(
+            moment_of(at).expect("is a date"),
+            &Rules::default(),
+            moment_of(now).expect("is a date"),
+        )
     }
 
     #[test]
     fn an_episode_waits_for_its_age_and_a_summary_for_its_whole_month_or_year() {
-        assert_eq!([over(Span::Week, "2026-01-01", "2026-01-31"), over(Span::Week, "2026-01-01", "2026-02-01")], [false, true]);
-        assert_eq!([over(Span::Month, "2026-01-01", "2026-05-01"), over(Span::Month, "2026-01-31", "2026-05-02")], [false, true]);
-        assert_eq!([over(Span::Year, "2025-01-01", "2026-03-31"), over(Span::Year, "2025-12-31", "2026-04-01")], [false, true]);
+        assert_eq!(
+            [
+                over(Span::Week, "2026-01-01", "2026-01-31"),
+                over(Span::Week, "2026-01-01", "2026-02-01")
+            ],
+            [false, true]
+        );
+        assert_eq!(
+            [
+                over(Span::Month, "2026-01-01", "2026-05-01"),
+                over(Span::Month, "2026-01-31", "2026-05-02")
+            ],
+            [false, true]
+        );
+        assert_eq!(
+            [
+                over(Span::Year, "2025-01-01", "2026-03-31"),
+                over(Span::Year, "2025-12-31", "2026-04-01")
+            ],
+            [false, true]
+        );
     }
 }

@@ -34,8 +34,10 @@ pub struct Sentence {
 /// The sentences of a text, without what is blank; at most `most`, evenly spread.
 pub(crate) fn sentences(text: &str, most: usize) -> Vec<String> {
     let lines = text.lines().flat_map(UnicodeSegmentation::unicode_sentences);
-    let all: Vec<String> =
-        lines.map(|sentence| sentence.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|s| !s.is_empty()).collect();
+    let all: Vec<String> = lines
+        .map(|sentence| sentence.split_whitespace().collect::<Vec<_>>().join(" "))
+        .filter(|s| !s.is_empty())
+        .collect();
     if all.len() <= most {
         return all;
     }
@@ -65,7 +67,10 @@ pub(crate) fn write(members: Members, sentences: &[Sentence]) -> Written {
     let mut heard = quoted.clone();
     heard.sort_unstable();
     heard.dedup();
-    Written { text: format!("{}\n{}", lines.join("\n"), members.ending(members.count - heard.len())), quoted }
+    Written {
+        text: format!("{}\n{}", lines.join("\n"), members.ending(members.count - heard.len())),
+        quoted,
+    }
 }
 
 /// What is summed up.
@@ -82,7 +87,9 @@ impl Members {
         let Self { count, named } = self;
         match left_out {
             0 => format!("(From {count} {named}; source_ids names them.)"),
-            left => format!("(From {count} {named}; {left} of them are not quoted. source_ids names all.)"),
+            left => format!(
+                "(From {count} {named}; {left} of them are not quoted. source_ids names all.)"
+            ),
         }
     }
 }
@@ -112,7 +119,8 @@ fn cut(text: &str) -> String {
 
 /// Maximal marginal relevance: the most central first, then what is central and differs from all chosen, as long as it fits.
 fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
-    let directions: Vec<Option<Embedding>> = sentences.iter().map(|sentence| sentence.vector.clone()).collect();
+    let directions: Vec<Option<Embedding>> =
+        sentences.iter().map(|sentence| sentence.vector.clone()).collect();
     let known = directions.iter().flatten().count();
     let centre = super::topics::centre(&directions, &(0..directions.len()).collect::<Vec<_>>());
     let centrality: Vec<f32> = directions
@@ -121,7 +129,9 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
         .map(|(i, direction)| match (direction, &centre) {
             (Some(direction), Some(centre)) => direction.cosine(centre),
             // Without vectors the first sentence of each memory comes first.
-            _ if known == 0 => -(sentences[..i].iter().filter(|s| s.member == sentences[i].member).count() as f32),
+            _ if known == 0 => {
+                -(sentences[..i].iter().filter(|s| s.member == sentences[i].member).count() as f32)
+            }
             _ => 0.0,
         })
         .collect();
@@ -136,9 +146,15 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
         });
         // A second sentence of a memory waits until every memory that says something else has had one.
         let said = |i: usize| chosen.iter().any(|c| sentences[*c].member == sentences[i].member);
-        let worth = |i: usize| CENTRAL * centrality[i] - (1.0 - CENTRAL) * nearest[i].max(0.0) - if said(i) { 0.2 } else { 0.0 };
+        let worth = |i: usize| {
+            CENTRAL * centrality[i]
+                - (1.0 - CENTRAL) * nearest[i].max(0.0)
+                - if said(i) { 0.2 } else { 0.0 }
+        };
         let long = |i: usize| sentences[i].text.chars().count() > SENTENCE;
-        let best = open.iter().copied().max_by(|a, b| long(*b).cmp(&long(*a)).then(worth(*a).total_cmp(&worth(*b))).then(b.cmp(a)));
+        let best = open.iter().copied().max_by(|a, b| {
+            long(*b).cmp(&long(*a)).then(worth(*a).total_cmp(&worth(*b))).then(b.cmp(a))
+        });
         let Some(best) = best else { return chosen };
         room -= line(&sentences[best]).chars().count() + 1;
         chosen.push(best);
@@ -160,7 +176,12 @@ mod tests {
 
     /// A sentence of a member, which was stored so many days after the first one.
     fn sentence(member: usize, text: &str, vector: Option<Embedding>) -> Sentence {
-        Sentence { member, at: T0.plus(i64::try_from(member).expect("are few") * DAY), text: text.to_owned(), vector }
+        Sentence {
+            member,
+            at: T0.plus(i64::try_from(member).expect("are few") * DAY),
+            text: text.to_owned(),
+            vector,
+        }
     }
 
     fn of(count: usize) -> Members {
@@ -182,20 +203,35 @@ mod tests {
 
     #[test]
     fn without_vectors_the_first_sentences_are_quoted() {
-        let written = write(of(2), &[sentence(0, "One.", None), sentence(0, "Two.", None), sentence(1, "Three.", None)]);
-        assert!(written.text.starts_with("2026-02-01: One.\n2026-02-01: Two.\n2026-02-02: Three.\n"), "{}", written.text);
+        let written = write(
+            of(2),
+            &[sentence(0, "One.", None), sentence(0, "Two.", None), sentence(1, "Three.", None)],
+        );
+        assert!(
+            written.text.starts_with("2026-02-01: One.\n2026-02-01: Two.\n2026-02-02: Three.\n"),
+            "{}",
+            written.text
+        );
     }
 
     #[test]
     fn a_very_long_sentence_is_cut_at_a_word_and_says_so() {
         let long = "word ".repeat(200);
         let text = write(of(1), &[sentence(0, long.trim(), Some(axis(0)))]).text;
-        assert!(text.lines().next().is_some_and(|line| line.ends_with("word …") && line.chars().count() <= 292), "{text}");
+        assert!(
+            text.lines()
+                .next()
+                .is_some_and(|line| line.ends_with("word …") && line.chars().count() <= 292),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_text_has_sentences() {
-        assert_eq!(sentences("It broke. We mended it!\n\nThen   lunch", 9), ["It broke.", "We mended it!", "Then lunch"]);
+        assert_eq!(
+            sentences("It broke. We mended it!\n\nThen   lunch", 9),
+            ["It broke.", "We mended it!", "Then lunch"]
+        );
         assert_eq!(sentences("A. B. C. D. E. F.", 3).len(), 3);
     }
 

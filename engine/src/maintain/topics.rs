@@ -19,7 +19,8 @@ pub(crate) fn of(directions: &[Option<Embedding>], least: usize) -> Vec<Vec<usiz
         return Vec::new();
     }
     let known: Vec<usize> = (0..directions.len()).filter(|i| directions[*i].is_some()).collect();
-    let mut topics: Vec<Vec<usize>> = even(&known, BLOCK).flat_map(|block| linked(directions, block)).collect();
+    let mut topics: Vec<Vec<usize>> =
+        even(&known, BLOCK).flat_map(|block| linked(directions, block)).collect();
     topics.push((0..directions.len()).filter(|i| directions[*i].is_none()).collect());
     topics.retain(|topic| !topic.is_empty());
     let mut topics: Vec<Vec<usize>> = joined(directions, topics, least);
@@ -88,7 +89,8 @@ fn merge(similar: &mut [f32], groups: &mut [Vec<usize>], open: &[bool], (a, b): 
     let size = open.len();
     let (of_a, of_b) = (groups[a].len() as f32, groups[b].len() as f32);
     for other in (0..size).filter(|other| open[*other] && *other != a && *other != b) {
-        let mean = (of_a * similar[a * size + other] + of_b * similar[b * size + other]) / (of_a + of_b);
+        let mean =
+            (of_a * similar[a * size + other] + of_b * similar[b * size + other]) / (of_a + of_b);
         (similar[a * size + other], similar[other * size + a]) = (mean, mean);
     }
     let taken = std::mem::take(&mut groups[b]);
@@ -96,19 +98,26 @@ fn merge(similar: &mut [f32], groups: &mut [Vec<usize>], open: &[bool], (a, b): 
 }
 
 /// Topics below `least` join the nearest of the others; without any that is large enough, all are one topic.
-fn joined(directions: &[Option<Embedding>], topics: Vec<Vec<usize>>, least: usize) -> Vec<Vec<usize>> {
-    let (mut large, small): (Vec<_>, Vec<_>) = topics.into_iter().partition(|topic| topic.len() >= least);
+fn joined(
+    directions: &[Option<Embedding>],
+    topics: Vec<Vec<usize>>,
+    least: usize,
+) -> Vec<Vec<usize>> {
+    let (mut large, small): (Vec<_>, Vec<_>) =
+        topics.into_iter().partition(|topic| topic.len() >= least);
     if large.is_empty() {
         return vec![small.into_iter().flatten().collect()];
     }
-    let centres: Vec<Option<Embedding>> = large.iter().map(|topic| centre(directions, topic)).collect();
+    let centres: Vec<Option<Embedding>> =
+        large.iter().map(|topic| centre(directions, topic)).collect();
     for topic in small {
         let own = centre(directions, &topic);
         let near = |i: &usize| match (&own, &centres[*i]) {
             (Some(own), Some(centre)) => own.cosine(centre),
             _ => -1.0,
         };
-        let nearest = (0..large.len()).max_by(|a, b| near(a).total_cmp(&near(b)).then(b.cmp(a))).unwrap_or(0);
+        let nearest =
+            (0..large.len()).max_by(|a, b| near(a).total_cmp(&near(b)).then(b.cmp(a))).unwrap_or(0);
         large[nearest].extend(topic);
     }
     large
@@ -193,12 +202,18 @@ mod tests {
         let mut groups: Vec<Vec<usize>> = (0..all.len()).map(|i| vec![i]).collect();
         let mean = |a: &[usize], b: &[usize]| {
             let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
-            let sum: f32 = pairs.map(|(x, y)| all[*x].as_ref().expect("has one").cosine(all[*y].as_ref().expect("has one"))).sum();
+            let sum: f32 = pairs
+                .map(|(x, y)| {
+                    all[*x].as_ref().expect("has one").cosine(all[*y].as_ref().expect("has one"))
+                })
+                .sum();
             sum / (a.len() * b.len()) as f32
         };
         loop {
             let pairs = (0..groups.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-            let best = pairs.max_by(|x, y| mean(&groups[x.0], &groups[x.1]).total_cmp(&mean(&groups[y.0], &groups[y.1])));
+            let best = pairs.max_by(|x, y| {
+                mean(&groups[x.0], &groups[x.1]).total_cmp(&mean(&groups[y.0], &groups[y.1]))
+            });
             match best {
                 Some((a, b)) if mean(&groups[a], &groups[b]) >= SAME_TOPIC => {
                     let taken = groups.remove(b);

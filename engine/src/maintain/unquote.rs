@@ -71,27 +71,47 @@ fn forget_id(change: &mut Change<'_>, made: &Memory, gone: &MemoryId) -> Result<
     if let Some(ids) = metadata.get_mut("source_ids").and_then(Value::as_array_mut) {
         ids.retain(|id| id.as_str() != Some(gone.as_str()));
     }
-    let columns = [("metadata", json!(Value::Object(metadata).to_string())), ("updated_at", json!(change.call.now.0))];
-    let columns: Image = columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let columns = [
+        ("metadata", json!(Value::Object(metadata).to_string())),
+        ("updated_at", json!(change.call.now.0)),
+    ];
+    let columns: Image =
+        columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     rows::update(change.conn, &Row::Memory(made.seq), &columns)?;
     change.touch(made.seq);
     Ok(())
 }
 
 /// Writes a summary without what of a memory is gone; the lines that left it.
-fn rewrite(change: &mut Change<'_>, summary: &Memory, memory: &Memory, gone: &Gone<'_>) -> Result<Vec<String>> {
-    let list = |name: &str| summary.metadata.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+fn rewrite(
+    change: &mut Change<'_>,
+    summary: &Memory,
+    memory: &Memory,
+    gone: &Gone<'_>,
+) -> Result<Vec<String>> {
+    let list = |name: &str| {
+        summary.metadata.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
     let (ids, quotes) = (list("source_ids"), list("quotes"));
-    let Some(place) = ids.iter().position(|id| id == memory.id.as_str()).map(|place| place as u64) else { return Ok(Vec::new()) };
+    let Some(place) = ids.iter().position(|id| id == memory.id.as_str()).map(|place| place as u64)
+    else {
+        return Ok(Vec::new());
+    };
     let leaves = |(number, line): &(usize, &str)| {
         let of_it = quotes.get(*number).and_then(Value::as_u64) == Some(place);
-        of_it && if let Gone::Lines(lines) = gone { lines.iter().any(|gone| gone == line) } else { true }
+        of_it
+            && if let Gone::Lines(lines) = gone {
+                lines.iter().any(|gone| gone == line)
+            } else {
+                true
+            }
     };
     let left: Vec<(usize, &str)> = summary.content.lines().enumerate().filter(leaves).collect();
     let metadata = if matches!(gone, Gone::Memory) {
         let mut metadata = summary.metadata.clone();
         // The places of those behind it move up by one.
-        let moved = quotes.iter().filter_map(Value::as_u64).map(|at| if at > place { at - 1 } else { at });
+        let moved =
+            quotes.iter().filter_map(Value::as_u64).map(|at| if at > place { at - 1 } else { at });
         metadata.insert("quotes".to_owned(), json!(moved.collect::<Vec<_>>()));
         let ids: Vec<&Value> = ids.iter().filter(|id| *id != memory.id.as_str()).collect();
         metadata.insert("source_ids".to_owned(), json!(ids));
@@ -109,7 +129,13 @@ fn rewrite(change: &mut Change<'_>, summary: &Memory, memory: &Memory, gone: &Go
 /// Writes a summary without some of its lines; it gets a vector of its new text later.
 pub(super) fn without(change: &mut Change<'_>, summary: &Memory, lines: &[usize]) -> Result<()> {
     let stays = |number: &usize| !lines.contains(number);
-    let kept: Vec<&str> = summary.content.lines().enumerate().filter(|(number, _)| stays(number)).map(|(_, line)| line).collect();
+    let kept: Vec<&str> = summary
+        .content
+        .lines()
+        .enumerate()
+        .filter(|(number, _)| stays(number))
+        .map(|(_, line)| line)
+        .collect();
     let content = kept.join("\n");
     let mut metadata = summary.metadata.clone();
     if let Some(quotes) = metadata.get_mut("quotes").and_then(Value::as_array_mut) {

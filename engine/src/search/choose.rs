@@ -41,7 +41,13 @@ impl Best {
     pub(super) fn new(count: (usize, usize)) -> Self {
         let full = count.1.max(KEPT * count.0);
         let room = full + 64;
-        Self { count, full, least: 0.0, slots: Vec::with_capacity(room), numbers: Vec::with_capacity(room) }
+        Self {
+            count,
+            full,
+            least: 0.0,
+            slots: Vec::with_capacity(room),
+            numbers: Vec::with_capacity(room),
+        }
     }
 
     /// Offers the numbers of 64 slots, the first of which is 64 times `number`, as far as they have a bit among these.
@@ -106,7 +112,12 @@ impl Best {
 
     /// How many are above a number.
     fn above(&self, number: f32) -> usize {
-        self.numbers.as_chunks().0.iter().map(|numbers| kernels::above(numbers, number).count_ones() as usize).sum()
+        self.numbers
+            .as_chunks()
+            .0
+            .iter()
+            .map(|numbers| kernels::above(numbers, number).count_ones() as usize)
+            .sum()
     }
 
     /// Leaves out what is not above the least, and the first so many of those that are not above `high`.

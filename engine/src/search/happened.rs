@@ -15,7 +15,12 @@ const MET: f64 = 0.6;
 const COMPARED: usize = 4_000;
 
 /// What happened by which a question tells a time, and on which day, if that can be told and it names no time by the calendar.
-pub(super) fn told(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Asked) -> Option<(Happened, i32)> {
+pub(super) fn told(
+    index: &Index,
+    mask: &Mask,
+    sought: &Sought<'_>,
+    asked: &Asked,
+) -> Option<(Happened, i32)> {
     let told = soft::told(sought.text, sought.today)?;
     let day = day(index, mask, &told, (sought.today, asked))?;
     Some((told, day))
@@ -24,7 +29,8 @@ pub(super) fn told(index: &Index, mask: &Mask, sought: &Sought<'_>, asked: &Aske
 /// The day of the memory that has one of the words of what happened and meets all of them best; of equals the last. None where that tells
 /// no more than the question does ("Before a release, run the checks."), or how something is done.
 fn day(index: &Index, mask: &Mask, told: &Happened, (today, asked): (i32, &Asked)) -> Option<i32> {
-    let words: Vec<(String, Code)> = asked.words.iter().filter(|(word, _)| told.words.contains(word)).cloned().collect();
+    let words: Vec<(String, Code)> =
+        asked.words.iter().filter(|(word, _)| told.words.contains(word)).cloned().collect();
     let having = |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
     let words = asked_words(index, &words, mask.count(), having);
     let mut rare: Vec<&(&str, Word)> = words.iter().filter(|(_, word)| word.weight > 0.0).collect();
@@ -33,7 +39,9 @@ fn day(index: &Index, mask: &Mask, told: &Happened, (today, asked): (i32, &Asked
     for (word, _) in rare {
         let Some(list) = index.words().list(&index.words().terms_of(word)) else { continue };
         let left = COMPARED - having.len();
-        having.extend(list.iter().rev().map(|(slot, _)| slot).filter(|slot| mask.admits(*slot)).take(left));
+        having.extend(
+            list.iter().rev().map(|(slot, _)| slot).filter(|slot| mask.admits(*slot)).take(left),
+        );
     }
     let meant = Question::new("", &words.iter().map(|(_, word)| *word).collect::<Vec<_>>(), today);
     let telling = having.into_iter().filter_map(|slot| {
@@ -42,6 +50,11 @@ fn day(index: &Index, mask: &Mask, told: &Happened, (today, asked): (i32, &Asked
         Some((meant.own_match(index.codes(slot)?), day, slot))
     });
     let (met, day, slot) = telling.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-    let says_when = || index.words().list(&index.words().terms_of(&told.behind)).is_some_and(|list| list.iter().any(|(of, _)| of == slot));
+    let says_when = || {
+        index
+            .words()
+            .list(&index.words().terms_of(&told.behind))
+            .is_some_and(|list| list.iter().any(|(of, _)| of == slot))
+    };
     (met >= MET && index.entry(slot).kind != MemoryType::Procedural && !says_when()).then_some(day)
 }

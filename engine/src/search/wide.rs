@@ -37,7 +37,12 @@ const COMMON: usize = 2;
 const _: () = assert!(soft::GREATEST < MOST as f64, "what is chosen by halving is never more");
 
 /// Finds the best of many.
-pub(super) fn find(index: &Index, mask: &Mask, sought: &Sought<'_>, (asked, named): (&Asked, &[usize])) -> Ranked {
+pub(super) fn find(
+    index: &Index,
+    mask: &Mask,
+    sought: &Sought<'_>,
+    (asked, named): (&Asked, &[usize]),
+) -> Ranked {
     index.with_scratch(|scratch| {
         let wide = Wide::new(index, mask, sought, (asked, named), scratch);
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
@@ -69,7 +74,13 @@ struct Wide<'a> {
 }
 
 impl<'a> Wide<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, (asked, named): (&Asked, &[usize]), scratch: &mut Scratch) -> Self {
+    fn new(
+        index: &'a Index,
+        mask: &'a Mask,
+        sought: &Sought<'_>,
+        (asked, named): (&Asked, &[usize]),
+        scratch: &mut Scratch,
+    ) -> Self {
         let among = among(index, mask);
         let mut having: HashMap<String, usize> = HashMap::new();
         let mut count = |terms: &[String]| {
@@ -77,18 +88,32 @@ impl<'a> Wide<'a> {
             *having.entry(terms[0].clone()).or_insert_with(of_list)
         };
         let question = question(index, mask, (sought, asked), &mut count);
-        let words: Vec<(Vec<String>, usize)> =
-            words(index, sought.text).into_iter().map(|terms| (count(&terms), terms)).map(|(count, terms)| (terms, count)).collect();
+        let words: Vec<(Vec<String>, usize)> = words(index, sought.text)
+            .into_iter()
+            .map(|terms| (count(&terms), terms))
+            .map(|(count, terms)| (terms, count))
+            .collect();
         lexical(index, mask, &words, among, scratch);
         for slot in named.iter().copied() {
             // Whoever is asked for by name is meant, whatever the text about them says.
             scratch.lexical[slot] = 1.0;
             scratch.has_word(slot);
         }
-        let called = index.sayings().called(&query::tokens(sought.text).collect(), |slot| mask.admits(slot));
-        let days = if question.names_times() { days(index, mask, &question) } else { (0, Vec::new()) };
+        let called =
+            index.sayings().called(&query::tokens(sought.text).collect(), |slot| mask.admits(slot));
+        let days =
+            if question.names_times() { days(index, mask, &question) } else { (0, Vec::new()) };
         let plain = called.is_empty() && !question.wants() && days.1.is_empty();
-        Self { index, mask, asked: Stepped::from(&asked.vector), question, called, days, plain, linked: graph::linked(index, mask, named) }
+        Self {
+            index,
+            mask,
+            asked: Stepped::from(&asked.vector),
+            question,
+            called,
+            days,
+            plain,
+            linked: graph::linked(index, mask, named),
+        }
     }
 
     /// The best by everything but their words, as far as a rough comparison tells.
@@ -101,9 +126,16 @@ impl<'a> Wide<'a> {
         let roughly = self.question.roughly();
         let words = || self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0);
         let is_known = |word: u64| depth == Depth::Exact || word.count_ones() <= FEW;
-        let known: Vec<u32> =
-            words().filter(|(_, word)| is_known(**word)).flat_map(|(number, word)| slots_of(number, *word)).map(narrow).collect();
-        self.look_closer(&known, if depth == Depth::Exact { Known::Exactly } else { Known::Nearly }, scratch);
+        let known: Vec<u32> = words()
+            .filter(|(_, word)| is_known(**word))
+            .flat_map(|(number, word)| slots_of(number, *word))
+            .map(narrow)
+            .collect();
+        self.look_closer(
+            &known,
+            if depth == Depth::Exact { Known::Exactly } else { Known::Nearly },
+            scratch,
+        );
         for (number, word) in words() {
             let cosines = if is_known(*word) {
                 scratch.cosines_of(number)
@@ -114,7 +146,8 @@ impl<'a> Wide<'a> {
             let mut worth = scratch.weighed(number, &cosines, roughly);
             if !self.plain {
                 #[expect(clippy::cast_possible_truncation, reason = "a rough comparison")]
-                slots_of(number, *word).for_each(|slot| worth[slot % 64] += self.named(slot) as f32);
+                slots_of(number, *word)
+                    .for_each(|slot| worth[slot % 64] += self.named(slot) as f32);
             }
             best.offer(number, *word, &worth);
         }
@@ -138,7 +171,10 @@ impl<'a> Wide<'a> {
             let mut worth = [0.0; 64];
             for (worth, slot) in worth.iter_mut().zip(slots) {
                 // One that is worth nothing by these may still be worth something by its words.
-                #[expect(clippy::cast_possible_truncation, reason = "a comparison that need not be exact")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a comparison that need not be exact"
+                )]
                 let own = self.own(*slot, scratch) as f32;
                 *worth = own.max(f32::MIN_POSITIVE);
             }
@@ -149,7 +185,8 @@ impl<'a> Wide<'a> {
 
     /// Takes the cosines of those of some memories that are not known as well yet.
     fn look_closer(&self, slots: &[u32], known: Known, scratch: &mut Scratch) {
-        let slots: Vec<u32> = slots.iter().copied().filter(|slot| !scratch.knows(*slot as usize, known)).collect();
+        let slots: Vec<u32> =
+            slots.iter().copied().filter(|slot| !scratch.knows(*slot as usize, known)).collect();
         let cosines = match known {
             Known::Nearly => self.index.nearly(&self.asked, &slots),
             Known::Exactly => self.index.cosines(&self.asked, &slots),
@@ -165,7 +202,11 @@ impl<'a> Wide<'a> {
             return 0.0;
         }
         let said = self.index.said(slot);
-        let near = said.day.and_then(|day| self.days.1.get(usize::try_from(day - self.days.0).ok()?)).copied().unwrap_or(0.0);
+        let near = said
+            .day
+            .and_then(|day| self.days.1.get(usize::try_from(day - self.days.0).ok()?))
+            .copied()
+            .unwrap_or(0.0);
         self.question.worth(said.kind, near, self.called.contains(&said.speaker))
     }
 
@@ -174,7 +215,10 @@ impl<'a> Wide<'a> {
         self.look_closer(candidates, Known::Nearly, scratch);
         let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
         let worth = |(at, slot): (usize, &u32)| {
-            candidates.get(at + soft::AHEAD).into_iter().for_each(|slot| kernels::bring(codes(*slot)));
+            candidates
+                .get(at + soft::AHEAD)
+                .into_iter()
+                .for_each(|slot| kernels::bring(codes(*slot)));
             (self.own(*slot, scratch) + self.question.own_match(codes(*slot)), *slot)
         };
         let mut best: Vec<(f64, u32)> = candidates.iter().enumerate().map(worth).collect();
@@ -184,7 +228,8 @@ impl<'a> Wide<'a> {
 
     /// What a memory is worth by everything but its words; its cosine is known, nearly at least.
     fn own(&self, slot: u32, scratch: &Scratch) -> f64 {
-        self.question.base(f64::from(scratch.cosines[slot as usize]), scratch.lexical_of(slot)) + self.named(slot as usize)
+        self.question.base(f64::from(scratch.cosines[slot as usize]), scratch.lexical_of(slot))
+            + self.named(slot as usize)
     }
 
     /// The centres and all around them, with what their surroundings add.
@@ -196,12 +241,18 @@ impl<'a> Wide<'a> {
         let known = if self.question.longer() > 0.0 { Known::Exactly } else { Known::Nearly };
         self.look_closer(&slots, known, scratch);
         let mut scores: Vec<f64> = slots.iter().map(|slot| self.own(*slot, scratch)).collect();
-        let codes: Vec<&[Code]> = slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
+        let codes: Vec<&[Code]> =
+            slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
         let said: Vec<Said> = slots.iter().map(|slot| self.index.said(*slot as usize)).collect();
         let asks: Vec<bool> = said.iter().map(|said| said.kind.question).collect();
         let mut room = Vec::new();
         for run in &runs {
-            self.question.add_matches(&mut scores[run.range.clone()], &codes[run.range.clone()], run.link, &mut room);
+            self.question.add_matches(
+                &mut scores[run.range.clone()],
+                &codes[run.range.clone()],
+                run.link,
+                &mut room,
+            );
         }
         self.correct(&slots, &mut scores, wanted, scratch);
         let mut lift = Lift::default();
@@ -221,7 +272,9 @@ impl<'a> Wide<'a> {
         let mut best: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
         keep_best(&mut best, count);
         let chosen: Vec<u32> = best.iter().map(|(_, at)| slots[*at as usize]).collect();
-        let worth = |slot: &u32, scratch: &Scratch| self.question.base(f64::from(scratch.cosines[*slot as usize]), 0.0);
+        let worth = |slot: &u32, scratch: &Scratch| {
+            self.question.base(f64::from(scratch.cosines[*slot as usize]), 0.0)
+        };
         let before: Vec<f64> = chosen.iter().map(|slot| worth(slot, scratch)).collect();
         self.look_closer(&chosen, Known::Exactly, scratch);
         for (((_, at), slot), before) in best.iter().zip(&chosen).zip(before) {
@@ -239,20 +292,29 @@ fn keep_best(of: &mut Vec<(f64, u32)>, count: usize) {
 }
 
 /// BM25 of every admitted memory, as a share of the ideal.
-fn lexical(index: &Index, mask: &Mask, words: &[(Vec<String>, usize)], among: Admitted, scratch: &mut Scratch) {
+fn lexical(
+    index: &Index,
+    mask: &Mask,
+    words: &[(Vec<String>, usize)],
+    among: Admitted,
+    scratch: &mut Scratch,
+) {
     let idf = |having: usize| if having == 0 { 0.0 } else { SHORT.idf(among.count, having) };
     let measure = SHORT.measure(words.iter().map(|(_, having)| idf(*having)).sum());
     for (terms, having) in words.iter().filter(|(_, having)| *having > 0) {
         let Some(list) = index.words().list(terms) else { continue };
         let rarity = idf(*having) / measure;
-        let common = having * COMMON >= among.count && words.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
+        let common = having * COMMON >= among.count
+            && words.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
         list.mark(&mut scratch.worded);
         if common {
             continue;
         }
         for (slot, times) in list.iter().filter(|(slot, _)| mask.admits(*slot)) {
             #[expect(clippy::cast_possible_truncation, reason = "a share; seven digits are enough")]
-            let share = (rarity * SHORT.saturated(times, index.words().length(slot), among.mean_length)) as f32;
+            let share = (rarity
+                * SHORT.saturated(times, index.words().length(slot), among.mean_length))
+                as f32;
             scratch.lexical[slot] += share;
         }
     }
@@ -288,20 +350,29 @@ mod tests {
 
     fn mixed(seed: usize) -> usize {
         let mixed = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40).unwrap_or(0)
+        usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40)
+            .unwrap_or(0)
     }
 
     /// A direction near that of a topic, however often it is asked for.
     fn vector(topic: usize, number: usize) -> Embedding {
         let value = |seed: usize| (mixed(seed) % 2001) as f32 / 1000.0 - 1.0;
-        let near = |at: usize| value(topic * 1000 + at) + 0.9 * value((number + 1000) * 1000 + at) + 0.4;
+        let near =
+            |at: usize| value(topic * 1000 + at) + 0.9 * value((number + 1000) * 1000 + at) + 0.4;
         Embedding::new((0..DIMENSIONS).map(near).collect()).expect("has a direction")
     }
 
     fn text(number: usize) -> String {
         let speaker = ["", "Marta: ", "Olek: "][mixed(number) % 3];
-        let words = (0..8).map(|at| format!("word{}", mixed(number / 6 * 100 + number % 6 * 7 + at * at) % 900)).collect::<Vec<_>>();
-        format!("[2024-0{}-11] {speaker}{}{}", 1 + number % 9, words.join(" "), if mixed(number + 5).is_multiple_of(7) { "?" } else { "" })
+        let words = (0..8)
+            .map(|at| format!("word{}", mixed(number / 6 * 100 + number % 6 * 7 + at * at) % 900))
+            .collect::<Vec<_>>();
+        format!(
+            "[2024-0{}-11] {speaker}{}{}",
+            1 + number % 9,
+            words.join(" "),
+            if mixed(number + 5).is_multiple_of(7) { "?" } else { "" }
+        )
     }
 
     /// Texts in runs of one topic, some of them of two pieces, in two projects.
@@ -314,7 +385,10 @@ mod tests {
         let mut index = Index::default();
         for number in 0..stored {
             if !these(number) {
-                index.put(Entry { group: Some("c".to_owned()), ..Entry::bare(i64::try_from(number).expect("is small")) });
+                index.put(Entry {
+                    group: Some("c".to_owned()),
+                    ..Entry::bare(i64::try_from(number).expect("is small"))
+                });
                 continue;
             }
             let content = text(number);
@@ -337,7 +411,8 @@ mod tests {
             if number % 11 == 0 {
                 pieces.push(vector(number / 6 + 1, number));
             }
-            let words = coded(content.rsplit(": ").next().unwrap_or_default(), pieces[0].clone()).words;
+            let words =
+                coded(content.rsplit(": ").next().unwrap_or_default(), pieces[0].clone()).words;
             index.set_vectors(i64::try_from(number).expect("is small"), &Coded { pieces, words });
         }
         index
@@ -345,7 +420,15 @@ mod tests {
 
     fn filter() -> Filter<'static> {
         let lowest = Confidence::new(0.1).expect("in bounds");
-        Filter { group: "a", kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: true }
+        Filter {
+            group: "a",
+            kind: None,
+            scope: None,
+            min_confidence: lowest,
+            now: T0,
+            decay: Decay::default(),
+            compacted: true,
+        }
     }
 
     fn found(index: &Index, text: &str, asked: &Asked, depth: Depth) -> Found {
@@ -353,7 +436,15 @@ mod tests {
         search(
             index,
             &mask,
-            &Sought { text, asked: Some(asked), fusion: Fusion::Soft, today: 0, limit: 10, depth, telling: Telling::Scores },
+            &Sought {
+                text,
+                asked: Some(asked),
+                fusion: Fusion::Soft,
+                today: 0,
+                limit: 10,
+                depth,
+                telling: Telling::Scores,
+            },
         )
     }
 
@@ -370,7 +461,12 @@ mod tests {
     fn where_few_stand_among_many_the_best_are_those_of_exact_cosines_too() {
         // A part of them stands close together, the rest far apart.
         let index = index_with(36_000, |number| number < 3_000 || number.is_multiple_of(16));
-        let few = index.mask(&filter()).words().iter().filter(|word| (1..=super::FEW).contains(&word.count_ones())).count();
+        let few = index
+            .mask(&filter())
+            .words()
+            .iter()
+            .filter(|word| (1..=super::FEW).contains(&word.count_ones()))
+            .count();
         assert!(few > 400, "{few} of 64");
         let exact = same_as(&index, Depth::Exact, &ASKED);
         assert!(exact.0 >= 0.995 && exact.1 == 60, "exact cosines: {exact:?}");
@@ -381,12 +477,15 @@ mod tests {
         let (mut same, mut all, mut first) = (0_u32, 0_u32, 0);
         for turn in 0..60 {
             let (words, asked) = question(turn, kinds[turn % kinds.len()], index.len());
-            let (best, whole) = (found(index, &words, &asked, Depth::Best), found(index, &words, &asked, depth));
-            let slots = |found: &Found| found.ranked.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
+            let (best, whole) =
+                (found(index, &words, &asked, Depth::Best), found(index, &words, &asked, depth));
+            let slots =
+                |found: &Found| found.ranked.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
             let (best, whole) = (slots(&best), slots(&whole));
             assert!(!whole.is_empty());
             all += u32::try_from(whole.len()).expect("ten");
-            same += u32::try_from(whole.iter().filter(|slot| best.contains(slot)).count()).expect("ten");
+            same += u32::try_from(whole.iter().filter(|slot| best.contains(slot)).count())
+                .expect("ten");
             first += usize::from(best.first() == whole.first());
         }
         (f64::from(same) / f64::from(all), first)
@@ -401,10 +500,18 @@ mod tests {
         let number = mixed(turn + 77) % stored;
         let said = |number: usize| {
             let content = text(number % stored);
-            content.trim_end_matches('?').rsplit([':', ']']).next().unwrap_or_default().trim().to_owned()
+            content
+                .trim_end_matches('?')
+                .rsplit([':', ']'])
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
         };
         let few = said(number).rsplit(' ').take(3).collect::<Vec<_>>().join(" ");
-        let words = kind.replace('*', &few).replace('…', &[number, number + 7, number + 13].map(said).join(" "));
+        let words = kind
+            .replace('*', &few)
+            .replace('…', &[number, number + 7, number + 13].map(said).join(" "));
         let asked = asked(&words, vector(number / 6, number + stored));
         (words, asked)
     }
@@ -430,9 +537,20 @@ mod tests {
             let vector = vector(number / 6, number);
             let slots: Vec<u32> = mask.slots().map(super::narrow).collect();
             let cosines = index.cosines(&Stepped::from(&vector), &slots);
-            let expected: Vec<usize> =
-                slots.iter().zip(&cosines).filter(|(_, cosine)| **cosine > 0.9).map(|(slot, _)| *slot as usize).collect();
-            assert_eq!(near(&index, &mask, &vector, 0.9).into_iter().map(|(slot, _)| slot).collect::<Vec<_>>(), expected, "{number}");
+            let expected: Vec<usize> = slots
+                .iter()
+                .zip(&cosines)
+                .filter(|(_, cosine)| **cosine > 0.9)
+                .map(|(slot, _)| *slot as usize)
+                .collect();
+            assert_eq!(
+                near(&index, &mask, &vector, 0.9)
+                    .into_iter()
+                    .map(|(slot, _)| slot)
+                    .collect::<Vec<_>>(),
+                expected,
+                "{number}"
+            );
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::soft::Kind;
 use crate::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 
-const STATUSES: [Status; 4] = [Status::Active, Status::Superseded, Status::Compacted, Status::Forgotten];
+const STATUSES: [Status; 4] =
+    [Status::Active, Status::Superseded, Status::Compacted, Status::Forgotten];
 
 /// Appends a record.
 pub(super) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
@@ -28,7 +29,15 @@ pub(super) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
     optional(out, entry.summary);
     optional(out, said.day.map(i64::from));
     let Kind { first_person, time_word, inner_name, question } = said.kind;
-    let flags = [entry.anchor.pinned, entry.extractive, entry.group.is_some(), first_person, time_word, inner_name, question];
+    let flags = [
+        entry.anchor.pinned,
+        entry.extractive,
+        entry.group.is_some(),
+        first_person,
+        time_word,
+        inner_name,
+        question,
+    ];
     out.push(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)));
     out.extend(said.print.to_le_bytes());
     text(out, speaker);
@@ -70,7 +79,11 @@ fn text(out: &mut Vec<u8>, text: &str) {
 }
 
 fn place<T: PartialEq>(out: &mut Vec<u8>, all: &[T], one: &T) {
-    out.push(all.iter().position(|other| other == one).map_or(u8::MAX, |at| u8::try_from(at).unwrap_or(u8::MAX)));
+    out.push(
+        all.iter()
+            .position(|other| other == one)
+            .map_or(u8::MAX, |at| u8::try_from(at).unwrap_or(u8::MAX)),
+    );
 }
 
 /// Bytes of one piece: a step, and two bytes a number.
@@ -88,16 +101,19 @@ impl Room {
     pub(super) fn take<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Record<'a>> {
         let mut rest = Rest(bytes);
         let seq = rest.number()?;
-        let (kind, scope, status) = (*rest.place(MemoryType::ALL)?, *rest.place(Scope::ALL)?, *rest.place(&STATUSES)?);
+        let (kind, scope, status) =
+            (*rest.place(MemoryType::ALL)?, *rest.place(Scope::ALL)?, *rest.place(&STATUSES)?);
         let group = rest.text()?.to_owned();
-        let (confidence, at) = (Confidence::new(f64::from_le_bytes(rest.array()?)).ok()?, Timestamp(rest.number()?));
+        let (confidence, at) =
+            (Confidence::new(f64::from_le_bytes(rest.array()?)).ok()?, Timestamp(rest.number()?));
         let (expires_at, event_day) = (rest.optional()?.map(Timestamp), day(rest.optional()?)?);
         let (created_day, summary) = (i32::try_from(rest.number()?).ok()?, rest.optional()?);
         let said_day = day(rest.optional()?)?;
         let flags = rest.array::<1>()?[0];
         let is = |bit: u8| flags >> bit & 1 == 1;
         let print = u64::from_le_bytes(rest.array()?);
-        let kind_said = Kind { first_person: is(3), time_word: is(4), inner_name: is(5), question: is(6) };
+        let kind_said =
+            Kind { first_person: is(3), time_word: is(4), inner_name: is(5), question: is(6) };
         let speaker = rest.text()?;
         let names = rest.many(|rest| rest.text().map(str::to_owned))?;
         let length = u32::from_le_bytes(rest.array()?);
@@ -139,11 +155,15 @@ fn piece(bytes: &[u8; PIECE]) -> Stepped {
     let (step, numbers) = bytes.split_at(4);
     let byte = |at: usize| numbers[at].cast_signed();
     let step = step.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
-    let (first, second) = (std::array::from_fn(byte), std::array::from_fn(|at| byte(DIMENSIONS + at)));
+    let (first, second) =
+        (std::array::from_fn(byte), std::array::from_fn(|at| byte(DIMENSIONS + at)));
     Stepped { first, second, step: f32::from_bits(step) }
 }
 
-#[expect(clippy::option_option, reason = "none of the outer is a fault, none of the inner is no day")]
+#[expect(
+    clippy::option_option,
+    reason = "none of the outer is a fault, none of the inner is no day"
+)]
 fn day(value: Option<i64>) -> Option<Option<i32>> {
     value.map(i32::try_from).transpose().ok()
 }
@@ -166,7 +186,10 @@ impl<'a> Rest<'a> {
         self.array().map(i64::from_le_bytes)
     }
 
-    #[expect(clippy::option_option, reason = "none of the outer is a fault, none of the inner is no number")]
+    #[expect(
+        clippy::option_option,
+        reason = "none of the outer is a fault, none of the inner is no number"
+    )]
     fn optional(&mut self) -> Option<Option<i64>> {
         let given = self.array::<1>()? != [0];
         let value = self.number()?;

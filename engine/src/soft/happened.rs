@@ -10,32 +10,40 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// From the word that tells the side as far as what happened may go.
-static TOLD: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(, )?\b(before|until|after|since) ((?:[^,;:.?!()]|\.\w)+)").expect("is a pattern"));
+static TOLD: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(, )?\b(before|until|after|since) ((?:[^,;:.?!()]|\.\w)+)").expect("is a pattern")
+});
 /// Who asks so asks what to do, or what would be, whenever it is.
 static ALWAYS: LazyLock<Regex> = LazyLock::new(|| {
     let words = "must|should|shall|will|would|can|could|may|might|ought|needs?|always|usually|every|each|any|have to|has to|what to|how to";
     Regex::new(&format!(r"\b({words})\b")).expect("is a pattern")
 });
 /// Who asks so asks for what was.
-static PAST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been|\w{2,}ed)\b").expect("is a pattern"));
+static PAST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been|\w{2,}ed)\b").expect("is a pattern"));
 /// Who asks so, and not for what was, asks for what comes first whenever it is: "what does it send before the handshake".
-static IS_SO: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(do|does|is|are)\b").expect("is a pattern"));
-static WAS_SO: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been)\b").expect("is a pattern"));
+static IS_SO: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(do|does|is|are)\b").expect("is a pattern"));
+static WAS_SO: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been)\b").expect("is a pattern"));
 /// What has such a word did happen. None that may also stand in "is sent".
 static DID: LazyLock<Regex> = LazyLock::new(|| {
     let irregular = "came|went|left|broke|began|became|gave|took|ran|saw|spoke|wrote|chose|drove|flew|fell|grew|knew|rose|stood|quit|got";
-    Regex::new(&format!(r"\b(did|was|were|had|been|{irregular}|\w{{2,}}ed)\b")).expect("is a pattern")
+    Regex::new(&format!(r"\b(did|was|were|had|been|{irregular}|\w{{2,}}ed)\b"))
+        .expect("is a pattern")
 });
 /// What begins so may happen at any time: "after merging".
 static ANY: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\w+ing\b").expect("is a pattern"));
 /// What begins so did not happen: "after all", "since when", "it failed before in the importer".
-static NEVER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^(all|that|this|then|when|if|in|with|on|at|about|for|from|by|of)\b").expect("is a pattern"));
+static NEVER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(all|that|this|then|when|if|in|with|on|at|about|for|from|by|of)\b")
+        .expect("is a pattern")
+});
 /// What its words count among those of the question: they tell when, not what.
 const HELD_BACK: f64 = 0.5;
 /// What follows is something else again.
-const ENDS: [&str; 12] = ["and", "but", "or", "who", "what", "where", "which", "why", "how", "did", "does", "do"];
+const ENDS: [&str; 12] =
+    ["and", "but", "or", "who", "what", "where", "which", "why", "how", "did", "does", "do"];
 
 /// What happened, and on which side of it lies what is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +58,13 @@ pub(crate) struct Happened {
 impl Happened {
     /// The words of a question, of which its own count less.
     pub(crate) fn hold_back(&self, words: Vec<(&str, Word)>) -> Vec<Word> {
-        let held = |word: &str| if self.words.iter().any(|own| own == word) { HELD_BACK } else { 1.0 };
+        let held =
+            |word: &str| if self.words.iter().any(|own| own == word) { HELD_BACK } else { 1.0 };
         let all: f64 = words.iter().map(|(word, of)| held(word) * of.weight).sum();
-        let word = |(word, of): (&str, Word)| Word { weight: if all > 0.0 { held(word) * of.weight / all } else { of.weight }, ..of };
+        let word = |(word, of): (&str, Word)| Word {
+            weight: if all > 0.0 { held(word) * of.weight / all } else { of.weight },
+            ..of
+        };
         words.into_iter().map(word).collect()
     }
 }
@@ -64,7 +76,10 @@ pub(crate) fn told(question: &str, today: i32) -> Option<Happened> {
     let before = found.get(0).map_or("", |whole| &question[..whole.start()]);
     let (behind, what) = (&found[2], &found[3]);
     let side = Side::of(behind, before);
-    if NEVER.is_match(what) || ALWAYS.is_match(&question) || at_any_time(&question, (side, what)) || !Times::of(&question, today).is_empty()
+    if NEVER.is_match(what)
+        || ALWAYS.is_match(&question)
+        || at_any_time(&question, (side, what))
+        || !Times::of(&question, today).is_empty()
     {
         return None;
     }
@@ -84,8 +99,10 @@ fn at_any_time(question: &str, (side, what): (Side, &str)) -> bool {
     } else {
         ANY.is_match(what) && !PAST.is_match(question)
     };
-    let first =
-        [Side::Before, Side::Until].contains(&side) && IS_SO.is_match(question) && !WAS_SO.is_match(question) && !DID.is_match(what);
+    let first = [Side::Before, Side::Until].contains(&side)
+        && IS_SO.is_match(question)
+        && !WAS_SO.is_match(question)
+        && !DID.is_match(what);
     any || first
 }
 
@@ -98,8 +115,16 @@ mod tests {
     fn what_happened_ends_where_its_part_of_the_question_does() {
         for (question, side, words) in [
             ("Where was it kept before the release?", Side::Before, "the release"),
-            ("Before Anna moved to Warsaw, where did she live?", Side::Before, "anna moved to warsaw"),
-            ("What broke since version 2.1 was released and why?", Side::Since, "version 2 1 was released"),
+            (
+                "Before Anna moved to Warsaw, where did she live?",
+                Side::Before,
+                "anna moved to warsaw",
+            ),
+            (
+                "What broke since version 2.1 was released and why?",
+                Side::Since,
+                "version 2 1 was released",
+            ),
             ("who came after the merger; and who left", Side::After, "the merger"),
             ("what broke the day after the release", Side::At, "the release"),
             ("after the release what does the starter plan cost", Side::After, "the release"),
@@ -146,7 +171,8 @@ mod tests {
     fn the_words_of_what_happened_count_half() {
         let told = told("Where did Anna live before the move?", 0).expect("tells a time");
         let word = |weight| Word { code: Code::default(), weight };
-        let weights = |words| told.hold_back(words).iter().map(|word| word.weight).collect::<Vec<_>>();
+        let weights =
+            |words| told.hold_back(words).iter().map(|word| word.weight).collect::<Vec<_>>();
         assert_eq!(weights(vec![("anna", word(0.5)), ("move", word(0.5))]), [2.0 / 3.0, 1.0 / 3.0]);
         assert_eq!(weights(vec![("move", word(1.0))]), [1.0], "where nothing else is asked for");
     }

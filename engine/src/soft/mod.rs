@@ -165,15 +165,24 @@ impl Question {
 
     /// What each gets for being newer than others of these days. Counted from the newest of them, so that an old store is told apart as well
     /// as a young one.
-    pub(crate) fn recency<D: Iterator<Item = Option<i32>>>(&self, days: impl Fn() -> D) -> impl Iterator<Item = f64> {
+    pub(crate) fn recency<D: Iterator<Item = Option<i32>>>(
+        &self,
+        days: impl Fn() -> D,
+    ) -> impl Iterator<Item = f64> {
         let newest = days().flatten().filter(|day| *day <= self.today).max().unwrap_or(self.today);
-        days().map(move |day| day.map_or(0.0, |day| RECENT / (1.0 + f64::from(newest.saturating_sub(day).max(0)) / FADING)))
+        days().map(move |day| {
+            day.map_or(0.0, |day| {
+                RECENT / (1.0 + f64::from(newest.saturating_sub(day).max(0)) / FADING)
+            })
+        })
     }
 
     /// What it adds to be near a date, to be said by the one whom the question names, and to hold what it wants to hear.
     pub(crate) fn worth(&self, kind: Kind, near: f64, said_by_named: bool) -> f64 {
-        let person = if said_by_named { PERSON + if kind.first_person { FIRST } else { 0.0 } } else { 0.0 };
-        let expected = u8::from(self.wanted.time && kind.time_word) + u8::from(self.wanted.place && kind.inner_name);
+        let person =
+            if said_by_named { PERSON + if kind.first_person { FIRST } else { 0.0 } } else { 0.0 };
+        let expected = u8::from(self.wanted.time && kind.time_word)
+            + u8::from(self.wanted.place && kind.inner_name);
         DATE * near + person + EXPECT * f64::from(expected)
     }
 
@@ -188,7 +197,13 @@ impl Question {
     }
 
     /// Adds the soft match of the words to memories that stand one after the other; a word counts somewhat less in the memory next door.
-    pub(crate) fn add_matches(&self, scores: &mut [f64], codes: &[&[Code]], link: f64, room: &mut Vec<f64>) {
+    pub(crate) fn add_matches(
+        &self,
+        scores: &mut [f64],
+        codes: &[&[Code]],
+        link: f64,
+        room: &mut Vec<f64>,
+    ) {
         let count = self.weights.len();
         if count == 0 {
             return;
@@ -204,7 +219,9 @@ impl Question {
         for (score, rows) in scores.iter_mut().zip(room.windows(3 * count).step_by(count)) {
             let ((before, own), after) = (rows[..2 * count].split_at(count), &rows[2 * count..]);
             let mut sum = 0.0;
-            for (((weight, own), before), after) in self.weights.iter().zip(own).zip(before).zip(after) {
+            for (((weight, own), before), after) in
+                self.weights.iter().zip(own).zip(before).zip(after)
+            {
                 let next_door = beside * if before < after { after } else { before };
                 sum += weight * if *own < next_door { next_door } else { *own };
             }
@@ -216,9 +233,11 @@ impl Question {
 /// The score of each memory. `items` stand in the order of `orders`, one after the other.
 pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) -> Vec<f64> {
     let days: Vec<Option<i32>> = items.iter().map(|item| item.day).collect();
-    let worth = |(item, near): (&Item<'_>, f64)| question.worth(item.kind, near, item.said_by_named);
+    let worth =
+        |(item, near): (&Item<'_>, f64)| question.worth(item.kind, near, item.said_by_named);
     let named: Vec<f64> = items.iter().zip(question.nearness(&days)).map(worth).collect();
-    let mut scores: Vec<f64> = items.iter().map(|item| question.base(item.cosine, item.lexical)).collect();
+    let mut scores: Vec<f64> =
+        items.iter().map(|item| question.base(item.cosine, item.lexical)).collect();
     let codes: Vec<&[Code]> = items.iter().map(|item| item.codes).collect();
     let asks: Vec<bool> = items.iter().map(|item| item.kind.question).collect();
     let (mut lift, mut room) = (Lift::default(), Vec::new());
@@ -248,14 +267,19 @@ mod tests {
     /// What the cosine counts for a question whose words have these weights.
     fn cos(weights: &[f64]) -> f64 {
         let sum: f64 = weights.iter().sum();
-        let words: Vec<Word> = weights.iter().map(|weight| Word { code: Code::of(&[1.0; 384]), weight: weight / sum }).collect();
+        let words: Vec<Word> = weights
+            .iter()
+            .map(|weight| Word { code: Code::of(&[1.0; 384]), weight: weight / sum })
+            .collect();
         Question::new("", &words, 0).base(1.0, 0.0)
     }
 
     #[test]
     fn the_longer_a_question_the_more_its_meaning_counts_up_to_a_bound() {
         let of_equal = |count: usize| cos(&vec![1.0; count]) / COS;
-        for (count, long) in [(0, 1.0), (1, 1.0), (6, 1.0), (9, 1.5), (12, 2.0), (18, LONG), (64, LONG)] {
+        for (count, long) in
+            [(0, 1.0), (1, 1.0), (6, 1.0), (9, 1.5), (12, 2.0), (18, LONG), (64, LONG)]
+        {
             assert!((of_equal(count) - long).abs() < 1e-9, "{count}: {}", of_equal(count));
         }
         // Many words of which one says it all are one word.

@@ -70,11 +70,16 @@ pub(crate) struct Lift {
 impl Lift {
     /// Lifts the scores of one order; `question` tells which of them are questions.
     pub(crate) fn lift(&mut self, scores: &mut [f64], question: &[bool], link: f64) {
-        let near = |at: usize| scores[at] + link * (ANSWER * answered(scores, question, at) + NEXT * beside(scores, at));
+        let near = |at: usize| {
+            scores[at]
+                + link * (ANSWER * answered(scores, question, at) + NEXT * beside(scores, at))
+        };
         self.near.clear();
         self.near.extend((0..scores.len()).map(near));
         self.around.look(&self.near);
-        for (at, ((score, near), question)) in scores.iter_mut().zip(&self.near).zip(question).enumerate() {
+        for (at, ((score, near), question)) in
+            scores.iter_mut().zip(&self.near).zip(question).enumerate()
+        {
             let around = WINDOW * (link * self.around.mean(&self.near, at) + (1.0 - link) * near);
             *score = near + around - if *question { QUESTION } else { 0.0 };
         }
@@ -102,7 +107,8 @@ impl BestAround {
         for step in [1, 2, 4, 8] {
             let count = first.len() - step;
             for at in 0..count {
-                (first[at], second[at]) = better_two((first[at], second[at]), (first[at + step], second[at + step]));
+                (first[at], second[at]) =
+                    better_two((first[at], second[at]), (first[at + step], second[at + step]));
             }
             first.truncate(count);
         }
@@ -142,15 +148,26 @@ mod tests {
     #[test]
     fn a_drifting_order_is_linked_and_a_shuffled_one_is_not() {
         let drifting: Vec<Vec<f32>> = (0..400).map(|i| unit(i as f32 * 0.02)).collect();
-        let shuffled: Vec<Vec<f32>> = (0..400).map(|i| unit((i * 149 % 400) as f32 * 0.02)).collect();
+        let shuffled: Vec<Vec<f32>> =
+            (0..400).map(|i| unit((i * 149 % 400) as f32 * 0.02)).collect();
         let of = |vectors: &[Vec<f32>]| {
             let mut sums = Sums::new(2);
             for (at, vector) in vectors.iter().enumerate() {
-                sums.add(vector, at.checked_sub(1).map_or(0.0, |before| f64::from(crate::embedding::dot(&vectors[before], vector))));
+                sums.add(
+                    vector,
+                    at.checked_sub(1).map_or(0.0, |before| {
+                        f64::from(crate::embedding::dot(&vectors[before], vector))
+                    }),
+                );
             }
             sums.link()
         };
-        assert!((of(&drifting) - 1.0).abs() < 1e-9 && of(&shuffled) < 1e-9, "{} {}", of(&drifting), of(&shuffled));
+        assert!(
+            (of(&drifting) - 1.0).abs() < 1e-9 && of(&shuffled) < 1e-9,
+            "{} {}",
+            of(&drifting),
+            of(&shuffled)
+        );
         assert!(of(&drifting[..1]).abs() < 1e-9);
     }
 
@@ -158,7 +175,11 @@ mod tests {
     fn what_follows_a_good_question_is_lifted_and_the_question_is_not() {
         let asked = lifted(&[0.0, 0.8, 0.5, 0.0], &[false, true, false, false], 1.0);
         let plain = lifted(&[0.0, 0.8, 0.5, 0.0], &[false; 4], 1.0);
-        assert!(asked[2] > plain[2] + ANSWER * 0.79 && asked[1] < plain[1] && asked[1] > plain[1] - 0.05);
+        assert!(
+            asked[2] > plain[2] + ANSWER * 0.79
+                && asked[1] < plain[1]
+                && asked[1] > plain[1] - 0.05
+        );
     }
 
     proptest! {

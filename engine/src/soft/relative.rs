@@ -18,8 +18,12 @@ const ABOUT_A_MONTH: u64 = 15;
 /// What is so many years to come is seldom a year: "after 2048 tokens".
 const FURTHEST: i32 = 10;
 
-const NUMBERS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const NUMBERS: [&str; 12] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+];
+const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// A pattern, of which the part `time` or the whole is the time, and the days that are meant by what it found.
 type Reading = (LazyLock<Regex>, fn(&Captures<'_>, NaiveDate) -> Option<(NaiveDate, NaiveDate)>);
@@ -31,9 +35,15 @@ macro_rules! reading {
 }
 
 static READINGS: [Reading; 9] = [
-    reading!(r"\b(day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow)\b", one_day),
+    reading!(
+        r"\b(day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow)\b",
+        one_day
+    ),
     reading!(r"\b(this|last|previous|next) (week|weekend|month|year)\b", by_calendar),
-    reading!(r"\b(?:last|since) (?<time>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b", last_weekday),
+    reading!(
+        r"\b(?:last|since) (?<time>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
+        last_weekday
+    ),
     reading!(
         r"\b(\d{1,3}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (minute|hour|day|week|month|year)s? ago\b",
         ago
@@ -44,10 +54,16 @@ static READINGS: [Reading; 9] = [
     ),
     reading!(r"\b(?:last|past)( )(hour)\b", the_last),
     reading!(r"\bpast( )(week|month|year)\b", the_last),
-    reading!(r"\b(?:recently|lately)\b", |_, today| Some((today.checked_sub_days(Days::new(RECENT))?, today))),
-    reading!(r"\b(?:in|during|throughout|since|before|after|until|till|from) (?<time>20\d\d)\b(?:[^-]|$)", |found, today| whole_year(
-        found[1].parse().ok().filter(|year| *year <= today.year().saturating_add(FURTHEST))?
-    )),
+    reading!(r"\b(?:recently|lately)\b", |_, today| Some((
+        today.checked_sub_days(Days::new(RECENT))?,
+        today
+    ))),
+    reading!(
+        r"\b(?:in|during|throughout|since|before|after|until|till|from) (?<time>20\d\d)\b(?:[^-]|$)",
+        |found, today| whole_year(
+            found[1].parse().ok().filter(|year| *year <= today.year().saturating_add(FURTHEST))?
+        )
+    ),
 ];
 
 /// The times that a question (in lower case) names as seen from a day: where, their first and their last day.
@@ -81,13 +97,20 @@ fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, Nai
         "next" => -1,
         _ => 1,
     };
-    let monday = today.week(Weekday::Mon).checked_first_day()?.checked_sub_signed(TimeDelta::weeks(back))?;
+    let monday =
+        today.week(Weekday::Mon).checked_first_day()?.checked_sub_signed(TimeDelta::weeks(back))?;
     match &found[2] {
         "week" => Some((monday, monday.checked_add_days(Days::new(6))?)),
-        "weekend" => Some((monday.checked_add_days(Days::new(5))?, monday.checked_add_days(Days::new(6))?)),
+        "weekend" => {
+            Some((monday.checked_add_days(Days::new(5))?, monday.checked_add_days(Days::new(6))?))
+        }
         "month" => {
             let first = today.with_day(1)?;
-            let first = if back < 0 { first.checked_add_months(Months::new(1))? } else { months_before(first, u32::try_from(back).ok()?)? };
+            let first = if back < 0 {
+                first.checked_add_months(Months::new(1))?
+            } else {
+                months_before(first, u32::try_from(back).ok()?)?
+            };
             Some((first, first.checked_add_months(Months::new(1))?.pred_opt()?))
         }
         _ => whole_year(today.year() - i32::try_from(back).ok()?),
@@ -105,7 +128,9 @@ fn last_weekday(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, Na
 fn ago(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
     let (count, unit) = (number(&found[1])?, &found[2]);
     let day = before(today, count, unit)?;
-    let about = |days: u64| Some((day.checked_sub_days(Days::new(days))?, day.checked_add_days(Days::new(days))?));
+    let about = |days: u64| {
+        Some((day.checked_sub_days(Days::new(days))?, day.checked_add_days(Days::new(days))?))
+    };
     match unit {
         // Days are all that is known of a memory's time here, and of the question's.
         "minute" | "hour" => Some((day, today)),
@@ -143,7 +168,9 @@ fn number(word: &str) -> Option<u32> {
     match word.trim() {
         "" | "a" | "an" => Some(1),
         "a couple of" | "couple of" => Some(2),
-        word => word.parse().ok().or_else(|| NUMBERS.iter().zip(1..).find(|(name, _)| **name == word).map(|(_, number)| number)),
+        word => word.parse().ok().or_else(|| {
+            NUMBERS.iter().zip(1..).find(|(name, _)| **name == word).map(|(_, number)| number)
+        }),
     }
 }
 

@@ -33,7 +33,8 @@ pub(crate) enum Side {
 }
 
 /// The words that may stand between "before" and a time.
-pub(super) const BETWEEN: [&str; 8] = ["the", "about", "around", "early", "mid", "late", "of", "last"];
+pub(super) const BETWEEN: [&str; 8] =
+    ["the", "about", "around", "early", "mid", "late", "of", "last"];
 /// After these "before" means just before: "the week before 12 May", "on the Monday before the move".
 const NEAR: [&str; 30] = [
     "moment",
@@ -108,12 +109,24 @@ impl Span {
     pub(super) fn new((first, last): (i32, i32), side: Side, today: i32) -> Self {
         match side {
             // What is to be done until a day that is to come lies between now and then.
-            Side::Before | Side::Until if first > today => Self::new((today, last), Side::At, today),
+            Side::Before | Side::Until if first > today => {
+                Self::new((today, last), Side::At, today)
+            }
             Side::At => Self { first, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
-            Side::Before => Self { first: first.saturating_sub(1), last: first.saturating_sub(1), fading: [Fading::Slow, Fading::None] },
+            Side::Before => Self {
+                first: first.saturating_sub(1),
+                last: first.saturating_sub(1),
+                fading: [Fading::Slow, Fading::None],
+            },
             Side::Until => Self { first: last, last, fading: [Fading::Slow, Fading::None] },
-            Side::After => Self { first: last.saturating_add(1), last: last.saturating_add(1), fading: [Fading::None, Fading::Slow] },
-            Side::Since => Self { first, last: last.max(today), fading: [Fading::None, Fading::Fast(AFTER)] },
+            Side::After => Self {
+                first: last.saturating_add(1),
+                last: last.saturating_add(1),
+                fading: [Fading::None, Fading::Slow],
+            },
+            Side::Since => {
+                Self { first, last: last.max(today), fading: [Fading::None, Fading::Fast(AFTER)] }
+            }
         }
     }
 
@@ -171,7 +184,11 @@ mod tests {
             (Side::After, "[0.00, 1.00, 0.99]"),
             (Side::Since, "[0.00, 0.00, 1.00]"),
         ] {
-            assert_eq!(nearness(&Span::beside(100, side, 200), [99, 100, 101]), expected, "{side:?}");
+            assert_eq!(
+                nearness(&Span::beside(100, side, 200), [99, 100, 101]),
+                expected,
+                "{side:?}"
+            );
         }
     }
 
@@ -179,8 +196,16 @@ mod tests {
     fn before_a_day_to_come_is_from_today_until_then() {
         let span = Span::new((100, 110), Side::Before, 95);
         assert_eq!(nearness(&span, [90, 95, 100, 110, 112]), "[0.19, 1.00, 1.00, 1.00, 0.82]");
-        assert_eq!(nearness(&Span::new((95, 95), Side::Before, 95), [93, 94, 95]), "[0.99, 1.00, 0.00]", "before today");
-        assert_eq!(nearness(&Span::new((95, 95), Side::Until, 95), [94, 95, 96]), "[0.99, 1.00, 0.00]", "until today");
+        assert_eq!(
+            nearness(&Span::new((95, 95), Side::Before, 95), [93, 94, 95]),
+            "[0.99, 1.00, 0.00]",
+            "before today"
+        );
+        assert_eq!(
+            nearness(&Span::new((95, 95), Side::Until, 95), [94, 95, 96]),
+            "[0.99, 1.00, 0.00]",
+            "until today"
+        );
     }
 
     #[test]
@@ -206,6 +231,9 @@ mod tests {
     fn days_at_the_ends_of_time_are_far() {
         let span = Span::new((i32::MIN, i32::MIN), Side::Before, 0);
         assert_eq!(nearness(&span, [i32::MAX]), "[0.00]");
-        assert_eq!(nearness(&Span::new((i32::MAX, i32::MAX), Side::After, 0), [i32::MIN]), "[0.00]");
+        assert_eq!(
+            nearness(&Span::new((i32::MAX, i32::MAX), Side::After, 0), [i32::MIN]),
+            "[0.00]"
+        );
     }
 }

@@ -33,7 +33,10 @@ fn words_of_ascii(text: &[u8]) -> Vec<Range<usize>> {
     let mut at = 0;
     while let Some(before) = text[at..].iter().position(u8::is_ascii_alphanumeric) {
         let begin = at + before;
-        at = text[begin..].iter().position(|byte| !byte.is_ascii_alphanumeric()).map_or(text.len(), |length| begin + length);
+        at = text[begin..]
+            .iter()
+            .position(|byte| !byte.is_ascii_alphanumeric())
+            .map_or(text.len(), |length| begin + length);
         found.push(begin..at);
     }
     found
@@ -121,7 +124,11 @@ pub(crate) fn lower(word: &str) -> String {
     }
     let plain: String = word.nfkc().flat_map(char::to_lowercase).nfc().collect();
     // "½" would become "1⁄2", which is no word.
-    if plain.chars().all(is_inside) { plain } else { word.nfc().flat_map(char::to_lowercase).nfc().collect() }
+    if plain.chars().all(is_inside) {
+        plain
+    } else {
+        word.nfc().flat_map(char::to_lowercase).nfc().collect()
+    }
 }
 
 /// A word as [`lower`] gives it, without its marks: "łódź" is "lodz", "straße" is "strasse".
@@ -165,12 +172,19 @@ mod tests {
 
     #[test]
     fn scripts_without_blanks_are_given_by_pairs_and_others_by_words() {
-        assert_eq!(of("The user's 東京tower2 第3章", Grams::Pairs), ["The", "user", "s", "東京", "tower2", "第", "3", "章"]);
+        assert_eq!(
+            of("The user's 東京tower2 第3章", Grams::Pairs),
+            ["The", "user", "s", "東京", "tower2", "第", "3", "章"]
+        );
         assert_eq!(of("会議室は三階", Grams::Pairs), ["会議", "議室", "室は", "は三", "三階"]);
         assert_eq!(of("三階", Grams::All), ["三", "階", "三階"]);
         assert_eq!(of("サーバー", Grams::Singles), ["サ", "ー", "バ", "ー"]);
         assert_eq!(of("서울에서", Grams::Pairs), ["서울", "울에", "에서"]);
-        assert_eq!(of("ﾊﾞｽ停", Grams::Pairs), ["ﾊﾞｽ", "ｽ停"], "a voiced mark is no character of its own");
+        assert_eq!(
+            of("ﾊﾞｽ停", Grams::Pairs),
+            ["ﾊﾞｽ", "ｽ停"],
+            "a voiced mark is no character of its own"
+        );
         assert!(of("?! … —", Grams::All).is_empty());
     }
 

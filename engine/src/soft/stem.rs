@@ -103,7 +103,9 @@ fn porter(word: String) -> String {
 
 /// The first ending that fits decides, whether or not its condition holds.
 fn apply(word: &mut Vec<u8>, rules: &[Rule]) {
-    let fitting = rules.iter().find(|(ending, ..)| word.len() > ending.len() && word.ends_with(ending.as_bytes()));
+    let fitting = rules
+        .iter()
+        .find(|(ending, ..)| word.len() > ending.len() && word.ends_with(ending.as_bytes()));
     if let Some((ending, instead, condition)) = fitting {
         let left = word.len() - ending.len();
         if condition(&word[..left]) {
@@ -230,7 +232,11 @@ mod tests {
     fn letters_are_folded_and_everything_else_separates() {
         let text = "Über-Strasse, CAFÉ naïve! foo_bar user's C++ 3.14 Ångström ŻÓĆ Crème brûlée e\u{301}tude 東京 Ωmega";
         assert_eq!(of_text(text).collect::<Vec<_>>(), of_fts5(text));
-        assert_eq!((of_word("Łódź"), of_fts5("Łódź")), ("lodz".to_owned(), vec!["łodz".to_owned()]), "more is folded here");
+        assert_eq!(
+            (of_word("Łódź"), of_fts5("Łódź")),
+            ("lodz".to_owned(), vec!["łodz".to_owned()]),
+            "more is folded here"
+        );
     }
 
     proptest::proptest! {

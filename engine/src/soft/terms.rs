@@ -19,7 +19,10 @@ pub(crate) struct Terms {
 
 /// What the index holds of a text.
 pub(crate) fn of_text(text: &str) -> Terms {
-    let words: Vec<(&str, String)> = words(text, Grams::All).into_iter().map(|word| (&text[word.clone()], lower(&text[word]))).collect();
+    let words: Vec<(&str, String)> = words(text, Grams::All)
+        .into_iter()
+        .map(|word| (&text[word.clone()], lower(&text[word])))
+        .collect();
     let tongues = tongue::of_words(words.iter().map(|(_, lower)| lower.as_str()));
     let mut of = Terms { terms: Vec::with_capacity(words.len() * (1 + tongues.len())), length: 0 };
     for (word, lower) in words {
@@ -61,7 +64,10 @@ mod tests {
     #[test]
     fn a_text_is_held_by_the_stems_of_its_language_and_by_the_english_ones() {
         let of = of_text("Die Schlüssel hängen in der Küche");
-        assert!(of.terms.contains(&"schlussel".to_owned()) && of.terms.contains(&"de:schlussel".to_owned()));
+        assert!(
+            of.terms.contains(&"schlussel".to_owned())
+                && of.terms.contains(&"de:schlussel".to_owned())
+        );
         assert_eq!((of.length, of.terms.len()), (6, 12));
         assert_eq!(of_text("The keys hang in the kitchen").terms.len(), 6);
     }
@@ -71,12 +77,18 @@ mod tests {
         let of = of_text("会議室は3階");
         assert_eq!(of.terms, ["会", "議", "室", "は", "会議", "議室", "室は", "3", "階"]);
         assert_eq!(of.length, 6);
-        assert_eq!((of_word("議室", &tongue::ALL), of_word("階", &[])), (vec!["議室".to_owned()], vec!["階".to_owned()]));
+        assert_eq!(
+            (of_word("議室", &tongue::ALL), of_word("階", &[])),
+            (vec!["議室".to_owned()], vec!["階".to_owned()])
+        );
     }
 
     #[test]
     fn a_word_is_looked_up_in_every_language() {
-        assert_eq!(of_word("Häuser", &tongue::ALL), ["hauser", "de:haus", "fr:haus", "es:haus", "pl:hauser"]);
+        assert_eq!(
+            of_word("Häuser", &tongue::ALL),
+            ["hauser", "de:haus", "fr:haus", "es:haus", "pl:hauser"]
+        );
         assert_eq!(of_word("Häuser", &[]), ["hauser"]);
     }
 }

@@ -17,7 +17,10 @@ macro_rules! pattern {
     };
 }
 
-pattern!(PREFIX, r"^(?:\[(\d{4}-\d\d-\d\d)[^\]]*\] )?(?:(\p{Lu}[\w.'-]*(?: \p{Lu}[\w.'-]*){0,2}): )?");
+pattern!(
+    PREFIX,
+    r"^(?:\[(\d{4}-\d\d-\d\d)[^\]]*\] )?(?:(\p{Lu}[\w.'-]*(?: \p{Lu}[\w.'-]*){0,2}): )?"
+);
 pattern!(FIRST_PERSON, r"\b(I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|me)\b");
 pattern!(
     TIME_WORD,
@@ -43,9 +46,15 @@ pub struct Parts<'a> {
 pub fn parts(text: &str) -> Parts<'_> {
     // Most texts have neither, and show it at a glance.
     let may_have = text.starts_with('[') || text.contains(": ");
-    let Some(found) = may_have.then(|| PREFIX.captures(text)).flatten() else { return Parts { day: None, speaker: "", body: text } };
+    let Some(found) = may_have.then(|| PREFIX.captures(text)).flatten() else {
+        return Parts { day: None, speaker: "", body: text };
+    };
     let group = |number| found.get(number).map_or("", |group: regex::Match<'_>| group.as_str());
-    Parts { day: day(group(1)), speaker: group(2), body: &text[found.get(0).map_or(0, |whole| whole.end())..] }
+    Parts {
+        day: day(group(1)),
+        speaker: group(2),
+        body: &text[found.get(0).map_or(0, |whole| whole.end())..],
+    }
 }
 
 /// The day of a date that begins with `2023-05-08`, counted as [`Datelike::num_days_from_ce`] does.
@@ -59,13 +68,20 @@ pub(crate) fn day(date: &str) -> Option<i32> {
 pub fn content_words(text: &str) -> Vec<Range<usize>> {
     let words = split::words(text, Grams::Pairs);
     let small = small(text);
-    let topical: Vec<Range<usize>> = words.iter().filter(|word| !small(&split::lower(&text[(*word).clone()]))).cloned().collect();
+    let topical: Vec<Range<usize>> = words
+        .iter()
+        .filter(|word| !small(&split::lower(&text[(*word).clone()])))
+        .cloned()
+        .collect();
     if topical.is_empty() { words } else { topical }
 }
 
 /// Whether a word, in lower case, carries no topic in a text.
 pub(crate) fn small(text: &str) -> impl Fn(&str) -> bool + use<> {
-    let bits = tongue::of(text).into_iter().map(tongue::bit).fold(small_words::ENGLISH, |bits, bit| bits | bit);
+    let bits = tongue::of(text)
+        .into_iter()
+        .map(tongue::bit)
+        .fold(small_words::ENGLISH, |bits, bit| bits | bit);
     move |word| small_words::kinds(word) & bits != 0
 }
 
@@ -107,8 +123,14 @@ mod tests {
     #[test]
     fn date_and_speaker_are_taken_off_the_body() {
         let whole = parts("[2023-05-08 13:56] Anna Kowalska: I was in Gdynia.");
-        assert_eq!((whole.day, whole.speaker, whole.body), (Some(738_648), "Anna Kowalska", "I was in Gdynia."));
-        assert_eq!((parts("Decision: use tabs").speaker, parts("Łukasz: tak").speaker), ("Decision", "Łukasz"));
+        assert_eq!(
+            (whole.day, whole.speaker, whole.body),
+            (Some(738_648), "Anna Kowalska", "I was in Gdynia.")
+        );
+        assert_eq!(
+            (parts("Decision: use tabs").speaker, parts("Łukasz: tak").speaker),
+            ("Decision", "Łukasz")
+        );
         for plain in ["no prefix: at all", "[soon] maybe", "See https://x.example: here", ""] {
             assert_eq!(parts(plain), Parts { day: None, speaker: "", body: plain });
         }
@@ -117,7 +139,9 @@ mod tests {
 
     #[test]
     fn content_words_are_all_words_where_every_one_is_a_stop_word() {
-        let words = |text: &'static str| content_words(text).into_iter().map(|word| &text[word]).collect::<Vec<_>>();
+        let words = |text: &'static str| {
+            content_words(text).into_iter().map(|word| &text[word]).collect::<Vec<_>>()
+        };
         assert_eq!(words("What is the user's e-mail in Łódź?"), ["user", "e", "mail", "Łódź"]);
         assert_eq!(words("Who are you?"), ["Who", "are", "you"]);
         assert_eq!(words("Wo hängt der Schlüssel für die Küche?"), ["hängt", "Schlüssel", "Küche"]);
@@ -129,7 +153,10 @@ mod tests {
     #[test]
     fn kinds_are_seen_in_the_body() {
         let all = kind("Yesterday my sister, Joan, went to Berlin. Right? ");
-        assert_eq!(all, Kind { first_person: true, time_word: true, inner_name: true, question: true });
+        assert_eq!(
+            all,
+            Kind { first_person: true, time_word: true, inner_name: true, question: true }
+        );
         assert_eq!(kind("The kettle is hot."), Kind::default());
         assert!(kind("Monday").time_word && !kind("Berlin").inner_name);
     }

@@ -13,13 +13,19 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Who asks so asks for what is to come: "before December" is before the next.
-static TO_COME: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(must|should|shall|will|ought|have to|has to|needs? to|what to|due)\b").expect("is a pattern"));
+static TO_COME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(must|should|shall|will|ought|have to|has to|needs? to|what to|due)\b")
+        .expect("is a pattern")
+});
 /// What stands before the first and between the two times of "from March until June".
-static FROM: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(&format!(r"\b(?:from|between)(?: (?:{}))* $", BETWEEN.join("|"))).expect("is a pattern"));
-static UNTIL: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(&format!(r"^,? (?:until|till|to|and|through)(?: (?:{}))* $", BETWEEN.join("|"))).expect("is a pattern"));
+static FROM: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!(r"\b(?:from|between)(?: (?:{}))* $", BETWEEN.join("|")))
+        .expect("is a pattern")
+});
+static UNTIL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!(r"^,? (?:until|till|to|and|through)(?: (?:{}))* $", BETWEEN.join("|")))
+        .expect("is a pattern")
+});
 
 /// The times that a question names.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,12 +61,20 @@ impl Times {
     /// Those that a question names which is asked on the day `today`.
     pub(crate) fn of(question: &str, today: i32) -> Self {
         let question = question.to_lowercase();
-        let dates = dates::named(&question).into_iter().map(|(place, date)| (place, Days::Named(date)));
-        let times = relative::named(&question, today).into_iter().map(|(place, days)| (place, Days::Known(days)));
-        let mut named: Vec<(Range<usize>, Time)> =
-            dates.chain(times).map(|(place, days)| (place.clone(), Time { days, side: Side::behind(&question[..place.start]) })).collect();
+        let dates =
+            dates::named(&question).into_iter().map(|(place, date)| (place, Days::Named(date)));
+        let times = relative::named(&question, today)
+            .into_iter()
+            .map(|(place, days)| (place, Days::Known(days)));
+        let mut named: Vec<(Range<usize>, Time)> = dates
+            .chain(times)
+            .map(|(place, days)| {
+                (place.clone(), Time { days, side: Side::behind(&question[..place.start]) })
+            })
+            .collect();
         named.sort_by_key(|(place, _)| place.start);
-        let between = if let [first, second] = &named[..] { between(&question, first, second) } else { None };
+        let between =
+            if let [first, second] = &named[..] { between(&question, first, second) } else { None };
         let named = match between {
             Some((first, second)) => vec![Meant::Between(first, second)],
             None => named.into_iter().map(|(_, time)| Meant::One(time)).collect(),
@@ -85,7 +99,12 @@ impl Times {
         }
         let known = days.iter().flatten().collect::<BTreeSet<_>>();
         let years: BTreeSet<i32> = known.into_iter().filter_map(|day| year(*day)).collect();
-        for span in self.named.iter().flat_map(|meant| self.spans(meant, &years)).chain(self.told.iter().copied()) {
+        for span in self
+            .named
+            .iter()
+            .flat_map(|meant| self.spans(meant, &years))
+            .chain(self.told.iter().copied())
+        {
             for (near, day) in nearness.iter_mut().zip(days) {
                 *near = near.max(day.map_or(0.0, |day| span.nearness(day)));
             }
@@ -94,7 +113,11 @@ impl Times {
     }
 
     fn spans(&self, meant: &Meant, years: &BTreeSet<i32>) -> Vec<Span> {
-        let one = |time: Time| self.days(time, years).into_iter().map(move |days| Span::new(days, time.side, self.today));
+        let one = |time: Time| {
+            self.days(time, years)
+                .into_iter()
+                .map(move |days| Span::new(days, time.side, self.today))
+        };
         match *meant {
             Meant::One(time) => one(time).collect(),
             Meant::Between(first, second) => match self.between(first, second, years) {
@@ -115,7 +138,10 @@ impl Times {
             return date.of_year(year).into_iter().collect();
         }
         if self.to_come && [Side::Before, Side::Until].contains(&time.side) {
-            return of_years(date, self.today, 0..=1).find(|(first, _)| *first >= self.today).into_iter().collect();
+            return of_years(date, self.today, 0..=1)
+                .find(|(first, _)| *first >= self.today)
+                .into_iter()
+                .collect();
         }
         let known: Vec<(i32, i32)> = years.iter().filter_map(|year| date.of_year(*year)).collect();
         if time.side == Side::At {
@@ -134,7 +160,9 @@ impl Times {
             _ => *self.days(second, years).first()?,
         };
         let begin = match first.days {
-            Days::Named(date) if date.year.is_none() => of_years(date, end.1, -1..=0).filter(|(first, _)| *first <= end.1).last()?,
+            Days::Named(date) if date.year.is_none() => {
+                of_years(date, end.1, -1..=0).filter(|(first, _)| *first <= end.1).last()?
+            }
             _ => first.days.known()?,
         };
         let days = (
@@ -156,9 +184,15 @@ impl Days {
 }
 
 /// The two ends of one span, if two times are that: "from March until June", "after March and before June".
-fn between(question: &str, (a, first): &(Range<usize>, Time), (b, second): &(Range<usize>, Time)) -> Option<(Time, Time)> {
+fn between(
+    question: &str,
+    (a, first): &(Range<usize>, Time),
+    (b, second): &(Range<usize>, Time),
+) -> Option<(Time, Time)> {
     let (first, second) = (*first, *second);
-    if FROM.is_match(&question[..a.start]) && question.get(a.end..b.start).is_some_and(|gap| UNTIL.is_match(gap)) {
+    if FROM.is_match(&question[..a.start])
+        && question.get(a.end..b.start).is_some_and(|gap| UNTIL.is_match(gap))
+    {
         return Some((Time { side: Side::Since, ..first }, Time { side: Side::Until, ..second }));
     }
     let begins = |time: Time| [Side::After, Side::Since].contains(&time.side);
@@ -171,7 +205,11 @@ fn between(question: &str, (a, first): &(Range<usize>, Time), (b, second): &(Ran
 }
 
 /// A date in the years around that of a day.
-fn of_years(date: Named, day: i32, around: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = (i32, i32)> {
+fn of_years(
+    date: Named,
+    day: i32,
+    around: std::ops::RangeInclusive<i32>,
+) -> impl Iterator<Item = (i32, i32)> {
     let year = year(day);
     around.filter_map(move |more| date.of_year(year?.checked_add(more)?))
 }
@@ -201,7 +239,10 @@ mod tests {
 
     #[test]
     fn nearness_is_whole_inside_and_fades_faster_before_than_after() {
-        assert_eq!(near("in May 2023", ["2023-05-01", "2023-05-31", "2023-04-28", "2023-06-10"]), [100, 100, 37, 37]);
+        assert_eq!(
+            near("in May 2023", ["2023-05-01", "2023-05-31", "2023-04-28", "2023-06-10"]),
+            [100, 100, 37, 37]
+        );
         assert!(Times::of("in May 2023", day(TODAY)).nearness(&[None])[0] <= 0.0, "an unknown day");
     }
 
@@ -209,20 +250,38 @@ mod tests {
     fn a_month_without_a_year_is_that_of_every_year_and_as_an_end_the_last() {
         assert_eq!(near("in december", ["2022-12-31", "2021-12-01"]), [100, 100]);
         assert_eq!(near("on 31 February 2023", ["2023-03-01"]), [0]);
-        assert_eq!(near("since March", ["2024-04-01", "2025-03-01", "2026-02-01", "2026-03-31"])[..3], [0; 3]);
-        assert_eq!(near("since June", ["2024-07-01", "2025-05-31", "2025-06-01", "2026-01-31"]), [0, 0, 100, 100]);
+        assert_eq!(
+            near("since March", ["2024-04-01", "2025-03-01", "2026-02-01", "2026-03-31"])[..3],
+            [0; 3]
+        );
+        assert_eq!(
+            near("since June", ["2024-07-01", "2025-05-31", "2025-06-01", "2026-01-31"]),
+            [0, 0, 100, 100]
+        );
         let before = near("before June", ["2024-06-01", "2025-05-27", "2025-06-01", "2026-01-31"]);
-        assert!((15..25).contains(&before[0]) && before[1] > 90 && before[2..] == [0; 2], "{before:?}");
+        assert!(
+            (15..25).contains(&before[0]) && before[1] > 90 && before[2..] == [0; 2],
+            "{before:?}"
+        );
     }
 
     #[test]
     fn a_deadline_without_a_year_is_the_next_one() {
-        for question in ["What must be finished before June?", "what will be ready until june", "what is due before june"] {
+        for question in [
+            "What must be finished before June?",
+            "what will be ready until june",
+            "what is due before june",
+        ] {
             let near = near(question, ["2025-05-30", "2026-05-13", "2026-06-15"]);
             assert!(near[0] < 1 && near[1..] == [100, 100], "{question}: {near:?}");
         }
         assert!(near("What was finished before June?", ["2025-05-30"])[0] > 90);
-        assert!(near("What must be finished before March?", ["2026-05-14", "2027-03-31"]).iter().all(|near| *near > 90), "of next year");
+        assert!(
+            near("What must be finished before March?", ["2026-05-14", "2027-03-31"])
+                .iter()
+                .all(|near| *near > 90),
+            "of next year"
+        );
     }
 
     #[test]
@@ -239,12 +298,29 @@ mod tests {
             "after August and before November",
         ] {
             let near = near(question, ["2025-08-01", "2025-09-01", "2025-10-31", "2026-01-15"]);
-            assert!(near[0] < 10 && near[1..3] == [100, 100] && near[3] < 10, "{question}: {near:?}");
+            assert!(
+                near[0] < 10 && near[1..3] == [100, 100] && near[3] < 10,
+                "{question}: {near:?}"
+            );
         }
-        assert_eq!(near("from november until february", ["2025-10-01", "2025-11-01", "2026-02-28"])[1..], [100, 100], "over the new year");
-        assert_eq!(near("from 2023 until 2024", ["2022-06-01", "2023-06-01", "2024-06-01", "2026-01-01"]), [0, 100, 100, 0]);
-        assert_eq!(near("between last Monday and yesterday", ["2026-05-11", "2026-05-12"]), [100, 100]);
-        assert_eq!(near("before May 2024 and after June 2025", ["2024-04-30", "2025-07-01", "2025-01-01"]), [100, 100, 0], "either");
+        assert_eq!(
+            near("from november until february", ["2025-10-01", "2025-11-01", "2026-02-28"])[1..],
+            [100, 100],
+            "over the new year"
+        );
+        assert_eq!(
+            near("from 2023 until 2024", ["2022-06-01", "2023-06-01", "2024-06-01", "2026-01-01"]),
+            [0, 100, 100, 0]
+        );
+        assert_eq!(
+            near("between last Monday and yesterday", ["2026-05-11", "2026-05-12"]),
+            [100, 100]
+        );
+        assert_eq!(
+            near("before May 2024 and after June 2025", ["2024-04-30", "2025-07-01", "2025-01-01"]),
+            [100, 100, 0],
+            "either"
+        );
         assert_eq!(near("in September and in October", ["2025-09-30", "2025-10-01"]), [100, 100]);
     }
 

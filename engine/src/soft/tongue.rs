@@ -19,7 +19,8 @@ pub(crate) enum Tongue {
 }
 
 /// Each of them.
-pub(crate) const ALL: [Tongue; 4] = [Tongue::German, Tongue::French, Tongue::Spanish, Tongue::Polish];
+pub(crate) const ALL: [Tongue; 4] =
+    [Tongue::German, Tongue::French, Tongue::Spanish, Tongue::Polish];
 
 impl Tongue {
     /// What stands before its stems in the index: the same letters mean something else in another language.
@@ -62,7 +63,8 @@ impl Tongue {
 /// The languages of a text, English aside: those that most of its small words and letters speak for. None for English, for a text
 /// that has nothing to tell by, and for any other language.
 pub(crate) fn of(text: &str) -> Vec<Tongue> {
-    let words: Vec<String> = words(text, Grams::Singles).into_iter().map(|word| lower(&text[word])).collect();
+    let words: Vec<String> =
+        words(text, Grams::Singles).into_iter().map(|word| lower(&text[word])).collect();
     of_words(words.iter().map(String::as_str))
 }
 
@@ -82,7 +84,11 @@ pub(crate) fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Tongue> 
         }
     }
     let most = others.iter().copied().max().unwrap_or(0);
-    if most <= english { Vec::new() } else { ALL.into_iter().zip(others).filter(|(_, count)| *count == most).map(|(t, _)| t).collect() }
+    if most <= english {
+        Vec::new()
+    } else {
+        ALL.into_iter().zip(others).filter(|(_, count)| *count == most).map(|(t, _)| t).collect()
+    }
 }
 
 /// The bit of a language in what [`kinds`] gives.

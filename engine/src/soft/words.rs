@@ -17,7 +17,9 @@ pub(crate) struct Word {
 
 /// The cosine that each distance stands for.
 static COSINES: LazyLock<[f64; DIMENSIONS + 1]> = LazyLock::new(|| {
-    std::array::from_fn(|distance| (std::f64::consts::FRAC_PI_2 * (1.0 - 2.0 * distance as f64 / DIMENSIONS as f64)).sin())
+    std::array::from_fn(|distance| {
+        (std::f64::consts::FRAC_PI_2 * (1.0 - 2.0 * distance as f64 / DIMENSIONS as f64)).sin()
+    })
 });
 
 /// The codes of some words, eight side by side as the kernel reads them.
@@ -41,7 +43,11 @@ pub(crate) fn matches(asked: &[Eight], of_memory: &[Code], into: &mut [f64]) {
     for (eight, into) in asked.iter().zip(into.chunks_mut(8)) {
         let nearest = kernels::nearest(eight, into.len(), of_memory);
         for (best, distance) in into.iter_mut().zip(nearest) {
-            *best = usize::try_from(distance).ok().and_then(|distance| COSINES.get(distance)).copied().unwrap_or(0.0);
+            *best = usize::try_from(distance)
+                .ok()
+                .and_then(|distance| COSINES.get(distance))
+                .copied()
+                .unwrap_or(0.0);
         }
     }
 }
@@ -55,7 +61,11 @@ pub(crate) fn weights(having: &[usize], all: usize) -> Vec<f64> {
     };
     let weights: Vec<f64> = having.iter().map(weight).collect();
     let sum: f64 = weights.iter().sum();
-    if sum > 0.0 { weights.iter().map(|weight| weight / sum).collect() } else { vec![1.0 / having.len().max(1) as f64; having.len()] }
+    if sum > 0.0 {
+        weights.iter().map(|weight| weight / sum).collect()
+    } else {
+        vec![1.0 / having.len().max(1) as f64; having.len()]
+    }
 }
 
 #[cfg(test)]
@@ -64,7 +74,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn code(seed: u64) -> Code {
-        let bit = |i: u64| (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(i.wrapping_mul(0xbf58_476d_1ce4_e5b9)) >> 33) & 1;
+        let bit = |i: u64| {
+            (seed
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .wrapping_add(i.wrapping_mul(0xbf58_476d_1ce4_e5b9))
+                >> 33)
+                & 1
+        };
         Code::of(&(0..384).map(|i| if bit(i) == 1 { 1.0 } else { -1.0 }).collect::<Vec<f32>>())
     }
 
@@ -86,7 +102,10 @@ mod tests {
         assert!(weights[0] > weights[1] && weights[1] > 0.0 && weights[2].abs() < 1e-12);
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let small = super::weights(&[1, 2], 2);
-        assert!(small.iter().all(|weight| (weight - 0.5).abs() < 1e-12), "a store too small to tell words apart");
+        assert!(
+            small.iter().all(|weight| (weight - 0.5).abs() < 1e-12),
+            "a store too small to tell words apart"
+        );
     }
 
     proptest! {

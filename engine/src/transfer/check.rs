@@ -74,7 +74,9 @@ pub(super) fn at_line(line: usize, failure: Failure) -> Failure {
         None => failure.message,
     };
     let hint = "Nothing was imported; mend the line, or leave such lines out with --skip-bad";
-    Failure { message, ..Failure::new(failure.code, String::new()) }.at(format!("line {line}")).hint(hint)
+    Failure { message, ..Failure::new(failure.code, String::new()) }
+        .at(format!("line {line}"))
+        .hint(hint)
 }
 
 /// Looks through a file.
@@ -85,7 +87,12 @@ pub(super) fn look(conn: &Connection, file: impl BufRead, skip_bad: bool) -> Res
     let mut lines = Lines::new(file);
     let header = header(lines.next()?)?;
     let mut look = Look {
-        plan: Plan { model: header.vectors, bad: BTreeMap::new(), gone: HashSet::new(), lines: HashMap::new() },
+        plan: Plan {
+            model: header.vectors,
+            bad: BTreeMap::new(),
+            gone: HashSet::new(),
+            lines: HashMap::new(),
+        },
         relations: HashSet::new(),
         ended: false,
         last: 1,
@@ -99,7 +106,8 @@ pub(super) fn look(conn: &Connection, file: impl BufRead, skip_bad: bool) -> Res
         look.count += 1;
     }
     if !look.ended {
-        let failure = Failure::new(Code::Invalid, "is the last line, and no end line: the file was cut off");
+        let failure =
+            Failure::new(Code::Invalid, "is the last line, and no end line: the file was cut off");
         look.plan.bad.entry(look.last).or_insert(failure);
     }
     // What a bad line would have held is missed by others: only the first fault tells what to mend.
@@ -119,20 +127,31 @@ impl Plan {
 
 fn header(first: Option<Line<'_>>) -> Result<Header> {
     let hint = "Give a file that loci export has written";
-    let refuse = |message: String| Err(Failure::new(Code::Invalid, message).at("line 1").hint(hint).into());
-    let Some((_, line)) = first else { return Err(Failure::new(Code::Invalid, "the file is empty").hint(hint).into()) };
+    let refuse =
+        |message: String| Err(Failure::new(Code::Invalid, message).at("line 1").hint(hint).into());
+    let Some((_, line)) = first else {
+        return Err(Failure::new(Code::Invalid, "the file is empty").hint(hint).into());
+    };
     let line = line.map_err(|failure| at_line(1, failure))?;
     if line.starts_with(&[0x1f, 0x8b]) {
         let failure = Failure::new(Code::Invalid, "is compressed").at("line 1");
         return Err(failure.hint("Unpack it first: gunzip -c FILE | loci import -").into());
     }
-    let Ok(object) = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line) else {
+    let Ok(object) = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line)
+    else {
         return refuse("is no JSON object, so this is no export".to_owned());
     };
-    match (object.get("loci").and_then(serde_json::Value::as_str), object.get("version").and_then(serde_json::Value::as_u64)) {
+    match (
+        object.get("loci").and_then(serde_json::Value::as_str),
+        object.get("version").and_then(serde_json::Value::as_u64),
+    ) {
         (Some("export"), Some(version)) if version == u64::from(VERSION) => {}
         (Some("export"), Some(version)) => {
-            let failure = Failure::new(Code::Invalid, format!("says version {version}; this loci reads version {VERSION}")).at("line 1");
+            let failure = Failure::new(
+                Code::Invalid,
+                format!("says version {version}; this loci reads version {VERSION}"),
+            )
+            .at("line 1");
             return Err(failure.hint("Update loci").into());
         }
         _ => return refuse("is not the header of an export".to_owned()),
@@ -174,11 +193,21 @@ impl Look {
             Record::Log(log) => {
                 past("at", log.at)?;
                 if !OPERATIONS.contains(&log.operation.as_str()) {
-                    return Err(Failure::invalid("operation", format!("must be one of {}", OPERATIONS.join(", "))));
+                    return Err(Failure::invalid(
+                        "operation",
+                        format!("must be one of {}", OPERATIONS.join(", ")),
+                    ));
                 }
                 log.memory.parse::<MemoryId>().map_err(|why| Failure::invalid("memory", why))?;
-                let readable = log.details.as_deref().is_none_or(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok());
-                if readable { Ok(()) } else { Err(Failure::invalid("details", "must be JSON in a text")) }
+                let readable = log
+                    .details
+                    .as_deref()
+                    .is_none_or(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok());
+                if readable {
+                    Ok(())
+                } else {
+                    Err(Failure::invalid("details", "must be JSON in a text"))
+                }
             }
             Record::Tombstone(tombstone) => {
                 self.plan.gone.insert(super::check::number(&tombstone.id));
@@ -186,9 +215,14 @@ impl Look {
             }
             Record::Group(group) => {
                 past("created_at", group.created_at)?;
-                std::iter::once(&group.id).chain([&group.name]).chain(&group.aliases).try_for_each(|name| name_of_group(name))
+                std::iter::once(&group.id)
+                    .chain([&group.name])
+                    .chain(&group.aliases)
+                    .try_for_each(|name| name_of_group(name))
             }
-            Record::Cluster(cluster) if !["compact", "promote"].contains(&cluster.purpose.as_str()) => {
+            Record::Cluster(cluster)
+                if !["compact", "promote"].contains(&cluster.purpose.as_str()) =>
+            {
                 Err(Failure::invalid("for", "must be compact or promote"))
             }
             Record::Cluster(cluster) => past("made_at", cluster.made_at),
@@ -198,7 +232,10 @@ impl Look {
                 if end.lines == self.count {
                     Ok(())
                 } else {
-                    Err(Failure::invalid("lines", format!("says {}, but {} are before it", end.lines, self.count)))
+                    Err(Failure::invalid(
+                        "lines",
+                        format!("says {}, but {} are before it", end.lines, self.count),
+                    ))
                 }
             }
         }
@@ -225,10 +262,18 @@ impl Look {
                     && !self.plan.gone.contains(&by)
                     && !is_known(conn, by)?
                 {
-                    found.push((*id, Failure::invalid("superseded_by", "names a memory that is neither in the file nor in the store")));
+                    found.push((
+                        *id,
+                        Failure::invalid(
+                            "superseded_by",
+                            "names a memory that is neither in the file nor in the store",
+                        ),
+                    ));
                 }
             }
-            found.extend(self.circles().into_iter().map(|id| (id, Failure::invalid("superseded_by", "leads back to the memory itself"))));
+            found.extend(self.circles().into_iter().map(|id| {
+                (id, Failure::invalid("superseded_by", "leads back to the memory itself"))
+            }));
             if found.is_empty() {
                 return Ok(());
             }
@@ -271,7 +316,10 @@ pub(super) fn parse(line: &mut [u8]) -> Result<Record, Failure> {
         let what = if error.is_eof() { "ends too early" } else { "cannot be read" };
         // The place inside the line is kept, the line's own number would be 1.
         let said = error.to_string();
-        Failure::new(Code::Invalid, format!("{what}: {}", said.split(" at line ").next().unwrap_or(&said)))
+        Failure::new(
+            Code::Invalid,
+            format!("{what}: {}", said.split(" at line ").next().unwrap_or(&said)),
+        )
     })
 }
 
@@ -321,7 +369,9 @@ fn fields(memory: &MemoryLine) -> Result<(), Failure> {
         return Err(Failure::invalid("access_count", "must be a whole number, 0 or more"));
     }
     match (memory.scope, &memory.group) {
-        (Scope::Group, None) => Err(Failure::invalid("group", "is missing, which a memory of scope group needs")),
+        (Scope::Group, None) => {
+            Err(Failure::invalid("group", "is missing, which a memory of scope group needs"))
+        }
         (_, Some(group)) => name_of_group(group),
         _ => Ok(()),
     }
@@ -336,5 +386,9 @@ fn name_of_group(name: &str) -> Result<(), Failure> {
 }
 
 fn past(field: &str, at: i64) -> Result<(), Failure> {
-    if (0..FUTURE).contains(&at) { Ok(()) } else { Err(Failure::invalid(field, "must be a moment from 1970 to 2099, in milliseconds")) }
+    if (0..FUTURE).contains(&at) {
+        Ok(())
+    } else {
+        Err(Failure::invalid(field, "must be a moment from 1970 to 2099, in milliseconds"))
+    }
 }

@@ -5,7 +5,9 @@ use super::record::Header;
 use crate::error::Result;
 use loci_proto::error::{Code, Failure};
 use loci_proto::transfer::LINE_BYTES;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Value};
 use std::cell::Cell;
 use std::fmt;
@@ -57,9 +59,12 @@ fn walk(document: &mut impl Read, pass: Pass<'_>) -> Result<()> {
         inner.consume(MARK.len());
     }
     let bounded = matches!(pass, Pass::Records(_));
-    let mut reader = serde_json::Deserializer::from_reader(Counted { inner, since: Rc::clone(&since), bounded });
+    let mut reader =
+        serde_json::Deserializer::from_reader(Counted { inner, since: Rc::clone(&since), bounded });
     let read = Walk { pass, since }.deserialize(&mut reader).and_then(|()| reader.end());
-    Ok(read.map_err(|error| Failure::new(Code::Invalid, format!("the document cannot be read: {error}")))?)
+    Ok(read.map_err(|error| {
+        Failure::new(Code::Invalid, format!("the document cannot be read: {error}"))
+    })?)
 }
 
 /// Stops a record that has no end before it fills the memory.
@@ -104,7 +109,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
         while let Some(name) = fields.next_key::<String>()? {
             match &mut self.pass {
                 Pass::Records(lines) if name == "records" => {
-                    fields.next_value_seed(Records { lines: &mut **lines, since: Rc::clone(&self.since) })?;
+                    fields.next_value_seed(Records {
+                        lines: &mut **lines,
+                        since: Rc::clone(&self.since),
+                    })?;
                     seen = true;
                 }
                 Pass::Header(header) if name != "records" => {

@@ -81,7 +81,10 @@ impl Out<'_> {
 
     fn line(&mut self, text: &str) -> Result<()> {
         self.lines += 1;
-        self.sink.write_all(text.as_bytes()).and_then(|()| self.sink.write_all(b"\n")).map_err(unwritten)
+        self.sink
+            .write_all(text.as_bytes())
+            .and_then(|()| self.sink.write_all(b"\n"))
+            .map_err(unwritten)
     }
 }
 

@@ -22,11 +22,14 @@ fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
         }
     }
     imported(&mut there, &exported(&here, false));
-    let summary = |house: &House| house.recall("a", json!({"query": "relay", "max_results": 1}), None).reply.results.remove(0);
+    let summary = |house: &House| {
+        house.recall("a", json!({"query": "relay", "max_results": 1}), None).reply.results.remove(0)
+    };
     let made = summary(&here);
     assert!(made.content.as_ref().is_some_and(|text| text.contains(&texts(3))), "{made:?}");
     let gone = here.recall("a", json!({"query": texts(3), "max_results": 20}), None).reply.results;
-    let gone = gone.into_iter().find(|result| result.content == Some(texts(3))).expect("is found").id;
+    let gone =
+        gone.into_iter().find(|result| result.content == Some(texts(3))).expect("is found").id;
     here.forget("a", json!({"memory_id": gone, "hard_delete": true})).expect("is removed");
     there.now = there.now.plus(crate::time::DAY);
     let later = there.call("a", None);
@@ -42,12 +45,24 @@ fn memories_that_name_each_other_as_sources_can_be_removed() {
     let mut house = House::new();
     let metadata = json!({"summary": true, "method": "agent"});
     let ids: Vec<MemoryId> = ["One of two", "The other"]
-        .map(|text| house.store("a", json!({"content": text, "type": "episodic", "metadata": metadata}), None).id)
+        .map(|text| {
+            house
+                .store(
+                    "a",
+                    json!({"content": text, "type": "episodic", "metadata": metadata}),
+                    None,
+                )
+                .id
+        })
         .into();
-    let mut lines: Vec<Value> = exported(&house, false).lines().map(|line| serde_json::from_str(line).expect("is JSON")).collect();
+    let mut lines: Vec<Value> = exported(&house, false)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("is JSON"))
+        .collect();
     let after = lines.iter().rposition(|line| line["kind"] == "memory").expect("has memories") + 1;
     for (memory, source) in [(0, 1), (1, 0)] {
-        lines.insert(after, json!({"kind": "source", "memory": ids[memory], "source": ids[source]}));
+        lines
+            .insert(after, json!({"kind": "source", "memory": ids[memory], "source": ids[source]}));
     }
     let count = lines.len() - 1;
     lines[count]["lines"] = json!(count);
@@ -64,10 +79,16 @@ fn a_tombstone_of_another_store_removes_nothing_here_and_keeps_away_what_is_not_
     let mut copy = House::new();
     imported(&mut copy, &full);
     let anna = listed(&house)[2].1.clone();
-    house.writer.forget(&house.call("shop", None), &parse(json!({"memory_id": anna, "hard_delete": true}))).expect("is removed");
+    house
+        .writer
+        .forget(&house.call("shop", None), &parse(json!({"memory_id": anna, "hard_delete": true})))
+        .expect("is removed");
     let without = exported(&house, false);
     let reply = imported(&mut copy, &without);
-    assert!(reply.notes[0].contains("1 memories were removed for good where the file was made"), "{reply:?}");
+    assert!(
+        reply.notes[0].contains("1 memories were removed for good where the file was made"),
+        "{reply:?}"
+    );
     assert_eq!(listed(&copy).len(), 3);
     let mut fresh = House::new();
     imported(&mut fresh, &without);

@@ -23,7 +23,12 @@ impl Writer {
     ///
     /// # Errors
     /// `invalid`, naming the line; nothing is imported then. `Database`.
-    pub fn import(&mut self, call: &Call, request: &ImportRequest, file: &mut (impl Read + Seek)) -> Result<ImportReply> {
+    pub fn import(
+        &mut self,
+        call: &Call,
+        request: &ImportRequest,
+        file: &mut (impl Read + Seek),
+    ) -> Result<ImportReply> {
         let work = |change: &mut Change<'_>| {
             connection::in_any_order(change.conn)?;
             let plan = check::look(change.conn, buffered(&mut *file), request.skip_bad)?;
@@ -90,7 +95,12 @@ pub(super) struct Arriving {
 }
 
 impl<'a, 'b> Work<'a, 'b> {
-    fn new(change: &'a mut Change<'b>, mut plan: Plan, before: incoming::Held, skip_bad: bool) -> Result<Self> {
+    fn new(
+        change: &'a mut Change<'b>,
+        mut plan: Plan,
+        before: incoming::Held,
+        skip_bad: bool,
+    ) -> Result<Self> {
         let bad = std::mem::take(&mut plan.bad);
         Ok(Self {
             insert: incoming::Insert::new(change.conn)?,
@@ -126,7 +136,9 @@ impl<'a, 'b> Work<'a, 'b> {
             let record = line.and_then(check::parse).map_err(Error::from);
             match record.and_then(|record| self.record(record)) {
                 Ok(()) => {}
-                Err(Error::Refused(failure)) if self.skip_bad => drop(self.bad.insert(number, failure)),
+                Err(Error::Refused(failure)) if self.skip_bad => {
+                    drop(self.bad.insert(number, failure))
+                }
                 Err(Error::Refused(failure)) => return Err(at_line(number, failure).into()),
                 Err(error) => return Err(error),
             }
@@ -178,10 +190,17 @@ impl<'a, 'b> Work<'a, 'b> {
         refused.truncate(NAMED);
         reply.refused_ids = refused;
         reply.skipped = self.bad.len();
-        let told = self.bad.into_iter().take(NAMED).map(|(line, failure)| Skipped { line, reason: reason(&failure) });
+        let told = self
+            .bad
+            .into_iter()
+            .take(NAMED)
+            .map(|(line, failure)| Skipped { line, reason: reason(&failure) });
         reply.skipped_lines = told.collect();
         if self.flawed > 0 {
-            reply.notes.push(format!("{} memories came with vectors that this loci cannot use; they are made anew", self.flawed));
+            reply.notes.push(format!(
+                "{} memories came with vectors that this loci cannot use; they are made anew",
+                self.flawed
+            ));
         }
         if self.spared > 0 {
             reply.notes.push(format!(

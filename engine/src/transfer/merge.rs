@@ -8,7 +8,9 @@ use super::record::MemoryLine;
 /// What is known of a memory from both accounts.
 pub(super) fn merged(local: &MemoryLine, other: &MemoryLine) -> MemoryLine {
     let says = later(local, other, |m| (m.updated_at, m.content.clone(), details(m)));
-    let stands = later(local, other, |m| (m.status_at, rank(&m.status), m.superseded_by.clone(), m.forgotten_reason.clone()));
+    let stands = later(local, other, |m| {
+        (m.status_at, rank(&m.status), m.superseded_by.clone(), m.forgotten_reason.clone())
+    });
     let sure = later(local, other, |m| (m.confidence_at, m.confidence.get().to_bits()));
     MemoryLine {
         status: stands.status.clone(),
@@ -25,13 +27,24 @@ pub(super) fn merged(local: &MemoryLine, other: &MemoryLine) -> MemoryLine {
     }
 }
 
-fn later<'a, K: PartialOrd>(local: &'a MemoryLine, other: &'a MemoryLine, key: impl Fn(&MemoryLine) -> K) -> &'a MemoryLine {
+fn later<'a, K: PartialOrd>(
+    local: &'a MemoryLine,
+    other: &'a MemoryLine,
+    key: impl Fn(&MemoryLine) -> K,
+) -> &'a MemoryLine {
     if key(other) > key(local) { other } else { local }
 }
 
 /// Everything else that a change of a memory may change, as text, so that there is an order even where the moments are equal.
 fn details(memory: &MemoryLine) -> String {
-    let said = (memory.kind, memory.scope, &memory.group, memory.pinned, memory.expires_at, &memory.metadata);
+    let said = (
+        memory.kind,
+        memory.scope,
+        &memory.group,
+        memory.pinned,
+        memory.expires_at,
+        &memory.metadata,
+    );
     serde_json::to_string(&said).unwrap_or_default()
 }
 

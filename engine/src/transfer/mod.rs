@@ -22,5 +22,6 @@ mod tests;
 
 pub use document::{is_document, unfold};
 pub(crate) use record::{
-    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine,
+    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine,
+    TombstoneLine, VariantLine, VectorLine,
 };

@@ -3,7 +3,10 @@
 use super::check::number;
 use super::import::{Arriving, Work};
 use super::merge::merged;
-use super::record::{GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine, VectorLine};
+use super::record::{
+    GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine,
+    VectorLine,
+};
 use crate::db::log::Operation;
 use crate::db::rows::Row;
 use crate::db::{incoming, relations, tombstones, transfer, vectors};
@@ -65,7 +68,9 @@ impl Work<'_, '_> {
             return Ok(known.clone());
         }
         let known = incoming::group(self.change.conn, group)?;
-        let known = known.ok_or_else(|| Failure::invalid("group", format!("names no group of an earlier line: {group}")))?;
+        let known = known.ok_or_else(|| {
+            Failure::invalid("group", format!("names no group of an earlier line: {group}"))
+        })?;
         self.groups.insert(group.to_owned(), known.clone());
         Ok(known)
     }
@@ -99,7 +104,12 @@ impl Work<'_, '_> {
         if maintain::may_quote(&line.metadata) {
             self.quoting.push(seq);
         }
-        self.change.log_with(&mut self.insert.told, Operation::Import, &line.id, &json!({ how: true }))
+        self.change.log_with(
+            &mut self.insert.told,
+            Operation::Import,
+            &line.id,
+            &json!({ how: true }),
+        )
     }
 
     pub(super) fn variant(&mut self, line: &VariantLine) -> Result<()> {
@@ -112,7 +122,9 @@ impl Work<'_, '_> {
     }
 
     pub(super) fn source(&mut self, line: &SourceLine) -> Result<()> {
-        let (Some((memory, _)), Some((source, _))) = (self.find("memory", &line.memory)?, self.find("source", &line.source)?) else {
+        let (Some((memory, _)), Some((source, _))) =
+            (self.find("memory", &line.memory)?, self.find("source", &line.source)?)
+        else {
             return Ok(());
         };
         if memory == source {
@@ -129,11 +141,15 @@ impl Work<'_, '_> {
     pub(super) fn vector(&mut self, line: &VectorLine) -> Result<()> {
         let same_model = self.plan.model.as_ref() == Some(&self.change.shared.settings().model);
         let found = self.find("memory", &line.memory)?;
-        let Some((seq, _)) = found.filter(|(seq, _)| same_model && !self.reworded.contains(seq)) else { return Ok(()) };
+        let Some((seq, _)) = found.filter(|(seq, _)| same_model && !self.reworded.contains(seq))
+        else {
+            return Ok(());
+        };
         if self.arriving.as_ref().is_some_and(|arriving| arriving.seq != seq) {
             self.keep_pieces()?;
         }
-        let Arriving { pieces, words, .. } = self.arriving.get_or_insert_with(|| Arriving { seq, pieces: Vec::new(), words: None });
+        let Arriving { pieces, words, .. } =
+            self.arriving.get_or_insert_with(|| Arriving { seq, pieces: Vec::new(), words: None });
         let in_turn = usize::try_from(line.piece) == Ok(pieces.len());
         pieces.push(unpacked(&line.numbers).filter(|_| in_turn));
         if let Some(codes) = &line.codes {
@@ -147,7 +163,11 @@ impl Work<'_, '_> {
         let Some(Arriving { seq, pieces, words }) = self.arriving.take() else { return Ok(()) };
         let model = self.change.shared.settings().model.clone();
         // What this file has added has vectors only if they came before.
-        let has = if self.is_added(seq) { self.understood.contains(&seq) } else { vectors::has(self.change.conn, seq, &model)? };
+        let has = if self.is_added(seq) {
+            self.understood.contains(&seq)
+        } else {
+            vectors::has(self.change.conn, seq, &model)?
+        };
         if has {
             return Ok(());
         }
@@ -213,13 +233,17 @@ impl Work<'_, '_> {
     fn entity(&self, field: &str, id: &MemoryId) -> Result<bool> {
         match self.find(field, id)? {
             Some((_, MemoryType::Entity)) => Ok(true),
-            Some((_, kind)) => Err(Failure::invalid(field, format!("names a memory that is no entity but {kind}")).into()),
+            Some((_, kind)) => {
+                Err(Failure::invalid(field, format!("names a memory that is no entity but {kind}"))
+                    .into())
+            }
             None => Ok(false),
         }
     }
 
     pub(super) fn log(&mut self, mut line: LogLine) -> Result<()> {
-        let removed = line.memory.parse().is_ok_and(|id: MemoryId| self.is_gone(&id).unwrap_or(true));
+        let removed =
+            line.memory.parse().is_ok_and(|id: MemoryId| self.is_gone(&id).unwrap_or(true));
         if removed && line.operation != "delete" {
             // What was said of it went with it.
             line.details = None;
@@ -247,7 +271,8 @@ impl Work<'_, '_> {
 
     /// True for a memory that was removed for good, here or where the file was made.
     pub(super) fn is_gone(&self, id: &MemoryId) -> Result<bool> {
-        Ok(self.plan.gone.contains(&number(id)) || self.before.tombstones && tombstones::has(self.change.conn, id)?)
+        Ok(self.plan.gone.contains(&number(id))
+            || self.before.tombstones && tombstones::has(self.change.conn, id)?)
     }
 
     /// A memory that a line refers to; none where it was left out because it was removed for good.
@@ -259,9 +284,11 @@ impl Work<'_, '_> {
         match held {
             Some(found) => Ok(Some(found)),
             None if self.is_gone(id)? => Ok(None),
-            None => {
-                Err(Failure::invalid(field, format!("names a memory that is neither in an earlier line nor in the store: {id}")).into())
-            }
+            None => Err(Failure::invalid(
+                field,
+                format!("names a memory that is neither in an earlier line nor in the store: {id}"),
+            )
+            .into()),
         }
     }
 }
@@ -270,7 +297,8 @@ impl Work<'_, '_> {
 fn unpacked_codes(bytes: &Packed) -> Option<Vec<Code>> {
     let bytes = bytes.0.as_ref()?;
     let (codes, rest) = bytes.as_chunks::<CODE_BYTES>();
-    (rest.is_empty() && codes.len() <= CODED_WORDS).then(|| codes.iter().map(Code::from_bytes).collect())
+    (rest.is_empty() && codes.len() <= CODED_WORDS)
+        .then(|| codes.iter().map(Code::from_bytes).collect())
 }
 
 fn unpacked(bytes: &Packed) -> Option<Embedding> {

@@ -9,15 +9,23 @@ use serde_json::{Value, json};
 #[test]
 fn what_the_model_has_read_comes_along() {
     let mut house = House::new();
-    let read = Coded { pieces: vec![axis(1)], words: Some(vec![Code::of(axis(2).as_slice()), Code::of(axis(3).as_slice())]) };
+    let read = Coded {
+        pieces: vec![axis(1)],
+        words: Some(vec![Code::of(axis(2).as_slice()), Code::of(axis(3).as_slice())]),
+    };
     house.store_coded("shop", json!({"content": "The oven ticks", "type": "semantic"}), &read);
     let file = exported(&house, true);
     let mut other = House::new();
     imported(&mut other, &file);
-    assert_eq!((other.reader.without_vector(9).expect("lists"), exported(&other, true)), (Vec::new(), file.clone()));
+    assert_eq!(
+        (other.reader.without_vector(9).expect("lists"), exported(&other, true)),
+        (Vec::new(), file.clone())
+    );
     assert_eq!(vectors::coded(&other.reader.conn, 1, "test").expect("reads"), read);
     // Codes that are cut short are read anew, and the vector stays.
-    let codes: Value = serde_json::from_str(file.lines().find(|line| line.contains("codes")).expect("has codes")).expect("is JSON");
+    let codes: Value =
+        serde_json::from_str(file.lines().find(|line| line.contains("codes")).expect("has codes"))
+            .expect("is JSON");
     let codes = codes["codes"].as_str().expect("is text");
     let mut third = House::new();
     assert_eq!(imported(&mut third, &file.replace(codes, &codes[4..])).vectors, 1);
@@ -27,7 +35,9 @@ fn what_the_model_has_read_comes_along() {
 #[test]
 fn the_vector_of_another_wording_is_not_taken() {
     let mut house = House::new();
-    let id = house.store("shop", json!({"content": "Opens at nine", "type": "semantic"}), Some(&axis(1))).id;
+    let id = house
+        .store("shop", json!({"content": "Opens at nine", "type": "semantic"}), Some(&axis(1)))
+        .id;
     let (plain, file) = (exported(&house, false), exported(&house, true));
     let mut other = House::new();
     imported(&mut other, &plain);
@@ -41,17 +51,23 @@ fn the_vector_of_another_wording_is_not_taken() {
 #[test]
 fn a_vector_that_cannot_be_read_names_its_line_or_is_left_out() {
     let file = exported(&small(), true);
-    let at = file.lines().position(|line| line.contains("\"kind\":\"vector\"")).expect("has vectors") + 1;
+    let at =
+        file.lines().position(|line| line.contains("\"kind\":\"vector\"")).expect("has vectors")
+            + 1;
     let bad = file.replacen("\"piece\":0", "\"piece\":\"none\"", 1);
     let mut house = House::new();
     let said = import(&mut house, &bad, false).expect_err("is refused");
     assert!(
-        said.contains(&format!("line {at} cannot be read: invalid type: string \"none\"")) && said.contains("Nothing was imported"),
+        said.contains(&format!("line {at} cannot be read: invalid type: string \"none\""))
+            && said.contains("Nothing was imported"),
         "{said}"
     );
     assert_eq!(crate::db::memories::count(&house.writer.conn).expect("counts"), 0, "nothing was");
     let reply = import(&mut house, &bad, true).expect("is imported");
-    assert_eq!((reply.added, reply.vectors, reply.skipped, reply.skipped_lines[0].line), (3, 1, 1, at));
+    assert_eq!(
+        (reply.added, reply.vectors, reply.skipped, reply.skipped_lines[0].line),
+        (3, 1, 1, at)
+    );
 }
 
 #[test]
@@ -59,7 +75,9 @@ fn the_keyword_index_follows_an_import_and_what_comes_after_it() {
     let mut house = small();
     let whole = |house: &House| crate::db::examine::words(&house.writer.conn).expect("is in step");
     whole(&house);
-    let newer = exported(&house, false).replace("\"updated_at\":17", "\"updated_at\":19").replace("The", "That");
+    let newer = exported(&house, false)
+        .replace("\"updated_at\":17", "\"updated_at\":19")
+        .replace("The", "That");
     assert!(imported(&mut house, &newer).changed > 0);
     whole(&house);
     import(&mut house, &newer.replace("\"end\"", "\"and\""), false).expect_err("is refused");

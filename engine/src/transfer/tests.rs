@@ -14,13 +14,19 @@ use std::io::Cursor;
 
 pub(super) fn exported(house: &House, vectors: bool) -> String {
     let mut out = Vec::new();
-    house.reader.export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut out).expect("is exported");
+    house
+        .reader
+        .export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut out)
+        .expect("is exported");
     String::from_utf8(out).expect("is text")
 }
 
 pub(super) fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<ImportReply, String> {
     let call = house.call("importer", None);
-    house.writer.import(&call, &ImportRequest { skip_bad }, &mut Cursor::new(text.as_bytes())).map_err(|error| error.to_string())
+    house
+        .writer
+        .import(&call, &ImportRequest { skip_bad }, &mut Cursor::new(text.as_bytes()))
+        .map_err(|error| error.to_string())
 }
 
 pub(super) fn imported(house: &mut House, text: &str) -> ImportReply {
@@ -73,20 +79,27 @@ const KINDS: [&str; 4] = ["episodic", "semantic", "procedural", "entity"];
 
 #[expect(clippy::too_many_lines, reason = "one arm for each thing that can happen")]
 fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, step: &Step) {
-    let pick = |ids: &Vec<(String, MemoryId)>, which: usize| ids.get(which % ids.len().max(1)).cloned();
+    let pick =
+        |ids: &Vec<(String, MemoryId)>, which: usize| ids.get(which % ids.len().max(1)).cloned();
     // What the engine refuses (an end that is no entity, a memory that is gone) is no part of the test.
     match step {
         Step::Store { kind, group, vector, confidence, metadata } => {
             let group = format!("project {group}");
             let kind = KINDS[usize::from(*kind)];
             let details = match (kind, metadata) {
-                ("entity", _) => json!({"name": format!("Thing {number}"), "properties": {"b": 0.1 + confidence, "a": [1, null]}}),
+                ("entity", _) => {
+                    json!({"name": format!("Thing {number}"), "properties": {"b": 0.1 + confidence, "a": [1, null]}})
+                }
                 (_, true) => json!({"z": confidence / 3.0, "a": {"y": "ü\u{1}", "x": []}}),
                 _ => json!({}),
             };
             let text = format!("Text {number} of Thing {} \u{7f}\u{2028} \"quoted\"\n", number / 2);
             let asked = json!({"content": text, "type": kind, "confidence": confidence, "metadata": details});
-            let reply = house.store(&group, asked, vector.map(|v| leaning(usize::from(v), 300, 0.3)).as_ref());
+            let reply = house.store(
+                &group,
+                asked,
+                vector.map(|v| leaning(usize::from(v), 300, 0.3)).as_ref(),
+            );
             ids.push((group, reply.id));
         }
         Step::Again(which) => {
@@ -94,7 +107,11 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
                 && let Ok(Some(memory)) = memories::by_id(&house.reader.conn, &id)
             {
                 let again = memory.content.to_uppercase();
-                let _ = house.try_store(&group, json!({"content": again, "type": memory.kind.as_str()}), None);
+                let _ = house.try_store(
+                    &group,
+                    json!({"content": again, "type": memory.kind.as_str()}),
+                    None,
+                );
             }
         }
         Step::Supersede(which) => {
@@ -108,17 +125,30 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
         Step::Forget { which, hard } => {
             if let Some((group, id)) = pick(ids, *which) {
                 let call = house.call(&group, None);
-                let _ = house.writer.forget(&call, &parse(json!({"memory_id": id, "reason": "why not", "hard_delete": hard})));
+                let _ = house.writer.forget(
+                    &call,
+                    &parse(json!({"memory_id": id, "reason": "why not", "hard_delete": hard})),
+                );
             }
         }
         Step::Compact { which, into } => {
-            let (Some((_, one)), Some((group, summary))) = (pick(ids, *which), pick(ids, *into)) else { return };
+            let (Some((_, one)), Some((group, summary))) = (pick(ids, *which), pick(ids, *into))
+            else {
+                return;
+            };
             let call = house.call(&group, None);
             let made = house.writer.once(&call, |change| {
                 let found = |id| memories::by_id(change.conn, id);
-                let (Some(one), Some(summary)) = (found(&one)?, found(&summary)?) else { return Ok(()) };
+                let (Some(one), Some(summary)) = (found(&one)?, found(&summary)?) else {
+                    return Ok(());
+                };
                 if one.seq < summary.seq && one.status == Status::Active {
-                    memories::set_status(change.conn, one.seq, Standing::compacted(&summary.id), change.call.now)?;
+                    memories::set_status(
+                        change.conn,
+                        one.seq,
+                        Standing::compacted(&summary.id),
+                        change.call.now,
+                    )?;
                     memories::add_source(change.conn, summary.seq, one.seq)?;
                     change.touch(one.seq);
                 }
@@ -127,7 +157,8 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
             made.expect("is compacted");
         }
         Step::Relate { one, other, evidence } => {
-            let (Some((group, one)), Some((_, other)), Some((_, memory))) = (pick(ids, *one), pick(ids, *other), pick(ids, *evidence))
+            let (Some((group, one)), Some((_, other)), Some((_, memory))) =
+                (pick(ids, *one), pick(ids, *other), pick(ids, *evidence))
             else {
                 return;
             };
@@ -137,22 +168,29 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
         }
         Step::Pin(which) => {
             if let Some((group, id)) = pick(ids, *which) {
-                let _ = house.writer.pin(&house.call(&group, None), &parse(json!({"memory_id": id, "pinned": true})));
+                let _ = house.writer.pin(
+                    &house.call(&group, None),
+                    &parse(json!({"memory_id": id, "pinned": true})),
+                );
             }
         }
         Step::Edit(which) => {
             if let Some((group, id)) = pick(ids, *which) {
-                let asked =
-                    json!({"memory_id": id, "content": format!("Edited {number}"), "confidence": 1.0 / 3.0, "expires_at": "9999-12-31"});
-                let _ = house.writer.edit(&house.call(&group, None), &parse(asked), &Coded::default());
+                let asked = json!({"memory_id": id, "content": format!("Edited {number}"), "confidence": 1.0 / 3.0, "expires_at": "9999-12-31"});
+                let _ =
+                    house.writer.edit(&house.call(&group, None), &parse(asked), &Coded::default());
             }
         }
         Step::Restore(which) => {
             if let Some((group, id)) = pick(ids, *which) {
-                let _ = house.writer.restore(&house.call(&group, None), &parse(json!({"memory_id": id})));
+                let _ = house
+                    .writer
+                    .restore(&house.call(&group, None), &parse(json!({"memory_id": id})));
             }
         }
-        Step::Undo => drop(house.writer.undo(&house.call("project 0", None), &parse(json!({"last": true})))),
+        Step::Undo => {
+            drop(house.writer.undo(&house.call("project 0", None), &parse(json!({"last": true}))))
+        }
     }
 }
 
@@ -213,7 +251,11 @@ proptest! {
 
 /// Memories, wordings, sources and relations, whatever their order in the file; a group keeps the moment at which each store met it.
 fn sorted(export: &str) -> Vec<String> {
-    let mut lines: Vec<String> = export.lines().filter(|line| !line.contains("\"kind\":\"group\"")).map(str::to_owned).collect();
+    let mut lines: Vec<String> = export
+        .lines()
+        .filter(|line| !line.contains("\"kind\":\"group\""))
+        .map(str::to_owned)
+        .collect();
     lines.sort();
     lines
 }
@@ -242,7 +284,8 @@ fn mentions_of(house: &House) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (seq, id, _) in listed(house) {
         for entity in crate::db::mentions::in_memory(&house.reader.conn, seq).expect("reads") {
-            let entity = memories::by_seq(&house.reader.conn, entity).expect("reads").expect("is there");
+            let entity =
+                memories::by_seq(&house.reader.conn, entity).expect("reads").expect("is there");
             found.push((entity.id.to_string(), id.to_string()));
         }
     }
@@ -252,10 +295,22 @@ fn mentions_of(house: &House) -> Vec<(String, String)> {
 
 pub(super) fn small() -> House {
     let mut house = House::new();
-    let first = house.store("shop", json!({"content": "The shop opens at nine", "type": "semantic"}), Some(&axis(1)));
+    let first = house.store(
+        "shop",
+        json!({"content": "The shop opens at nine", "type": "semantic"}),
+        Some(&axis(1)),
+    );
     house.now = house.now.plus(1000);
-    house.store("shop", json!({"content": "The shop opens at ten", "type": "semantic", "supersedes": first.id}), Some(&axis(2)));
-    house.store("shop", json!({"content": "Anna runs the shop", "type": "entity", "metadata": {"name": "Anna"}}), None);
+    house.store(
+        "shop",
+        json!({"content": "The shop opens at ten", "type": "semantic", "supersedes": first.id}),
+        Some(&axis(2)),
+    );
+    house.store(
+        "shop",
+        json!({"content": "Anna runs the shop", "type": "entity", "metadata": {"name": "Anna"}}),
+        None,
+    );
     house
 }
 
@@ -280,40 +335,81 @@ fn refusal(text: &str) -> String {
 #[test]
 fn lines_come_in_storing_order_with_base_and_anchor() {
     let text = exported(&small(), false);
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("is JSON")).collect();
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("is JSON")).collect();
     assert_eq!(lines[0], json!({"loci": "export", "version": 1}));
     assert_eq!((&lines[1]["kind"], &lines[1]["id"]), (&json!("group"), &json!("shop")));
-    assert_eq!((&lines[2]["content"], &lines[2]["status"]), (&json!("The shop opens at nine"), &json!("superseded")));
+    assert_eq!(
+        (&lines[2]["content"], &lines[2]["status"]),
+        (&json!("The shop opens at nine"), &json!("superseded"))
+    );
     assert_eq!(lines[2]["superseded_by"], lines[3]["id"]);
-    assert_eq!((&lines[3]["confidence"], &lines[3]["confidence_at"]), (&json!(1.0), &lines[3]["created_at"]));
+    assert_eq!(
+        (&lines[3]["confidence"], &lines[3]["confidence_at"]),
+        (&json!(1.0), &lines[3]["created_at"])
+    );
     assert_eq!(lines.last(), Some(&json!({"kind": "end", "lines": lines.len() - 1})));
 }
 
 #[test]
 fn a_fault_names_its_line_and_nothing_is_imported() {
-    let wrong = |line, field: &'static str, value: Value| refusal(&with_line(line, move |v| v[field] = value.clone()));
-    assert!(wrong(3, "confidence", json!(7)).contains("line 3 cannot be read: must be a number from 0 to 1"));
-    assert!(wrong(4, "created_at", json!(-11_644_473_600_000_i64)).contains("line 4 created_at must be a moment from 1970"), "1601");
-    assert!(wrong(4, "updated_at", json!(253_370_764_800_000_i64)).contains("line 4 updated_at must be a moment"), "9999");
+    let wrong = |line, field: &'static str, value: Value| {
+        refusal(&with_line(line, move |v| v[field] = value.clone()))
+    };
+    assert!(
+        wrong(3, "confidence", json!(7))
+            .contains("line 3 cannot be read: must be a number from 0 to 1")
+    );
+    assert!(
+        wrong(4, "created_at", json!(-11_644_473_600_000_i64))
+            .contains("line 4 created_at must be a moment from 1970"),
+        "1601"
+    );
+    assert!(
+        wrong(4, "updated_at", json!(253_370_764_800_000_i64))
+            .contains("line 4 updated_at must be a moment"),
+        "9999"
+    );
     assert!(wrong(3, "content", json!("a\u{0}b")).contains("line 3 content holds U+0000"));
-    assert!(wrong(3, "content", json!("x".repeat(40_000))).contains("line 3 content has 40000 bytes"));
+    assert!(
+        wrong(3, "content", json!("x".repeat(40_000))).contains("line 3 content has 40000 bytes")
+    );
     assert!(wrong(3, "status", json!("gone")).contains("line 3 status must be one of"));
-    assert!(wrong(3, "trust", json!("confirmed")).contains("line 3 cannot be read: unknown field `trust`"));
-    assert!(wrong(3, "group", json!("elsewhere")).contains("line 3 group names no group of an earlier line"));
+    assert!(
+        wrong(3, "trust", json!("confirmed"))
+            .contains("line 3 cannot be read: unknown field `trust`")
+    );
+    assert!(
+        wrong(3, "group", json!("elsewhere"))
+            .contains("line 3 group names no group of an earlier line")
+    );
     let nowhere = "01953a2b-7c1e-7000-8000-0123456789ab";
-    assert!(wrong(4, "superseded_by", json!(nowhere)).contains("line 4 superseded_by names a memory that is neither"));
+    assert!(
+        wrong(4, "superseded_by", json!(nowhere))
+            .contains("line 4 superseded_by names a memory that is neither")
+    );
     let text = exported(&small(), false);
-    let twice: Vec<&str> = text.lines().enumerate().map(|(n, line)| text.lines().nth(if n == 4 { 3 } else { n }).unwrap_or(line)).collect();
+    let twice: Vec<&str> = text
+        .lines()
+        .enumerate()
+        .map(|(n, line)| text.lines().nth(if n == 4 { 3 } else { n }).unwrap_or(line))
+        .collect();
     assert!(refusal(&(twice.join("\n") + "\n")).contains("line 5 id is that of line 4"));
 }
 
 #[test]
 fn replacements_in_a_circle_are_refused_with_a_line() {
     let text = exported(&small(), false);
-    let first: Value = serde_json::from_str(text.lines().nth(2).expect("is there")).expect("is JSON");
-    let mut second: Value = serde_json::from_str(text.lines().nth(3).expect("is there")).expect("is JSON");
+    let first: Value =
+        serde_json::from_str(text.lines().nth(2).expect("is there")).expect("is JSON");
+    let mut second: Value =
+        serde_json::from_str(text.lines().nth(3).expect("is there")).expect("is JSON");
     second["superseded_by"] = first["id"].clone();
-    let lines: Vec<String> = text.lines().enumerate().map(|(n, l)| if n == 3 { second.to_string() } else { l.to_owned() }).collect();
+    let lines: Vec<String> = text
+        .lines()
+        .enumerate()
+        .map(|(n, l)| if n == 3 { second.to_string() } else { l.to_owned() })
+        .collect();
     let said = refusal(&(lines.join("\n") + "\n"));
     assert!(said.contains("line 3 superseded_by leads back to the memory itself"), "{said}");
 }
@@ -324,7 +420,10 @@ fn what_is_no_export_is_refused_in_words() {
     assert!(refusal("").contains("the file is empty"));
     assert!(refusal("hello\n").contains("line 1 is no JSON object"));
     assert!(refusal("{\"a\": 1}\n").contains("line 1 is not the header"));
-    assert!(refusal("{\"loci\":\"export\",\"version\":9}\n").contains("line 1 says version 9; this loci reads version 1"));
+    assert!(
+        refusal("{\"loci\":\"export\",\"version\":9}\n")
+            .contains("line 1 says version 9; this loci reads version 1")
+    );
     assert!(refusal("{\"loci\":\"export\",\"version\":1}\n").contains("the file was cut off"));
     let cut = &good[..good.len() - 10];
     assert!(refusal(cut).contains("ends too early"), "{}", refusal(cut));
@@ -334,9 +433,17 @@ fn what_is_no_export_is_refused_in_words() {
     long.insert_str(good.find('\n').expect("has lines") + 1, &("x".repeat(2 << 20) + "\n"));
     assert!(refusal(&long).contains("line 2 is longer than 1048576 bytes"));
     let mut house = House::new();
-    assert_eq!(imported(&mut house, &format!("\u{FEFF}{}", good.replace('\n', "\r\n"))).added, 3, "a mark and other line ends are taken");
+    assert_eq!(
+        imported(&mut house, &format!("\u{FEFF}{}", good.replace('\n', "\r\n"))).added,
+        3,
+        "a mark and other line ends are taken"
+    );
     let call = house.call("shop", None);
-    let packed = house.writer.import(&call, &ImportRequest::default(), &mut Cursor::new([0x1f, 0x8b, 8, 0, 0]));
+    let packed = house.writer.import(
+        &call,
+        &ImportRequest::default(),
+        &mut Cursor::new([0x1f, 0x8b, 8, 0, 0]),
+    );
     assert!(packed.expect_err("is refused").to_string().contains("is compressed. Unpack it first"));
 }
 
@@ -344,7 +451,11 @@ fn what_is_no_export_is_refused_in_words() {
 fn one_bad_line_of_many_is_left_out_when_that_was_asked_for() {
     let mut house = House::new();
     for number in 0..300 {
-        house.store("shop", json!({"content": format!("Fact number {number}"), "type": "semantic"}), None);
+        house.store(
+            "shop",
+            json!({"content": format!("Fact number {number}"), "type": "semantic"}),
+            None,
+        );
     }
     let mut lines: Vec<String> = exported(&house, false).lines().map(str::to_owned).collect();
     lines[99] = "{\"kind\":\"memory\"}".to_owned();
@@ -360,21 +471,33 @@ fn one_bad_line_of_many_is_left_out_when_that_was_asked_for() {
 fn an_import_never_revives() {
     let mut house = small();
     let before = exported(&house, true);
-    let id: Value = serde_json::from_str::<Value>(before.lines().nth(3).expect("is there")).expect("is JSON")["id"].clone();
+    let id: Value = serde_json::from_str::<Value>(before.lines().nth(3).expect("is there"))
+        .expect("is JSON")["id"]
+        .clone();
     let (anna, call) = (listed(&house)[2].1.clone(), house.call("shop", None));
     house.now = house.now.plus(5000);
     let later = house.call("shop", None);
     house.writer.forget(&later, &parse(json!({"memory_id": id}))).expect("is forgotten");
-    house.writer.forget(&call, &parse(json!({"memory_id": anna, "hard_delete": true}))).expect("is removed");
+    house
+        .writer
+        .forget(&call, &parse(json!({"memory_id": anna, "hard_delete": true})))
+        .expect("is removed");
     let reply = imported(&mut house, &before);
-    assert_eq!((reply.added, reply.changed, reply.unchanged, reply.refused), (0, 0, 2, 1), "{reply:?}");
+    assert_eq!(
+        (reply.added, reply.changed, reply.unchanged, reply.refused),
+        (0, 0, 2, 1),
+        "{reply:?}"
+    );
     assert_eq!(reply.refused_ids, [anna]);
     assert!(house.found("shop", json!({"query": "shop"}), None).is_empty());
 }
 
 /// An export without what tells of acts.
 fn kept(export: &str) -> Vec<&str> {
-    export.lines().filter(|line| !line.contains("\"kind\":\"log\"") && !line.contains("\"end\"")).collect()
+    export
+        .lines()
+        .filter(|line| !line.contains("\"kind\":\"log\"") && !line.contains("\"end\""))
+        .collect()
 }
 
 #[test]
@@ -385,7 +508,11 @@ fn an_import_is_one_act_that_can_be_undone() {
     let reply = imported(&mut house, &text);
     assert_eq!(reply.added, 3);
     let both = house.recall("shop", json!({"query": "ten"}), Some(&axis(2))).reply;
-    assert_eq!((both.total_matched, both.results[0].also.len()), (2, 1), "both are there, and say the same");
+    assert_eq!(
+        (both.total_matched, both.results[0].also.len()),
+        (2, 1),
+        "both are there, and say the same"
+    );
     let undo = house.call("shop", None);
     let undone = house.writer.undo(&undo, &parse(json!({"id": reply.act}))).expect("is undone");
     assert_eq!(undone.undone[0].act, "import");
@@ -396,13 +523,22 @@ fn an_import_is_one_act_that_can_be_undone() {
 fn a_large_import_that_is_undone_leaves_the_words_of_what_was_there() {
     let mut other = House::new();
     for number in 0..1100 {
-        other.store("shop", json!({"content": format!("Crate {number} was counted"), "type": "episodic"}), None);
+        other.store(
+            "shop",
+            json!({"content": format!("Crate {number} was counted"), "type": "episodic"}),
+            None,
+        );
     }
     let mut house = small();
-    let found = |house: &House, word: &str| lexical::search(&house.writer.conn, word).expect("is asked").len();
+    let found = |house: &House, word: &str| {
+        lexical::search(&house.writer.conn, word).expect("is asked").len()
+    };
     let (before, shops) = (exported(&house, false), found(&house, "shop"));
     imported(&mut house, &exported(&other, false));
-    assert!(lexical::is_much(&house.writer.conn, 1100).expect("is counted"), "the keyword index is made anew");
+    assert!(
+        lexical::is_much(&house.writer.conn, 1100).expect("is counted"),
+        "the keyword index is made anew"
+    );
     assert_eq!((found(&house, "crate"), shops), (1100, 3));
     house.undo_last().expect("is undone");
     assert_eq!(kept(&exported(&house, false)), kept(&before));
@@ -421,7 +557,11 @@ fn vectors_of_another_model_are_left_out_and_said_so() {
     let reply = imported(&mut house, &text);
     assert_eq!((reply.added, reply.vectors), (3, 0));
     assert!(reply.notes[0].contains("of the model another"), "{reply:?}");
-    assert_eq!(house.reader.without_vector(10).expect("reads").len(), 2, "the active ones wait for the model");
+    assert_eq!(
+        house.reader.without_vector(10).expect("reads").len(),
+        2,
+        "the active ones wait for the model"
+    );
     let short = exported(&small(), true).replacen("AAAA", "", 2);
     let reply = imported(&mut House::new(), &short);
     assert!(reply.vectors < 2 && reply.notes[0].contains("cannot use"), "{reply:?}");
@@ -430,7 +570,8 @@ fn vectors_of_another_model_are_left_out_and_said_so() {
 #[test]
 fn vectors_that_come_once_more_after_another_memorys_are_passed_over() {
     let text = exported(&small(), true);
-    let vectors: Vec<&str> = text.lines().filter(|line| line.contains("\"kind\":\"vector\"")).collect();
+    let vectors: Vec<&str> =
+        text.lines().filter(|line| line.contains("\"kind\":\"vector\"")).collect();
     assert!(vectors.len() >= 2, "of two memories");
     let (before, after) = (text.lines().count() - 1, text.lines().count());
     let twice = text.replace(vectors[1], &format!("{}\n{}", vectors[1], vectors[0]));
@@ -444,13 +585,28 @@ fn vectors_that_come_once_more_after_another_memorys_are_passed_over() {
 fn a_document_holds_the_same_and_may_be_laid_out_anew() {
     let house = small();
     let mut document = Vec::new();
-    house.reader.export(&ExportRequest { layout: Layout::Document, vectors: true }, &mut document).expect("is exported");
+    house
+        .reader
+        .export(&ExportRequest { layout: Layout::Document, vectors: true }, &mut document)
+        .expect("is exported");
     let value: Value = serde_json::from_slice(&document).expect("is one document");
     assert_eq!((&value["version"], &value["vectors"]), (&json!(1), &json!("test")));
     let plain = exported(&house, true);
-    assert_eq!(String::from_utf8_lossy(&document).lines().count(), plain.lines().count() + 1, "record N stands in line N + 1");
-    assert!(!super::is_document(plain.as_bytes()) && !super::is_document(b"hello") && !super::is_document(b"{\"a\": 1}\n"));
-    for text in [document.clone(), value.to_string().into_bytes(), serde_json::to_vec_pretty(&value).expect("is JSON")] {
+    assert_eq!(
+        String::from_utf8_lossy(&document).lines().count(),
+        plain.lines().count() + 1,
+        "record N stands in line N + 1"
+    );
+    assert!(
+        !super::is_document(plain.as_bytes())
+            && !super::is_document(b"hello")
+            && !super::is_document(b"{\"a\": 1}\n")
+    );
+    for text in [
+        document.clone(),
+        value.to_string().into_bytes(),
+        serde_json::to_vec_pretty(&value).expect("is JSON"),
+    ] {
         assert!(super::is_document(&text));
         let mut lines = Vec::new();
         super::unfold(&mut Cursor::new(&text), &mut lines).expect("is unfolded");
@@ -459,10 +615,14 @@ fn a_document_holds_the_same_and_may_be_laid_out_anew() {
         assert_eq!(exported(&other, true), plain);
     }
     let endless = [b"{\"records\":[\"".to_vec(), vec![b'x'; 4 << 20]].concat();
-    let said = super::unfold(&mut Cursor::new(&endless), &mut Vec::new()).expect_err("is refused").to_string();
+    let said = super::unfold(&mut Cursor::new(&endless), &mut Vec::new())
+        .expect_err("is refused")
+        .to_string();
     assert!(said.contains("document cannot be read"), "{said}");
     let huge = [endless, b"\"],\"loci\":\"export\",\"version\":1}".to_vec()].concat();
-    let said = super::unfold(&mut Cursor::new(&huge), &mut Vec::new()).expect_err("is refused").to_string();
+    let said = super::unfold(&mut Cursor::new(&huge), &mut Vec::new())
+        .expect_err("is refused")
+        .to_string();
     assert!(said.contains("a record is longer than"), "{said}");
 }
 

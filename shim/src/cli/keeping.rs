@@ -92,7 +92,9 @@ pub enum Groups {
         json: bool,
     },
     /// Move every memory of one project into another; the old name then leads there. Can be undone.
-    #[command(after_help = "Example: a folder that has moved\n  loci groups merge g_1f0c9a1e77ab01cd shop --yes")]
+    #[command(
+        after_help = "Example: a folder that has moved\n  loci groups merge g_1f0c9a1e77ab01cd shop --yes"
+    )]
     Merge {
         /// The project that ends.
         from: String,

@@ -6,7 +6,8 @@ use loci_proto::group::GroupName;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use serde_json::{Map, Value};
 
-const STATUSES: [&str; 8] = ["active", "superseded", "compacted", "forgotten", "expired", "pinned", "flagged", "all"];
+const STATUSES: [&str; 8] =
+    ["active", "superseded", "compacted", "forgotten", "expired", "pinned", "flagged", "all"];
 
 /// `--json`
 #[derive(Debug, Clone, Args)]
@@ -316,11 +317,13 @@ pub struct Undo {
 }
 
 fn kinds() -> impl TypedValueParser<Value = MemoryType> {
-    PossibleValuesParser::new(MemoryType::ALL.iter().map(|kind| kind.as_str())).try_map(|word| word.parse::<MemoryType>())
+    PossibleValuesParser::new(MemoryType::ALL.iter().map(|kind| kind.as_str()))
+        .try_map(|word| word.parse::<MemoryType>())
 }
 
 fn scopes() -> impl TypedValueParser<Value = Scope> {
-    PossibleValuesParser::new(Scope::ALL.iter().map(|scope| scope.as_str())).try_map(|word| word.parse::<Scope>())
+    PossibleValuesParser::new(Scope::ALL.iter().map(|scope| scope.as_str()))
+        .try_map(|word| word.parse::<Scope>())
 }
 
 /// A number from 0 to 1.

@@ -63,7 +63,13 @@ async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, NotDon
     call_with(paths, method, path, Bytes::new(), PATIENCE).await
 }
 
-async fn call_with(paths: &Paths, method: Method, path: &str, body: Bytes, patience: Duration) -> Result<Bytes, NotDone> {
+async fn call_with(
+    paths: &Paths,
+    method: Method,
+    path: &str,
+    body: Bytes,
+    patience: Duration,
+) -> Result<Bytes, NotDone> {
     let stream = connect(&paths.admin_socket).await?;
     let pid = peer_pid(&stream);
     let (status, body) = match timeout(patience, exchange(stream, method, path, body)).await {
@@ -81,8 +87,14 @@ async fn call_with(paths: &Paths, method: Method, path: &str, body: Bytes, patie
 
 type Anything = Box<dyn std::error::Error + Send + Sync>;
 
-async fn exchange(stream: UnixStream, method: Method, path: &str, body: Bytes) -> Result<(StatusCode, Bytes), Anything> {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+async fn exchange(
+    stream: UnixStream,
+    method: Method,
+    path: &str,
+    body: Bytes,
+) -> Result<(StatusCode, Bytes), Anything> {
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     let request = Request::builder().method(method).uri(path).header("host", "localhost");
     let request = request.header("content-type", "application/json").body(Full::new(body))?;
     let exchange = async move {

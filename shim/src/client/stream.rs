@@ -73,19 +73,27 @@ impl Door {
     pub async fn begin(&self, path: &str, request: &impl Serialize) -> Result<Answer, Problem> {
         self.ready().await?;
         let body = self.asking(request)?;
-        self.exchange(path, Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed()).await
+        self.exchange(path, Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed())
+            .await
     }
 
     /// Has something done that is told by a request and the pieces that follow it.
     ///
     /// # Errors
     /// As [`Door::begin`].
-    pub async fn begin_sending(&self, path: &str, request: &impl Serialize) -> Result<(Sender<Bytes, io::Error>, Outgoing), Problem> {
+    pub async fn begin_sending(
+        &self,
+        path: &str,
+        request: &impl Serialize,
+    ) -> Result<(Sender<Bytes, io::Error>, Outgoing), Problem> {
         self.ready().await?;
         let mut line = self.asking(request)?;
         line.push(b'\n');
         let (mut sender, body) = Channel::<Bytes, io::Error>::new(4);
-        sender.send_data(Bytes::from(line)).await.map_err(|_| Problem::new(format!("{path}: nothing can be sent")))?;
+        sender
+            .send_data(Bytes::from(line))
+            .await
+            .map_err(|_| Problem::new(format!("{path}: nothing can be sent")))?;
         Ok((sender, body.boxed()))
     }
 
@@ -104,12 +112,18 @@ impl Door {
     /// No daemon, or what it refuses.
     pub async fn exchange(&self, path: &str, body: Outgoing) -> Result<Answer, Problem> {
         let stream = connect(&self.paths.admin_socket).await?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| broken(&e))?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|e| broken(&e))?;
         // It ends with the exchange; what went wrong is told by the answer.
         let connection = tokio::spawn(async move { drop(connection.await) });
         let request = Request::builder().method(Method::POST).uri(path).header("host", "localhost");
-        let request = request.header("content-type", "application/json").body(body).map_err(|e| broken(&e))?;
-        let answer: Response<Incoming> = sender.send_request(request).await.map_err(|e| broken(&e))?;
+        let request = request
+            .header("content-type", "application/json")
+            .body(body)
+            .map_err(|e| broken(&e))?;
+        let answer: Response<Incoming> =
+            sender.send_request(request).await.map_err(|e| broken(&e))?;
         let status = answer.status();
         let answer = Answer { body: answer.into_body(), connection };
         if status.is_success() {

@@ -50,7 +50,9 @@ impl Unreachable {
     pub fn what(&self) -> String {
         match self {
             Self::Absent => "locid is not running.".to_owned(),
-            Self::NotStarted { why, .. } => format!("locid could not be started: {}.", why.trim_end_matches('.')),
+            Self::NotStarted { why, .. } => {
+                format!("locid could not be started: {}.", why.trim_end_matches('.'))
+            }
             Self::NoAnswer { pid: Some(pid) } => format!("locid does not answer (pid {pid})."),
             Self::NoAnswer { pid: None } => "locid does not answer.".to_owned(),
             Self::Skew { daemon, speaks: (min, max) } => format!(
@@ -61,8 +63,12 @@ impl Unreachable {
             Self::OnHold => "locid was stopped with --hold.".to_owned(),
             Self::Busy => "locid serves as many sessions as it can.".to_owned(),
             Self::Draining => "locid is ending and has not ended yet.".to_owned(),
-            Self::Stranger { uid } => format!("locid's socket is served by a process of another user (uid {uid})."),
-            Self::NoPlace(failure) => format!("there is no place for locid's socket: {}.", sentence(failure)),
+            Self::Stranger { uid } => {
+                format!("locid's socket is served by a process of another user (uid {uid}).")
+            }
+            Self::NoPlace(failure) => {
+                format!("there is no place for locid's socket: {}.", sentence(failure))
+            }
             Self::Broken(why) => format!("locid cannot be reached: {}.", why.trim_end_matches('.')),
         }
     }
@@ -101,7 +107,9 @@ impl Unreachable {
             Self::Skew { .. } => Exit::VersionSkew,
             Self::NoPlace(_) => Exit::Failed,
             // The configuration is at fault, not the reach.
-            Self::NotStarted { exit: Some(code), .. } if *code == Exit::Config as i32 => Exit::Failed,
+            Self::NotStarted { exit: Some(code), .. } if *code == Exit::Config as i32 => {
+                Exit::Failed
+            }
             _ => Exit::Unreachable,
         }
     }
@@ -122,7 +130,11 @@ mod tests {
     #[test]
     fn a_skew_names_both_versions_and_which_side_to_renew() {
         let newer = Unreachable::Skew { daemon: "9.0.0".into(), speaks: (7, 9) };
-        assert!(newer.what().contains(VERSION) && newer.what().contains("9.0.0") && newer.what().contains("7 to 9"));
+        assert!(
+            newer.what().contains(VERSION)
+                && newer.what().contains("9.0.0")
+                && newer.what().contains("7 to 9")
+        );
         assert!(newer.next_step().contains("Restart this session"));
         let older = Unreachable::Skew { daemon: "0.0.1".into(), speaks: (0, 0) };
         assert!(older.next_step().contains("loci ctl stop"));
@@ -130,7 +142,8 @@ mod tests {
 
     #[test]
     fn a_bad_configuration_is_a_failure_and_a_missing_daemon_is_unreachable() {
-        let config = Unreachable::NotStarted { why: "config.toml:3:1: unknown key".into(), exit: Some(78) };
+        let config =
+            Unreachable::NotStarted { why: "config.toml:3:1: unknown key".into(), exit: Some(78) };
         assert_eq!(config.exit(), Exit::Failed);
         assert_eq!(Unreachable::Absent.exit(), Exit::Unreachable);
     }

@@ -49,7 +49,13 @@ impl Door {
     pub fn of_process() -> Result<Self, Problem> {
         let found = group::find(&Surroundings::of_process());
         let id = uuid::Uuid::now_v7().to_string();
-        let session = Session { id, group: found.hint, warnings: found.warnings, agent_session: None, pid: std::process::id() };
+        let session = Session {
+            id,
+            group: found.hint,
+            warnings: found.warnings,
+            agent_session: None,
+            pid: std::process::id(),
+        };
         Ok(Self { paths: Paths::of_process()?, session })
     }
 
@@ -65,20 +71,29 @@ impl Door {
     /// No daemon, or what the verb refuses.
     pub async fn reply(&self, verb: &str, request: &impl Serialize) -> Result<Answer, Problem> {
         let arguments = match serde_json::to_value(request) {
-            Ok(Value::Object(arguments)) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+            Ok(Value::Object(arguments)) => {
+                arguments.into_iter().filter(|(_, value)| !value.is_null()).collect()
+            }
             _ => Map::new(),
         };
         let ask = Ask { session: self.session.clone(), arguments };
         let body = serde_json::to_vec(&ask).map_err(std::io::Error::from)?;
         let answer = self.post(&format!("/verbs/{verb}"), body).await?;
-        Ok(Answer(String::from_utf8(answer).map_err(|error| Problem::new("The answer is no text").because(&error))?))
+        Ok(Answer(
+            String::from_utf8(answer)
+                .map_err(|error| Problem::new("The answer is no text").because(&error))?,
+        ))
     }
 
     /// Has a verb done; the reply as its type.
     ///
     /// # Errors
     /// As [`Door::reply`].
-    pub async fn call<T: DeserializeOwned>(&self, verb: &str, request: &impl Serialize) -> Result<T, Problem> {
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        verb: &str,
+        request: &impl Serialize,
+    ) -> Result<T, Problem> {
         self.reply(verb, request).await?.read()
     }
 

@@ -39,7 +39,8 @@ pub async fn run(paths: &Paths, lines: usize, follow: bool) -> Result<(), Proble
 
 fn open(path: &Path) -> Result<File, Problem> {
     File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Problem::new("There is no log yet").hint("locid writes it when it first starts: `loci ctl start`"),
+        io::ErrorKind::NotFound => Problem::new("There is no log yet")
+            .hint("locid writes it when it first starts: `loci ctl start`"),
         _ => Problem::new(format!("{} cannot be read", path.display())).because(&error),
     })
 }

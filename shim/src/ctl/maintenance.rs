@@ -66,6 +66,12 @@ fn told(reply: &MaintenanceReply) -> String {
         (false, true) => "runs by itself when nobody calls",
         (false, false) => "runs only when it is asked to (maintenance.enabled = false)",
     };
-    let or = |moment: &Option<String>, without: &str| moment.clone().unwrap_or_else(|| without.to_owned());
-    format!("Maintenance {how}\n  last run  {}\n  next run  {}", or(&reply.last_run_at, "never"), or(&reply.next_run_at, "-"))
+    let or = |moment: &Option<String>, without: &str| {
+        moment.clone().unwrap_or_else(|| without.to_owned())
+    };
+    format!(
+        "Maintenance {how}\n  last run  {}\n  next run  {}",
+        or(&reply.last_run_at, "never"),
+        or(&reply.next_run_at, "-")
+    )
 }

@@ -13,7 +13,10 @@ use serde_json::json;
 pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
     let sessions = status::ask(paths).await?.sessions;
     if as_json {
-        let rows: Vec<_> = sessions.iter().map(|session| json!({"session": session, "rss_kib": rss_kib(session.pid)})).collect();
+        let rows: Vec<_> = sessions
+            .iter()
+            .map(|session| json!({"session": session, "rss_kib": rss_kib(session.pid)}))
+            .collect();
         return say(json!(rows).to_string());
     }
     if sessions.is_empty() {
@@ -25,7 +28,8 @@ pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
 }
 
 fn row(session: &SessionStatus) -> [String; 6] {
-    let memory = rss_kib(session.pid).map_or("-".to_owned(), |kib| format!("{:.1} MiB", kib as f64 / 1024.0));
+    let memory = rss_kib(session.pid)
+        .map_or("-".to_owned(), |kib| format!("{:.1} MiB", kib as f64 / 1024.0));
     let client = session.client.as_deref().unwrap_or("-");
     let (pid, calls) = (session.pid.to_string(), session.calls.to_string());
     [plain(client), plain(&session.group), pid, calls, status::duration(session.age_s), memory]
@@ -34,5 +38,11 @@ fn row(session: &SessionStatus) -> [String; 6] {
 /// Resident memory of a process, in KiB; none where the system does not tell.
 fn rss_kib(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
 }

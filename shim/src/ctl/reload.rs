@@ -16,7 +16,9 @@ pub async fn run(paths: &Paths, reader: Reader) -> Result<(), Problem> {
     if reader == Reader::Script {
         return say(String::from_utf8_lossy(&answer));
     }
-    let unreadable = |error: serde_json::Error| Unreachable::Broken(format!("its answer cannot be read: {error}"));
+    let unreadable = |error: serde_json::Error| {
+        Unreachable::Broken(format!("its answer cannot be read: {error}"))
+    };
     say(sentences(&serde_json::from_slice(&answer).map_err(unreadable)?))
 }
 
@@ -26,7 +28,16 @@ fn sentences(reply: &ReloadReply) -> String {
     }
     let line = |changed: &Changed| {
         let waits = if changed.waits { "  (waits for loci ctl restart)" } else { "" };
-        format!("\n  {}: {} → {}{waits}", plain(&changed.key), value(&changed.was), value(&changed.is))
+        format!(
+            "\n  {}: {} → {}{waits}",
+            plain(&changed.key),
+            value(&changed.was),
+            value(&changed.is)
+        )
     };
-    format!("{} has been read.{}", plain(&reply.file), reply.changed.iter().map(line).collect::<String>())
+    format!(
+        "{} has been read.{}",
+        plain(&reply.file),
+        reply.changed.iter().map(line).collect::<String>()
+    )
 }

@@ -27,7 +27,9 @@ pub async fn ask(paths: &Paths) -> Result<Status, NotDone> {
 }
 
 fn read(answer: &[u8]) -> Result<Status, NotDone> {
-    let unreadable = |error: serde_json::Error| Unreachable::Broken(format!("its status cannot be read: {error}"));
+    let unreadable = |error: serde_json::Error| {
+        Unreachable::Broken(format!("its status cannot be read: {error}"))
+    };
     Ok(serde_json::from_slice(answer).map_err(unreadable)?)
 }
 
@@ -36,14 +38,29 @@ fn table(status: &Status) -> String {
     let up = duration(*uptime_s);
     let sha = model.sha256.get(..12).map(|start| format!(", SHA-256 {start}…")).unwrap_or_default();
     let mut text = format!("locid {version} is running (pid {pid}, up {up})\n\n");
-    let mut row = |name: &str, value: String| text.extend([&format!("  {name:<10}"), value.as_str(), "\n"]);
+    let mut row =
+        |name: &str, value: String| text.extend([&format!("  {name:<10}"), value.as_str(), "\n"]);
     row("database", plain(database));
     row("memories", memories.to_string());
     if let Some(index) = status.index.as_ref().filter(|index| index.state != "ready") {
-        row("index", format!("{} ({} of {})", plain(&index.state), thousands(index.read), thousands(index.of)));
+        row(
+            "index",
+            format!(
+                "{} ({} of {})",
+                plain(&index.state),
+                thousands(index.read),
+                thousands(index.of)
+            ),
+        );
     }
     row("model", format!("{}, {}{sha}", model.id, model.state));
-    row("waiting", format!("{} to write, {} to read, {} to embed", queues.writer, queues.readers, queues.embedding));
+    row(
+        "waiting",
+        format!(
+            "{} to write, {} to read, {} to embed",
+            queues.writer, queues.readers, queues.embedding
+        ),
+    );
     row("sessions", status.sessions.len().to_string());
     text.push_str(&sessions(&status.sessions));
     if !status.degraded.is_empty() {
@@ -62,7 +79,13 @@ fn sessions(sessions: &[SessionStatus]) -> String {
     let head = ["CLIENT", "GROUP", "PID", "CALLS", "SINCE"].map(str::to_owned);
     let cells = |session: &SessionStatus| {
         let client = session.client.as_deref().unwrap_or("-");
-        [plain(client), plain(&session.group), session.pid.to_string(), session.calls.to_string(), session.since.clone()]
+        [
+            plain(client),
+            plain(&session.group),
+            session.pid.to_string(),
+            session.calls.to_string(),
+            session.since.clone(),
+        ]
     };
     let rows: Vec<_> = std::iter::once(head).chain(sessions.iter().map(cells)).collect();
     format!("\n{}", table_of(&rows))
@@ -71,7 +94,12 @@ fn sessions(sessions: &[SessionStatus]) -> String {
 /// `12,345`
 fn thousands(number: usize) -> String {
     let digits = number.to_string();
-    let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
+    let parts: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|part| std::str::from_utf8(part).ok())
+        .collect();
     parts.join(",")
 }
 
@@ -105,10 +133,22 @@ mod tests {
             pid: 77,
             uptime_s: 11_520,
             database: "/home/anna/.loci/memory.db".to_owned(),
-            model: Model { id: "all-MiniLM-L6-v2".to_owned(), sha256: "53aa51172d142c89".repeat(4), state: "ready".to_owned() },
+            model: Model {
+                id: "all-MiniLM-L6-v2".to_owned(),
+                sha256: "53aa51172d142c89".repeat(4),
+                state: "ready".to_owned(),
+            },
             memories: 132,
-            index: Some(Index { state: "loading".to_owned(), read: 950, of: 1_000_000, from: None }),
-            sessions: vec![session(Some("Claude Code"), "shop", 17), session(None, "notes\x1b[2J", 0)],
+            index: Some(Index {
+                state: "loading".to_owned(),
+                read: 950,
+                of: 1_000_000,
+                from: None,
+            }),
+            sessions: vec![
+                session(Some("Claude Code"), "shop", 17),
+                session(None, "notes\x1b[2J", 0),
+            ],
             queues: Queues { writer: 0, readers: 1, embedding: 0 },
             degraded: vec!["embedding".to_owned()],
             warnings: vec!["The disk is nearly full".to_owned()],
@@ -140,6 +180,9 @@ Warning: The disk is nearly full
 
     #[test]
     fn durations_have_two_units() {
-        assert_eq!([7, 67, 7_260, 180_000].map(duration), ["7 s", "1 min 7 s", "2 h 1 min", "2 d 2 h"]);
+        assert_eq!(
+            [7, 67, 7_260, 180_000].map(duration),
+            ["7 s", "1 min 7 s", "2 h 1 min", "2 d 2 h"]
+        );
     }
 }

@@ -27,7 +27,10 @@ pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
     say(match stop(paths).await? {
         Stopped::NoneRan => format!("locid is not running{until}"),
         Stopped::Gone => format!("locid has stopped{until}"),
-        Stopped::Followed => "locid has stopped, and an agent's call has started it again; --hold keeps it down".to_owned(),
+        Stopped::Followed => {
+            "locid has stopped, and an agent's call has started it again; --hold keeps it down"
+                .to_owned()
+        }
     })
 }
 
@@ -54,7 +57,8 @@ pub async fn stop(paths: &Paths) -> Result<Stopped, Problem> {
         Err(reason) => return Err(reason.into()),
     }
     timeout(PATIENCE, until_it_is_gone(paths, told)).await.map_err(|_| {
-        Problem::new("locid was told to stop and has not ended within 10 seconds").hint("`loci ctl logs` shows what it is doing")
+        Problem::new("locid was told to stop and has not ended within 10 seconds")
+            .hint("`loci ctl logs` shows what it is doing")
     })
 }
 

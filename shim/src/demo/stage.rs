@@ -22,7 +22,8 @@ impl Stage {
         let usual = Variables::of_process();
         let models = Paths::resolve(&usual)?.models;
         let folder = tempfile::Builder::new().prefix("loci-demo-").tempdir()?;
-        let [home, runtime, project] = ["home", "run", "project"].map(|name| folder.path().join(name));
+        let [home, runtime, project] =
+            ["home", "run", "project"].map(|name| folder.path().join(name));
         for made in [&home, &runtime, &project] {
             folders::make(made)?;
         }
@@ -34,7 +35,12 @@ impl Stage {
             config: None,
             user_home: usual.user_home,
         };
-        Ok(Self { paths: Paths::resolve(&variables)?, loci: std::env::current_exe()?, folder, project })
+        Ok(Self {
+            paths: Paths::resolve(&variables)?,
+            loci: std::env::current_exe()?,
+            folder,
+            project,
+        })
     }
 
     /// Where everything is.
@@ -53,7 +59,11 @@ impl Stage {
         for foreign in ["LOCI_DB", "LOCI_CONFIG", "LOCI_GROUP", "CLAUDE_PROJECT_DIR"] {
             command.env_remove(foreign);
         }
-        command.args(arguments).current_dir(&self.project).env("LOCI_HOME", &self.paths.home).env("LOCI_MODELS", &self.paths.models);
+        command
+            .args(arguments)
+            .current_dir(&self.project)
+            .env("LOCI_HOME", &self.paths.home)
+            .env("LOCI_MODELS", &self.paths.models);
         command.env("XDG_RUNTIME_DIR", self.folder.path().join("run")).kill_on_drop(true);
         command
     }
@@ -64,7 +74,8 @@ impl Stage {
         if status.success() {
             return Ok(());
         }
-        Err(Problem::new("The model could not be fetched").hint("`loci model download --from PATH` takes it from a folder"))
+        Err(Problem::new("The model could not be fetched")
+            .hint("`loci model download --from PATH` takes it from a folder"))
     }
 
     /// Removes everything.

@@ -17,7 +17,9 @@ pub struct Repository {
 /// Looks for a repository from a canonical folder upwards, but not in folders that many projects share: a repository of
 /// somebody's HOME (settings under git) is not the project of everything below.
 pub fn find(from: &Path, shared: &[PathBuf], warnings: &mut Vec<String>) -> Option<Repository> {
-    for folder in from.ancestors().take_while(|folder| !shared.iter().any(|shared| shared == folder)) {
+    for folder in
+        from.ancestors().take_while(|folder| !shared.iter().any(|shared| shared == folder))
+    {
         let entry = folder.join(".git");
         let common = match fs::symlink_metadata(&entry) {
             Ok(meta) if meta.is_dir() => is_repository(&entry).then_some(entry),
@@ -47,7 +49,8 @@ fn known(folder: &Path, entry: &Path, meta: &Metadata) -> Option<PathBuf> {
 }
 
 fn unknown(entry: &Path) -> String {
-    let why = "the repository that it leads to does not know this folder (try `git worktree repair`)";
+    let why =
+        "the repository that it leads to does not know this folder (try `git worktree repair`)";
     format!("{} is ignored, so its folder is a project by itself: {why}", entry.display())
 }
 
@@ -60,8 +63,11 @@ fn of_worktree(entry: &Path, dir: &Path) -> Option<PathBuf> {
 
 /// A submodule: its repository lies in that of the project around the folder, and names the folder as its working tree.
 fn of_submodule(folder: &Path, dir: PathBuf) -> Option<PathBuf> {
-    let knows = ["config", "config.worktree"].iter().any(|file| work_tree(&dir.join(file)).is_some_and(|tree| tree == folder));
-    let around = if knows { find(folder.parent()?, &[], &mut Vec::new())?.common } else { return None };
+    let knows = ["config", "config.worktree"]
+        .iter()
+        .any(|file| work_tree(&dir.join(file)).is_some_and(|tree| tree == folder));
+    let around =
+        if knows { find(folder.parent()?, &[], &mut Vec::new())?.common } else { return None };
     (dir != around && dir.starts_with(around)).then_some(dir)
 }
 
@@ -72,7 +78,9 @@ fn work_tree(config: &Path) -> Option<PathBuf> {
     for line in text.lines().map(str::trim) {
         match line.split_once('=') {
             _ if line.starts_with('[') => in_core = line.eq_ignore_ascii_case("[core]"),
-            Some((key, path)) if in_core && key.trim().eq_ignore_ascii_case("worktree") => value = Some(unquoted(path.trim())),
+            Some((key, path)) if in_core && key.trim().eq_ignore_ascii_case("worktree") => {
+                value = Some(unquoted(path.trim()))
+            }
             _ => {}
         }
     }

@@ -34,7 +34,10 @@ fn read(file: &Path) -> Result<Option<GroupName>, String> {
     let text = read_small(file).map_err(|e| e.to_string())?;
     let ProjectFile { group } = toml::from_str(&text).map_err(|e| e.message().to_owned())?;
     if let Some(name) = group.as_ref().filter(|name| is_id(name)) {
-        return Err(format!("{} is the id of a folder; a project may name only itself", name.as_str()));
+        return Err(format!(
+            "{} is the id of a folder; a project may name only itself",
+            name.as_str()
+        ));
     }
     Ok(group)
 }

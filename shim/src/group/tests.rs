@@ -45,7 +45,12 @@ impl World {
     fn submodule(&self, of: &str, name: &str) {
         let kept = format!("{of}/.git/modules/{name}");
         self.file(&format!("{kept}/HEAD"), "ref: refs/heads/main\n");
-        self.file(&format!("{kept}/config"), &format!("[core]\n\tbare = false\n\tworktree = ../../../{name}\n[user]\n\tworktree = x\n"));
+        self.file(
+            &format!("{kept}/config"),
+            &format!(
+                "[core]\n\tbare = false\n\tworktree = ../../../{name}\n[user]\n\tworktree = x\n"
+            ),
+        );
         self.file(&format!("{of}/{name}/.git"), &format!("gitdir: ../.git/modules/{name}\n"));
     }
 
@@ -74,13 +79,20 @@ impl World {
 
     /// The project of this folder, which names itself.
     fn self_named(&self, path: &str, name: &str) -> Hint {
-        Hint::ProjectNamed { folder: self.root.join(path).display().to_string(), name: name.parse().expect("is a name") }
+        Hint::ProjectNamed {
+            folder: self.root.join(path).display().to_string(),
+            name: name.parse().expect("is a name"),
+        }
     }
 
     /// The hint, where something was passed over on the way to it.
     fn doubted_at(&self, path: &str) -> Hint {
         let found = find(&self.at(path));
-        assert!(found.warnings.len() == 1 && found.warnings[0].contains("does not know this folder"), "{path}: {:?}", found.warnings);
+        assert!(
+            found.warnings.len() == 1 && found.warnings[0].contains("does not know this folder"),
+            "{path}: {:?}",
+            found.warnings
+        );
         found.hint
     }
 }
@@ -112,8 +124,13 @@ fn a_folder_that_only_claims_to_be_a_worktree_is_a_project_of_its_own() {
     let world = World::new();
     world.repository("home/shop");
     world.worktree("home/fix", "home/shop");
-    for (folder, target) in [("home/evil", "home/shop/.git/worktrees/w"), ("home/evil2", "home/shop/.git")] {
-        world.file(&format!("{folder}/.git"), &format!("gitdir: {}/{target}\n", world.root.display()));
+    for (folder, target) in
+        [("home/evil", "home/shop/.git/worktrees/w"), ("home/evil2", "home/shop/.git")]
+    {
+        world.file(
+            &format!("{folder}/.git"),
+            &format!("gitdir: {}/{target}\n", world.root.display()),
+        );
         assert_eq!(world.doubted_at(folder), world.folder_hint(folder));
     }
 }
@@ -161,7 +178,8 @@ fn the_project_folder_of_the_agent_wins_over_the_working_directory() {
     let world = World::new();
     world.repository("home/shop");
     world.folder("home/notes");
-    let here = Surroundings { project_dir: Some(world.root.join("home/shop")), ..world.at("home/notes") };
+    let here =
+        Surroundings { project_dir: Some(world.root.join("home/shop")), ..world.at("home/notes") };
     assert_eq!(find(&here).hint, world.folder_hint("home/shop/.git"));
     let gone = Surroundings { project_dir: Some("${nowhere}".into()), ..world.at("home/notes") };
     assert_eq!(find(&gone).hint, world.folder_hint("home/notes"));
@@ -178,7 +196,11 @@ fn a_project_file_names_the_project_up_to_the_top_of_the_repository() {
     world.file("home/notes/.loci.toml", "group = \"notes\"\n");
     world.folder("home/notes/old");
     assert_eq!(world.hint_at("home/notes"), world.self_named("home/notes", "notes"));
-    assert_eq!(world.hint_at("home/notes/old"), world.folder_hint("home/notes/old"), "without a repository only the folder itself counts");
+    assert_eq!(
+        world.hint_at("home/notes/old"),
+        world.folder_hint("home/notes/old"),
+        "without a repository only the folder itself counts"
+    );
 }
 
 #[test]
@@ -202,9 +224,15 @@ fn the_variable_wins_over_everything_unless_it_cannot_be_a_name() {
     let world = World::new();
     world.repository("home/shop");
     world.file("home/shop/.loci.toml", "group = \"shop\"\n");
-    let with = |value: &str| find(&Surroundings { loci_group: Some(value.into()), ..world.at("home/shop") });
+    let with = |value: &str| {
+        find(&Surroundings { loci_group: Some(value.into()), ..world.at("home/shop") })
+    };
     assert_eq!(with("team").hint, name("team"));
-    for (value, why) in [("${TEAM}", "left a variable"), (&"x".repeat(129), "at most 128"), ("a\nb", "control characters")] {
+    for (value, why) in [
+        ("${TEAM}", "left a variable"),
+        (&"x".repeat(129), "at most 128"),
+        ("a\nb", "control characters"),
+    ] {
         let found = with(value);
         assert_eq!(found.hint, world.self_named("home/shop/.git", "shop"));
         assert!(found.warnings[0].contains(why), "{:?}", found.warnings);

@@ -37,7 +37,12 @@ pub fn confirm_typed(question: &str, word: &str, given: Answer) -> Result<(), Pr
     agreed(question, &format!("Type {word} to go on:"), given, |typed| typed == word)
 }
 
-fn agreed(question: &str, choice: &str, given: Answer, is_yes: impl Fn(&str) -> bool) -> Result<(), Problem> {
+fn agreed(
+    question: &str,
+    choice: &str,
+    given: Answer,
+    is_yes: impl Fn(&str) -> bool,
+) -> Result<(), Problem> {
     if given == Answer::Yes {
         return Ok(());
     }
@@ -50,5 +55,9 @@ fn agreed(question: &str, choice: &str, given: Answer, is_yes: impl Fn(&str) -> 
     write!(io::stderr(), "{question} {choice} ")?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed)?;
-    if is_yes(typed.trim()) { Ok(()) } else { Err(Problem::new("Nothing was done").exit(Exit::Failed)) }
+    if is_yes(typed.trim()) {
+        Ok(())
+    } else {
+        Err(Problem::new("Nothing was done").exit(Exit::Failed))
+    }
 }

@@ -39,13 +39,17 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_is_shown() {
         assert_eq!(plain("a\x1b[31mb\u{9b}c\nd\te"), "a\\u{1b}[31mb\\u{9b}c\\nd\\te");
-        assert_eq!(plain("user\u{202e}txt.exe \u{2066}\u{e0041}"), "user\\u{202e}txt.exe \\u{2066}\\u{e0041}");
+        assert_eq!(
+            plain("user\u{202e}txt.exe \u{2066}\u{e0041}"),
+            "user\\u{202e}txt.exe \\u{2066}\\u{e0041}"
+        );
         assert_eq!(lines("one\n\ttwo\x07"), "one\n\ttwo\\u{7}");
     }
 
     #[test]
     fn what_people_write_stays() {
-        for text in ["Zażółć gęślą jaźń", "日本語", "👩‍👧 e\u{301}", "שלום", "back\\slash"] {
+        for text in ["Zażółć gęślą jaźń", "日本語", "👩‍👧 e\u{301}", "שלום", "back\\slash"]
+        {
             assert_eq!(plain(text), text);
         }
     }

@@ -31,7 +31,12 @@ pub enum AgentEvent {
 impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Agent<I, O> {
     /// An agent that speaks and listens.
     pub fn new(stdin: I, stdout: O) -> Self {
-        Self { lines: Lines::new(stdin, limits::LINE_BYTES), stdout, outbox: Outbox::default(), speaks: true }
+        Self {
+            lines: Lines::new(stdin, limits::LINE_BYTES),
+            stdout,
+            outbox: Outbox::default(),
+            speaks: true,
+        }
     }
 
     /// What happens next; lines are read only while `read` is true. Cancelling loses nothing.

@@ -27,7 +27,9 @@ pub fn failure(entry: &Entry, what: &str, next: &str) -> Vec<u8> {
             let result = json!({"content": [{"type": "text", "text": text}], "isError": true, "resultType": "complete"});
             line(Some(&entry.id), &format!("\"result\":{result}"))
         }
-        Kind::Subscription | Kind::Handshake | Kind::Other => error(Some(&entry.id), UNREACHABLE, &text),
+        Kind::Subscription | Kind::Handshake | Kind::Other => {
+            error(Some(&entry.id), UNREACHABLE, &text)
+        }
     }
 }
 
@@ -49,7 +51,8 @@ pub fn handshake(entry: &Entry) -> Option<Vec<u8>> {
 }
 
 /// Tells an agent that the list of tools it knows is out of date.
-pub const TOOLS_CHANGED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n";
+pub const TOOLS_CHANGED: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n";
 
 /// A JSON-RPC error; an id that could not be read is `null`.
 #[must_use]

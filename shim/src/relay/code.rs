@@ -20,8 +20,14 @@ mod linux {
     use std::ptr::NonNull;
 
     pub(super) fn give_back(smaps: &str) {
-        for code in smaps::unchanged(smaps).into_iter().filter(|mapped| mapped.permissions == "r-xp") {
-            let Some(first) = NonNull::new(std::ptr::without_provenance_mut::<c_void>(code.range.start)) else { continue };
+        for code in
+            smaps::unchanged(smaps).into_iter().filter(|mapped| mapped.permissions == "r-xp")
+        {
+            let Some(first) =
+                NonNull::new(std::ptr::without_provenance_mut::<c_void>(code.range.start))
+            else {
+                continue;
+            };
             // SAFETY: every page of the range is one of a file that nobody has written to; the kernel maps the same page again when it is
             // read or run. Of a range that is gone or another by now the kernel takes pages that are as the file has them all the same.
             let _ = unsafe { madvise(first, code.range.len(), MmapAdvise::MADV_DONTNEED) };
@@ -35,7 +41,9 @@ mod linux {
         #[test]
         fn a_process_goes_on_without_the_code_that_it_has_given_back() {
             let read = || std::fs::read_to_string("/proc/self/smaps").expect("is readable");
-            let code = |smaps: &str| smaps::unchanged(smaps).iter().filter(|mapped| mapped.permissions == "r-xp").count();
+            let code = |smaps: &str| {
+                smaps::unchanged(smaps).iter().filter(|mapped| mapped.permissions == "r-xp").count()
+            };
             let before = read();
             assert!(code(&before) > 0);
             give_back(&before);

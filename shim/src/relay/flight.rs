@@ -96,7 +96,11 @@ impl Flight {
     /// Since when the oldest unanswered request of the handshake waits.
     #[must_use]
     pub fn greeted_since(&self) -> Option<Instant> {
-        self.entries.iter().filter(|entry| entry.kind == Kind::Handshake).map(|entry| entry.since).min()
+        self.entries
+            .iter()
+            .filter(|entry| entry.kind == Kind::Handshake)
+            .map(|entry| entry.since)
+            .min()
     }
 
     /// The requests in order, to be sent again.
@@ -106,8 +110,9 @@ impl Flight {
 
     /// Takes out, in order, every request that somebody waits for and that fulfils the condition.
     pub fn give_up(&mut self, hopeless: impl Fn(&Entry) -> bool) -> Vec<Entry> {
-        let (out, kept): (Vec<_>, _) =
-            std::mem::take(&mut self.entries).into_iter().partition(|entry| entry.kind != Kind::Subscription && hopeless(entry));
+        let (out, kept): (Vec<_>, _) = std::mem::take(&mut self.entries)
+            .into_iter()
+            .partition(|entry| entry.kind != Kind::Subscription && hopeless(entry));
         self.entries = VecDeque::from(kept);
         self.bytes = self.entries.iter().map(|entry| entry.line.len()).sum();
         out

@@ -28,7 +28,8 @@ impl Handshake {
     ///
     /// The answer to a handshake that was answered before comes back to an id that nobody waits for, and is dropped.
     pub fn tell_again(&self, flight: &mut Flight, link: &mut Link) {
-        let unanswered = self.initialize.as_ref().map(|(id, _)| id).filter(|id| flight.contains(id));
+        let unanswered =
+            self.initialize.as_ref().map(|(id, _)| id).filter(|id| flight.contains(id));
         if let (Some((_, line)), None) = (&self.initialize, unanswered) {
             link.tell(line);
             link.tell(&self.initialized);

@@ -136,7 +136,10 @@ mod tests {
 
     #[tokio::test]
     async fn newlines_and_carriage_returns_are_taken_off() {
-        assert_eq!(all(b"one\ntwo\r\n\nlast", 64).await, [whole("one"), whole("two"), whole(""), whole("last")]);
+        assert_eq!(
+            all(b"one\ntwo\r\n\nlast", 64).await,
+            [whole("one"), whole("two"), whole(""), whole("last")]
+        );
     }
 
     #[tokio::test]
@@ -152,7 +155,9 @@ mod tests {
         huge.resize(5_000_000, b'x');
         huge.extend_from_slice(b"end\nnext\n");
         let lines = all(&huge, 1024 * 1024).await;
-        let Line::TooLong(Excerpt { head, tail }) = &lines[0] else { panic!("was not told as too long") };
+        let Line::TooLong(Excerpt { head, tail }) = &lines[0] else {
+            panic!("was not told as too long")
+        };
         assert!(head.len() == HEAD && head.starts_with(b"begin"));
         assert!(tail.len() == TAIL && tail.ends_with(b"xend"));
         assert_eq!(lines[1], whole("next"));

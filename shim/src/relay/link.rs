@@ -107,7 +107,13 @@ impl Link {
             State::Reaching(reaching) => match reaching.await {
                 Ok(Connection { lines, writer, welcome }) => {
                     let doubt = Doubt::new(Rc::clone(&self.reach));
-                    self.state = State::Up(Up { lines, writer, outbox: Outbox::default(), doubt, half: Half::Open });
+                    self.state = State::Up(Up {
+                        lines,
+                        writer,
+                        outbox: Outbox::default(),
+                        doubt,
+                        half: Half::Open,
+                    });
                     return LinkEvent::Reached(welcome.tools);
                 }
                 Err(reason) => LinkEvent::Failed(reason),

@@ -39,7 +39,10 @@ impl Id {
             serde_json::Value::String(text) => serde_json::to_string(&text).ok()?,
             serde_json::Value::Number(number) => match number.as_i64() {
                 Some(whole) => whole.to_string(),
-                None => number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < 9e15).map(|n| format!("{n:.0}"))?,
+                None => number
+                    .as_f64()
+                    .filter(|n| n.fract() == 0.0 && n.abs() < 9e15)
+                    .map(|n| format!("{n:.0}"))?,
             },
             _ => return None,
         };
@@ -124,7 +127,9 @@ struct Envelope<'a> {
 }
 
 /// A member that is `null` is there all the same: an id of `null` is no missing id.
-pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+pub(super) fn present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
@@ -146,7 +151,11 @@ pub fn read(line: &[u8]) -> Result<Message<'_>, Refusal> {
 }
 
 fn not_a_message(text: &str, error: &serde_json::Error) -> Refusal {
-    let why = if text.trim_start().starts_with('[') { "MCP has no batches: send one message a line".to_owned() } else { error.to_string() };
+    let why = if text.trim_start().starts_with('[') {
+        "MCP has no batches: send one message a line".to_owned()
+    } else {
+        error.to_string()
+    };
     Refusal::new(None, INVALID_REQUEST, why)
 }
 
@@ -165,7 +174,9 @@ impl<'a> Envelope<'a> {
         };
         match (self.id, id) {
             (None, _) => Ok(Message::Notification(Notification { method, params: self.params })),
-            (Some(_), Some(id)) => Ok(Message::Request(Request { id, method, params: self.params })),
+            (Some(_), Some(id)) => {
+                Ok(Message::Request(Request { id, method, params: self.params }))
+            }
             (Some(_), None) => refuse(None, "id must be a string or a whole number"),
         }
     }
@@ -191,7 +202,9 @@ pub enum FromDaemon {
 pub fn read_answer(line: &[u8]) -> FromDaemon {
     match serde_json::from_slice::<Envelope>(line) {
         Ok(Envelope { method: Some(_), .. }) => FromDaemon::Other,
-        Ok(Envelope { id: Some(id), .. }) => Id::of(id).map_or(FromDaemon::Unreadable, FromDaemon::Answer),
+        Ok(Envelope { id: Some(id), .. }) => {
+            Id::of(id).map_or(FromDaemon::Unreadable, FromDaemon::Answer)
+        }
         _ => FromDaemon::Unreadable,
     }
 }
@@ -223,10 +236,14 @@ fn check_strings_and_depth(text: &str) -> Result<(), &'static str> {
 
 /// Bytes of the escape at the beginning of `text`: 2, 6, or 12 for a surrogate pair; none for half a pair.
 fn escape_length(text: &str) -> Option<usize> {
-    let unit = |text: &str| text.strip_prefix("\\u").and_then(|rest| u16::from_str_radix(rest.get(..4)?, 16).ok());
+    let unit = |text: &str| {
+        text.strip_prefix("\\u").and_then(|rest| u16::from_str_radix(rest.get(..4)?, 16).ok())
+    };
     match unit(text) {
         None => Some(2),
-        Some(0xD800..0xDC00) => text.get(6..).and_then(unit).filter(|low| (0xDC00..0xE000).contains(low)).map(|_| 12),
+        Some(0xD800..0xDC00) => {
+            text.get(6..).and_then(unit).filter(|low| (0xDC00..0xE000).contains(low)).map(|_| 12)
+        }
         Some(0xDC00..0xE000) => None,
         Some(_) => Some(6),
     }
@@ -237,7 +254,8 @@ fn escape_length(text: &str) -> Option<usize> {
 pub fn id_of_excerpt(excerpt: &Excerpt) -> Option<Id> {
     let mut found = None;
     // The error is expected: the text breaks off.
-    let _ = IdOfBeginning(&mut found).deserialize(&mut serde_json::Deserializer::from_slice(&excerpt.head));
+    let _ = IdOfBeginning(&mut found)
+        .deserialize(&mut serde_json::Deserializer::from_slice(&excerpt.head));
     found.or_else(|| id_at_end(&String::from_utf8_lossy(&excerpt.tail)))
 }
 

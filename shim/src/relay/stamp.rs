@@ -57,7 +57,8 @@ pub fn stamp(line: &str, params: &RawValue, key: &str) -> Result<String, &'stati
     let Params { meta } = serde_json::from_str(text).map_err(|_| "params holds _meta twice")?;
     let (place, value) = match meta {
         Some(meta) if meta.get() != "null" => {
-            let mut members: Members = serde_json::from_str(meta.get()).map_err(|_| "params._meta must be an object")?;
+            let mut members: Members =
+                serde_json::from_str(meta.get()).map_err(|_| "params._meta must be an object")?;
             members.0.retain(|(name, _)| name != META_KEY);
             (span(line, meta.get()), members.with_key(key))
         }
@@ -125,30 +126,46 @@ mod tests {
     use crate::relay::message::{Message, read};
 
     fn stamped(params: &str) -> Result<String, &'static str> {
-        let line = format!(r#"{{ "method":"tools/call", "params" : {params},"id":1,"jsonrpc":"2.0"}}"#);
-        let Ok(Message::Request(request)) = read(line.as_bytes()) else { panic!("not a request: {line}") };
+        let line =
+            format!(r#"{{ "method":"tools/call", "params" : {params},"id":1,"jsonrpc":"2.0"}}"#);
+        let Ok(Message::Request(request)) = read(line.as_bytes()) else {
+            panic!("not a request: {line}")
+        };
         let whole = stamp(&line, request.params.expect("has parameters"), "s:1")?;
-        let (head, tail) = (r#"{ "method":"tools/call", "params" : "#, r#","id":1,"jsonrpc":"2.0"}"#);
-        Ok(whole.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)).expect("the rest is as it was").to_owned())
+        let (head, tail) =
+            (r#"{ "method":"tools/call", "params" : "#, r#","id":1,"jsonrpc":"2.0"}"#);
+        Ok(whole
+            .strip_prefix(head)
+            .and_then(|rest| rest.strip_suffix(tail))
+            .expect("the rest is as it was")
+            .to_owned())
     }
 
     #[test]
     fn a_call_without_meta_gets_one_in_front() {
         let params = r#"{ "name":"x","arguments":{"a":1e999,"a":"\u0041"}}"#;
-        assert_eq!(stamped(params), Ok(format!(r#"{{"_meta":{{"dev.loci/key":"s:1"}},{}"#, &params[1..])));
+        assert_eq!(
+            stamped(params),
+            Ok(format!(r#"{{"_meta":{{"dev.loci/key":"s:1"}},{}"#, &params[1..]))
+        );
         assert_eq!(stamped("{ }"), Ok(r#"{"_meta":{"dev.loci/key":"s:1"} }"#.to_owned()));
     }
 
     #[test]
     fn other_members_of_meta_stay_and_the_clients_own_key_goes() {
-        let params = r#"{"_meta":{"progressToken": 1.50,"dev.loci\/key":"mine","z":{"q":[1]}},"name":"x"}"#;
-        let want = r#"{"_meta":{"progressToken":1.50,"z":{"q":[1]},"dev.loci/key":"s:1"},"name":"x"}"#;
+        let params =
+            r#"{"_meta":{"progressToken": 1.50,"dev.loci\/key":"mine","z":{"q":[1]}},"name":"x"}"#;
+        let want =
+            r#"{"_meta":{"progressToken":1.50,"z":{"q":[1]},"dev.loci/key":"s:1"},"name":"x"}"#;
         assert_eq!(stamped(params), Ok(want.to_owned()));
     }
 
     #[test]
     fn a_meta_of_null_counts_as_none() {
-        assert_eq!(stamped(r#"{"_meta":null}"#), Ok(r#"{"_meta":{"dev.loci/key":"s:1"}}"#.to_owned()));
+        assert_eq!(
+            stamped(r#"{"_meta":null}"#),
+            Ok(r#"{"_meta":{"dev.loci/key":"s:1"}}"#.to_owned())
+        );
     }
 
     #[test]

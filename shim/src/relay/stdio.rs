@@ -22,8 +22,12 @@ pub type Output = Box<dyn AsyncWrite + Unpin>;
 pub fn input() -> Input {
     let stdin = io::stdin();
     match kind(stdin.as_fd()) {
-        Kind::Pipe => pipe::OpenOptions::new().open_receiver(own_path(&stdin)).map_or_else(|_| threaded_input(), |pipe| Box::new(pipe)),
-        Kind::Socket => socket(stdin.as_fd()).map_or_else(|_| threaded_input(), |socket| Box::new(socket)),
+        Kind::Pipe => pipe::OpenOptions::new()
+            .open_receiver(own_path(&stdin))
+            .map_or_else(|_| threaded_input(), |pipe| Box::new(pipe)),
+        Kind::Socket => {
+            socket(stdin.as_fd()).map_or_else(|_| threaded_input(), |socket| Box::new(socket))
+        }
         Kind::Other => threaded_input(),
     }
 }
@@ -33,8 +37,12 @@ pub fn input() -> Input {
 pub fn output() -> Output {
     let stdout = io::stdout();
     match kind(stdout.as_fd()) {
-        Kind::Pipe => pipe::OpenOptions::new().open_sender(own_path(&stdout)).map_or_else(|_| threaded_output(), |pipe| Box::new(pipe)),
-        Kind::Socket => socket(stdout.as_fd()).map_or_else(|_| threaded_output(), |socket| Box::new(socket)),
+        Kind::Pipe => pipe::OpenOptions::new()
+            .open_sender(own_path(&stdout))
+            .map_or_else(|_| threaded_output(), |pipe| Box::new(pipe)),
+        Kind::Socket => {
+            socket(stdout.as_fd()).map_or_else(|_| threaded_output(), |socket| Box::new(socket))
+        }
         Kind::Other => threaded_output(),
     }
 }
@@ -54,7 +62,11 @@ enum Kind {
 }
 
 fn kind(fd: BorrowedFd) -> Kind {
-    let kind = fd.try_clone_to_owned().map(File::from).and_then(|file| file.metadata()).map(|meta| meta.file_type());
+    let kind = fd
+        .try_clone_to_owned()
+        .map(File::from)
+        .and_then(|file| file.metadata())
+        .map(|meta| meta.file_type());
     match kind {
         Ok(kind) if kind.is_fifo() => Kind::Pipe,
         Ok(kind) if kind.is_socket() => Kind::Socket,

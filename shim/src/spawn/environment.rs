@@ -31,7 +31,9 @@ const NAMES: &[&str] = &[
 const PREFIXES: &[&str] = &["LC_", "XDG_", "SSL_CERT_"];
 
 /// The variables that are passed on.
-pub fn for_the_daemon(all: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = (OsString, OsString)> {
+pub fn for_the_daemon(
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> impl Iterator<Item = (OsString, OsString)> {
     all.filter(|(name, _)| name.to_str().is_some_and(is_passed_on))
 }
 
@@ -45,9 +47,19 @@ mod tests {
 
     #[test]
     fn secrets_and_projects_stay_behind() {
-        let given =
-            ["HOME", "LC_ALL", "XDG_RUNTIME_DIR", "LOCI_DB", "https_proxy", "LOCI_GROUP", "ANTHROPIC_API_KEY", "CLAUDE_PROJECT_DIR"];
-        let passed: Vec<_> = for_the_daemon(given.iter().map(|name| (name.into(), "x".into()))).map(|(name, _)| name).collect();
+        let given = [
+            "HOME",
+            "LC_ALL",
+            "XDG_RUNTIME_DIR",
+            "LOCI_DB",
+            "https_proxy",
+            "LOCI_GROUP",
+            "ANTHROPIC_API_KEY",
+            "CLAUDE_PROJECT_DIR",
+        ];
+        let passed: Vec<_> = for_the_daemon(given.iter().map(|name| (name.into(), "x".into())))
+            .map(|(name, _)| name)
+            .collect();
         assert_eq!(passed, ["HOME", "LC_ALL", "XDG_RUNTIME_DIR", "LOCI_DB", "https_proxy"]);
     }
 }

@@ -20,16 +20,28 @@ pub fn make(folder: &Path) -> io::Result<()> {
 /// In words, with the command that mends it.
 pub fn make_private(folder: &Path) -> Result<(), Failure> {
     let name = folder.display();
-    let refuse = |message: String, hint: String| Err(Failure::new(Code::Invalid, message).hint(hint));
+    let refuse =
+        |message: String, hint: String| Err(Failure::new(Code::Invalid, message).hint(hint));
     if let Err(error) = make(folder) {
-        return refuse(format!("{name} cannot be made: {error}"), "Set XDG_RUNTIME_DIR to a folder of your own".to_owned());
+        return refuse(
+            format!("{name} cannot be made: {error}"),
+            "Set XDG_RUNTIME_DIR to a folder of your own".to_owned(),
+        );
     }
     let meta = match folder.symlink_metadata() {
         Ok(meta) => meta,
-        Err(error) => return refuse(format!("{name}: {error}"), "Set XDG_RUNTIME_DIR to a folder of your own".to_owned()),
+        Err(error) => {
+            return refuse(
+                format!("{name}: {error}"),
+                "Set XDG_RUNTIME_DIR to a folder of your own".to_owned(),
+            );
+        }
     };
     if !meta.is_dir() {
-        return refuse(format!("{name} is no folder"), format!("Remove {name}; loci makes it anew"));
+        return refuse(
+            format!("{name} is no folder"),
+            format!("Remove {name}; loci makes it anew"),
+        );
     }
     if meta.uid() != nix::unistd::geteuid().as_raw() {
         return refuse(
@@ -38,7 +50,10 @@ pub fn make_private(folder: &Path) -> Result<(), Failure> {
         );
     }
     if meta.mode() & 0o077 != 0 {
-        return refuse(format!("{name} is open to others (mode {:o})", meta.mode() & 0o777), format!("Run `chmod 700 {name}`"));
+        return refuse(
+            format!("{name} is open to others (mode {:o})", meta.mode() & 0o777),
+            format!("Run `chmod 700 {name}`"),
+        );
     }
     Ok(())
 }

@@ -17,11 +17,16 @@ struct Fixture {
 
 fn fixture(script: &str) -> Fixture {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let variables = Variables { home: Some(home.path().join("home")), runtime: Some(home.path().to_path_buf()), ..Variables::default() };
+    let variables = Variables {
+        home: Some(home.path().join("home")),
+        runtime: Some(home.path().to_path_buf()),
+        ..Variables::default()
+    };
     let paths = Paths::resolve(&variables).expect("resolves");
     let binary = home.path().join("locid");
     std::fs::write(&binary, format!("#!/bin/sh\n{script}\n")).expect("is written");
-    std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o700)).expect("is made executable");
+    std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o700))
+        .expect("is made executable");
     Fixture { _home: home, paths, launch: Launch { binary: Some(binary) } }
 }
 
@@ -35,28 +40,35 @@ impl Fixture {
 async fn a_daemon_that_ends_at_once_is_quoted() {
     let fixture = fixture("echo 'config.toml:3:1: unknown key modle' >&2; exit 78");
     std::fs::create_dir_all(&fixture.paths.logs).expect("is made");
-    std::fs::write(fixture.paths.logs.join("locid.log"), "of an earlier life\n").expect("is written");
+    std::fs::write(fixture.paths.logs.join("locid.log"), "of an earlier life\n")
+        .expect("is written");
     let Err(Failed::ForGood(reason)) = fixture.start().await else { panic!("was started") };
     assert_eq!(reason, not_started("config.toml:3:1: unknown key modle", Some(78)));
 }
 
 #[tokio::test]
 async fn a_silent_end_is_told_by_its_code() {
-    let Err(Failed::ForGood(reason)) = fixture("exit 70").start().await else { panic!("was started") };
+    let Err(Failed::ForGood(reason)) = fixture("exit 70").start().await else {
+        panic!("was started")
+    };
     assert_eq!(reason, not_started("it ended with code 70", Some(70)));
 }
 
 #[tokio::test]
 async fn losing_the_race_is_no_reason_to_give_up() {
     let fixture = fixture("exit 75");
-    assert!(matches!(fixture.start().await, Err(Failed::ForNow(Unreachable::NoAnswer { pid: None }))));
+    assert!(matches!(
+        fixture.start().await,
+        Err(Failed::ForNow(Unreachable::NoAnswer { pid: None }))
+    ));
 }
 
 #[tokio::test]
 async fn a_binary_that_cannot_run_is_named() {
     let fixture = fixture("");
     let launch = Launch { binary: Some(fixture.paths.home.join("nowhere")) };
-    let Err(Failed::ForGood(Unreachable::NotStarted { why, exit: None })) = launch.start(&fixture.paths, &mut Unreachable::Absent).await
+    let Err(Failed::ForGood(Unreachable::NotStarted { why, exit: None })) =
+        launch.start(&fixture.paths, &mut Unreachable::Absent).await
     else {
         panic!("was started")
     };
@@ -86,17 +98,28 @@ async fn a_spawn_lock_that_is_never_given_back_does_not_block_for_ever() {
 
 #[tokio::test]
 async fn the_daemon_gets_a_session_of_its_own_and_no_group() {
-    let fixture = fixture("ps -o sid= -p $$ | tr -d ' ' >&2; echo $$ >&2; echo \"$LOCI_GROUP$1\" >&2; pwd >&2; exit 70");
-    let Err(Failed::ForGood(Unreachable::NotStarted { why, .. })) = fixture.start().await else { panic!("was started") };
-    let [session, pid, argument, folder] = why.lines().collect::<Vec<_>>()[..] else { panic!("four lines: {why}") };
+    let fixture = fixture(
+        "ps -o sid= -p $$ | tr -d ' ' >&2; echo $$ >&2; echo \"$LOCI_GROUP$1\" >&2; pwd >&2; exit 70",
+    );
+    let Err(Failed::ForGood(Unreachable::NotStarted { why, .. })) = fixture.start().await else {
+        panic!("was started")
+    };
+    let [session, pid, argument, folder] = why.lines().collect::<Vec<_>>()[..] else {
+        panic!("four lines: {why}")
+    };
     assert_eq!((session, argument, folder), (pid, "--auto-started", "/"));
 }
 
 #[tokio::test]
 async fn the_daemon_inherits_no_open_file_of_the_agent() {
     let null = File::open("/dev/null").expect("is there");
-    let leaked = nix::fcntl::fcntl(&null, nix::fcntl::FcntlArg::F_DUPFD(200)).expect("is inheritable");
-    let fixture = fixture(&format!("test -e /proc/$$/fd/{leaked} && echo leaked >&2; echo looked >&2; exit 70"));
-    let Err(Failed::ForGood(Unreachable::NotStarted { why, .. })) = fixture.start().await else { panic!("was started") };
+    let leaked =
+        nix::fcntl::fcntl(&null, nix::fcntl::FcntlArg::F_DUPFD(200)).expect("is inheritable");
+    let fixture = fixture(&format!(
+        "test -e /proc/$$/fd/{leaked} && echo leaked >&2; echo looked >&2; exit 70"
+    ));
+    let Err(Failed::ForGood(Unreachable::NotStarted { why, .. })) = fixture.start().await else {
+        panic!("was started")
+    };
     assert_eq!(why, "looked");
 }

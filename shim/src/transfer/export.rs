@@ -19,7 +19,9 @@ use std::process::ExitCode;
 pub async fn run(asked: Export) -> Result<ExitCode, Problem> {
     let file = asked.output.as_deref().map(|path| place(path, asked.force)).transpose()?;
     let layout = if asked.format == "json" { Layout::Document } else { Layout::Lines };
-    let answer = Door::of_process()?.begin("/export", &ExportRequest { layout, vectors: asked.vectors }).await?;
+    let answer = Door::of_process()?
+        .begin("/export", &ExportRequest { layout, vectors: asked.vectors })
+        .await?;
     match file {
         None => {
             let mut out = io::stdout().lock();
@@ -31,7 +33,11 @@ pub async fn run(asked: Export) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
-async fn copy(mut answer: Answer, out: &mut impl Write, mut progress: Option<Progress>) -> Result<u64, Problem> {
+async fn copy(
+    mut answer: Answer,
+    out: &mut impl Write,
+    mut progress: Option<Progress>,
+) -> Result<u64, Problem> {
     let mut written = 0;
     while let Some(piece) = answer.piece().await? {
         out.write_all(&piece)?;
@@ -45,22 +51,36 @@ async fn copy(mut answer: Answer, out: &mut impl Write, mut progress: Option<Pro
 
 /// The path of the file, if it may be written.
 fn place(path: &Path, force: bool) -> Result<PathBuf, Problem> {
-    let refuse = |why: &str, hint: &str| Err(Problem::new(format!("{} {why}", path.display())).hint(hint));
+    let refuse =
+        |why: &str, hint: &str| Err(Problem::new(format!("{} {why}", path.display())).hint(hint));
     match std::fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => refuse("is a link, and what it leads to may be another's", "Name the file itself"),
+        Ok(found) if found.is_symlink() => {
+            refuse("is a link, and what it leads to may be another's", "Name the file itself")
+        }
         Ok(found) if found.is_dir() => refuse("is a folder", "Name a file in it"),
-        Ok(found) if !found.is_file() => refuse("is no file", "Leave --output out and redirect: loci export > ..."),
-        Ok(_) if !force => refuse("is there already", "Name another file, or add --force to replace it"),
+        Ok(found) if !found.is_file() => {
+            refuse("is no file", "Leave --output out and redirect: loci export > ...")
+        }
+        Ok(_) if !force => {
+            refuse("is there already", "Name another file, or add --force to replace it")
+        }
         _ => Ok(path.to_path_buf()),
     }
 }
 
 async fn into_file(answer: Answer, path: &Path, force: bool) -> Result<(), Problem> {
-    let unwritten =
-        |error: &io::Error| Problem::new(format!("{} cannot be written", path.display())).because(error).hint("Nothing was left of it");
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let unwritten = |error: &io::Error| {
+        Problem::new(format!("{} cannot be written", path.display()))
+            .because(error)
+            .hint("Nothing was left of it")
+    };
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // For its owner alone from the first byte, whatever the umask; removed when this ends early.
-    let mut temporary = tempfile::Builder::new().prefix(".loci-export-").tempfile_in(folder).map_err(|e| unwritten(&e))?;
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".loci-export-")
+        .tempfile_in(folder)
+        .map_err(|e| unwritten(&e))?;
     copy(answer, &mut temporary, Some(Progress::new("Written", None)))
         .await
         .map_err(|problem| problem.hint(format!("Nothing was left of {}", path.display())))?;

@@ -25,7 +25,8 @@ const PIECE: usize = 64 * 1024;
 pub async fn run(asked: Import) -> Result<ExitCode, Problem> {
     let (source, total) = open(&asked.file)?;
     let door = Door::of_process()?;
-    let (sender, body) = door.begin_sending("/import", &ImportRequest { skip_bad: asked.skip_bad }).await?;
+    let (sender, body) =
+        door.begin_sending("/import", &ImportRequest { skip_bad: asked.skip_bad }).await?;
     let sending = tokio::spawn(send(source, sender, Progress::new("Sent", total)));
     let answer = door.exchange("/import", body).await;
     // Where it was refused early, the rest is not read any more.
@@ -46,11 +47,14 @@ fn open(path: &Path) -> Result<(Source, Option<u64>), Problem> {
     if path == Path::new("-") {
         return Ok((Box::new(io::stdin()), None));
     }
-    let unread = |error: io::Error| Problem::new(format!("{} cannot be read", path.display())).because(&error);
+    let unread = |error: io::Error| {
+        Problem::new(format!("{} cannot be read", path.display())).because(&error)
+    };
     let file = File::open(path).map_err(unread)?;
     let found = file.metadata().map_err(unread)?;
     if found.is_dir() {
-        return Err(Problem::new(format!("{} is a folder", path.display())).hint("Name a file that loci export has written"));
+        return Err(Problem::new(format!("{} is a folder", path.display()))
+            .hint("Name a file that loci export has written"));
     }
     let total = found.is_file().then_some(found.len());
     Ok((Box::new(file), total))
@@ -89,18 +93,32 @@ async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>, mut prog
 }
 
 fn in_words(reply: &ImportReply) -> String {
-    let mut text = format!("{} memories are new, {} were changed, {} were known.\n", reply.added, reply.changed, reply.unchanged);
+    let mut text = format!(
+        "{} memories are new, {} were changed, {} were known.\n",
+        reply.added, reply.changed, reply.unchanged
+    );
     let mut beside = Vec::new();
-    let parts =
-        [(reply.relations, "relations"), (reply.groups, "groups"), (reply.log_lines, "lines of the log"), (reply.other, "smaller records")];
-    beside.extend(parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    let parts = [
+        (reply.relations, "relations"),
+        (reply.groups, "groups"),
+        (reply.log_lines, "lines of the log"),
+        (reply.other, "smaller records"),
+    ];
+    beside.extend(
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")),
+    );
     if !beside.is_empty() {
         let _ = writeln!(text, "Also new: {}.", beside.join(", "));
     }
     if reply.refused > 0 {
-        let ids: Vec<&str> = reply.refused_ids.iter().map(loci_proto::memory::MemoryId::as_str).collect();
-        let _ =
-            writeln!(text, "{} lines were refused, because their memories were removed for good:\n  {}", reply.refused, ids.join("\n  "));
+        let ids: Vec<&str> =
+            reply.refused_ids.iter().map(loci_proto::memory::MemoryId::as_str).collect();
+        let _ = writeln!(
+            text,
+            "{} lines were refused, because their memories were removed for good:\n  {}",
+            reply.refused,
+            ids.join("\n  ")
+        );
     }
     if reply.skipped > 0 {
         let _ = writeln!(text, "{} lines were left out:", reply.skipped);
@@ -124,8 +142,16 @@ mod tests {
 
     #[test]
     fn the_report_names_what_was_left_out() {
-        let skipped_lines = vec![Skipped { line: 7, reason: "content is empty\u{1b}[2J".to_owned() }];
-        let reply = ImportReply { added: 2, relations: 1, skipped: 1, skipped_lines, act: Some(9), ..ImportReply::default() };
+        let skipped_lines =
+            vec![Skipped { line: 7, reason: "content is empty\u{1b}[2J".to_owned() }];
+        let reply = ImportReply {
+            added: 2,
+            relations: 1,
+            skipped: 1,
+            skipped_lines,
+            act: Some(9),
+            ..ImportReply::default()
+        };
         let expected = "2 memories are new, 0 were changed, 0 were known.\nAlso new: 1 relations.\n1 lines were left out:\n  line 7: content is empty\\u{1b}[2J\nloci undo 9 takes it back.\n";
         assert_eq!(in_words(&reply), expected);
     }

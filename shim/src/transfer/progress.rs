@@ -20,7 +20,13 @@ impl Progress {
     /// Of work on so many bytes, where that is known.
     #[must_use]
     pub fn new(verb: &'static str, total: Option<u64>) -> Self {
-        Self { verb, total: total.filter(|total| *total > 0), done: 0, told: None, shown: io::stderr().is_terminal() }
+        Self {
+            verb,
+            total: total.filter(|total| *total > 0),
+            done: 0,
+            told: None,
+            shown: io::stderr().is_terminal(),
+        }
     }
 
     /// So many bytes more.
@@ -57,7 +63,13 @@ fn line(verb: &str, done: u64, total: Option<u64>) -> String {
         Some(total) => {
             let part = done.min(total) as f64 / total as f64;
             let full = usize::try_from(done.min(total) * 24 / total).unwrap_or(24);
-            format!("{verb} [{}{}] {:3.0} % of {}", "=".repeat(full), " ".repeat(24 - full), part * 100.0, mib(total))
+            format!(
+                "{verb} [{}{}] {:3.0} % of {}",
+                "=".repeat(full),
+                " ".repeat(24 - full),
+                part * 100.0,
+                mib(total)
+            )
         }
     }
 }
@@ -69,7 +81,13 @@ mod tests {
     #[test]
     fn the_line_says_how_far_it_is() {
         assert_eq!(line("Sending", 3 << 20, None), "Sending 3.0 MiB");
-        assert_eq!(line("Sending", 1 << 20, Some(2 << 20)), "Sending [============            ]  50 % of 2.0 MiB");
-        assert_eq!(line("Sending", 9 << 20, Some(2 << 20)), "Sending [========================] 100 % of 2.0 MiB");
+        assert_eq!(
+            line("Sending", 1 << 20, Some(2 << 20)),
+            "Sending [============            ]  50 % of 2.0 MiB"
+        );
+        assert_eq!(
+            line("Sending", 9 << 20, Some(2 << 20)),
+            "Sending [========================] 100 % of 2.0 MiB"
+        );
     }
 }

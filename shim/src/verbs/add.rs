@@ -35,7 +35,11 @@ pub async fn run(door: &Door, asked: Add) -> Result<(), Problem> {
 }
 
 fn sentence(reply: &StoreReply) -> String {
-    let mut text = if reply.deduplicated { format!("Known already, and now surer: {}", reply.id) } else { format!("Stored {}", reply.id) };
+    let mut text = if reply.deduplicated {
+        format!("Known already, and now surer: {}", reply.id)
+    } else {
+        format!("Stored {}", reply.id)
+    };
     if let Some(old) = &reply.superseded {
         let _ = write!(text, "\n  in place of {old}");
     }
@@ -43,8 +47,13 @@ fn sentence(reply: &StoreReply) -> String {
         let _ = write!(text, "\n  holds until {}", super::moment(at));
     }
     if !reply.similar.is_empty() {
-        let similar: Vec<String> = reply.similar.iter().map(|other| plain(other.as_str())).collect();
-        let _ = write!(text, "\n  close to {}; use --supersedes where the new one takes its place", similar.join(", "));
+        let similar: Vec<String> =
+            reply.similar.iter().map(|other| plain(other.as_str())).collect();
+        let _ = write!(
+            text,
+            "\n  close to {}; use --supersedes where the new one takes its place",
+            similar.join(", ")
+        );
     }
     text
 }

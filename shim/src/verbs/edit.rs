@@ -30,5 +30,10 @@ pub async fn run(door: &Door, asked: Edit) -> Result<(), Problem> {
     if reply.changed.is_empty() {
         return say(format!("Nothing to change: {} is so already", reply.id));
     }
-    say(format!("Changed {} of {}{}", plain(&reply.changed.join(", ")), reply.id, undoable(reply.act)))
+    say(format!(
+        "Changed {} of {}{}",
+        plain(&reply.changed.join(", ")),
+        reply.id,
+        undoable(reply.act)
+    ))
 }

@@ -31,8 +31,12 @@ pub async fn run(door: &Door, asked: Forget) -> Result<(), Problem> {
 async fn one(door: &Door, part: &str, asked: &Forget) -> Result<(), Problem> {
     let meant = id::find(door, part, asked.project.group.as_ref()).await?;
     let told = id::told(&meant);
-    let request =
-        ForgetRequest { memory_id: meant.id, reason: asked.reason.clone(), hard_delete: false, group: asked.project.group.clone() };
+    let request = ForgetRequest {
+        memory_id: meant.id,
+        reason: asked.reason.clone(),
+        hard_delete: false,
+        group: asked.project.group.clone(),
+    };
     let answer = door.reply("forget_memory", &request).await?;
     if asked.format.json {
         return print(&answer);
@@ -56,12 +60,22 @@ async fn for_good(door: &Door, part: &str, asked: &Forget) -> Result<(), Problem
         }
     };
     let told = id::told(&meant);
-    confirm(&format!("{told}\nRemove every trace of it? This cannot be undone."), Answer::from(asked.yes))?;
-    let request =
-        ForgetRequest { memory_id: meant.id, reason: asked.reason.clone(), hard_delete: true, group: asked.project.group.clone() };
+    confirm(
+        &format!("{told}\nRemove every trace of it? This cannot be undone."),
+        Answer::from(asked.yes),
+    )?;
+    let request = ForgetRequest {
+        memory_id: meant.id,
+        reason: asked.reason.clone(),
+        hard_delete: true,
+        group: asked.project.group.clone(),
+    };
     let answer = door.reply("forget_memory", &request).await?;
-    let purged =
-        if asked.purge_backups { Some(door.reply("purge_backups", &json!({"memory_id": request.memory_id})).await?) } else { None };
+    let purged = if asked.purge_backups {
+        Some(door.reply("purge_backups", &json!({"memory_id": request.memory_id})).await?)
+    } else {
+        None
+    };
     if let (true, Some(purged)) = (asked.format.json, &purged) {
         let mut whole: Value = answer.read()?;
         whole["purged"] = purged.read()?;
@@ -116,12 +130,21 @@ async fn many(door: &Door, expression: &str, asked: &Forget) -> Result<(), Probl
     } else {
         say(&shown)?;
     }
-    let question = if found.len() == 1 { "Forget this memory?".to_owned() } else { format!("Forget these {} memories?", found.len()) };
+    let question = if found.len() == 1 {
+        "Forget this memory?".to_owned()
+    } else {
+        format!("Forget these {} memories?", found.len())
+    };
     confirm(&question, Answer::from(asked.yes))?;
     forget(door, found, request.group, asked).await
 }
 
-async fn forget(door: &Door, found: Vec<Listed>, group: Option<GroupName>, asked: &Forget) -> Result<(), Problem> {
+async fn forget(
+    door: &Door,
+    found: Vec<Listed>,
+    group: Option<GroupName>,
+    asked: &Forget,
+) -> Result<(), Problem> {
     let memory_ids = found.into_iter().map(|memory| memory.id).collect();
     let request = ForgetManyRequest { memory_ids, reason: asked.reason.clone(), group };
     let answer = door.reply("forget_many", &request).await?;

@@ -15,7 +15,8 @@ pub async fn run(door: &Door, asked: History) -> Result<(), Problem> {
         Some(part) => Some(id::find(door, part, asked.project.group.as_ref()).await?.id),
         None => None,
     };
-    let request = HistoryRequest { memory_id, before: asked.before, limit: Some(asked.limit.into()) };
+    let request =
+        HistoryRequest { memory_id, before: asked.before, limit: Some(asked.limit.into()) };
     let answer = door.reply("history", &request).await?;
     if asked.format.json {
         return print(&answer);

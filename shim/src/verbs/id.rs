@@ -51,13 +51,19 @@ pub async fn find(door: &Door, part: &str, group: Option<&GroupName>) -> Result<
 /// As [`find`].
 pub async fn look_up(door: &Door, part: &str, group: Option<&GroupName>) -> Result<Found, Problem> {
     if part.is_empty() {
-        return Err(Problem::usage("The id is empty").hint("`loci list` shows ids; 4 characters of one are enough"));
+        return Err(Problem::usage("The id is empty")
+            .hint("`loci list` shows ids; 4 characters of one are enough"));
     }
     let is_part = part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if !is_part || !(4..=36).contains(&part.len()) {
-        return Err(Problem::usage(format!("{} is no id, nor at least 4 characters of one", plain(part))).hint("`loci list` shows ids"));
+        return Err(Problem::usage(format!(
+            "{} is no id, nor at least 4 characters of one",
+            plain(part)
+        ))
+        .hint("`loci list` shows ids"));
     }
-    let reply: FindReply = door.reply("find", &FindRequest { part: part.to_owned() }).await?.read()?;
+    let reply: FindReply =
+        door.reply("find", &FindRequest { part: part.to_owned() }).await?.read()?;
     let mut memories = reply.memories;
     match memories.len() {
         0 => Err(Problem::new(format!("No memory has an id that begins or ends with {part}"))
@@ -72,7 +78,8 @@ fn seen(found: Found, group: Option<&GroupName>) -> Result<Found, Problem> {
     match (&found.group_id, group) {
         (Some(id), None) if !found.visible => {
             let name = found.memory.group.as_deref().unwrap_or(id);
-            Err(Problem::new(format!("That memory belongs to another project, {}", plain(name))).hint(format!("Add --group {}", plain(id))))
+            Err(Problem::new(format!("That memory belongs to another project, {}", plain(name)))
+                .hint(format!("Add --group {}", plain(id))))
         }
         _ => Ok(found),
     }

@@ -43,7 +43,14 @@ fn screen(reply: &InspectReply, style: Style) -> String {
     part("Named in", neighbours(&reply.mentioned_in));
     part("Made from", neighbours(&reply.sources));
     if let Some(versions) = &reply.versions {
-        part("Versions", versions.chain.iter().map(|other| version(other, other.version == versions.version)).collect());
+        part(
+            "Versions",
+            versions
+                .chain
+                .iter()
+                .map(|other| version(other, other.version == versions.version))
+                .collect(),
+        );
     }
     if !reply.log.is_empty() {
         let _ = write!(text, "\n{}\n{}", style.paint("Log"), log(&reply.log));
@@ -63,11 +70,24 @@ fn memory(memory: &Shown, style: Style) -> String {
     let mut row = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<11} {value}");
     };
-    let project = memory.group.as_deref().map(|group| format!(", stored in {}", plain(group))).unwrap_or_default();
+    let project = memory
+        .group
+        .as_deref()
+        .map(|group| format!(", stored in {}", plain(group)))
+        .unwrap_or_default();
     row("type", memory.kind.to_string());
     row("scope", format!("{}{project}", memory.scope));
-    let by = memory.superseded_by.as_deref().filter(|by| *by != memory.status).map(|by| format!(" by {}", plain(by))).unwrap_or_default();
-    let why = memory.forgotten_reason.as_deref().map(|why| format!(": {}", plain(why))).unwrap_or_default();
+    let by = memory
+        .superseded_by
+        .as_deref()
+        .filter(|by| *by != memory.status)
+        .map(|by| format!(" by {}", plain(by)))
+        .unwrap_or_default();
+    let why = memory
+        .forgotten_reason
+        .as_deref()
+        .map(|why| format!(": {}", plain(why)))
+        .unwrap_or_default();
     row("status", format!("{}{by}{why}", plain(&memory.status)));
     let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", a candidate for cleanup")];
     let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
@@ -76,7 +96,11 @@ fn memory(memory: &Shown, style: Style) -> String {
     if memory.updated_at != memory.created_at {
         row("updated", moment(&memory.updated_at));
     }
-    let last = memory.last_accessed.as_deref().map(|at| format!(", last {}", moment(at))).unwrap_or_default();
+    let last = memory
+        .last_accessed
+        .as_deref()
+        .map(|at| format!(", last {}", moment(at)))
+        .unwrap_or_default();
     let times = match memory.access_count {
         0 => "never".to_owned(),
         1 => "once".to_owned(),
@@ -103,9 +127,12 @@ fn neighbour(other: &Neighbour) -> String {
 /// A relation as seen from one of its ends.
 pub(super) fn relation(relation: &Relation) -> String {
     let predicate = plain(&relation.predicate);
-    let sure = relation.confidence.map_or(String::new(), |confidence| format!(" ({:.2})", confidence.get()));
+    let sure = relation
+        .confidence
+        .map_or(String::new(), |confidence| format!(" ({:.2})", confidence.get()));
     let evidence: Vec<String> = relation.evidence.iter().map(|id| id::short(id.as_str())).collect();
-    let evidence = if evidence.is_empty() { String::new() } else { format!("  [{}]", evidence.join(" ")) };
+    let evidence =
+        if evidence.is_empty() { String::new() } else { format!("  [{}]", evidence.join(" ")) };
     let ends = match (&relation.object, &relation.subject) {
         (Some(object), _) => format!("{predicate} → {}", neighbour(object)),
         (None, Some(subject)) => format!("← {predicate}  {}", neighbour(subject)),
@@ -117,7 +144,12 @@ pub(super) fn relation(relation: &Relation) -> String {
 fn version(other: &Version, is_this: bool) -> String {
     let preview = other.preview.as_deref().map(plain).unwrap_or_default();
     let mark = if is_this { "*" } else { " " };
-    format!("{mark} {}  {}  {:<10}  {preview}", other.version, id::short(other.id.as_str()), plain(&other.status))
+    format!(
+        "{mark} {}  {}  {:<10}  {preview}",
+        other.version,
+        id::short(other.id.as_str()),
+        plain(&other.status)
+    )
 }
 
 /// Details as `name: value`, those that say nothing left out.
@@ -130,7 +162,12 @@ fn details(details: &Value) -> String {
 fn log(log: &[LogLine]) -> String {
     let row = |line: &LogLine| {
         let details = line.details.as_ref().map(details).unwrap_or_default();
-        [moment(&line.at), plain(&line.operation), plain(line.client.as_deref().unwrap_or("-")), plain(&details)]
+        [
+            moment(&line.at),
+            plain(&line.operation),
+            plain(line.client.as_deref().unwrap_or("-")),
+            plain(&details),
+        ]
     };
     let head = ["WHEN", "WHAT", "WHO", "DETAILS"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(log.iter().map(row)).collect();

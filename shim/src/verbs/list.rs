@@ -42,7 +42,10 @@ pub async fn run(door: &Door, asked: List) -> Result<(), Problem> {
     if reply.memories.is_empty() {
         say("No memory fits.")?;
         if named && reply.total == 0 {
-            note("Hint:", "`loci groups list` shows the projects with their ids; of another project only the id and its aliases count");
+            note(
+                "Hint:",
+                "`loci groups list` shows the projects with their ids; of another project only the id and its aliases count",
+            );
         }
         return Ok(());
     }
@@ -54,7 +57,9 @@ pub async fn run(door: &Door, asked: List) -> Result<(), Problem> {
 
 fn footer(reply: &ListReply) -> String {
     match (reply.memories.len(), reply.total, reply.next) {
-        (shown, total, Some(next)) => format!("\n{shown} of {total} memories; the next page: --before {next}"),
+        (shown, total, Some(next)) => {
+            format!("\n{shown} of {total} memories; the next page: --before {next}")
+        }
         (1, 1, None) => "\n1 memory".to_owned(),
         (shown, total, None) if shown < total => format!("\n{shown} of {total} memories"),
         (shown, ..) => format!("\n{shown} memories"),
@@ -65,9 +70,17 @@ fn footer(reply: &ListReply) -> String {
 #[must_use]
 pub fn rows(screen: Screen, columns: Columns, memories: &[Listed]) -> String {
     let row = |memory: &Listed| {
-        let mut row = vec![id::short(memory.id.as_str()), memory.kind.to_string(), format!("{:.2}", memory.confidence.get())];
+        let mut row = vec![
+            id::short(memory.id.as_str()),
+            memory.kind.to_string(),
+            format!("{:.2}", memory.confidence.get()),
+        ];
         if columns.status {
-            row.push(if memory.pinned && memory.status == "active" { "pinned".to_owned() } else { plain(&memory.status) });
+            row.push(if memory.pinned && memory.status == "active" {
+                "pinned".to_owned()
+            } else {
+                plain(&memory.status)
+            });
         }
         if columns.group {
             row.push(plain(memory.group.as_deref().unwrap_or("-")));

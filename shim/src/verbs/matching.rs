@@ -22,7 +22,11 @@ pub fn parse(expression: &str) -> Result<ListRequest, String> {
         set(&mut request, &key, &value).map_err(|why| format!("{key}: {why}"))?;
         seen.push(key);
     }
-    if seen.is_empty() { Err(format!("it says nothing; it takes {KEYS}, as in type:episodic older:90d")) } else { Ok(request) }
+    if seen.is_empty() {
+        Err(format!("it says nothing; it takes {KEYS}, as in type:episodic older:90d"))
+    } else {
+        Ok(request)
+    }
 }
 
 fn set(request: &mut ListRequest, key: &str, value: &str) -> Result<(), String> {
@@ -56,7 +60,9 @@ fn parts(expression: &str) -> Result<Vec<(String, String)>, String> {
         })?;
         let after = &after[1..];
         let (value, left) = match after.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"').ok_or_else(|| format!("{key}: the quotes are not closed"))?,
+            Some(quoted) => {
+                quoted.split_once('"').ok_or_else(|| format!("{key}: the quotes are not closed"))?
+            }
             None => after.split_at(after.find(char::is_whitespace).unwrap_or(after.len())),
         };
         parts.push((key.to_owned(), value.to_owned()));
@@ -72,8 +78,13 @@ mod tests {
 
     #[test]
     fn all_keys_can_stand_together() {
-        let request = parse(r#" text:"old server" type:episodic group:shop older:90d confidence:<0.1"#).expect("is read");
-        assert_eq!((request.text.as_deref(), request.kind), (Some("old server"), Some(MemoryType::Episodic)));
+        let request =
+            parse(r#" text:"old server" type:episodic group:shop older:90d confidence:<0.1"#)
+                .expect("is read");
+        assert_eq!(
+            (request.text.as_deref(), request.kind),
+            (Some("old server"), Some(MemoryType::Episodic))
+        );
         assert_eq!((request.older_than_seconds, request.from_group), (Some(7_776_000), true));
         assert!(request.confidence_below.is_some_and(|limit| (limit.get() - 0.1).abs() < 1e-9));
         assert_eq!(parse("text:a:b").expect("is read").text.as_deref(), Some("a:b"));

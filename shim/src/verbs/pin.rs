@@ -13,7 +13,8 @@ use loci_proto::people::{ChangedReply, PinRequest};
 pub async fn run(door: &Door, asked: Pin) -> Result<(), Problem> {
     let meant = id::find(door, &asked.id, asked.project.group.as_ref()).await?;
     let told = id::told(&meant);
-    let request = PinRequest { memory_id: meant.id, pinned: !asked.off, group: asked.project.group };
+    let request =
+        PinRequest { memory_id: meant.id, pinned: !asked.off, group: asked.project.group };
     let answer = door.reply("pin", &request).await?;
     if asked.format.json {
         return print(&answer);

@@ -18,7 +18,8 @@ pub async fn run(door: &Door, asked: Relate) -> Result<(), Problem> {
     for part in &asked.evidence {
         evidence.push(id::find(door, part, group.as_ref()).await?.id);
     }
-    let told = format!("{}\n  {}\n{}", id::told(&subject), plain(&asked.predicate), id::told(&object));
+    let told =
+        format!("{}\n  {}\n{}", id::told(&subject), plain(&asked.predicate), id::told(&object));
     let request = RelateRequest {
         subject_id: subject.id,
         predicate: asked.predicate,

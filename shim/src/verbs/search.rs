@@ -33,7 +33,11 @@ pub async fn run(door: &Door, asked: Search) -> Result<(), Problem> {
     }
     let reply: RecallReply = answer.read()?;
     let found = if asked.full { in_full(&reply.results) } else { previews(&reply.results) };
-    let explained = reply.explain.as_ref().map(|explained| explain::screen(explained, &reply.results)).unwrap_or_default();
+    let explained = reply
+        .explain
+        .as_ref()
+        .map(|explained| explain::screen(explained, &reply.results))
+        .unwrap_or_default();
     say(format!("{found}{}{explained}", footer(&reply)))?;
     let notes = reply.note.iter().chain(&reply.degraded.hint);
     notes.for_each(|text| note("Note:", text));
@@ -43,8 +47,12 @@ pub async fn run(door: &Door, asked: Search) -> Result<(), Problem> {
 fn footer(reply: &RecallReply) -> String {
     match (reply.results.len(), reply.total_matched) {
         (0, _) => "No memory fits.".to_owned(),
-        (shown, matched) if shown == MOST && matched > shown => format!("\nthe best {shown} of {matched} that fit"),
-        (shown, matched) if matched > shown => format!("\nthe best {shown} of {matched} that fit; more with --limit"),
+        (shown, matched) if shown == MOST && matched > shown => {
+            format!("\nthe best {shown} of {matched} that fit")
+        }
+        (shown, matched) if matched > shown => {
+            format!("\nthe best {shown} of {matched} that fit; more with --limit")
+        }
         (1, _) => "\n1 memory".to_owned(),
         (shown, _) => format!("\n{shown} memories"),
     }
@@ -65,7 +73,12 @@ fn previews(found: &[Recalled]) -> String {
     }
     let row = |found: &Recalled| {
         let preview = found.preview.as_deref().unwrap_or_default();
-        [score(found), found.kind.to_string(), id::short(found.id.as_str()), plain(preview) + &also(found)]
+        [
+            score(found),
+            found.kind.to_string(),
+            id::short(found.id.as_str()),
+            plain(preview) + &also(found),
+        ]
     };
     let head = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(found.iter().map(row)).collect();
@@ -75,12 +88,18 @@ fn previews(found: &[Recalled]) -> String {
 fn in_full(found: &[Recalled]) -> String {
     let block = |found: &Recalled| {
         let created = found.created_at.as_deref().map(date).unwrap_or_default();
-        let confidence = found.confidence.map_or(String::new(), |confidence| format!(", confidence {:.2}", confidence.get()));
+        let confidence = found
+            .confidence
+            .map_or(String::new(), |confidence| format!(", confidence {:.2}", confidence.get()));
         let head = format!("{}  {}  {}{confidence}, {created}", score(found), found.kind, found.id);
         let text = lines(found.content.as_deref().unwrap_or_default());
         let relations = found.relations.iter().map(super::inspect::relation);
         let also = found.also.iter().map(|id| format!("= {id}"));
-        let body: Vec<String> = std::iter::once(head).chain(text.lines().map(str::to_owned)).chain(relations).chain(also).collect();
+        let body: Vec<String> = std::iter::once(head)
+            .chain(text.lines().map(str::to_owned))
+            .chain(relations)
+            .chain(also)
+            .collect();
         body.join("\n  ") + "\n"
     };
     found.iter().map(block).collect::<Vec<_>>().join("\n")

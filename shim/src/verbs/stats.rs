@@ -32,9 +32,18 @@ fn screen(stats: &StatsReply) -> String {
         let _ = writeln!(text, "  {name:<15} {value}");
     };
     row("active", format!("{}{}", stats.active_memories, parts(&stats.by_type)));
-    row("by scope", parts(&stats.by_scope).trim_start_matches([' ', '(']).trim_end_matches(')').to_owned());
+    row(
+        "by scope",
+        parts(&stats.by_scope).trim_start_matches([' ', '(']).trim_end_matches(')').to_owned(),
+    );
     let replaced = stats.superseded_memories.saturating_sub(stats.forgotten + stats.compacted);
-    row("no longer", format!("{replaced} replaced, {} compacted, {} forgotten", stats.compacted, stats.forgotten));
+    row(
+        "no longer",
+        format!(
+            "{replaced} replaced, {} compacted, {} forgotten",
+            stats.compacted, stats.forgotten
+        ),
+    );
     if stats.expired > 0 {
         row("expired", stats.expired.to_string());
     }
@@ -53,6 +62,10 @@ fn screen(stats: &StatsReply) -> String {
 }
 
 fn parts(counts: &BTreeMap<String, u64>) -> String {
-    let parts: Vec<String> = counts.iter().filter(|(_, count)| **count > 0).map(|(name, count)| format!("{count} {name}")).collect();
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }

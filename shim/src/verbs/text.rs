@@ -17,9 +17,12 @@ pub fn given(text: String) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST {
-        return Err(Problem::new("Standard input is longer than any memory").hint("A memory has at most 32 KiB"));
+        return Err(Problem::new("Standard input is longer than any memory")
+            .hint("A memory has at most 32 KiB"));
     }
-    let text = String::from_utf8(bytes).map_err(|error| Problem::new("Standard input is not UTF-8").because(&error.utf8_error()))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Problem::new("Standard input is not UTF-8").because(&error.utf8_error())
+    })?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }

@@ -11,7 +11,13 @@ use loci_proto::undo::{UndoReply, UndoRequest};
 /// # Errors
 /// What the daemon refuses; when the answer is no.
 pub async fn run(door: &Door, asked: Undo) -> Result<(), Problem> {
-    let request = UndoRequest { id: asked.id, last: asked.last, since_seconds: asked.since, preview: true, ids: Vec::new() };
+    let request = UndoRequest {
+        id: asked.id,
+        last: asked.last,
+        since_seconds: asked.since,
+        preview: true,
+        ids: Vec::new(),
+    };
     let shown: UndoReply = door.reply("undo", &request).await?.read()?;
     if shown.undone.is_empty() && !asked.format.json {
         return say("Nothing to undo in that time.");
@@ -31,7 +37,9 @@ pub async fn run(door: &Door, asked: Undo) -> Result<(), Problem> {
     let request = match shown.undone.as_slice() {
         // An empty reply, as the daemon gives it.
         [] => UndoRequest { preview: true, ..request },
-        acts => UndoRequest { ids: acts.iter().map(|act| act.id).collect(), ..UndoRequest::default() },
+        acts => {
+            UndoRequest { ids: acts.iter().map(|act| act.id).collect(), ..UndoRequest::default() }
+        }
     };
     let answer = door.reply("undo", &request).await?;
     if asked.format.json {

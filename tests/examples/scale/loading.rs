@@ -12,7 +12,9 @@ const ROUNDS: usize = 7;
 
 /// Prints a row for each size.
 pub fn run(sizes: &[usize]) -> Result<(), Anything> {
-    println!("| memories | from SQLite ms | from the file ms | times faster | a stop that writes it ms | file MiB |");
+    println!(
+        "| memories | from SQLite ms | from the file ms | times faster | a stop that writes it ms | file MiB |"
+    );
     println!("|--:|--:|--:|--:|--:|--:|");
     sizes.iter().try_for_each(|size| measure(*size))
 }
@@ -39,7 +41,11 @@ fn measure(size: usize) -> Result<(), Anything> {
         bytes = kept.metadata()?.len();
     }
     let [database, file, stop] = [database, file, stop].map(median);
-    println!("| {size} | {database:.0} | {file:.0} | {:.1} | {stop:.0} | {} |", database / file, bytes >> 20);
+    println!(
+        "| {size} | {database:.0} | {file:.0} | {:.1} | {stop:.0} | {} |",
+        database / file,
+        bytes >> 20
+    );
     Ok(())
 }
 

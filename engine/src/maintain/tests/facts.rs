@@ -49,8 +49,11 @@ fn what_happened_several_times_is_no_fact_however_alike_the_reports_are() {
         }
         plan(&house).told().promoted
     };
-    let report = |ticket, person, place| format!("{person} traced ticket {ticket} about the mail gateway in {place} to a full disk.");
-    let (one, two, three) = (report(311, "Anna", "Oslo"), report(8125, "Bruno", "Lima"), report(77, "Chidi", "Porto"));
+    let report = |ticket, person, place| {
+        format!("{person} traced ticket {ticket} about the mail gateway in {place} to a full disk.")
+    };
+    let (one, two, three) =
+        (report(311, "Anna", "Oslo"), report(8125, "Bruno", "Lima"), report(77, "Chidi", "Porto"));
     assert_eq!(promoted([&one, &two, &three]), 0);
     let (two, three) = (report(8125, "Anna", "Oslo"), report(77, "Anna", "Oslo"));
     assert_eq!(promoted([&one, &two, &three]), 1, "one other value may be a detail");
@@ -71,10 +74,17 @@ fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
     );
     assert_eq!(deed.from.as_ref(), Some(&ids[1]), "of the equally central ones the most used");
     assert_eq!((field(&fact, "promoted"), field(&fact, "source_ids")), (json!(true), json!(ids)));
-    assert_eq!(ids.iter().map(|id| format!("{:?}", memory(&house, id))).collect::<Vec<_>>(), before);
+    assert_eq!(
+        ids.iter().map(|id| format!("{:?}", memory(&house, id))).collect::<Vec<_>>(),
+        before
+    );
     let sources = memories::sources(&house.reader.conn, fact.seq).expect("is read");
     assert_eq!(sources.iter().map(|m| m.id.clone()).collect::<Vec<_>>(), ids);
-    assert_eq!(house.found("b", json!({"query": "tabs"}), None), Vec::<String>::new(), "another project does not see it");
+    assert_eq!(
+        house.found("b", json!({"query": "tabs"}), None),
+        Vec::<String>::new(),
+        "another project does not see it"
+    );
 }
 
 #[test]
@@ -82,7 +92,8 @@ fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_onc
     let mut house = house(Rules::default());
     for i in 0..3 {
         let text = format!("The user asked for tabs, time {i}");
-        let arguments = json!({"content": text, "type": "episodic", "metadata": {"event_date": "2026-01-31"}});
+        let arguments =
+            json!({"content": text, "type": "episodic", "metadata": {"event_date": "2026-01-31"}});
         house.store_coded("a", arguments, &crate::testing::coded(&text, leaning(7, 200 + i, 0.97)));
     }
     let made = run(&mut house).remove(0).made.expect("is made");
@@ -108,8 +119,18 @@ fn nothing_is_promoted_twice() {
     said(&mut house, "a", 3, 0.97);
     run(&mut house);
     assert_eq!(plan(&house), Plan::default());
-    episode(&mut house, "a", "In a the user asked for tabs once more", "2026-01-31", Some(&leaning(7, 260, 0.97)));
-    assert_eq!(plan(&house), Plan::default(), "one more does not make it again from the same episodes");
+    episode(
+        &mut house,
+        "a",
+        "In a the user asked for tabs once more",
+        "2026-01-31",
+        Some(&leaning(7, 260, 0.97)),
+    );
+    assert_eq!(
+        plan(&house),
+        Plan::default(),
+        "one more does not make it again from the same episodes"
+    );
     undo_last(&mut house);
     assert_eq!(plan(&house), Plan::default(), "and what was undone stays undone");
 }
@@ -118,10 +139,16 @@ fn nothing_is_promoted_twice() {
 fn summaries_and_forgotten_episodes_make_no_fact() {
     let mut house = house(Rules::default());
     let ids = said(&mut house, "a", 3, 0.97);
-    let request = loci_proto::forget::ForgetRequest { memory_id: ids[0].clone(), reason: None, hard_delete: false, group: None };
+    let request = loci_proto::forget::ForgetRequest {
+        memory_id: ids[0].clone(),
+        reason: None,
+        hard_delete: false,
+        group: None,
+    };
     let call = house.call("a", None);
     house.writer.forget(&call, &request).expect("is forgotten");
-    let arguments = json!({"content": "Tabs, summed up", "type": "episodic", "metadata": {"summary": true}});
+    let arguments =
+        json!({"content": "Tabs, summed up", "type": "episodic", "metadata": {"summary": true}});
     house.store("a", arguments, Some(&leaning(7, 270, 0.97)));
     assert_eq!(plan(&house), Plan::default());
 }
@@ -130,7 +157,13 @@ fn summaries_and_forgotten_episodes_make_no_fact() {
 fn compacted_episodes_still_count() {
     let mut house = house(Rules { promotion_threshold: 6, ..Rules::default() });
     for i in 0..6 {
-        episode(&mut house, "a", &format!("Tabs again {i}"), MONDAY, Some(&leaning(7, 200 + i, 0.97)));
+        episode(
+            &mut house,
+            "a",
+            &format!("Tabs again {i}"),
+            MONDAY,
+            Some(&leaning(7, 200 + i, 0.97)),
+        );
     }
     let planned = plan(&house);
     assert_eq!(planned.steps.len(), 2);
@@ -157,11 +190,20 @@ fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
     for (group, pin) in [("a", 4711), ("b", 9023)] {
         for (i, told) in ["told me", "told me again", "reminded me"].into_iter().enumerate() {
             let text = format!("The user {told} that the PIN of the safe is {pin}");
-            episode(&mut house, group, &text, "2026-01-31", Some(&leaning(7, 200 + pin / 100 + i, 0.945)));
+            episode(
+                &mut house,
+                group,
+                &text,
+                "2026-01-31",
+                Some(&leaning(7, 200 + pin / 100 + i, 0.945)),
+            );
         }
     }
     let done = run(&mut house);
-    assert_eq!(done.iter().map(|deed| (deed.scope, deed.members.len())).collect::<Vec<_>>(), [(Scope::Group, 3), (Scope::Group, 3)]);
+    assert_eq!(
+        done.iter().map(|deed| (deed.scope, deed.members.len())).collect::<Vec<_>>(),
+        [(Scope::Group, 3), (Scope::Group, 3)]
+    );
     assert!(house.found("c", json!({"query": "PIN of the safe"}), None).is_empty());
 }
 
@@ -176,7 +218,13 @@ fn a_fact_that_is_known_is_linked_and_not_told_again() {
     let deed = run(&mut house).remove(0);
     assert_eq!((deed.act, deed.made.as_ref()), (loci_proto::maintain::Act::Link, Some(&known)));
     assert_eq!(dump(&house), before, "no memory was made or changed");
-    assert_eq!(memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(), 3);
+    assert_eq!(
+        memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(),
+        3
+    );
     undo_last(&mut house);
-    assert_eq!(memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(), 0);
+    assert_eq!(
+        memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(),
+        0
+    );
 }

@@ -32,7 +32,13 @@ fn about(subject: usize, number: usize) -> Embedding {
 }
 
 /// Stores an episode of a day; its id.
-fn episode(house: &mut House, group: &str, text: &str, date: &str, vector: Option<&Embedding>) -> MemoryId {
+fn episode(
+    house: &mut House,
+    group: &str,
+    text: &str,
+    date: &str,
+    vector: Option<&Embedding>,
+) -> MemoryId {
     let arguments = json!({"content": text, "type": "episodic", "metadata": {"event_date": date}});
     house.store(group, arguments, vector).id
 }
@@ -40,7 +46,12 @@ fn episode(house: &mut House, group: &str, text: &str, date: &str, vector: Optio
 /// Stores so many episodes of one subject in the week of [`MONDAY`]; their ids.
 fn week(house: &mut House, group: &str, subject: usize, count: usize) -> Vec<MemoryId> {
     let name = ["mail gateway", "search index", "login page", "billing"][subject % 4];
-    let one = |i: usize| (format!("Episode {i} of {group} about the {name}, kept apart by {subject}{i}"), subject * 60 + i);
+    let one = |i: usize| {
+        (
+            format!("Episode {i} of {group} about the {name}, kept apart by {subject}{i}"),
+            subject * 60 + i,
+        )
+    };
     (0..count)
         .map(|i| {
             let (text, number) = one(i);
@@ -80,14 +91,25 @@ fn status(house: &House, id: &MemoryId) -> &'static str {
 
 fn undo_last(house: &mut House) {
     let call = house.call("a", None);
-    house.writer.undo(&call, &UndoRequest { last: true, ..UndoRequest::default() }).expect("is undone");
+    house
+        .writer
+        .undo(&call, &UndoRequest { last: true, ..UndoRequest::default() })
+        .expect("is undone");
 }
 
 /// Everything that a person could see of the store, but for when and how a row came to its status.
 fn dump(house: &House) -> Vec<String> {
     let mut all = Vec::new();
     crate::db::listing::newest_first(&house.reader.conn, |m| {
-        all.push(format!("{} {} {:?} {:?} {:?} {:?}", m.id, m.content, m.status, m.superseded_by, m.metadata, (m.anchor, m.updated_at)));
+        all.push(format!(
+            "{} {} {:?} {:?} {:?} {:?}",
+            m.id,
+            m.content,
+            m.status,
+            m.superseded_by,
+            m.metadata,
+            (m.anchor, m.updated_at)
+        ));
     })
     .expect("is read");
     all
@@ -108,7 +130,13 @@ fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
     week(&mut house, "b", 1, 5);
     let alike = |i: usize| leaning(50, 300 + i, 0.97);
     for i in 0..3 {
-        episode(&mut house, "a", &format!("The user likes tea, said for time {i}"), "2026-01-30", Some(&alike(i)));
+        episode(
+            &mut house,
+            "a",
+            &format!("The user likes tea, said for time {i}"),
+            "2026-01-30",
+            Some(&alike(i)),
+        );
     }
     let other = house.store("a", json!({"content": "Left alone", "type": "semantic"}), None).id;
     later(&mut house, 20);
@@ -120,7 +148,11 @@ fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
     assert_eq!(done.iter().map(bare).collect::<Vec<_>>(), planned.steps);
     assert!(done.iter().all(|deed| deed.made.is_some() && deed.journal.is_some()));
     let after = memory(&house, &other);
-    assert_eq!((before.anchor, before.updated_at), (after.anchor, after.updated_at), "a run fades nothing");
+    assert_eq!(
+        (before.anchor, before.updated_at),
+        (after.anchor, after.updated_at),
+        "a run fades nothing"
+    );
     assert_eq!(plan(&house), Plan::default());
 }
 
@@ -134,7 +166,11 @@ fn a_run_that_was_broken_off_goes_on_where_it_was() {
     assert_eq!(all.len(), 3);
     step(&mut whole, &all[0]);
     let mut house = whole.reopened();
-    assert_eq!(plan(&house).steps, all[1..], "the four and the three that are left still are a week of thirteen");
+    assert_eq!(
+        plan(&house).steps,
+        all[1..],
+        "the four and the three that are left still are a week of thirteen"
+    );
     run(&mut house);
     assert_eq!(plan(&house), Plan::default());
 }

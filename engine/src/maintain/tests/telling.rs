@@ -9,7 +9,8 @@ fn listed(house: &House, group: &str) -> CompactReply {
 
 fn tell(house: &mut House, cluster: &str, text: &str) -> crate::error::Result<CompactReply> {
     let call = house.call("a", None);
-    let request = CompactRequest { cluster: Some(cluster.to_owned()), summary: Some(text.to_owned()) };
+    let request =
+        CompactRequest { cluster: Some(cluster.to_owned()), summary: Some(text.to_owned()) };
     house.writer.compact_as_told(&call, &request, &Coded::default())
 }
 
@@ -22,12 +23,24 @@ fn an_agent_sums_up_a_cluster_of_its_own_project() {
     assert_eq!((shown.memories.len(), shown.memories[0].date.as_str()), (5, MONDAY));
     assert!(shown.memories.iter().all(|m| m.content.is_some()));
     let before = dump(&house);
-    let reply = tell(&mut house, &shown.cluster.expect("is due"), "In mid-December the mail gateway was worked on.").expect("is stored");
+    let reply = tell(
+        &mut house,
+        &shown.cluster.expect("is due"),
+        "In mid-December the mail gateway was worked on.",
+    )
+    .expect("is stored");
     let summary = memory(&house, &reply.id.expect("is made"));
-    assert_eq!((field(&summary, "method"), field(&summary, "source_ids")), (json!("agent"), json!(ids)));
+    assert_eq!(
+        (field(&summary, "method"), field(&summary, "source_ids")),
+        (json!("agent"), json!(ids))
+    );
     assert_eq!((reply.compacted, status(&house, &ids[0])), (Some(5), "compacted"));
     assert_eq!(plan(&house), Plan::default());
-    assert_eq!(listed(&house, "a").cluster, None, "what an agent has summed up is not offered again");
+    assert_eq!(
+        listed(&house, "a").cluster,
+        None,
+        "what an agent has summed up is not offered again"
+    );
     undo_last(&mut house);
     assert_eq!(dump(&house), before);
 }
@@ -40,11 +53,19 @@ fn an_agents_summary_takes_the_place_of_an_extractive_one() {
     let before = dump(&house);
     let shown = listed(&house, "a");
     assert_eq!((shown.replaces.as_ref(), shown.memories.len()), (Some(&old), 5));
-    let reply = tell(&mut house, &shown.cluster.expect("is offered"), "The mail gateway, in my words.").expect("is stored");
+    let reply =
+        tell(&mut house, &shown.cluster.expect("is offered"), "The mail gateway, in my words.")
+            .expect("is stored");
     let new = reply.id.expect("is made");
-    assert_eq!((status(&house, &old), memory(&house, &old).superseded_by), ("superseded", Some(new.to_string())));
+    assert_eq!(
+        (status(&house, &old), memory(&house, &old).superseded_by),
+        ("superseded", Some(new.to_string()))
+    );
     assert_eq!(memory(&house, &ids[0]).superseded_by, Some(new.to_string()));
-    assert_eq!(memories::sources(&house.reader.conn, memory(&house, &new).seq).expect("is read").len(), 5);
+    assert_eq!(
+        memories::sources(&house.reader.conn, memory(&house, &new).seq).expect("is read").len(),
+        5
+    );
     undo_last(&mut house);
     assert_eq!(dump(&house), before);
 }
@@ -54,11 +75,21 @@ fn a_cluster_that_is_not_there_or_has_changed_is_refused() {
     let mut house = house(Rules::default());
     week(&mut house, "a", 0, 5);
     let key = listed(&house, "a").cluster.expect("is due");
-    assert!(tell(&mut house, "2025-W51-0000", "x").expect_err("is refused").to_string().contains("names no cluster"));
+    assert!(
+        tell(&mut house, "2025-W51-0000", "x")
+            .expect_err("is refused")
+            .to_string()
+            .contains("names no cluster")
+    );
     episode(&mut house, "a", "One more of that week", MONDAY, Some(&about(0, 59)));
     assert!(tell(&mut house, &key, "x").is_err(), "its members are others now");
     let half = CompactRequest { cluster: Some(key), summary: None };
-    assert!(crate::maintain::text_of(&half).expect_err("is refused").to_string().contains("summary is missing"));
+    assert!(
+        crate::maintain::text_of(&half)
+            .expect_err("is refused")
+            .to_string()
+            .contains("summary is missing")
+    );
 }
 
 #[test]

@@ -33,7 +33,12 @@ fn a_name_in_a_project_file_is_the_group_of_that_project_alone() {
         let evil = group(&world.hint_at("home/evil"));
         assert_eq!(evil.name, taken);
         assert!(evil.id.len() == 18 && evil.id.starts_with("g_"), "{evil:?}");
-        let others = [name(taken), Hint::Default, world.folder_hint("home/shop/.git"), world.hint_at("home/shop")];
+        let others = [
+            name(taken),
+            Hint::Default,
+            world.folder_hint("home/shop/.git"),
+            world.hint_at("home/shop"),
+        ];
         assert!(others.iter().all(|other| group(other).id != evil.id), "{taken}");
     }
 }
@@ -44,7 +49,8 @@ fn a_name_in_a_project_file_splits_a_project_and_holds_in_its_worktrees() {
     for folder in ["home/shop", "home/fix"] {
         world.file(&format!("{folder}/api/.loci.toml"), "group = \"api\"\n");
     }
-    let [whole, part, elsewhere] = ["home/shop", "home/shop/api", "home/fix/api"].map(|folder| group(&world.hint_at(folder)));
+    let [whole, part, elsewhere] =
+        ["home/shop", "home/shop/api", "home/fix/api"].map(|folder| group(&world.hint_at(folder)));
     assert_ne!(part.id, whole.id);
     assert_eq!(part, elsewhere);
 }
@@ -64,11 +70,19 @@ fn a_folder_with_a_line_break_in_its_name_is_no_folder_with_a_name() {
 #[test]
 fn a_git_folder_that_is_a_link_is_not_followed() {
     let world = victim();
-    for (folder, target) in [("home/evil", "../shop/.git"), ("home/evil2", "../fix/.git"), ("home/evil3", "../shop/lib/.git")] {
+    for (folder, target) in [
+        ("home/evil", "../shop/.git"),
+        ("home/evil2", "../fix/.git"),
+        ("home/evil3", "../shop/lib/.git"),
+    ] {
         world.folder(&format!("{folder}/src"));
         symlink(target, world.root.join(folder).join(".git")).expect("is linked");
         assert_eq!(world.doubted_at(folder), world.folder_hint(folder));
-        assert_eq!(world.doubted_at(&format!("{folder}/src")), world.folder_hint(folder), "it is one project from every folder in it");
+        assert_eq!(
+            world.doubted_at(&format!("{folder}/src")),
+            world.folder_hint(folder),
+            "it is one project from every folder in it"
+        );
     }
 }
 
@@ -77,7 +91,13 @@ fn a_git_file_that_leads_to_a_repository_of_somebody_else_is_not_followed() {
     let world = victim();
     world.file("home/proj/.bare/HEAD", "ref: refs/heads/main\n");
     world.file("home/proj/.bare/config", "[core]\n\tbare = true\n");
-    for target in ["../proj/.bare", "../shop/.git", "../shop/.git/modules/lib", "../shop/.git/worktrees/w", "../nowhere"] {
+    for target in [
+        "../proj/.bare",
+        "../shop/.git",
+        "../shop/.git/modules/lib",
+        "../shop/.git/worktrees/w",
+        "../nowhere",
+    ] {
         world.file("home/evil/.git", &format!("gitdir: {target}\n"));
         assert_eq!(world.doubted_at("home/evil"), world.folder_hint("home/evil"), "{target}");
     }
@@ -88,7 +108,11 @@ fn a_git_file_inside_the_project_of_somebody_else_is_not_followed() {
     let world = victim();
     for target in ["../../.git", "../../.git/modules/lib", "../../.git/worktrees/w"] {
         world.file("home/shop/vendor/evil/.git", &format!("gitdir: {target}\n"));
-        assert_eq!(world.doubted_at("home/shop/vendor/evil"), world.folder_hint("home/shop/vendor/evil"), "{target}");
+        assert_eq!(
+            world.doubted_at("home/shop/vendor/evil"),
+            world.folder_hint("home/shop/vendor/evil"),
+            "{target}"
+        );
     }
 }
 
@@ -110,7 +134,11 @@ fn a_submodule_that_brings_its_own_proof_gets_nowhere() {
     world.repository("home/evil");
     world.file("home/evil/sub/.git", "gitdir: ../.git/modules/sub\n");
     world.folder("home/evil/.git/modules");
-    symlink(world.root.join("home/shop/.git/modules/lib"), world.root.join("home/evil/.git/modules/sub")).expect("is linked");
+    symlink(
+        world.root.join("home/shop/.git/modules/lib"),
+        world.root.join("home/evil/.git/modules/sub"),
+    )
+    .expect("is linked");
     assert_eq!(world.doubted_at("home/evil/sub"), world.folder_hint("home/evil/sub"));
     // A repository that names the folder, but outside of what is around it.
     world.file("home/shop/.git/modules/lib/config", "[core]\n\tworktree = ../../../../evil/sub\n");

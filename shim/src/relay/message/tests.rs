@@ -16,7 +16,11 @@ fn request_id(line: &str) -> String {
 
 #[test]
 fn what_is_not_json_is_a_parse_error_without_an_id() {
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#,
+        "[".repeat(200),
+        "]".repeat(200)
+    );
     let unclosed = "[".repeat(1024 * 1024 - 1);
     let cases: [&[u8]; 8] = [
         b"hello",
@@ -29,7 +33,12 @@ fn what_is_not_json_is_a_parse_error_without_an_id() {
         unclosed.as_bytes(),
     ];
     for line in cases {
-        assert_eq!(refused(line), (PARSE_ERROR, None), "{}", String::from_utf8_lossy(&line[..line.len().min(80)]));
+        assert_eq!(
+            refused(line),
+            (PARSE_ERROR, None),
+            "{}",
+            String::from_utf8_lossy(&line[..line.len().min(80)])
+        );
     }
 }
 
@@ -52,20 +61,36 @@ fn json_that_is_no_message_is_an_invalid_request() {
 #[test]
 fn a_refusal_carries_the_id_where_there_is_one() {
     assert_eq!(refused(br#"{"id":7,"method":"ping"}"#), (INVALID_REQUEST, Some("7".into())));
-    assert_eq!(refused(br#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#), (INVALID_REQUEST, Some("\"a\"".into())));
-    assert_eq!(refused(br#"{"jsonrpc":"2.0","id":7,"method":3}"#), (INVALID_REQUEST, Some("7".into())));
+    assert_eq!(
+        refused(br#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#),
+        (INVALID_REQUEST, Some("\"a\"".into()))
+    );
+    assert_eq!(
+        refused(br#"{"jsonrpc":"2.0","id":7,"method":3}"#),
+        (INVALID_REQUEST, Some("7".into()))
+    );
 }
 
 #[test]
 fn a_number_out_of_range_and_a_whole_surrogate_pair_pass() {
     assert_eq!(request_id(r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"n":1e999}}"#), "1");
-    assert_eq!(request_id(r#"{"jsonrpc":"2.0","id":2,"method":"x","params":{"t":"\ud83d\ude00 \\ud800"}}"#), "2");
+    assert_eq!(
+        request_id(
+            r#"{"jsonrpc":"2.0","id":2,"method":"x","params":{"t":"\ud83d\ude00 \\ud800"}}"#
+        ),
+        "2"
+    );
 }
 
 #[test]
 fn nesting_passes_up_to_what_the_daemon_reads() {
-    let nested =
-        |levels: usize| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
+    let nested = |levels: usize| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#,
+            "[".repeat(levels),
+            "]".repeat(levels)
+        )
+    };
     let most = nested(DEPTH - 1);
     assert_eq!(request_id(&most), "1");
     assert!(serde_json::from_str::<serde_json::Value>(&most).is_ok());
@@ -90,8 +115,13 @@ fn a_cancellation_names_its_request() {
 
 #[test]
 fn a_line_of_the_daemon_is_an_answer_only_without_a_method() {
-    let Ok(Message::Request(request)) = read(br#"{"jsonrpc":"2.0","id":3,"method":"x"}"#) else { panic!("not a request") };
-    assert_eq!(read_answer(br#"{"jsonrpc":"2.0","id":3,"result":{}}"#), FromDaemon::Answer(request.id));
+    let Ok(Message::Request(request)) = read(br#"{"jsonrpc":"2.0","id":3,"method":"x"}"#) else {
+        panic!("not a request")
+    };
+    assert_eq!(
+        read_answer(br#"{"jsonrpc":"2.0","id":3,"result":{}}"#),
+        FromDaemon::Answer(request.id)
+    );
     assert_eq!(read_answer(br#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#), FromDaemon::Other);
     assert_eq!(read_answer(br#"{"jsonrpc":"2.0","id":null,"error":{}}"#), FromDaemon::Unreadable);
     assert_eq!(read_answer(b"busy"), FromDaemon::Unreadable);
@@ -105,7 +135,10 @@ fn the_id_of_an_overlong_line_is_found_at_either_end() {
     };
     let body = r#""method":"tools/call","params":{"id":5,"content":"aaa"#;
     assert_eq!(id(&format!(r#"{{"jsonrpc":"2.0","id":7,{body}"#), "aaa"), Some("7".into()));
-    assert_eq!(id(&format!("{{{body}"), r#"aaa"},"jsonrpc":"2.0","id": "x" }"#), Some("\"x\"".into()));
+    assert_eq!(
+        id(&format!("{{{body}"), r#"aaa"},"jsonrpc":"2.0","id": "x" }"#),
+        Some("\"x\"".into())
+    );
     assert_eq!(id(&format!("{{{body}"), r#"aaa","id":7}}"#), None, "an id within the parameters");
     assert_eq!(id(&format!("{{{body}"), r#"aaa,\"id\":7}"#), None, "an id within a string");
     assert_eq!(id(r#"{"method":"x","id":12"#, "aaa"), None, "a number that was cut");

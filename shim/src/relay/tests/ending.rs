@@ -45,15 +45,18 @@ async fn a_daemon_lost_at_the_end_is_still_made_good() {
 
 #[tokio::test]
 async fn the_wait_at_the_end_is_bounded_and_ends_with_an_answer() {
-    play_with(Deadlines { drain: Duration::from_millis(60), ..Deadlines::default() }, async |mut scene| {
-        scene.agent.ask(1, "tools/call").await;
-        let mut daemon = scene.daemon.welcomes().await;
-        daemon.hears().await;
-        drop(scene.agent.stdin.take());
-        let text = scene.agent.hears_failure().await;
-        assert!(text.contains("ended before the answer came"), "{text}");
-        scene.relay.await.expect("ends");
-    })
+    play_with(
+        Deadlines { drain: Duration::from_millis(60), ..Deadlines::default() },
+        async |mut scene| {
+            scene.agent.ask(1, "tools/call").await;
+            let mut daemon = scene.daemon.welcomes().await;
+            daemon.hears().await;
+            drop(scene.agent.stdin.take());
+            let text = scene.agent.hears_failure().await;
+            assert!(text.contains("ended before the answer came"), "{text}");
+            scene.relay.await.expect("ends");
+        },
+    )
     .await;
 }
 

@@ -42,7 +42,11 @@ async fn a_new_daemon_is_told_the_handshake_and_every_unanswered_line_in_order()
         for id in [0, 4, 2, 1, 1, 3] {
             daemon.answers(id).await;
         }
-        assert_eq!(scene.agent.hears_ids(3).await, [4, 1, 3], "no answer twice, and none to the handshake");
+        assert_eq!(
+            scene.agent.hears_ids(3).await,
+            [4, 1, 3],
+            "no answer twice, and none to the handshake"
+        );
     })
     .await;
 }
@@ -73,7 +77,10 @@ async fn a_request_that_every_daemon_dies_of_is_given_up() {
             scene.daemon.welcomes().await.hears().await;
         }
         let text = scene.agent.hears_failure().await;
-        assert!(text.contains("locid ended 8 times") && text.contains("may have taken effect"), "{text}");
+        assert!(
+            text.contains("locid ended 8 times") && text.contains("may have taken effect"),
+            "{text}"
+        );
         assert!(scene.daemon.is_left_alone().await);
     })
     .await;
@@ -121,14 +128,17 @@ async fn without_a_daemon_calls_fail_with_the_remedy_and_the_session_lives_on() 
 
 #[tokio::test]
 async fn a_call_in_flight_is_answered_when_no_daemon_comes_back() {
-    play_with(Deadlines { reach: SHORT, hello: SHORT, ..Deadlines::default() }, async |mut scene| {
-        scene.agent.ask(1, "tools/call").await;
-        let mut daemon = scene.daemon.welcomes().await;
-        daemon.hears().await;
-        drop(daemon);
-        let text = scene.agent.hears_failure().await;
-        assert!(text.contains("may have taken effect"), "{text}");
-    })
+    play_with(
+        Deadlines { reach: SHORT, hello: SHORT, ..Deadlines::default() },
+        async |mut scene| {
+            scene.agent.ask(1, "tools/call").await;
+            let mut daemon = scene.daemon.welcomes().await;
+            daemon.hears().await;
+            drop(daemon);
+            let text = scene.agent.hears_failure().await;
+            assert!(text.contains("may have taken effect"), "{text}");
+        },
+    )
     .await;
 }
 
@@ -138,7 +148,10 @@ async fn a_daemon_that_accepts_but_says_nothing_is_named_by_its_process() {
         scene.daemon.starts();
         scene.agent.ask(1, "tools/call").await;
         let text = scene.agent.hears_failure().await;
-        assert!(text.contains(&format!("locid does not answer (pid {})", std::process::id())), "{text}");
+        assert!(
+            text.contains(&format!("locid does not answer (pid {})", std::process::id())),
+            "{text}"
+        );
     })
     .await;
 }
@@ -157,7 +170,10 @@ async fn a_daemon_that_falls_silent_is_asked_on_another_connection() {
         scene.agent.ask(2, "tools/call").await;
         daemon.hears().await;
         let text = scene.agent.hears_failure().await;
-        assert!(text.contains("locid does not answer (pid ") && text.contains("may have taken effect"), "{text}");
+        assert!(
+            text.contains("locid does not answer (pid ") && text.contains("may have taken effect"),
+            "{text}"
+        );
         assert_eq!(daemon.hears_line().await, None, "the connection is given up");
     })
     .await;
@@ -176,9 +192,15 @@ async fn refused_with(reply: Value) -> String {
 
 #[tokio::test]
 async fn a_refusal_is_told_in_words() {
-    let skew = Refused { min: 7, max: 9, daemon: "9.9.9".to_owned(), ..Refused::new(Refusal::Version) };
+    let skew =
+        Refused { min: 7, max: 9, daemon: "9.9.9".to_owned(), ..Refused::new(Refusal::Version) };
     let text = refused_with(json!(skew)).await;
-    assert!(text.contains("9.9.9") && text.contains(loci_proto::VERSION) && text.contains("Restart this session"), "{text}");
+    assert!(
+        text.contains("9.9.9")
+            && text.contains(loci_proto::VERSION)
+            && text.contains("Restart this session"),
+        "{text}"
+    );
     let text = refused_with(json!({"ok": true})).await;
     assert!(text.contains("said no hello"), "{text}");
 }
@@ -200,7 +222,12 @@ async fn an_older_daemon_that_cannot_serve_us_is_drained_and_replaced() {
     play(async |mut scene| {
         scene.agent.ask(1, "tools/call").await;
         let mut old = scene.daemon.accepts().await;
-        let refused = Refused { min: 0, max: 0, daemon: "0.0.1".to_owned(), ..Refused::new(Refusal::Version) };
+        let refused = Refused {
+            min: 0,
+            max: 0,
+            daemon: "0.0.1".to_owned(),
+            ..Refused::new(Refusal::Version)
+        };
         old.says(&json!(refused)).await;
         assert_eq!(scene.daemon.obeys().await, "POST /stop HTTP/1.1");
         let mut new = scene.daemon.welcomes().await;
@@ -217,8 +244,14 @@ async fn another_list_of_tools_is_told_to_the_agent() {
         drop(shake_hands(&mut scene).await);
         scene.agent.ask(1, "tools/call").await;
         let mut daemon = scene.daemon.welcomes_with("other tools").await;
-        assert_eq!(daemon.hears_ids(3).await, [json!(0), json!("notifications/initialized"), json!(1)]);
-        assert_eq!(scene.agent.hears().await.expect("is told")["method"], "notifications/tools/list_changed");
+        assert_eq!(
+            daemon.hears_ids(3).await,
+            [json!(0), json!("notifications/initialized"), json!(1)]
+        );
+        assert_eq!(
+            scene.agent.hears().await.expect("is told")["method"],
+            "notifications/tools/list_changed"
+        );
         daemon.answers(1).await;
         assert_eq!(scene.agent.hears_ids(1).await, [1]);
     })

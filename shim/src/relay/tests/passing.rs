@@ -36,7 +36,11 @@ async fn answers_and_notifications_of_the_daemon_pass_in_their_order() {
         daemon.answers(1).await;
         daemon.says(&progress).await;
         assert_eq!(scene.agent.hears().await, Some(progress.clone()));
-        assert_eq!(scene.agent.hears_ids(1).await, [1], "an answer that nobody waits for is dropped");
+        assert_eq!(
+            scene.agent.hears_ids(1).await,
+            [1],
+            "an answer that nobody waits for is dropped"
+        );
         assert_eq!(scene.agent.hears().await, Some(progress), "an answer is given once");
     })
     .await;
@@ -72,7 +76,10 @@ async fn a_slow_daemon_holds_the_agent_back_and_loses_nothing() {
 async fn a_slow_agent_holds_the_daemon_back() {
     play(async |mut scene| {
         let mut daemon = scene.daemon.welcomes().await;
-        let note = format!("{}\n", json!({"jsonrpc": "2.0", "method": "x", "params": "y".repeat(64 * 1024)}));
+        let note = format!(
+            "{}\n",
+            json!({"jsonrpc": "2.0", "method": "x", "params": "y".repeat(64 * 1024)})
+        );
         let writing = tokio::task::spawn_local(async move {
             for _ in 0..200 {
                 daemon.says_bytes(note.as_bytes()).await;
@@ -98,7 +105,10 @@ async fn a_cancelled_request_is_forgotten_and_the_daemon_is_told() {
         scene.agent.ask(2, "tools/call").await;
         let mut daemon = scene.daemon.welcomes().await;
         daemon.hears_ids(2).await;
-        scene.agent.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#).await;
+        scene
+            .agent
+            .say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
+            .await;
         assert_eq!(daemon.hears_ids(1).await, ["notifications/cancelled"]);
         daemon.answers(1).await;
         daemon.answers(2).await;
@@ -117,7 +127,10 @@ async fn what_is_said_before_the_daemon_is_there_arrives_in_order() {
         }
         let mut daemon = scene.daemon.welcomes().await;
         let told = daemon.hears_ids(5).await;
-        assert_eq!(told, [json!(0), json!("notifications/initialized"), json!(1), json!(2), json!(3)]);
+        assert_eq!(
+            told,
+            [json!(0), json!("notifications/initialized"), json!(1), json!(2), json!(3)]
+        );
     })
     .await;
 }

@@ -63,7 +63,11 @@ pub async fn play_with(deadlines: Deadlines, script: impl AsyncFnOnce(Scene)) {
 
 fn set(deadlines: Deadlines) -> Scene {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let variables = Variables { home: Some(folder.path().join("home")), runtime: Some(folder.path().into()), ..Variables::default() };
+    let variables = Variables {
+        home: Some(folder.path().join("home")),
+        runtime: Some(folder.path().into()),
+        ..Variables::default()
+    };
     let paths = Paths::resolve(&variables).expect("resolves");
     std::fs::create_dir(&paths.runtime).expect("is made");
     let (stdin, to_relay) = tokio::io::duplex(64 * 1024);
@@ -73,7 +77,12 @@ fn set(deadlines: Deadlines) -> Scene {
     let hello = Hello { loci: (1, 1), shim: "0".to_owned(), session };
     let patience = Patience { reach: deadlines.reach, hello: deadlines.hello };
     let reach = Reach { paths: Ok(paths.clone()), hello, launch: None, patience };
-    let endurance = Endurance { drain: deadlines.drain, request: deadlines.request, greeting: deadlines.greeting, handshake: AT_MOST };
+    let endurance = Endurance {
+        drain: deadlines.drain,
+        request: deadlines.request,
+        greeting: deadlines.greeting,
+        handshake: AT_MOST,
+    };
     let relay = Relay::new(Agent::new(stdin, stdout), Rc::new(reach), keys, endurance);
     let (stop, stopped) = oneshot::channel::<()>();
     let told = async {
@@ -82,7 +91,10 @@ fn set(deadlines: Deadlines) -> Scene {
         }
     };
     Scene {
-        agent: AgentEnd { stdin: Some(to_relay), lines: Some(Lines::new(from_relay, limits::LINE_BYTES)) },
+        agent: AgentEnd {
+            stdin: Some(to_relay),
+            lines: Some(Lines::new(from_relay, limits::LINE_BYTES)),
+        },
         daemon: DaemonEnd { listener: None, paths, _folder: folder },
         relay: tokio::task::spawn_local(relay.run(told)),
         stop,
@@ -186,7 +198,10 @@ impl DaemonEnd {
         let length = stream.read(&mut request).await.expect("is asked");
         self.listener = None;
         std::fs::remove_file(&self.paths.socket).expect("was there");
-        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{\"done\":\"x\"}").await.expect("is answered");
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{\"done\":\"x\"}")
+            .await
+            .expect("is answered");
         String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned()
     }
 

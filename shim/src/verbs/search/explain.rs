@@ -11,7 +11,17 @@ const ABREAST: usize = 6;
 /// What is printed below the memories that were found.
 pub fn screen(explained: &Explained, found: &[Recalled]) -> String {
     let tables: Vec<String> = found.chunks(ABREAST).map(side_by_side).collect();
-    let Explained { ranking, in_store, visible, admitted, matched, ranked, collapsed, over_limit, cut_by_budget } = explained;
+    let Explained {
+        ranking,
+        in_store,
+        visible,
+        admitted,
+        matched,
+        ranked,
+        collapsed,
+        over_limit,
+        cut_by_budget,
+    } = explained;
     format!(
         "\n\nHow each score came about (ranking: {ranking})\n{}\n\
          {in_store} in the store, {visible} of them visible here and now, {admitted} let through by the filters, {matched} matched,\n\
@@ -32,10 +42,18 @@ fn side_by_side(found: &[Recalled]) -> String {
     rows.push(row("share of the keywords", whys.iter().map(|why| leg(why.keywords))));
     rows.push(row("  place by it", whys.iter().map(|why| place(why.keywords))));
     for step in steps(&whys) {
-        let adds = |why: &&Why| why.parts.iter().find(|part| part.step == step).map_or("-".to_owned(), |part| format!("{:.4}", part.adds));
+        let adds = |why: &&Why| {
+            why.parts
+                .iter()
+                .find(|part| part.step == step)
+                .map_or("-".to_owned(), |part| format!("{:.4}", part.adds))
+        };
         rows.push(row(&format!("+ {step}"), whys.iter().map(adds)));
     }
-    rows.push(row("= score", found.iter().map(|found| found.score.map_or("-".to_owned(), |score| format!("{score:.4}")))));
+    rows.push(row(
+        "= score",
+        found.iter().map(|found| found.score.map_or("-".to_owned(), |score| format!("{score:.4}"))),
+    ));
     table_on(Screen::of_stdout(), &rows)
 }
 

@@ -26,13 +26,13 @@ from quality import evals_folder
 HERE = REPOSITORY / "bench" / "ablation"
 COUNTS = {"REACH", "BEST", "SCAN_ALL", "COMPARED"}
 WHERE = {
-    "engine/src/soft/mod.rs": "COS SPREAD LONG LEX SOFT TERM_BESIDE PERSON FIRST DATE EXPECT RECENT",
-    "engine/src/soft/order.rs": "ANSWER NEXT WINDOW QUESTION LINK",
-    "engine/src/soft/happened.rs": "HELD_BACK",
-    "engine/src/soft/span.rs": "FAR",
-    "engine/src/search/happened.rs": "MET",
-    "engine/src/search/wide.rs": "COMPARED",
-    "engine/src/search.rs": "SCAN_ALL",
+    "engine/src/ranking/late_interaction/mod.rs": "COS SPREAD LONG LEX SOFT TERM_BESIDE PERSON FIRST DATE EXPECT RECENT",
+    "engine/src/ranking/late_interaction/context.rs": "ANSWER NEXT WINDOW QUESTION LINK",
+    "engine/src/text/dates/event_reference.rs": "HELD_BACK",
+    "engine/src/text/dates/span.rs": "FAR",
+    "engine/src/search/query/event_date.rs": "MET",
+    "engine/src/search/coarse_to_fine.rs": "COMPARED",
+    "engine/src/search/mod.rs": "SCAN_ALL",
 }
 
 
@@ -50,7 +50,7 @@ def change(copy):
         text = path.read_text()
         for name in constants.split():
             read = f"crate::study::{'count' if name in COUNTS else 'value'}({places[name]}, {{0}})"
-            own = ("soft::" if file == "engine/src/search.rs" else "") + name
+            own = ("late_interaction::" if file == "engine/src/search/mod.rs" else "") + name
             # Not where it is defined, imported, or spoken of.
             line = lambda line: line if re.match(r"\s*(pub|const|use|//)", line) else re.sub(rf"(?<!\w){own}\b", read.format(own), line)
             changed = "\n".join(line(each) for each in text.split("\n"))
@@ -58,19 +58,19 @@ def change(copy):
                 sys.exit(f"Error: {file} has changed: nothing there reads {name}")
             text = changed
         path.write_text(text)
-    order = copy / "engine/src/soft/order.rs"
+    order = copy / "engine/src/ranking/late_interaction/context.rs"
     swap(order, "self.around.look(&self.near);",
          f"let around = crate::study::best_around(&self.near, crate::study::count({places['REACH']}, REACH), crate::study::count({places['BEST']}, BEST));")
     swap(order, "self.around.mean(&self.near, at)", "around[at]")
-    words = copy / "engine/src/soft/words.rs"
+    words = copy / "engine/src/ranking/late_interaction/word_match.rs"
     swap(words, "/ (having + 0.5)).ln().max(0.0).sqrt()", f"/ (having + 0.5)).ln().max(0.0).powf(crate::study::value({places['RARITY']}, 0.5))")
-    bm25 = copy / "engine/src/bm25.rs"
+    bm25 = copy / "engine/src/ranking/bm25.rs"
     k1, b = (f"if self.rarity == Rarity::Fts5 {{ crate::study::value({places[name]}, self.{name.lower()}) }} else {{ self.{name.lower()} }}" for name in ("K1", "B"))
     swap(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);", f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
     swap(bm25, "times * (self.k1 + 1.0)", "times * (k1 + 1.0)")
     shutil.copy(HERE / "study.rs", copy / "engine/src/study.rs")
     shutil.copy(HERE / "ablation.rs", copy / "daemon/examples/ablation.rs")
-    swap(copy / "engine/src/lib.rs", "\npub mod store;", "\npub mod store;\npub mod study;")
+    swap(copy / "engine/src/lib.rs", "\npub mod ranking;", "\npub mod ranking;\npub mod study;")
 
 
 def swap(path, old, new):

@@ -4,15 +4,15 @@
 //!
 //! Every text is read by the model once. Stores: as the sets are; without the dates before the texts; in shuffled order. Not here: tables.
 
-use loci_engine::change::Call;
-use loci_engine::embedding::{Asked, Coded};
-use loci_engine::rank::Fusion;
-use loci_engine::recall::Question;
-use loci_engine::store::Draft;
-use loci_engine::time::Timestamp;
+use loci_engine::transaction::change::Call;
+use loci_engine::model::encoding::{Asked, Coded};
+use loci_engine::ranking::fusion::Fusion;
+use loci_engine::operations::recall::Question;
+use loci_engine::operations::store::Draft;
+use loci_engine::model::time::Timestamp;
 use loci_engine::{Actor, Reader, Settings, Writer, study};
 use loci_proto::group::Group;
-use loci_proto::recall::{Degraded, RecallRequest};
+use loci_proto::requests::recall::{Degraded, RecallRequest};
 use locid::embedding::{Embedder, Lane, ModelConfig};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -148,7 +148,7 @@ fn load(model: &mut Model, set: &Path, folder: &Path, filled: Filled) -> Result<
             writer.begin_group()?;
             for (text, unit) in some {
                 let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
-                let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
+                let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
                 let call = Call { now: NOW, actor: Actor { client: None, session: None, group: group() }, key: None };
                 let stored = writer.store(&call, &draft, &model.known[text])?;
                 units.entry(text.clone()).or_insert_with(|| unit.clone());
@@ -188,7 +188,7 @@ fn judged(stores: &[Store], asked: &HashMap<String, Asked>, fusion: Option<Fusio
     for store in stores {
         for (question, relevant) in &store.questions {
             let arguments = json!({"query": question, "max_results": 20, "token_budget": 1_000_000});
-            let request: RecallRequest = loci_proto::arguments::parse(serde_json::from_value(arguments)?)?;
+            let request: RecallRequest = loci_proto::mcp::arguments::parse(serde_json::from_value(arguments)?)?;
             let (group, degraded) = (group(), Degraded::default());
             let asked = Question { request: &request, group: &group, asked: asked.get(question), now: NOW, degraded: &degraded, fusion };
             let answer = store.reader.recall(asked)?;

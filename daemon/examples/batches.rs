@@ -5,8 +5,8 @@
 //! Texts come from the file (`text`), else from templates, 10 to 60 tokens each. "Through the lane" is the whole way of a text that nobody
 //! waits for: queue, tokenizer, rounds sorted by length. Not here: what a text's vectors are stored for.
 
+use locid::embedding::chunk::{Piece, Use};
 use locid::embedding::onnx::Model;
-use locid::embedding::pieces::{Piece, Use};
 use locid::embedding::{Embedder, Lane, ModelConfig};
 use serde_json::Value;
 use std::path::PathBuf;

@@ -8,13 +8,13 @@
 #[path = "shared/mod.rs"]
 mod shared;
 
-use loci_engine::change::Call;
-use loci_engine::recall::Question;
-use loci_engine::store::Draft;
-use loci_engine::time::{DAY, Timestamp};
+use loci_engine::model::time::{DAY, Timestamp};
+use loci_engine::operations::recall::Question;
+use loci_engine::operations::store::Draft;
+use loci_engine::transaction::change::Call;
 use loci_engine::{Actor, Depth, Reader, Settings, open};
 use loci_proto::group::Group;
-use loci_proto::recall::{Degraded, RecallRequest};
+use loci_proto::requests::recall::{Degraded, RecallRequest};
 use serde_json::{Map, Value, json};
 use shared::{Anything, Model};
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Anything> {
         };
         let arguments: Map<String, Value> =
             serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
-        let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
+        let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
         let id = writer.store(&call, &draft, &model.reads(text)?)?.id.to_string();
         units.entry(id).or_insert(unit.as_str());
     }
@@ -149,7 +149,7 @@ fn ask(
     let arguments: Map<String, Value> = serde_json::from_value(
         json!({"query": text, "max_results": TEN, "token_budget": 1_000_000}),
     )?;
-    let request: RecallRequest = loci_proto::arguments::parse(arguments)?;
+    let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
     let (asked, degraded) = (model.is_asked(text)?, Degraded::default());
     let question = Question {
         request: &request,

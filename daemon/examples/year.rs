@@ -8,16 +8,16 @@
 #[path = "shared/mod.rs"]
 mod shared;
 
-use loci_engine::access::Boosting;
-use loci_engine::change::Call;
 use loci_engine::maintain::{Step, actor};
-use loci_engine::recall::Question;
-use loci_engine::store::Draft;
-use loci_engine::time::{DAY, Timestamp};
+use loci_engine::model::time::{DAY, Timestamp};
+use loci_engine::operations::recall::Question;
+use loci_engine::operations::store::Draft;
+use loci_engine::transaction::access::Boosting;
+use loci_engine::transaction::change::Call;
 use loci_engine::{Actor, Reader, Settings, Writer};
 use loci_proto::group::Group;
-use loci_proto::recall::{Degraded, RecallRequest};
-use loci_proto::stats::StatsRequest;
+use loci_proto::requests::recall::{Degraded, RecallRequest};
+use loci_proto::requests::stats::StatsRequest;
 use serde_json::{Map, Value, json};
 use shared::{Anything, Model};
 use std::collections::HashMap;
@@ -107,7 +107,7 @@ fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
             };
             let arguments: Map<String, Value> =
                 serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
-            let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
+            let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
             let stored = writer.store(&call, &draft, &model.reads(text)?)?;
             ids.insert(name.clone(), stored.id.to_string());
             days.insert(name.clone(), day);
@@ -190,7 +190,7 @@ impl Asker<'_> {
         let arguments: Map<String, Value> = serde_json::from_value(
             json!({"query": question, "max_results": 10, "token_budget": 100_000}),
         )?;
-        let request: RecallRequest = loci_proto::arguments::parse(arguments)?;
+        let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
         let asked = model.is_asked(question)?;
         let degraded = Degraded::default();
         let asked = Question {

@@ -10,26 +10,9 @@
 //!
 //! Not here: what memory is (the engine), what agents launch (the shim).
 
-pub mod activation;
-pub mod brake;
-pub mod clock;
 pub mod config;
 pub mod embedding;
-pub mod eval;
-pub mod http;
-pub mod lifecycle;
-pub mod listen;
-mod loading;
-pub mod maintenance;
-pub mod mcp;
-pub mod options;
-pub mod runs;
-pub mod serve;
+pub mod handlers;
+pub mod interface;
+pub mod process;
 pub mod service;
-pub mod session;
-pub mod settled;
-pub mod sockets;
-pub mod telemetry;
-pub mod transport;
-pub mod verbs;
-pub mod workers;

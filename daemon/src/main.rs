@@ -3,8 +3,10 @@
 use clap::Parser;
 use loci_proto::error::{Exit, Failure};
 use loci_proto::paths::Paths;
-use locid::options::{Command, Model, Options};
-use locid::{embedding, options, serve};
+use locid::config::options;
+use locid::config::options::{Command, Model, Options};
+use locid::embedding;
+use locid::process::serve;
 use std::io::{self, Write};
 use std::process::ExitCode;
 

@@ -5,13 +5,13 @@
 //! Vectors and codes are made up and handed to the engine, as the daemon hands those of the model. Every store is a call of its own, with
 //! its own wait for the disk. Not here: sockets, queues, the embedding.
 
-use loci_engine::change::Call;
-use loci_engine::embedding::{CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
-use loci_engine::store::Draft;
-use loci_engine::time::Timestamp;
+use loci_engine::model::encoding::{CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
+use loci_engine::model::time::Timestamp;
+use loci_engine::operations::store::Draft;
+use loci_engine::transaction::change::Call;
 use loci_engine::{Actor, Settings, Writer};
 use loci_proto::group::Group;
-use loci_proto::transfer::{ExportRequest, ImportRequest};
+use loci_proto::requests::transfer::{ExportRequest, ImportRequest};
 use serde_json::{Map, Value, json};
 use std::io::Cursor;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn call() -> Call {
 fn store(writer: &mut Writer, text: &str, coded: &Coded) -> Result<(), Anything> {
     let arguments: Map<String, Value> =
         serde_json::from_value(json!({"content": text, "type": "semantic"}))?;
-    let draft = Draft::new(loci_proto::arguments::parse(arguments)?)?;
+    let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
     // The shim stamps every call with a key of its own.
     let call = Call { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
     writer.store(&call, &draft, coded)?;

@@ -63,7 +63,7 @@ pub struct Welcome {
     pub boot: String,
     /// The daemon's process.
     pub pid: u32,
-    /// Fingerprint of the tools that it lists ([`crate::handshake::fingerprint`]).
+    /// Fingerprint of the tools that it lists ([`crate::mcp::handshake::fingerprint`]).
     #[serde(default)]
     pub tools: String,
 }

@@ -6,8 +6,8 @@
 //! From then on the agent's own lines pass through unchanged, but for one thing: the shim stamps every `tools/call` with an
 //! idempotency key in `params._meta["dev.loci/key"]`, so that a call sent again after a crash takes effect once.
 //!
-//! A tool's arguments become a request ([`store::StoreRequest`], [`recall::RecallRequest`], [`stats::StatsRequest`]) through
-//! [`arguments::parse`], the only place where outside input is checked for shape. What comes back is a reply of the same room,
+//! A tool's arguments become a request ([`crate::requests::store::StoreRequest`], [`crate::requests::recall::RecallRequest`], [`crate::requests::stats::StatsRequest`]) through
+//! [`crate::mcp::arguments::parse`], the only place where outside input is checked for shape. What comes back is a reply of the same room,
 //! or a [`error::Failure`] that names the field and the next step. The doc comments of the requests are sent to language models
 //! as the tools' schema (see [`tools`]); they are written for that reader.
 //!
@@ -16,34 +16,15 @@
 //! Not here: any input or output beyond resolving a path, any policy, any SQL.
 
 pub mod admin;
-pub mod arguments;
-pub mod compact;
-pub mod config;
-pub mod doctor;
 pub mod error;
-pub mod eval;
-pub mod explain;
-pub mod forget;
 pub mod group;
-pub mod groups;
-pub mod handshake;
 pub mod hello;
-pub mod inspect;
-pub mod keeping;
 pub mod limits;
-pub mod maintain;
+pub mod mcp;
 pub mod memory;
-pub mod offers;
 pub mod paths;
-pub mod people;
-pub mod recall;
-pub mod relate;
+pub mod requests;
 pub mod smaps;
-pub mod stats;
-pub mod store;
-pub mod tools;
-pub mod transfer;
-pub mod undo;
 
 /// The version of this build, as both binaries report it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -11,20 +11,8 @@
 
 pub mod cli;
 pub mod client;
-pub mod config;
-pub mod ctl;
-pub mod demo;
-pub mod doctor;
-pub mod eval;
-pub mod group;
-pub mod groups;
-pub mod lifecycle;
-pub mod mcp;
-pub mod model;
+pub mod commands;
 pub mod output;
-pub mod pages;
+pub mod project;
 pub mod relay;
-pub mod reset;
 pub mod spawn;
-pub mod transfer;
-pub mod verbs;

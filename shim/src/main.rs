@@ -1,11 +1,13 @@
 //! The binary `loci`: reads the command line, has the command done, ends with its exit code.
 
 use clap::{CommandFactory, FromArgMatches};
-use loci::cli::{self, Cli, Command};
-use loci::output::{Problem, Reader, report, tell_script};
-use loci::{
-    config, ctl, demo, doctor, eval, groups, lifecycle, mcp, model, pages, reset, transfer, verbs,
+use loci::cli;
+use loci::cli::{Cli, Command};
+use loci::commands;
+use loci::commands::{
+    config, ctl, demo, doctor, eval, groups, lifecycle, mcp, model, pages, reset, transfer,
 };
+use loci::output::{Problem, Reader, report, tell_script};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -74,6 +76,6 @@ async fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Config(command) => config::run(&command).await,
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::man(dir.as_deref()),
-        of_memories => Box::pin(verbs::run(of_memories)).await,
+        of_memories => Box::pin(commands::run(of_memories)).await,
     }
 }

@@ -15,12 +15,12 @@ mod made_up;
 #[path = "scale/tables.rs"]
 mod tables;
 
-use loci_engine::recall::Question;
-use loci_engine::time::Timestamp;
+use loci_engine::model::time::Timestamp;
+use loci_engine::operations::recall::Question;
 use loci_engine::{Depth, Reader, Settings, Writer, open};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
-use loci_proto::recall::{Degraded, RecallRequest};
+use loci_proto::requests::recall::{Degraded, RecallRequest};
 use made_up::{Asking, Notes};
 use nix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;

@@ -2,9 +2,10 @@
 //!
 //! Shared by the fuzz target and by `tests/it/fuzz_corpus.rs`. Not here: reading lines out of a stream, and what becomes of them.
 
-use loci::relay::lines::Excerpt;
-use loci::relay::message::{self, FromDaemon, Message, Request};
-use loci::relay::stamp::stamp;
+use loci::relay::idempotency_key::stamp;
+use loci::relay::line_reader::Excerpt;
+use loci::relay::message;
+use loci::relay::message::{FromDaemon, Message, Request};
 use loci_proto::META_KEY;
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -1,7 +1,7 @@
 //! The handshake is answered always, and in the same words whoever answers.
 
 use crate::house::{Agent, House, binaries};
-use loci_proto::handshake::LISTS;
+use loci_proto::mcp::handshake::LISTS;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -74,15 +74,16 @@ fn the_shims_snapshot_is_what_the_daemon_says() {
     }
     for (method, params) in requests() {
         let said = of_daemon(&house, method, &params);
-        let snapshot =
-            match loci_proto::handshake::answer(method, &params).expect("is in the snapshot") {
-                loci_proto::handshake::Answer::Result(result) => {
-                    json!({"jsonrpc": "2.0", "id": 1, "result": result})
-                }
-                loci_proto::handshake::Answer::Error(error) => {
-                    json!({"jsonrpc": "2.0", "id": 1, "error": error})
-                }
-            };
+        let snapshot = match loci_proto::mcp::handshake::answer(method, &params)
+            .expect("is in the snapshot")
+        {
+            loci_proto::mcp::handshake::Answer::Result(result) => {
+                json!({"jsonrpc": "2.0", "id": 1, "result": result})
+            }
+            loci_proto::mcp::handshake::Answer::Error(error) => {
+                json!({"jsonrpc": "2.0", "id": 1, "error": error})
+            }
+        };
         assert_eq!(
             snapshot, said,
             "{method} {params}\nRun: LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake, then build"
@@ -119,12 +120,13 @@ fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong()
     for (method, params) in requests() {
         let mut agent = orphan(&house);
         let answer = agent.request(method, params.clone());
-        let expected = loci_proto::handshake::answer(method, &params).expect("is in the snapshot");
+        let expected =
+            loci_proto::mcp::handshake::answer(method, &params).expect("is in the snapshot");
         match expected {
-            loci_proto::handshake::Answer::Result(result) => {
+            loci_proto::mcp::handshake::Answer::Result(result) => {
                 assert_eq!(answer["result"], result, "{method}")
             }
-            loci_proto::handshake::Answer::Error(error) => {
+            loci_proto::mcp::handshake::Answer::Error(error) => {
                 assert_eq!(answer["error"], error, "{method}")
             }
         }

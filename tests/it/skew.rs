@@ -5,7 +5,8 @@
 
 use crate::house::{Agent, House};
 use crate::wire::{Daemon, Peer};
-use loci_proto::hello::{self, Refusal, Refused, Welcome};
+use loci_proto::hello;
+use loci_proto::hello::{Refusal, Refused, Welcome};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};

@@ -3,7 +3,8 @@
 //! Not here: any test; sessions as agents have them (`house`).
 
 use crate::house::House;
-use loci_proto::hello::{self, Hello};
+use loci_proto::hello;
+use loci_proto::hello::Hello;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Write};

@@ -12,7 +12,7 @@ const NAMES_OF_NOTHING: [&str; 7] =
 /// Where `unsafe` stands, and why it has to.
 const UNSAFE: [(&str, &str); 10] = [
     (
-        "daemon/src/embedding/memory.rs",
+        "daemon/src/embedding/resident_memory.rs",
         "the C library and the kernel are told what the process can do without",
     ),
     (
@@ -24,10 +24,13 @@ const UNSAFE: [(&str, &str); 10] = [
         "an extension is made known to SQLite by a pointer to a C function",
     ),
     (
-        "engine/src/index/large_pages.rs",
+        "engine/src/index/huge_pages.rs",
         "the kernel is told by an address which memory is to be of large pages",
     ),
-    ("engine/src/kernels.rs", "loops are compiled for the instructions that this processor has"),
+    (
+        "engine/src/kernels/mod.rs",
+        "loops are compiled for the instructions that this processor has",
+    ),
     (
         "engine/src/kernels/avx2.rs",
         "a processor's own instructions read and write 32 bytes at once",
@@ -37,10 +40,10 @@ const UNSAFE: [(&str, &str); 10] = [
         "a processor's own instructions read and write 64 bytes at once",
     ),
     (
-        "shim/src/relay/code.rs",
+        "shim/src/relay/code_pages.rs",
         "the kernel is told by an address which code of this process may go",
     ),
-    ("shim/src/spawn.rs", "the daemon's session is made between fork and exec"),
+    ("shim/src/spawn/mod.rs", "the daemon's session is made between fork and exec"),
     ("tests/it/privacy.rs", "a filter of system calls is put on between fork and exec"),
 ];
 /// Ways to the clock and to the environment.
@@ -243,7 +246,7 @@ fn sql_elsewhere(source: &Source) -> Vec<String> {
 fn sql_stands_only_in_the_database_room() {
     let text = "conn.execute(\"DELETE FROM memories\", []);\nlet m = \"DELETE\"; // SELECT a FROM b\nlet q = r\"\nWITH x AS (SELECT 1)\";";
     assert_eq!(sql_elsewhere(&Source::new("daemon/src/a.rs", text)).len(), 2);
-    assert_eq!(sql_elsewhere(&Source::new("engine/src/store.rs", text)).len(), 2);
+    assert_eq!(sql_elsewhere(&Source::new("engine/src/operations/store.rs", text)).len(), 2);
     assert!(sql_elsewhere(&Source::new("engine/src/db/memories.rs", text)).is_empty());
     let rule = "SQL text stands only under engine/src/db: there it is found, and no other room decides what a table looks like. \
                 Write a function there and call it.";
@@ -276,12 +279,14 @@ fn the_engine_reads_no_clock_and_no_environment() {
 }
 
 fn mcp_elsewhere(source: &Source) -> Vec<String> {
-    let rooms = ["daemon/src/mcp/", "daemon/src/transport.rs", "daemon/src/transport/"];
+    let rooms =
+        ["daemon/src/mcp/", "daemon/src/interface/agents/transport.rs", "daemon/src/transport/"];
     if rooms.iter().any(|room| source.path.starts_with(room)) {
         return Vec::new();
     }
     let start = |rest: &str| {
-        source.path == "daemon/src/listen.rs" && rest == "::service::serve_directly_with_ct;"
+        source.path == "daemon/src/interface/agents/listen.rs"
+            && rest == "::service::serve_directly_with_ct;"
     };
     let lines =
         source.after("rmcp").into_iter().filter(|(_, rest)| !start(rest)).map(|(line, _)| line);
@@ -292,21 +297,22 @@ fn mcp_elsewhere(source: &Source) -> Vec<String> {
 fn mcp_is_known_to_two_rooms() {
     let start = "use rmcp::service::serve_directly_with_ct;\n";
     assert!(
-        mcp_elsewhere(&Source::new("daemon/src/mcp/mod.rs", "use rmcp::model::Tool;")).is_empty()
+        mcp_elsewhere(&Source::new("daemon/src/interface/agents/mcp.rs", "use rmcp::model::Tool;"))
+            .is_empty()
     );
-    assert!(mcp_elsewhere(&Source::new("daemon/src/listen.rs", start)).is_empty());
+    assert!(mcp_elsewhere(&Source::new("daemon/src/interface/agents/listen.rs", start)).is_empty());
     assert_eq!(
         mcp_elsewhere(&Source::new(
-            "daemon/src/listen.rs",
+            "daemon/src/interface/agents/listen.rs",
             &format!("{start}use rmcp::model::Tool;")
         ))
         .len(),
         1
     );
-    assert_eq!(mcp_elsewhere(&Source::new("daemon/src/service.rs", start)).len(), 1);
+    assert_eq!(mcp_elsewhere(&Source::new("daemon/src/service/mod.rs", start)).len(), 1);
     assert!(
         mcp_elsewhere(&Source::new(
-            "daemon/src/telemetry.rs",
+            "daemon/src/process/telemetry.rs",
             "let filter = \"rmcp=off\"; // rmcp"
         ))
         .is_empty()

@@ -1,6 +1,6 @@
 //! The real model for examples that hand the engine its vectors: each text is read once. Not here: what it is asked for.
 
-use loci_engine::embedding::{Asked, Coded};
+use loci_engine::model::encoding::{Asked, Coded};
 use locid::embedding::{Embedder, Lane, ModelConfig};
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -6,34 +6,34 @@
 //! Reading order: `pins` (which files), [`model`] (where they lie), [`onnx`] (running them), `desk`, `round`, `thread` (who gets the
 //! next run), [`fetch`] (how the files come here, in a process of its own). Not here: any network in the serving daemon.
 
-mod desk;
-#[cfg(any(test, feature = "fault-embedder"))]
-mod fault;
+pub mod auto_fetch;
+mod batch;
+pub mod chunk;
 pub mod fetch;
-pub mod first_use;
-mod memory;
-pub mod model;
+#[cfg(any(test, feature = "fault-embedder"))]
+mod hash_encoder;
+pub mod model_files;
 pub mod onnx;
-pub mod pieces;
-pub mod pins;
-mod remembered;
-mod round;
+pub mod pinned_files;
+mod query_cache;
+mod queue;
+mod resident_memory;
 #[cfg(test)]
-mod testing;
+mod test_encoder;
 #[cfg(test)]
 mod tests;
-mod thread;
+mod worker;
 
-pub use model::ModelConfig;
-pub use pins::MODEL_ID;
+pub use model_files::ModelConfig;
+pub use pinned_files::MODEL_ID;
 
-use desk::{Desk, Look, Rank};
-use loci_engine::embedding::{Asked, Coded, Flaw};
-use remembered::Remembered;
+use loci_engine::model::encoding::{Asked, Coded, Flaw};
+use query_cache::Remembered;
+use queue::{Desk, Look, Rank};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use thread::Source;
+use worker::Source;
 
 /// How often a call may have the models folder looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -146,9 +146,9 @@ impl Embedder {
     /// When the system gives no thread, as [`std::thread::spawn`] does.
     #[must_use]
     pub fn start(config: ModelConfig) -> Self {
-        memory::give_back_large_blocks();
+        resident_memory::give_back_large_blocks();
         #[cfg(feature = "fault-embedder")]
-        if let Some(stand_in) = fault::StandIn::of_process() {
+        if let Some(stand_in) = hash_encoder::StandIn::of_process() {
             return Self::with_source(stand_in);
         }
         Self::with_source(config)
@@ -157,13 +157,13 @@ impl Embedder {
     /// An embedder whose every vector is NaN.
     #[cfg(test)]
     pub(crate) fn of_nan() -> Self {
-        Self::with_source(fault::StandIn::Nan)
+        Self::with_source(hash_encoder::StandIn::Nan)
     }
 
     /// An embedder of made-up vectors: texts that share words are near.
     #[cfg(test)]
     pub(crate) fn of_words() -> Self {
-        Self::with_source(fault::StandIn::Hash)
+        Self::with_source(hash_encoder::StandIn::Hash)
     }
 
     fn with_source(source: impl Source + 'static) -> Self {
@@ -171,7 +171,7 @@ impl Embedder {
         let of_thread = Arc::clone(&desk);
         let thread = std::thread::Builder::new()
             .name("embedding".to_owned())
-            .spawn(move || thread::serve(&of_thread, &source))
+            .spawn(move || worker::serve(&of_thread, &source))
             .expect("the system gives a thread");
         Self(Arc::new(Owner {
             desk,
@@ -213,7 +213,7 @@ impl Embedder {
             return Ok(asked);
         }
         let read = self.embed(text.clone(), Rank::Query).await?.into_iter().next();
-        let round::Read { vector, words } =
+        let batch::Read { vector, words } =
             read.ok_or_else(|| EmbedError::Failed("the text has no piece".to_owned()))?;
         let asked = Asked { vector, words };
         self.0.remembered.put(text, asked.clone());
@@ -238,7 +238,7 @@ impl Embedder {
         })
     }
 
-    async fn embed(&self, text: String, rank: Rank) -> desk::Answer {
+    async fn embed(&self, text: String, rank: Rank) -> queue::Answer {
         let answer = self.0.desk.submit(text, rank)?;
         answer.await.unwrap_or_else(|_| Err(self.0.desk.unavailable()))
     }

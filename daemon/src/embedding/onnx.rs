@@ -2,11 +2,11 @@
 //!
 //! Not here: who may run it and when (`thread`), which texts go together (`round`).
 
-use super::memory;
-use super::model::{Files, LoadError, ModelConfig, check};
-use super::pieces::{Piece, Pieces, Use};
-use super::pins::{TOKENIZER, WEIGHTS};
-use loci_engine::embedding::{Code, DIMENSIONS, dot};
+use crate::embedding::chunk::{Piece, Pieces, Use};
+use crate::embedding::model_files::{Files, LoadError, ModelConfig, check};
+use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
+use crate::embedding::resident_memory;
+use loci_engine::model::encoding::{Code, DIMENSIONS, dot};
 use ort::environment::Environment;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{RunOptions, Session};
@@ -101,7 +101,7 @@ impl Model {
         options.set("memory.enable_memory_arena_shrinkage", "cpu:0").map_err(refused)?;
         let mut model = Self { session, options, weights: files.weights, settled: false, pieces };
         model.test_itself()?;
-        memory::give_back(&model.weights);
+        resident_memory::give_back(&model.weights);
         Ok((model, warnings))
     }
 
@@ -144,9 +144,9 @@ impl Model {
     /// Gives back what the last runs have read of the weights; the next run takes what it reads. The first time it settles for good, which
     /// takes up to .2 s.
     pub fn rest(&mut self) {
-        memory::give_back(&self.weights);
+        resident_memory::give_back(&self.weights);
         if !std::mem::replace(&mut self.settled, true) {
-            memory::in_large_pages();
+            resident_memory::in_large_pages();
         }
     }
 
@@ -187,7 +187,7 @@ impl Model {
 
 /// The code of each word: the signs of the sum of its tokens' states in the last layer.
 fn codes(states: &[f32], piece: &Piece) -> Vec<Code> {
-    let code = |word: &super::pieces::Word| {
+    let code = |word: &crate::embedding::chunk::Word| {
         let mut sum = [0.0_f32; DIMENSIONS];
         for token in word.tokens.clone() {
             sum.iter_mut()
@@ -298,7 +298,7 @@ fn said<T>(error: ort::Error<T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::{AWAKE_SINCE, minor_version};
-    use crate::embedding::pins::RUNTIME_VERSION;
+    use crate::embedding::pinned_files::RUNTIME_VERSION;
 
     #[test]
     fn the_version_comes_from_the_symbol_and_else_from_the_name() {

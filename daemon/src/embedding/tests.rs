@@ -1,12 +1,12 @@
 //! The real model against its golden vectors and codes, and the thread against an encoder that obeys.
 
-use super::model::{LoadError, path_of};
-use super::onnx::{Model, PUBLISHED_SIMILARITIES, Run};
-use super::pieces::{Piece, Use};
-use super::pins::{TOKENIZER, WEIGHTS};
-use super::testing::{Obedient, Word, config, model, quiet};
-use super::*;
-use loci_engine::embedding::{CODE_BYTES, CODED_WORDS, Code, Embedding};
+use crate::embedding::chunk::{Piece, Use};
+use crate::embedding::model_files::{LoadError, path_of};
+use crate::embedding::onnx::{Model, PUBLISHED_SIMILARITIES, Run};
+use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
+use crate::embedding::test_encoder::{Obedient, Word, config, model, quiet};
+use crate::embedding::*;
+use loci_engine::model::encoding::{CODE_BYTES, CODED_WORDS, Code, Embedding};
 use loci_proto::limits::QUEUE;
 use serde::Deserialize;
 use std::fs;

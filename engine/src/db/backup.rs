@@ -1,6 +1,6 @@
 //! Copies of the whole database in files of their own, and a store that is emptied.
 
-use super::{connection, lexical, memories, upkeep, vectors};
+use crate::db::{connection, health, lexical, memories, vectors};
 use crate::error::Result;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
@@ -33,7 +33,7 @@ pub(crate) fn copy(conn: &Connection, into: &Path) -> Result<()> {
 /// Looks at every page of a copy; the number of its memories.
 pub(crate) fn check(path: &Path) -> Result<usize> {
     let conn = connection::reader(path)?;
-    upkeep::check(&conn, path)?;
+    health::check(&conn, path)?;
     memories::count(&conn)
 }
 

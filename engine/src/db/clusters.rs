@@ -2,11 +2,12 @@
 //!
 //! Not here: which episodes belong together (`maintain`).
 
-use super::memories::{COLUMNS, Memory, Status, read};
-use crate::decay::Anchor;
+use crate::db::memories::{COLUMNS, Memory, Status, read};
 use crate::error::Result;
 use crate::maintain::Span;
-use crate::time::{self, Timestamp};
+use crate::model::decay::Anchor;
+use crate::model::time;
+use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};

@@ -2,9 +2,9 @@
 //!
 //! Not here: comparing them (`soft`).
 
-use super::Seqs;
-use crate::embedding::{CODE_BYTES, Code};
+use crate::db::Seqs;
 use crate::error::Result;
+use crate::model::encoding::{CODE_BYTES, Code};
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
 
 /// What stores codes.

@@ -1,7 +1,7 @@
 //! Rows of `groups` and `group_aliases`.
 
 use crate::error::Result;
-use crate::time::Timestamp;
+use crate::model::time::Timestamp;
 use loci_proto::group::{Group, GroupName};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Rows of `idempotency`: the answers to calls that changed something, by the key that the shim stamped.
 
 use crate::error::Result;
-use crate::time::Timestamp;
+use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
 /// The answer given to this call before, as JSON.

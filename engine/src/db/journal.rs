@@ -2,9 +2,10 @@
 //!
 //! Not here: which rows an act keeps (`change`), when an act can be taken back (`undo`).
 
-use super::rows::{Image, Row};
+use crate::Actor;
+use crate::db::rows::{Image, Row};
 use crate::error::Result;
-use crate::{Actor, time::Timestamp};
+use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 

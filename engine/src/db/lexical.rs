@@ -2,7 +2,8 @@
 //!
 //! Recall reads the warm index (`index`) once it stands; tests and checks compare it with this one.
 
-use super::memories::{self, ENTRY, read_entry};
+use crate::db::memories;
+use crate::db::memories::{ENTRY, read_entry};
 use crate::error::Result;
 use crate::index::Entry;
 use rusqlite::Connection;
@@ -57,10 +58,10 @@ pub(crate) fn made_anew<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) 
 
 /// As long as it lives, the triggers that keep the index in step with the texts do nothing. After every statement with a trigger FTS5
 /// writes down what it has. Those of temporary tables go on.
-pub(super) struct Aside<'a>(&'a Connection);
+pub(crate) struct Aside<'a>(&'a Connection);
 
 impl<'a> Aside<'a> {
-    pub(super) fn begin(conn: &'a Connection) -> Result<Self> {
+    pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
         let aside = Self(conn);
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         Ok(aside)
@@ -75,7 +76,7 @@ impl Drop for Aside<'_> {
 }
 
 /// Takes every text out of the index, whatever the texts are.
-pub(super) fn empty(conn: &Connection) -> Result<()> {
+pub(crate) fn empty(conn: &Connection) -> Result<()> {
     conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('delete-all')", [])?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Whole tables, row by row, and the rows that a part of an id means.
 
-use super::memories::{COLUMNS, Memory, read};
+use crate::db::memories::{COLUMNS, Memory, read};
 use crate::error::Result;
 use rusqlite::Connection;
 

@@ -1,8 +1,9 @@
 //! Rows of `memory_log`: what happened to each memory, and who did it. Never a memory's text.
 
+use crate::Actor;
 use crate::error::Result;
-use crate::{Actor, time::Timestamp};
-use loci_proto::inspect::LogLine;
+use crate::model::time::Timestamp;
+use loci_proto::requests::inspect::LogLine;
 use rusqlite::{CachedStatement, Connection};
 use serde_json::Value;
 

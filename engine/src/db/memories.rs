@@ -1,12 +1,12 @@
 //! Rows of `memories` and `memory_variants`.
 
-use super::{Seqs, vectors};
-use crate::decay::Anchor;
+use crate::db::{Seqs, vectors};
 use crate::error::Result;
 use crate::index::Entry;
-use crate::names;
-use crate::soft::text;
-use crate::time::Timestamp;
+use crate::model::decay::Anchor;
+use crate::model::names;
+use crate::model::time::Timestamp;
+use crate::text::features;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, types::Type};
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ impl Status {
         }
     }
 
-    pub(super) fn parse(word: &str) -> Option<Self> {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten]
             .into_iter()
             .find(|s| s.as_str() == word)
@@ -73,7 +73,7 @@ pub(crate) struct New<'a> {
     pub expires_at: Option<Timestamp>,
 }
 
-pub(super) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
+pub(crate) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
      updated_at, forgotten_reason, access_count, last_accessed";
 
 /// Makes the row; its sequence number. The keyword index follows by a trigger.
@@ -195,7 +195,7 @@ pub(crate) fn entries_of(conn: &Connection, seqs: &[i64]) -> Result<Vec<(i64, Op
 }
 
 /// What the index needs of a memory; the table is called `m`.
-pub(super) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at,
+pub(crate) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at,
      CASE WHEN m.type = 'entity' THEN m.metadata END, m.content, m.created_at, json_extract(m.metadata, '$.event_date'),
      CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
      coalesce(json_extract(m.metadata, '$.summary') = 1 AND json_extract(m.metadata, '$.method') = 'extractive'
@@ -350,7 +350,7 @@ pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp
     Ok(at.flatten().map(Timestamp))
 }
 
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let metadata: String = row.get(13)?;
     Ok(Memory {
         seq: row.get(0)?,
@@ -372,7 +372,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
     })
 }
 
-pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
         seq: row.get(0)?,
         kind: word(row, 1)?,
@@ -387,7 +387,7 @@ pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         }),
         content: row.get(10)?,
         created_day: Timestamp(row.get(11)?).day(),
-        event_day: row.get_ref(12)?.as_str().ok().and_then(text::day),
+        event_day: row.get_ref(12)?.as_str().ok().and_then(features::day),
         summary: row.get(13)?,
         extractive: row.get(14)?,
     })

@@ -2,9 +2,9 @@
 //!
 //! A migration is SQL text and nothing else, so no type of the code can change what it did. Not here: backups before a step.
 
-use super::upkeep;
+use crate::db::health;
 use crate::error::{Error, Result};
-use crate::time::Timestamp;
+use crate::model::time::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
@@ -58,7 +58,7 @@ pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<i64> {
     }
     if (1..SCHEMA).contains(&found) {
         // A step may have written a table anew. Space that cannot be given back is taken by rows to come.
-        let _ = upkeep::give_back(conn);
+        let _ = health::give_back(conn);
     }
     Ok(found)
 }

@@ -1,8 +1,8 @@
 //! Rows of `entity_relations` and `relation_evidence`, and what hangs on a memory.
 
-use super::rows::Row;
+use crate::db::rows::Row;
 use crate::error::Result;
-use crate::time::Timestamp;
+use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId};
 use rusqlite::{Connection, OptionalExtension};
 

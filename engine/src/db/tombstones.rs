@@ -1,7 +1,7 @@
 //! Rows of `tombstones`: ids of memories that were removed for good.
 
 use crate::error::Result;
-use crate::time::Timestamp;
+use crate::model::time::Timestamp;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 

@@ -2,9 +2,9 @@
 //!
 //! Not here: searching them (`index` does, in memory), the rows of the codes (`codes`).
 
-use super::{Seqs, codes};
-use crate::embedding::{Coded, DIMENSIONS, Embedding};
+use crate::db::{Seqs, codes};
 use crate::error::Result;
+use crate::model::encoding::{Coded, DIMENSIONS, Embedding};
 use rusqlite::{CachedStatement, Connection};
 
 /// Stores the vectors of a memory, one for each piece of its text, and the codes of its words.

@@ -3,10 +3,10 @@
 //! Every rule is asked with both texts and says whether they are two facts; rules of one direction are asked both ways.
 //! Deliberately not here: differences of order (`order`).
 
-use super::forms::{bases, is_irregular};
-use super::pairing::Side;
-use super::word::{Kind, Word};
-use super::words::{Family, UNCHANGED, holds};
+use crate::duplicate::forms::{bases, is_irregular};
+use crate::duplicate::lexicon::{Family, UNCHANGED, holds};
+use crate::duplicate::pairing::Side;
+use crate::duplicate::word::{Kind, Word};
 
 /// Asks a rule of one direction both ways.
 fn either(a: &Side, b: &Side, rule: fn(&Side, &Side) -> bool) -> bool {
@@ -14,7 +14,7 @@ fn either(a: &Side, b: &Side, rule: fn(&Side, &Side) -> bool) -> bool {
 }
 
 /// Something stands on one side only that is a fact by itself.
-pub(super) fn added(a: &Side, b: &Side) -> bool {
+pub(crate) fn added(a: &Side, b: &Side) -> bool {
     either(a, b, |side, other| {
         side.alone().any(|at| {
             let word = &side.words[at];
@@ -55,19 +55,19 @@ fn is_listed(side: &Side, at: usize) -> bool {
 }
 
 /// Both sides have a word, or a sign, that the other has not.
-pub(super) fn replaced(a: &Side, b: &Side) -> bool {
+pub(crate) fn replaced(a: &Side, b: &Side) -> bool {
     [Kind::Plain, Kind::Sign].iter().any(|&kind| a.lacks(kind) && b.lacks(kind))
 }
 
 /// One little word stands for another of its family. Prepositions change too easily: see [`in_its_place`].
-pub(super) fn family_changed(a: &Side, b: &Side) -> bool {
+pub(crate) fn family_changed(a: &Side, b: &Side) -> bool {
     [Family::Conjunction, Family::Modal, Family::Pronoun, Family::Quantifier, Family::Tense]
         .iter()
         .any(|&family| a.lacks(Kind::Little(family)) && b.lacks(Kind::Little(family)))
 }
 
 /// Before the same word, or at the end, stands another preposition, or a value for `one`, `every`, `his`.
-pub(super) fn in_its_place(a: &Side, b: &Side) -> bool {
+pub(crate) fn in_its_place(a: &Side, b: &Side) -> bool {
     let changes = |x: Kind, y: Kind| {
         let counts =
             |kind| matches!(kind, Kind::Little(Family::Quantifier | Family::Pronoun) | Kind::One);
@@ -84,7 +84,7 @@ pub(super) fn in_its_place(a: &Side, b: &Side) -> bool {
 }
 
 /// Two words have exchanged what stands before them: `for Mia on Friday`, `for Friday on Mia`; `must call, may write`.
-pub(super) fn prepositions_exchanged(a: &Side, b: &Side) -> bool {
+pub(crate) fn prepositions_exchanged(a: &Side, b: &Side) -> bool {
     let changes: Vec<(&str, &str)> = (0..a.words.len())
         .filter_map(|i| Some((a.governor(i)?, b.governor(a.answers[i]?)?)))
         .filter(|(here, there)| here != there)
@@ -93,7 +93,7 @@ pub(super) fn prepositions_exchanged(a: &Side, b: &Side) -> bool {
 }
 
 /// A negation, or `only`, stands before another word.
-pub(super) fn binds_otherwise(a: &Side, b: &Side) -> bool {
+pub(crate) fn binds_otherwise(a: &Side, b: &Side) -> bool {
     a.words.iter().zip(&a.answers).enumerate().any(|(here, (word, answer))| {
         let binds = word.kind == Kind::Negation || word.text == "only";
         let Some(there) = answer.filter(|_| binds) else { return false };
@@ -107,7 +107,7 @@ pub(super) fn binds_otherwise(a: &Side, b: &Side) -> bool {
 }
 
 /// A person stands in one text where the other has only a pronoun, or the user.
-pub(super) fn other_person(a: &Side, b: &Side) -> bool {
+pub(crate) fn other_person(a: &Side, b: &Side) -> bool {
     either(a, b, |side, other| {
         let unknown = |word: &Word| {
             word.kind == Kind::Little(Family::Pronoun)
@@ -118,7 +118,7 @@ pub(super) fn other_person(a: &Side, b: &Side) -> bool {
 }
 
 /// A verb is past in one text only, or done in one and being done in the other.
-pub(super) fn other_time(a: &Side, b: &Side) -> bool {
+pub(crate) fn other_time(a: &Side, b: &Side) -> bool {
     if super::passive::agent(a, b).or_else(|| super::passive::agent(b, a)).is_some() {
         return false;
     }

@@ -3,7 +3,7 @@
 //! Deliberately not here: what its words mean (`scan`).
 
 /// The chunk without the brackets, quotes and stops around it.
-pub(super) fn core(chunk: &str) -> &str {
+pub(crate) fn core(chunk: &str) -> &str {
     let start = chunk
         .char_indices()
         .find(|&(at, c)| begins(c, chunk[at + c.len_utf8()..].chars().next()))
@@ -29,7 +29,7 @@ fn begins(c: char, next: Option<char>) -> bool {
 }
 
 /// A path, an address, an identifier: letters joined by signs that prose does not use, or by a capital inside.
-pub(super) fn is_code(core: &str) -> bool {
+pub(crate) fn is_code(core: &str) -> bool {
     if core.contains("://") || core.contains("::") {
         return true;
     }
@@ -49,14 +49,14 @@ pub(super) fn is_code(core: &str) -> bool {
 }
 
 /// A hyphenated compound of words, or of words and numbers.
-pub(super) fn is_compound(core: &str) -> bool {
+pub(crate) fn is_compound(core: &str) -> bool {
     !core.starts_with('-')
         && core.contains('-')
         && core.split('-').any(|part| part.chars().any(char::is_alphabetic))
 }
 
 /// The bytes of a number with its inner signs (`1,000`, `2.4.1`, `10:30`, `3/5`), and those of what is glued to it.
-pub(super) fn number_length(rest: &str) -> (usize, usize) {
+pub(crate) fn number_length(rest: &str) -> (usize, usize) {
     let bytes = rest.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let inner =
@@ -69,7 +69,7 @@ pub(super) fn number_length(rest: &str) -> (usize, usize) {
 }
 
 /// The bytes of a run of letters, with digits, inner apostrophes, and the closing sign of `C++`, `F#`, `B-`.
-pub(super) fn word_length(rest: &str) -> usize {
+pub(crate) fn word_length(rest: &str) -> usize {
     let ends = |&(at, c): &(usize, char)| {
         let next = rest[at + c.len_utf8()..].chars().next();
         !match c {
@@ -83,13 +83,13 @@ pub(super) fn word_length(rest: &str) -> usize {
 }
 
 /// `1000` for `1,000`, `1.5` for `1,5`.
-pub(super) fn plain_digits(number: &str) -> String {
+pub(crate) fn plain_digits(number: &str) -> String {
     let thousands = number.split(',').skip(1).all(|group| group.len() == 3);
     number.replace(',', if thousands { "" } else { "." })
 }
 
 /// A character that may bear meaning by itself: an emoji, a currency, a mathematical sign, a mark of a script; not punctuation.
-pub(super) fn is_sign(c: char) -> bool {
+pub(crate) fn is_sign(c: char) -> bool {
     let plain = c.is_alphanumeric() || c.is_whitespace() || c.is_control() || c.is_ascii();
     let punctuation = matches!(c, '¡' | '«' | '·' | '»' | '¿' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}')
         || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ff00}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff1f}');

@@ -3,10 +3,10 @@
 //! Endings only, as far as English notes need it. Deliberately not here: a stemmer. Two words are compared, none is cut down,
 //! so `plan` and `plane`, or `party` and `part`, never meet unless both stand unanswered.
 
-use super::words::{IRREGULAR, KINDS, SYNONYMS, says};
+use crate::duplicate::lexicon::{IRREGULAR, KINDS, SYNONYMS, says};
 
 /// What a word may be a form of, itself first: `running` gives `running`, `runn`, `runne`, `run`.
-pub(super) fn bases(word: &str) -> Vec<String> {
+pub(crate) fn bases(word: &str) -> Vec<String> {
     let mut bases = vec![word.to_owned()];
     bases.extend(says(IRREGULAR, word).map(str::to_owned));
     for stem in ["ing", "ed"]
@@ -49,26 +49,26 @@ fn undoubled(stem: &str) -> Option<String> {
 }
 
 /// A form that no ending explains.
-pub(super) fn is_irregular(word: &str) -> bool {
+pub(crate) fn is_irregular(word: &str) -> bool {
     says(IRREGULAR, word).is_some()
 }
 
 /// What a word may be a form of, and what each of these means.
-pub(super) struct Forms {
+pub(crate) struct Forms {
     bases: Vec<String>,
     meanings: Vec<&'static str>,
 }
 
 impl Forms {
     /// The forms of a word in lower case.
-    pub(super) fn of(word: &str) -> Self {
+    pub(crate) fn of(word: &str) -> Self {
         let bases = bases(word);
         let meanings = bases.iter().filter_map(|base| says(SYNONYMS, base)).collect();
         Self { bases, meanings }
     }
 
     /// Whether two words are forms of one, or say the same.
-    pub(super) fn related(&self, other: &Self) -> bool {
+    pub(crate) fn related(&self, other: &Self) -> bool {
         self.bases.iter().any(|base| other.means(base))
             || self.meanings.iter().any(|meaning| other.means(meaning))
             || self.is_a(other)

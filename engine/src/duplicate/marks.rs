@@ -2,11 +2,11 @@
 //!
 //! Deliberately not here: what a word is by itself (`scan`).
 
-use super::word::{Kind, Part, Word};
-use super::words::Family;
+use crate::duplicate::lexicon::Family;
+use crate::duplicate::word::{Kind, Part, Word};
 
 /// An `a` that no noun follows is no article but a value: `answer: a`, `revision A of the board`.
-pub(super) fn mark_letters(words: &mut [Word]) {
+pub(crate) fn mark_letters(words: &mut [Word]) {
     let leads = |next: &Word| {
         let joins = matches!(
             next.kind,
@@ -27,7 +27,7 @@ pub(super) fn mark_letters(words: &mut [Word]) {
 }
 
 /// Nothing is owned by `Anna's` and `her` where no thing follows: `Anna's a nurse`, `ask her about it`.
-pub(super) fn clear_owners(words: &mut [Word]) {
+pub(crate) fn clear_owners(words: &mut [Word]) {
     for at in 0..words.len() {
         let owned = words.get(at + 1).is_some_and(|next| next.tied && !next.is_little());
         if words[at].part == Part::Owner && !owned {

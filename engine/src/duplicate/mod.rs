@@ -10,8 +10,8 @@
 mod changes;
 mod chunk;
 mod forms;
+mod lexicon;
 mod marks;
-mod order;
 mod owners;
 mod pairing;
 mod passive;
@@ -19,7 +19,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 mod word;
-mod words;
+mod word_order;
 
 use pairing::Side;
 use std::collections::HashSet;
@@ -41,14 +41,14 @@ const RULES: [Rule; 16] = [
     ("a negation of another word", changes::binds_otherwise),
     ("another time", changes::other_time),
     ("another person", changes::other_person),
-    ("the roles exchanged", order::roles_exchanged),
+    ("the roles exchanged", word_order::roles_exchanged),
     ("done by another or done to another", passive::done_or_does),
-    ("it does or is done to", order::it_exchanged),
-    ("neighbours exchanged", order::neighbours_exchanged),
-    ("a clause begun otherwise", order::begins_otherwise),
+    ("it does or is done to", word_order::it_exchanged),
+    ("neighbours exchanged", word_order::neighbours_exchanged),
+    ("a clause begun otherwise", word_order::begins_otherwise),
     ("another owner", owners::owners_exchanged),
     ("having for being", owners::is_or_has),
-    ("the numbers exchanged", order::numbers_exchanged),
+    ("the numbers exchanged", word_order::numbers_exchanged),
 ];
 
 /// The form in which two texts are exactly equal: white space folded to one space, none at the ends, and no last full stop.

@@ -2,11 +2,11 @@
 //!
 //! Deliberately not here: owners named with `of`, whose order counts (`order`).
 
-use super::pairing::Side;
-use super::word::Part;
+use crate::duplicate::pairing::Side;
+use crate::duplicate::word::Part;
 
 /// One has become an owner and another has ceased to be one: `Ann's dog bit Ben`, `Ben's dog bit Ann`.
-pub(super) fn owners_exchanged(a: &Side, b: &Side) -> bool {
+pub(crate) fn owners_exchanged(a: &Side, b: &Side) -> bool {
     let gains = |side: &Side, other: &Side| {
         (0..side.words.len()).any(|i| {
             let owner = side.words[i].part == Part::Owner;
@@ -17,7 +17,7 @@ pub(super) fn owners_exchanged(a: &Side, b: &Side) -> bool {
 }
 
 /// `Ann's laptop` in one text, `Ann is a laptop` in the other.
-pub(super) fn is_or_has(a: &Side, b: &Side) -> bool {
+pub(crate) fn is_or_has(a: &Side, b: &Side) -> bool {
     let has = |side: &Side, other: &Side| {
         (0..side.words.len()).filter(|&i| side.words[i].part == Part::Owner).any(|i| {
             let thing = side.next(i).and_then(|thing| side.answers[thing]);

@@ -2,9 +2,9 @@
 //!
 //! Deliberately not here: what a word without an answer means for the fact (`changes`), and what the order means (`order`).
 
-use super::forms::{Forms, bases};
-use super::word::{Kind, Part, Word};
-use super::words::Family;
+use crate::duplicate::forms::{Forms, bases};
+use crate::duplicate::lexicon::Family;
+use crate::duplicate::word::{Kind, Part, Word};
 use std::cmp::Ordering;
 
 /// More unanswered words than this on a side, and only equal words answer each other: the texts differ anyway.
@@ -12,7 +12,7 @@ const MOST_OPEN: usize = 48;
 
 /// One of two texts.
 #[derive(Debug)]
-pub(super) struct Side {
+pub(crate) struct Side {
     /// Its words, in order.
     pub words: Vec<Word>,
     /// For each word the place in the other text of the word that answers it. Fillers have none.
@@ -21,40 +21,40 @@ pub(super) struct Side {
 
 impl Side {
     /// The places of the words that have no answer and are no fillers.
-    pub(super) fn alone(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn alone(&self) -> impl Iterator<Item = usize> {
         (0..self.words.len())
             .filter(|&i| self.answers[i].is_none() && self.words[i].kind != Kind::Filler)
     }
 
     /// A word of this kind has no answer.
-    pub(super) fn lacks(&self, kind: Kind) -> bool {
+    pub(crate) fn lacks(&self, kind: Kind) -> bool {
         self.alone().any(|i| self.words[i].kind == kind)
     }
 
     /// The next word that is no little one.
-    pub(super) fn next(&self, from: usize) -> Option<usize> {
+    pub(crate) fn next(&self, from: usize) -> Option<usize> {
         (from + 1..self.words.len()).find(|&i| !self.words[i].is_little())
     }
 
     /// The next word that may do something or have it done to it.
-    pub(super) fn next_placed(&self, from: usize) -> Option<usize> {
+    pub(crate) fn next_placed(&self, from: usize) -> Option<usize> {
         (from + 1..self.words.len()).find(|&i| self.words[i].has_place())
     }
 
     /// The last word before that is no little one.
-    pub(super) fn previous(&self, from: usize) -> Option<usize> {
+    pub(crate) fn previous(&self, from: usize) -> Option<usize> {
         (0..from).rev().find(|&i| !self.words[i].is_little())
     }
 
     /// The next word that is no little one, or says how many.
-    pub(super) fn next_bound(&self, from: usize) -> Option<usize> {
+    pub(crate) fn next_bound(&self, from: usize) -> Option<usize> {
         (from + 1..self.words.len()).find(|&i| {
             !self.words[i].is_little() || self.words[i].kind == Kind::Little(Family::Quantifier)
         })
     }
 
     /// The preposition, `may`, `must`, `is` or `was` right before a word of weight.
-    pub(super) fn governor(&self, at: usize) -> Option<&str> {
+    pub(crate) fn governor(&self, at: usize) -> Option<&str> {
         let before = self.words[..at].iter().rev().find(|word| word.kind != Kind::Filler)?;
         (matches!(before.kind, Kind::Little(Family::Preposition | Family::Modal | Family::Tense))
             && !self.words[at].is_little())
@@ -62,12 +62,12 @@ impl Side {
     }
 
     /// A form of `be`, `have` or `do` stands shortly before.
-    pub(super) fn helped(&self, at: usize) -> bool {
+    pub(crate) fn helped(&self, at: usize) -> bool {
         self.words[at.saturating_sub(3)..at].iter().any(Word::is_auxiliary)
     }
 
     /// A form of `be` stands shortly before.
-    pub(super) fn is_done(&self, at: usize) -> bool {
+    pub(crate) fn is_done(&self, at: usize) -> bool {
         let is = |word: &Word| {
             word.part == Part::Copula || matches!(word.text.as_str(), "be" | "been" | "being")
         };
@@ -81,7 +81,7 @@ impl Side {
 
 /// Pairs equal words, then forms of one word and synonyms (a name has none), then words written apart in one text and together
 /// in the other. The last two are left out where the texts are two facts in any case.
-pub(super) fn pair(a: Vec<Word>, b: Vec<Word>) -> (Side, Side) {
+pub(crate) fn pair(a: Vec<Word>, b: Vec<Word>) -> (Side, Side) {
     let side = |words: Vec<Word>| Side { answers: vec![None; words.len()], words };
     let (mut a, mut b) = (side(a), side(b));
     equal(&mut a, &mut b, true);
@@ -112,7 +112,7 @@ pub(super) fn pair(a: Vec<Word>, b: Vec<Word>) -> (Side, Side) {
 }
 
 /// Every word has an answer that is equal or a form of it, but for what a passive brings along. Synonyms do not count.
-pub(super) fn of_the_same_words(a: &Side, b: &Side) -> bool {
+pub(crate) fn of_the_same_words(a: &Side, b: &Side) -> bool {
     let is_left = |word: &Word| match word.kind {
         Kind::Little(Family::Tense) => false,
         Kind::Little(Family::Preposition) => word.text != "by",

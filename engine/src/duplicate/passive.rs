@@ -2,12 +2,12 @@
 //!
 //! Deliberately not here: roles told by the order alone (`order`).
 
-use super::pairing::Side;
-use super::word::{Kind, Word};
-use super::words::Family;
+use crate::duplicate::lexicon::Family;
+use crate::duplicate::pairing::Side;
+use crate::duplicate::word::{Kind, Word};
 
 /// The agent of a passive whose verb is active, or has another form, in the other text: the word after `by`, or after `covered in`.
-pub(super) fn agent(side: &Side, other: &Side) -> Option<usize> {
+pub(crate) fn agent(side: &Side, other: &Side) -> Option<usize> {
     let is_verb = |i: usize, active: bool| {
         let word = &side.words[i];
         let may_be = word.may_be_a_verb() && !word.written.ends_with("ing");
@@ -37,7 +37,7 @@ pub(super) fn agent(side: &Side, other: &Side) -> Option<usize> {
 }
 
 /// `He was hired by Ruth` in one text, `he hired Ruth` in the other.
-pub(super) fn done_or_does(a: &Side, b: &Side) -> bool {
+pub(crate) fn done_or_does(a: &Side, b: &Side) -> bool {
     let passive = |side: &Side, other: &Side| {
         side.alone().filter(|&by| side.words[by].text == "by").any(|by| {
             let acts =
@@ -57,7 +57,7 @@ pub(super) fn done_or_does(a: &Side, b: &Side) -> bool {
 }
 
 /// Whether the agent of the passive comes first in the active. `None` when it does not occur there.
-pub(super) fn roles_kept(passive: &Side, agent: usize) -> Option<bool> {
+pub(crate) fn roles_kept(passive: &Side, agent: usize) -> Option<bool> {
     let patient = (0..agent)
         .find(|&i| passive.words[i].kind != Kind::Filler && passive.answers[i].is_some())?;
     Some(passive.answers[agent]? < passive.answers[patient]?)

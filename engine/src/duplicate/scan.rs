@@ -3,17 +3,19 @@
 //! Deliberately not here: the shape of a chunk (`chunk`), comparing two texts (`pairing`). Nothing here fails: any text has
 //! words, if only signs.
 
-use super::chunk::{core, is_code, is_compound, is_sign, number_length, plain_digits, word_length};
-use super::forms::{bases, is_irregular};
-use super::marks::{clear_owners, mark_letters};
-use super::word::{Kind, Part, Word};
-use super::words::{
+use crate::duplicate::chunk::{
+    core, is_code, is_compound, is_sign, number_length, plain_digits, word_length,
+};
+use crate::duplicate::forms::{bases, is_irregular};
+use crate::duplicate::lexicon::{
     ABBREVIATIONS, FILLERS, Family, LANDS, NEGATIONS, NUMBERS, PARTITIVES, STRONG, UNITS,
     UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds, relation, says,
 };
+use crate::duplicate::marks::{clear_owners, mark_letters};
+use crate::duplicate::word::{Kind, Part, Word};
 
 /// The words of a text, in order.
-pub(super) fn words(text: &str) -> Vec<Word> {
+pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut scan = Scan {
         words: Vec::new(),
         opens: true,

@@ -1,6 +1,6 @@
 //! What the guard merges and what it keeps apart, on texts of its own and on the three corpora.
 
-use super::{Alike, alike, judge, normalised, same_fact};
+use crate::duplicate::{Alike, alike, judge, normalised, same_fact};
 use proptest::prelude::*;
 
 /// A file of pairs in `tests/data`: their texts, and what was changed where it says so.

@@ -2,11 +2,11 @@
 //!
 //! Deliberately not here: how a word is found (`scan`), the lists that say what it is (`words`).
 
-use super::words::Family;
+use crate::duplicate::lexicon::Family;
 
 /// What a word is to the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Carries no fact: articles and the like.
     Filler,
     /// A number, or anything that holds a digit.
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 
 /// What a word does in its sentence, where its spelling tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Not told.
     Any,
     /// Says whose the next thing is: `Anna's`, `my`.
@@ -40,7 +40,7 @@ pub(super) enum Part {
 
 /// One word of a text.
 #[derive(Debug, Clone)]
-pub(super) struct Word {
+pub(crate) struct Word {
     /// In lower case, except in paths and identifiers; listed words under the name of all their spellings.
     pub text: String,
     /// As it is written, in lower case: `removed` where the text is `delete`.
@@ -61,12 +61,12 @@ pub(super) struct Word {
 
 impl Word {
     /// A filler, or a little word.
-    pub(super) fn is_little(&self) -> bool {
+    pub(crate) fn is_little(&self) -> bool {
         matches!(self.kind, Kind::Filler | Kind::Little(_))
     }
 
     /// It may do something or have it done to it, so that its place counts: no little word except a pronoun, `all`, a preposition.
-    pub(super) fn has_place(&self) -> bool {
+    pub(crate) fn has_place(&self) -> bool {
         let little = matches!(
             self.kind,
             Kind::Little(Family::Preposition | Family::Pronoun | Family::Quantifier)
@@ -75,7 +75,7 @@ impl Word {
     }
 
     /// On one side only it makes another fact.
-    pub(super) fn counts_alone(&self) -> bool {
+    pub(crate) fn counts_alone(&self) -> bool {
         match self.kind {
             Kind::Number | Kind::Unit | Kind::Negation | Kind::Strong => true,
             Kind::Little(Family::Modal) => matches!(self.text.as_str(), "may" | "should" | "will"),
@@ -86,12 +86,12 @@ impl Word {
     }
 
     /// Something that is done: no value, and no little word.
-    pub(super) fn may_be_a_verb(&self) -> bool {
+    pub(crate) fn may_be_a_verb(&self) -> bool {
         matches!(self.kind, Kind::Plain | Kind::Strong)
     }
 
     /// A form of `be`, `have` or `do`.
-    pub(super) fn is_auxiliary(&self) -> bool {
+    pub(crate) fn is_auxiliary(&self) -> bool {
         self.kind == Kind::Little(Family::Tense)
             || matches!(self.text.as_str(), "be" | "been" | "being")
     }

@@ -2,10 +2,10 @@
 
 /// Which slots have some quality.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Bitmap(Vec<u64>);
+pub(crate) struct Bitmap(Vec<u64>);
 
 impl Bitmap {
-    pub(super) fn set(&mut self, slot: usize, to: bool) {
+    pub(crate) fn set(&mut self, slot: usize, to: bool) {
         let (word, bit) = (slot / 64, 1 << (slot % 64));
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
@@ -17,17 +17,17 @@ impl Bitmap {
         }
     }
 
-    pub(super) fn has(&self, slot: usize) -> bool {
+    pub(crate) fn has(&self, slot: usize) -> bool {
         self.word(slot / 64) >> (slot % 64) & 1 == 1
     }
 
     /// 64 slots at once.
-    pub(super) fn word(&self, number: usize) -> u64 {
+    pub(crate) fn word(&self, number: usize) -> u64 {
         self.0.get(number).copied().unwrap_or(0)
     }
 
     /// Whether one of these slots has it too.
-    pub(super) fn meets(&self, words: &[u64]) -> bool {
+    pub(crate) fn meets(&self, words: &[u64]) -> bool {
         self.0.iter().zip(words).any(|(own, other)| own & other != 0)
     }
 }

@@ -1,8 +1,8 @@
 //! Which memories name which entities, and which entities are related, by sequence number.
 //!
-//! Not here: what follows from it for an answer (`crate::graph`), the durable truth (`db::graph`).
+//! Not here: what follows from it for an answer (`crate::search::graph_boost`), the durable truth (`db::graph`).
 
-use crate::db::graph::{Kind, Link};
+use crate::db::entity_links::{Kind, Link};
 use std::collections::HashMap;
 
 /// Everything that links memories.

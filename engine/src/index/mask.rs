@@ -2,12 +2,12 @@
 //!
 //! Not here: what is known of each memory (`facts`).
 
-use super::Entry;
-use super::bitmap::slots_of;
-use super::facts::{BLOCK, Facts};
 use crate::db::memories::Status;
-use crate::decay::{Anchor, Decay};
-use crate::time::{DAY, Timestamp};
+use crate::index::Entry;
+use crate::index::attributes::{BLOCK, Facts};
+use crate::index::bitmap::slots_of;
+use crate::model::decay::{Anchor, Decay};
+use crate::model::time::{DAY, Timestamp};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashSet;
 
@@ -147,7 +147,7 @@ impl Mask {
 
 impl Facts {
     /// Which memories a search may find.
-    pub(super) fn mask(&self, filter: &Filter<'_>) -> Mask {
+    pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
         let mut words = vec![0_u64; self.len().div_ceil(64)];
         if let Some(group) = self.group(filter.group) {
             self.members_of(group).all.mark(&mut words);
@@ -239,7 +239,7 @@ impl Limits {
 mod tests {
     use super::*;
     use crate::index::Index;
-    use crate::testing::T0;
+    use crate::tests::fixture::T0;
     use proptest::prelude::*;
 
     prop_compose! {

@@ -3,44 +3,46 @@
 //! The database is the truth; the writer applies each change here after its commit, so the index can lag by a moment and never lead.
 //! Filters are applied before anything is ranked, by one [`Mask`] for both legs. Not here: texts, ranking.
 
+mod attributes;
 mod bitmap;
-mod codes;
-mod facts;
+mod coherence_cache;
+pub(crate) mod compaction;
+mod context_windows;
+mod features;
 mod graph;
-mod large_pages;
-mod link;
+mod huge_pages;
 mod mask;
 mod postings;
-pub(crate) mod record;
-mod runs;
-mod said;
+mod quantized;
 mod scratch;
-mod slots;
-mod steps;
+mod slot_set;
+pub(crate) mod snapshot;
+mod token_codes;
 mod vectors;
+pub(crate) mod warmup;
 
-use crate::db::graph::Link;
+use crate::db::entity_links::Link;
 use crate::db::memories::Status;
-use crate::decay::Anchor;
-use crate::embedding::{Code, Coded, DIMENSIONS, Embedding};
-use crate::time::Timestamp;
-use codes::Codes;
-use facts::Facts;
-use link::Links;
+use crate::model::decay::Anchor;
+use crate::model::encoding::{Code, Coded, DIMENSIONS, Embedding};
+use crate::model::time::Timestamp;
+use attributes::Facts;
+use coherence_cache::Links;
+use features::Sayings;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use postings::Postings;
-use said::Sayings;
 use std::collections::HashMap;
+use token_codes::Codes;
 use vectors::Vectors;
 
 pub(crate) use bitmap::slots_of;
+pub(crate) use compaction::Record;
+pub(crate) use context_windows::Around;
+pub(crate) use features::Said;
 pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
-pub(crate) use record::Record;
-pub(crate) use runs::Around;
-pub(crate) use said::Said;
+pub(crate) use quantized::{Row, Stepped};
 pub(crate) use scratch::{Known, Scratch};
-pub(crate) use steps::{Row, Stepped};
 pub(crate) use vectors::Rough;
 
 /// What the index needs of a memory.
@@ -53,7 +55,7 @@ pub struct Entry {
     pub(crate) status: Status,
     pub(crate) anchor: Anchor,
     pub(crate) expires_at: Option<Timestamp>,
-    /// Names and aliases of an entity, as [`crate::names::of`] gives them; none for other types.
+    /// Names and aliases of an entity, as [`crate::model::names::of`] gives them; none for other types.
     pub(crate) names: Vec<String>,
     /// The text; the index reads it and does not keep it.
     pub(crate) content: String,
@@ -135,7 +137,7 @@ impl Index {
         self.version += 1;
         let content = std::mem::take(&mut entry.content);
         let slot = self.slot(entry.seq).unwrap_or(self.len());
-        if self.sayings.put(slot, &entry, &content) == said::Text::Other {
+        if self.sayings.put(slot, &entry, &content) == features::Text::Other {
             self.words.put(slot, &content);
         }
         if slot == self.len() {
@@ -290,7 +292,9 @@ impl Index {
         (group, print): (u32, u64),
         newest_first: impl Iterator<Item = usize>,
     ) -> f64 {
-        let newest = newest_first.take(link::REACH).filter(|slot| self.firsts.get(*slot).is_some());
+        let newest = newest_first
+            .take(coherence_cache::REACH)
+            .filter(|slot| self.firsts.get(*slot).is_some());
         let slots = || {
             let mut slots: Vec<u32> = newest.map(narrow).collect();
             slots.reverse();

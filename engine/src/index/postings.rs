@@ -2,11 +2,11 @@
 //!
 //! Not here: how words are split and stemmed (`soft::terms`), what they weigh (`bm25`), the durable truth (`db::lexical`).
 
-use super::bitmap::slots_of;
-use super::slots::Slots;
-use super::{Mask, narrow};
-use crate::soft::terms;
-use crate::soft::tongue::Tongue;
+use crate::index::bitmap::slots_of;
+use crate::index::slot_set::Slots;
+use crate::index::{Mask, narrow};
+use crate::text::language::Tongue;
+use crate::text::terms;
 use foldhash::HashMap;
 use std::borrow::Cow;
 
@@ -61,7 +61,7 @@ impl Postings {
     }
 
     /// Holds for a slot without a text what was read in it elsewhere.
-    pub(super) fn take_in(&mut self, slot: usize, terms: &[(&str, u16)], length: u32) {
+    pub(crate) fn take_in(&mut self, slot: usize, terms: &[(&str, u16)], length: u32) {
         let terms: Vec<(u32, u16)> =
             terms.iter().map(|(term, times)| (self.number(term), *times)).collect();
         self.hold(slot, terms.into_iter(), length);
@@ -83,7 +83,7 @@ impl Postings {
     }
 
     /// The terms of the text of a slot by number, and how often it has each.
-    pub(super) fn of(&self, slot: usize) -> impl Iterator<Item = (u32, u16)> + '_ {
+    pub(crate) fn of(&self, slot: usize) -> impl Iterator<Item = (u32, u16)> + '_ {
         let text = self.texts.get(slot).copied().unwrap_or_default();
         self.of_texts[text.words()].iter().map(move |term| {
             let list = &self.lists[*term as usize];
@@ -92,7 +92,7 @@ impl Postings {
     }
 
     /// All terms, by number; texts that had some of them may be gone.
-    pub(super) fn by_number(&self) -> Vec<&str> {
+    pub(crate) fn by_number(&self) -> Vec<&str> {
         let mut terms = vec![""; self.lists.len()];
         self.terms.iter().for_each(|(term, number)| terms[*number as usize] = term);
         terms

@@ -2,7 +2,7 @@
 //!
 //! Not here: what is put into it (`search::wide`).
 
-use super::{Index, Mask};
+use crate::index::{Index, Mask};
 use crate::kernels;
 use std::sync::{Mutex, PoisonError};
 
@@ -37,7 +37,7 @@ pub(crate) struct Scratch {
 
 /// What is kept.
 #[derive(Debug, Default)]
-pub(super) struct Kept(Mutex<Vec<Scratch>>);
+pub(crate) struct Kept(Mutex<Vec<Scratch>>);
 
 impl Kept {
     fn list(&self) -> std::sync::MutexGuard<'_, Vec<Scratch>> {

@@ -3,10 +3,11 @@
 //! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of `RaBitQ` (Gao and Long, 2024) without
 //! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
 
-use super::large_pages::room;
-use super::steps::{Row, Stepped};
-use crate::embedding::DIMENSIONS;
-use crate::kernels::{self, Bytes, Coarse, Signs};
+use crate::index::huge_pages::room;
+use crate::index::quantized::{Row, Stepped};
+use crate::kernels;
+use crate::kernels::{Bytes, Coarse, Signs};
+use crate::model::encoding::DIMENSIONS;
 
 /// Rows of one chunk: 0.8 MB of vectors.
 const CHUNK: usize = 1024;
@@ -22,7 +23,7 @@ const EMPTY: Row<'_> = Row { first: &[0; DIMENSIONS], second: &[0; DIMENSIONS], 
 
 /// Many vectors.
 #[derive(Debug, Default)]
-pub(super) struct Vectors {
+pub(crate) struct Vectors {
     chunks: Vec<Chunk>,
     given: usize,
 }
@@ -101,7 +102,7 @@ impl Rough {
 
 impl Vectors {
     /// Puts a vector into a row; none empties it. The row may be the next one, or one further on.
-    pub(super) fn set(&mut self, row: usize, vector: Option<Row<'_>>) {
+    pub(crate) fn set(&mut self, row: usize, vector: Option<Row<'_>>) {
         let (number, at) = place(row);
         while self.chunks.len() <= number {
             self.chunks.push(Chunk::new(if self.chunks.len() < SMALL { CHUNK } else { LARGE }));
@@ -128,7 +129,7 @@ impl Vectors {
     }
 
     /// The vector of a row.
-    pub(super) fn get(&self, row: usize) -> Option<Row<'_>> {
+    pub(crate) fn get(&self, row: usize) -> Option<Row<'_>> {
         Some(self.row(row)).filter(|row| row.step > 0.0)
     }
 
@@ -143,12 +144,12 @@ impl Vectors {
     }
 
     /// How many rows hold a vector.
-    pub(super) fn given(&self) -> usize {
+    pub(crate) fn given(&self) -> usize {
         self.given
     }
 
     /// Roughly the cosines of 64 rows, the first of which is 64 times `number`; 0 for empty rows.
-    pub(super) fn estimates(&self, rough: &Rough, number: usize) -> [f32; 64] {
+    pub(crate) fn estimates(&self, rough: &Rough, number: usize) -> [f32; 64] {
         let Some((signs, factors)) = self.rough(number) else { return [0.0; 64] };
         self.bring_signs(number + SOON);
         kernels::scaled(&kernels::sums(&rough.numbers, signs), factors, rough.step, rough.sum)
@@ -169,7 +170,7 @@ impl Vectors {
     }
 
     /// The cosines of rows; 0 for empty ones.
-    pub(super) fn cosines(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
+    pub(crate) fn cosines(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
         let bring = |row: Row<'_>| {
             [row.first, row.second].into_iter().for_each(|bytes| kernels::bring(bytes))
         };
@@ -177,7 +178,7 @@ impl Vectors {
     }
 
     /// The cosines of rows as far as the first bytes tell; 0 for empty ones.
-    pub(super) fn nearly(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
+    pub(crate) fn nearly(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
         self.by_four(rows, |row| kernels::bring(row.first), |four| asked.nearly(four))
     }
 
@@ -204,7 +205,7 @@ impl Vectors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embedding::{Embedding, dot};
+    use crate::model::encoding::{Embedding, dot};
 
     fn vector(seed: usize) -> Embedding {
         let mixed = |at: usize| ((seed * 7919 + at) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);

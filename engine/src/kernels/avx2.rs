@@ -1,7 +1,7 @@
 //! Kernels in AVX2, which counts bits by looking half bytes up (Mula, 2008). What they compute is said by their portable forms.
 
-use super::{Bytes, Coarse, Eight, Signs};
-use crate::embedding::{Code, DIMENSIONS, LANES};
+use crate::kernels::{Bytes, Coarse, Eight, Signs};
+use crate::model::encoding::{Code, DIMENSIONS, LANES};
 use std::arch::x86_64::{
     __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_abs_epi8,
     _mm256_add_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256,
@@ -39,7 +39,7 @@ fn everywhere(word: u64) -> __m256i {
 
 /// What each of four vectors of eight numbers sums up to.
 #[target_feature(enable = "avx2")]
-pub(super) fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
+pub(crate) fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
     let sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
     let mut totals = [0; 4];
     let both = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
@@ -50,7 +50,7 @@ pub(super) fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
 
 /// Bytes are multiplied if one of them has no sign: that of the asked one is given to the row's, which is never the least there is.
 #[target_feature(enable = "avx2")]
-pub(super) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
+pub(crate) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
     let (mut sums, one) = ([_mm256_setzero_si256(); 4], _mm256_set1_epi16(1));
     for lane in 0..DIMENSIONS / 32 {
         let asked = thirty_two(asked, lane);
@@ -64,7 +64,7 @@ pub(super) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
+pub(crate) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
     let zero = _mm256_setzero_si256();
     let (mut of_first, mut of_second) = ([zero; 4], [zero; 4]);
     for lane in 0..DIMENSIONS / 32 {
@@ -102,7 +102,7 @@ fn thirty_two(of: &Bytes, lane: usize) -> __m256i {
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn nearest(asked: &Eight, count: usize, codes: &[Code]) -> [u64; 8] {
+pub(crate) fn nearest(asked: &Eight, count: usize, codes: &[Code]) -> [u64; 8] {
     match count {
         0..=4 => nearest_of_four_and::<0>(asked, codes),
         5 => nearest_of_four_and::<1>(asked, codes),
@@ -200,7 +200,7 @@ fn bits(of: __m256i, counts: __m256i) -> __m256i {
 
 /// Looks up what fours sum up to, for 32 vectors at once (Andre, Kermarrec and Le Scouarnec, "Cache locality is not enough", 2015).
 #[target_feature(enable = "avx2")]
-pub(super) fn sums(asked: &Coarse, signs: &Signs) -> [i16; 64] {
+pub(crate) fn sums(asked: &Coarse, signs: &Signs) -> [i16; 64] {
     let (zero, low, even) = (_mm256_setzero_si256(), _mm256_set1_epi8(15), _mm256_set1_epi16(255));
     // Of the even ones, and of the odd ones.
     let mut sums = [[_mm256_set1_epi16(asked.least); 2], [_mm256_set1_epi16(asked.least); 2]];
@@ -253,7 +253,7 @@ fn unsigned(bytes: &[u8; 32]) -> __m256i {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn above(numbers: &[f32; 64], least: f32) -> u64 {
+pub(crate) fn above(numbers: &[f32; 64], least: f32) -> u64 {
     let least = _mm256_set1_ps(least);
     let mut above = 0;
     for (part, numbers) in numbers.as_chunks::<8>().0.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Kernels in AVX-512, whose `vpopcntq` counts the bits of eight words at once. What they compute is said by their portable forms.
 
-use super::{Bytes, Eight, avx2};
-use crate::embedding::{Code, LANES};
+use crate::kernels::{Bytes, Eight, avx2};
+use crate::model::encoding::{Code, LANES};
 use std::arch::x86_64::{
     __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm512_add_epi32, _mm512_add_epi64,
     _mm512_castsi512_si256, _mm512_cmp_ps_mask, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
@@ -64,12 +64,12 @@ fn parts<const ROWS: usize>(asked: &Bytes, rows: [&Bytes; ROWS]) -> [__m512i; RO
 }
 
 #[target_feature(enable = "avx512f,avx512vnni")]
-pub(super) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
+pub(crate) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
     totals(parts(asked, rows))
 }
 
 #[target_feature(enable = "avx512f,avx512vnni")]
-pub(super) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
+pub(crate) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
     asked.map(|asked| {
         let (first, second) = (
             parts(asked, rows.map(|(first, _)| first)),
@@ -82,7 +82,7 @@ pub(super) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) ->
 }
 
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-pub(super) fn nearest(asked: &Eight, _: usize, codes: &[Code]) -> [u64; 8] {
+pub(crate) fn nearest(asked: &Eight, _: usize, codes: &[Code]) -> [u64; 8] {
     let asked: [__m512i; LANES] = std::array::from_fn(|lane| load(&asked[lane]));
     let mut best = everywhere(u64::MAX);
     for code in codes {
@@ -97,7 +97,7 @@ pub(super) fn nearest(asked: &Eight, _: usize, codes: &[Code]) -> [u64; 8] {
 }
 
 #[target_feature(enable = "avx512f")]
-pub(super) fn above(numbers: &[f32; 64], least: f32) -> u64 {
+pub(crate) fn above(numbers: &[f32; 64], least: f32) -> u64 {
     let least = _mm512_set1_ps(least);
     let mut above = 0;
     for (part, numbers) in numbers.as_chunks::<16>().0.iter().enumerate() {

@@ -3,14 +3,15 @@
 //! Pinned memories never go, and what was superseded or compacted is left alone. Not here: whether the clock is to be believed (the
 //! daemon asks that first).
 
-use crate::change::Call;
 use crate::db::clusters;
 use crate::db::memories::Memory;
 use crate::error::Result;
-use crate::forget::{erase, put_aside};
-use crate::time::{DAY, Timestamp, days};
-use crate::{Reader, Shared, Writer, budget};
-use loci_proto::maintain::{CleanupReply, CleanupRequest, Faded};
+use crate::model::time::{DAY, Timestamp, days};
+use crate::operations::forget::{erase, put_aside};
+use crate::search::budget;
+use crate::transaction::change::Call;
+use crate::{Reader, Shared, Writer};
+use loci_proto::requests::maintain::{CleanupReply, CleanupRequest, Faded};
 use rusqlite::Connection;
 
 /// The reason that stands with what was cleaned up.

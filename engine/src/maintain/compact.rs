@@ -2,20 +2,24 @@
 //!
 //! Not here: which episodes (`plan`), which sentences (`summary`), the summaries of agents (`agents`).
 
-use super::plan::{Cluster, Member, is_due};
-use super::summary::{self, Members, SENTENCES, Sentence, Written};
-use super::{Span, quotes};
-use crate::change::{Call, Change};
-use crate::db::clusters::{self, Kind};
+use crate::db::clusters;
+use crate::db::clusters::Kind;
 use crate::db::log::Operation;
-use crate::db::memories::{self, New, Standing};
+use crate::db::memories;
+use crate::db::memories::{New, Standing};
 use crate::db::rows::Row;
-use crate::embedding::Coded;
 use crate::error::Result;
-use crate::store::hash;
-use crate::{Reader, Writer, links};
-use loci_proto::maintain::Deed;
+use crate::maintain::plan::{Cluster, Member, is_due};
+use crate::maintain::summary;
+use crate::maintain::summary::{Members, SENTENCES, Sentence, Written};
+use crate::maintain::{Span, quotes};
+use crate::model::encoding::Coded;
+use crate::operations::store::hash;
+use crate::transaction::change::{Call, Change};
+use crate::transaction::mentions;
+use crate::{Reader, Writer};
 use loci_proto::memory::{Confidence, MemoryId, MemoryType};
+use loci_proto::requests::maintain::Deed;
 use serde_json::{Map, Value, json};
 
 /// A summary in the making.
@@ -179,7 +183,7 @@ pub(crate) fn insert(
     let details =
         json!({"summary": summary.method, "cluster": cluster.key, "memories": seqs.len()});
     change.log(Operation::Create, &id, &details)?;
-    links::renew(change, seq)?;
+    mentions::renew(change, seq)?;
     Ok((id, seq))
 }
 
@@ -206,8 +210,8 @@ fn metadata(cluster: &Cluster, summary: Summary<'_>) -> Map<String, Value> {
         "summary": true,
         "method": summary.method,
         "cluster": cluster.key,
-        "event_date": dates().min().map(crate::time::Timestamp::date),
-        "event_date_end": dates().max().map(crate::time::Timestamp::date),
+        "event_date": dates().min().map(crate::model::time::Timestamp::date),
+        "event_date_end": dates().max().map(crate::model::time::Timestamp::date),
         "source_ids": ids,
         "quotes": summary.quoted.iter().map(|id| ids.iter().position(|known| *known == id.as_str())).collect::<Vec<_>>(),
     });

@@ -5,32 +5,32 @@
 //! [`Writer::promote`]. A step looks again at each of its memories, and is left out where one has changed since. Decay is no part of a
 //! run: it is a function of time (`decay`). Not here: when a run is due, and the model (the daemon has both).
 
-mod agents;
+mod agent_summary;
 mod cleanup;
 mod compact;
+mod period;
 mod plan;
 mod promote;
 mod quotes;
-mod span;
+mod remove_quotes;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod topics;
-mod unquote;
 
-pub use agents::text_of;
+pub use agent_summary::text_of;
 pub use compact::Draft;
+pub(crate) use period::Span;
 pub use plan::{Cluster, Plan, Step};
 pub use promote::Promotion;
 pub(crate) use quotes::{hold_to_sources, may_quote};
-pub(crate) use span::Span;
+pub(crate) use remove_quotes::unquote;
 pub use summary::Sentence;
 pub(crate) use summary::sentences;
-pub(crate) use unquote::unquote;
 
-use crate::db::upkeep;
+use crate::db::health;
 use crate::error::Result;
-use crate::time::Timestamp;
+use crate::model::time::Timestamp;
 use crate::{Actor, Reader, Writer};
 use loci_proto::group::Group;
 
@@ -80,8 +80,8 @@ impl Reader {
     /// `Database`.
     pub fn standing(&self) -> Result<Standing> {
         Ok(Standing {
-            paused: upkeep::paused(&self.conn)?,
-            last_run: upkeep::last_run(&self.conn)?,
+            paused: health::paused(&self.conn)?,
+            last_run: health::last_run(&self.conn)?,
         })
     }
 }
@@ -92,7 +92,7 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn set_paused(&self, paused: bool) -> Result<()> {
-        upkeep::set_paused(&self.conn, paused)
+        health::set_paused(&self.conn, paused)
     }
 
     /// Notes that a run has come to its end.
@@ -100,7 +100,7 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn run_ended(&self, now: Timestamp) -> Result<()> {
-        upkeep::set_last_run(&self.conn, now)
+        health::set_last_run(&self.conn, now)
     }
 }
 

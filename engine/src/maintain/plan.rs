@@ -2,15 +2,17 @@
 //!
 //! Not here: doing it (`compact`, `promote`).
 
-use super::{Rules, Span, promote, topics};
-use crate::db::clusters::{self, Episode};
+use crate::db::clusters;
+use crate::db::clusters::Episode;
 use crate::db::memories::Status;
-use crate::embedding::Embedding;
 use crate::error::Result;
-use crate::time::Timestamp;
+use crate::maintain::{Rules, Span, promote, topics};
+use crate::model::encoding::Embedding;
+use crate::model::time::Timestamp;
 use crate::{Reader, Shared};
-use loci_proto::maintain::{self as told, Act, Deed};
 use loci_proto::memory::{MemoryId, Scope};
+use loci_proto::requests::maintain as told;
+use loci_proto::requests::maintain::{Act, Deed};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 

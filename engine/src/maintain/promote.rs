@@ -4,21 +4,25 @@
 //! The episodes themselves stay as they are. Only when clusters of two projects say the same is the fact for all of them. Not here: whether it
 //! is true; the text is that of the most central episode, word for word.
 
-use super::compact::{add_source, average};
-use super::plan::{Member, digest};
-use crate::change::{Call, Change};
-use crate::db::clusters::{self, Episode, Kind};
+use crate::db::clusters;
+use crate::db::clusters::{Episode, Kind};
 use crate::db::log::Operation;
-use crate::db::memories::{self, Memory, New, Status};
+use crate::db::memories;
+use crate::db::memories::{Memory, New, Status};
 use crate::db::vectors;
-use crate::duplicate::{self, Values};
-use crate::embedding::Embedding;
+use crate::duplicate;
+use crate::duplicate::Values;
 use crate::error::Result;
-use crate::store::hash;
-use crate::time::Timestamp;
-use crate::{Shared, Writer, links};
-use loci_proto::maintain::{Act, Deed};
+use crate::maintain::compact::{add_source, average};
+use crate::maintain::plan::{Member, digest};
+use crate::model::encoding::Embedding;
+use crate::model::time::Timestamp;
+use crate::operations::store::hash;
+use crate::transaction::change::{Call, Change};
+use crate::transaction::mentions;
+use crate::{Shared, Writer};
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
+use loci_proto::requests::maintain::{Act, Deed};
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -403,6 +407,6 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         &id,
         &json!({"promoted_from": central.id, "episodes": seqs.len()}),
     )?;
-    links::renew(change, seq)?;
+    mentions::renew(change, seq)?;
     Ok((seq, id))
 }

@@ -3,13 +3,14 @@
 //! A line holds as long as its source stands below the summary and says it. Not here: which sentences are quoted (`summary`), a source
 //! that is removed for good (`unquote`).
 
-use super::Span;
-use super::summary::dated;
-use crate::change::Change;
-use crate::db::memories::{self, Memory, Status};
+use crate::db::memories;
+use crate::db::memories::{Memory, Status};
 use crate::db::tombstones;
 use crate::error::Result;
-use crate::time::Timestamp;
+use crate::maintain::Span;
+use crate::maintain::summary::dated;
+use crate::model::time::Timestamp;
+use crate::transaction::change::Change;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
@@ -70,7 +71,7 @@ pub(crate) fn hold_to_sources(change: &mut Change<'_>, seqs: &[i64]) -> Result<(
             }
         }
         if !left.is_empty() {
-            super::unquote::without(change, &summary, &left)?;
+            crate::maintain::remove_quotes::without(change, &summary, &left)?;
         }
     }
     Ok(())

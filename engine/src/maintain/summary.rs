@@ -3,8 +3,8 @@
 //! Sentences are taken whole, with their dates; what is left out is counted, and stays in the originals. Not here: where sentences and
 //! their vectors come from (`compact`).
 
-use crate::embedding::Embedding;
-use crate::time::{Timestamp, moment_of};
+use crate::model::encoding::Embedding;
+use crate::model::time::{Timestamp, moment_of};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Longest summary, in characters: one piece of the model in nearly every language, so that one vector speaks for all of it.
@@ -170,8 +170,8 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{T0, axis, leaning};
-    use crate::time::DAY;
+    use crate::model::time::DAY;
+    use crate::tests::fixture::{T0, axis, leaning};
     use proptest::prelude::*;
 
     /// A sentence of a member, which was stored so many days after the first one.

@@ -2,7 +2,7 @@
 //!
 //! Average linkage: two groups join while the mean cosine of their pairs is at least [`SAME_TOPIC`]. Not here: texts, dates, the store.
 
-use crate::embedding::Embedding;
+use crate::model::encoding::Embedding;
 
 /// Least mean cosine within a topic. Notes of unlike subjects lie around 0.1 with the model, notes about one system or person around 0.4
 /// to 0.6; 0.35 parts the two and keeps a week at a handful of topics.
@@ -125,7 +125,7 @@ fn joined(
 
 /// The direction of several memories together.
 pub(crate) fn centre(directions: &[Option<Embedding>], members: &[usize]) -> Option<Embedding> {
-    let mut sum = vec![0.0; crate::embedding::DIMENSIONS];
+    let mut sum = vec![0.0; crate::model::encoding::DIMENSIONS];
     for direction in members.iter().filter_map(|member| directions[*member].as_ref()) {
         sum.iter_mut().zip(direction.as_slice()).for_each(|(s, v)| *s += v);
     }
@@ -135,7 +135,7 @@ pub(crate) fn centre(directions: &[Option<Embedding>], members: &[usize]) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{axis, leaning};
+    use crate::tests::fixture::{axis, leaning};
     use proptest::prelude::*;
 
     fn some(directions: Vec<Embedding>) -> Vec<Option<Embedding>> {

@@ -3,15 +3,15 @@
 //!
 //! What a line refers to is looked up when it is brought in (`merge`, `parts`). Kept of each memory: some sixty bytes.
 
-use super::lines::{Line, Lines};
-use super::record::{Header, MemoryLine, Record};
-use crate::content;
 use crate::db::memories;
 use crate::db::tombstones;
 use crate::error::Result;
+use crate::model::content;
+use crate::transfer::lines::{Line, Lines};
+use crate::transfer::record::{Header, MemoryLine, Record};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{MemoryId, Scope};
-use loci_proto::transfer::VERSION;
+use loci_proto::requests::transfer::VERSION;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::BufRead;
@@ -44,7 +44,7 @@ const VECTOR: &[u8] = br#"{"kind":"vector","#;
 
 /// What the first look has found.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// The model of the file's vectors.
     pub model: Option<String>,
     /// Lines that cannot be imported, and why.
@@ -57,18 +57,18 @@ pub(super) struct Plan {
 
 /// What is kept of a memory's line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     pub line: usize,
     by: Option<u128>,
 }
 
 /// An id as a number.
-pub(super) fn number(id: &MemoryId) -> u128 {
+pub(crate) fn number(id: &MemoryId) -> u128 {
     uuid::Uuid::try_parse(id.as_str()).map_or(0, |id| id.as_u128())
 }
 
 /// A failure that names its line.
-pub(super) fn at_line(line: usize, failure: Failure) -> Failure {
+pub(crate) fn at_line(line: usize, failure: Failure) -> Failure {
     let message = match &failure.field {
         Some(field) => format!("{field} {}", failure.message),
         None => failure.message,
@@ -83,7 +83,7 @@ pub(super) fn at_line(line: usize, failure: Failure) -> Failure {
 ///
 /// # Errors
 /// `invalid` when it is no export of this version, or empty; naming the line, unless bad ones are to be skipped.
-pub(super) fn look(conn: &Connection, file: impl BufRead, skip_bad: bool) -> Result<Plan> {
+pub(crate) fn look(conn: &Connection, file: impl BufRead, skip_bad: bool) -> Result<Plan> {
     let mut lines = Lines::new(file);
     let header = header(lines.next()?)?;
     let mut look = Look {
@@ -311,7 +311,7 @@ fn is_known(conn: &Connection, id: u128) -> Result<bool> {
 }
 
 /// Reads one line.
-pub(super) fn parse(line: &mut [u8]) -> Result<Record, Failure> {
+pub(crate) fn parse(line: &mut [u8]) -> Result<Record, Failure> {
     read(line).map_err(|error| {
         let what = if error.is_eof() { "ends too early" } else { "cannot be read" };
         // The place inside the line is kept, the line's own number would be 1.

@@ -1,10 +1,10 @@
 //! One JSON document made into lines: its records are read one by one, however it is laid out.
 
-use super::lines::unread;
-use super::record::Header;
 use crate::error::Result;
+use crate::transfer::lines::unread;
+use crate::transfer::record::Header;
 use loci_proto::error::{Code, Failure};
-use loci_proto::transfer::LINE_BYTES;
+use loci_proto::requests::transfer::LINE_BYTES;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };

@@ -2,13 +2,13 @@
 //!
 //! Two exports of one store are equal byte for byte, and so is the export of a store into which one was imported while it was empty.
 
-use super::record::{End, Header, Record};
 use crate::Reader;
 use crate::db::connection;
-use crate::db::transfer as rows;
+use crate::db::export_rows as rows;
 use crate::error::Result;
+use crate::transfer::record::{End, Header, Record};
 use loci_proto::error::{Code, Failure};
-use loci_proto::transfer::{ExportRequest, Layout, VERSION};
+use loci_proto::requests::transfer::{ExportRequest, Layout, VERSION};
 use serde::Serialize;
 use std::io::Write;
 use std::sync::Arc;

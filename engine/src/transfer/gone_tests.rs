@@ -1,8 +1,8 @@
 //! What was removed for good stays removed, whatever an import brings.
 
-use super::tests::{exported, imported, listed, small};
-use crate::embedding::Coded;
-use crate::testing::{House, leaning, parse};
+use crate::model::encoding::Coded;
+use crate::tests::fixture::{House, leaning, parse};
+use crate::transfer::tests::{exported, imported, listed, small};
 use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
     let gone =
         gone.into_iter().find(|result| result.content == Some(texts(3))).expect("is found").id;
     here.forget("a", json!({"memory_id": gone, "hard_delete": true})).expect("is removed");
-    there.now = there.now.plus(crate::time::DAY);
+    there.now = there.now.plus(crate::model::time::DAY);
     let later = there.call("a", None);
     let edit = parse(json!({"memory_id": made.id, "confidence": 0.9}));
     there.writer.edit(&later, &edit, &Coded::default()).expect("is edited later than the removal");

@@ -3,18 +3,20 @@
 //! Lines that name a memory that was removed for good are left out and counted; a line that cannot be imported refuses the whole file,
 //! or is left out when that was asked for.
 
-use super::check::{self, Plan, at_line};
-use super::lines::{Lines, unread};
-use super::record::{LogLine, Record};
 use crate::Writer;
-use crate::change::{Call, Change};
-use crate::db::{connection, incoming};
-use crate::embedding::{Code, Embedding};
+use crate::db::{connection, import_rows};
 use crate::error::{Error, Result};
-use crate::{links, maintain};
+use crate::maintain;
+use crate::model::encoding::{Code, Embedding};
+use crate::transaction::change::{Call, Change};
+use crate::transaction::mentions;
+use crate::transfer::check;
+use crate::transfer::check::{Plan, at_line};
+use crate::transfer::lines::{Lines, unread};
+use crate::transfer::record::{LogLine, Record};
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType};
-use loci_proto::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
+use loci_proto::requests::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
 
@@ -33,8 +35,8 @@ impl Writer {
             connection::in_any_order(change.conn)?;
             let plan = check::look(change.conn, buffered(&mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
-            let _by_hand = incoming::ByHand::begin(change.conn)?;
-            let before = incoming::held(change.conn)?;
+            let _by_hand = import_rows::ByHand::begin(change.conn)?;
+            let before = import_rows::held(change.conn)?;
             let mut work = Work::new(change, plan, before, request.skip_bad)?;
             work.every_line(Lines::new(buffered(file)))?;
             work.end()
@@ -52,13 +54,13 @@ fn buffered<R: Read>(file: R) -> BufReader<R> {
 }
 
 /// One import in the making.
-pub(super) struct Work<'a, 'b> {
+pub(crate) struct Work<'a, 'b> {
     pub change: &'a mut Change<'b>,
-    pub insert: incoming::Insert<'b>,
+    pub insert: import_rows::Insert<'b>,
     pub plan: Plan,
     pub reply: ImportReply,
     /// What the store held before: where that is nothing, no line is looked up in it.
-    pub before: incoming::Held,
+    pub before: import_rows::Held,
     /// Memories that were added or changed.
     pub touched: Vec<i64>,
     /// Those among them that may quote others.
@@ -87,7 +89,7 @@ pub(super) struct Work<'a, 'b> {
 }
 
 /// What the model has read in one memory, line by line.
-pub(super) struct Arriving {
+pub(crate) struct Arriving {
     pub seq: i64,
     /// None for one that is no embedding, or not in its turn.
     pub pieces: Vec<Option<Embedding>>,
@@ -98,12 +100,12 @@ impl<'a, 'b> Work<'a, 'b> {
     fn new(
         change: &'a mut Change<'b>,
         mut plan: Plan,
-        before: incoming::Held,
+        before: import_rows::Held,
         skip_bad: bool,
     ) -> Result<Self> {
         let bad = std::mem::take(&mut plan.bad);
         Ok(Self {
-            insert: incoming::Insert::new(change.conn)?,
+            insert: import_rows::Insert::new(change.conn)?,
             change,
             plan,
             skip_bad,
@@ -160,7 +162,7 @@ impl<'a, 'b> Work<'a, 'b> {
             Record::Log(line) => self.log(line),
             Record::Tombstone(line) => self.tombstone(&line),
             Record::Cluster(line) => {
-                self.reply.other += usize::from(incoming::add_cluster(self.change.conn, &line)?);
+                self.reply.other += usize::from(import_rows::add_cluster(self.change.conn, &line)?);
                 Ok(())
             }
             Record::End(_) => Ok(()),
@@ -183,7 +185,7 @@ impl<'a, 'b> Work<'a, 'b> {
         self.no_circles()?;
         // Only now are all there whose names the texts may hold.
         maintain::hold_to_sources(self.change, &self.quoting)?;
-        links::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
+        mentions::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();
         refused.sort();
@@ -226,7 +228,7 @@ impl<'a, 'b> Work<'a, 'b> {
                     let message = "the replacements of the file and those of the store make a circle together";
                     return Err(Failure::new(loci_proto::error::Code::Conflict, message).into());
                 }
-                at = incoming::replacement(self.change.conn, seq)?;
+                at = import_rows::replacement(self.change.conn, seq)?;
             }
             settled.extend(path);
         }

@@ -2,26 +2,26 @@
 
 use crate::error::Result;
 use loci_proto::error::{Code, Failure};
-use loci_proto::transfer::LINE_BYTES;
+use loci_proto::requests::transfer::LINE_BYTES;
 use std::io::{self, BufRead};
 
 /// A line as it was read: its number from 1, and its bytes or what is wrong with them.
-pub(super) type Line<'a> = (usize, Result<&'a mut [u8], Failure>);
+pub(crate) type Line<'a> = (usize, Result<&'a mut [u8], Failure>);
 
 /// The lines of a file.
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     reader: R,
     number: usize,
     line: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(super) fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         Self { reader, number: 0, line: Vec::new() }
     }
 
     /// The next line that is not blank.
-    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>> {
         loop {
             self.number += 1;
             let read = self.take().map_err(unread)?;
@@ -63,6 +63,6 @@ impl<R: BufRead> Lines<R> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
-pub(super) fn unread(error: io::Error) -> crate::error::Error {
+pub(crate) fn unread(error: io::Error) -> crate::error::Error {
     Failure::new(Code::StorageFailed, format!("the file could not be read: {error}")).into()
 }

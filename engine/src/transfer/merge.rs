@@ -3,10 +3,10 @@
 //!
 //! Its state (active, replaced, forgotten) is that of the later change of state; what it says is that of the later change; use adds up.
 
-use super::record::MemoryLine;
+use crate::transfer::record::MemoryLine;
 
 /// What is known of a memory from both accounts.
-pub(super) fn merged(local: &MemoryLine, other: &MemoryLine) -> MemoryLine {
+pub(crate) fn merged(local: &MemoryLine, other: &MemoryLine) -> MemoryLine {
     let says = later(local, other, |m| (m.updated_at, m.content.clone(), details(m)));
     let stands = later(local, other, |m| {
         (m.status_at, rank(&m.status), m.superseded_by.clone(), m.forgotten_reason.clone())

@@ -4,19 +4,18 @@
 //! are the verbs. An import first has the whole file checked (`check`), then brings it in (`merge`, `parts`), all in one transaction.
 //! Not here: SQL (`db::transfer`, `db::incoming`), files and sockets.
 
+mod apply_line;
 mod check;
 mod document;
 mod export;
+#[cfg(test)]
+mod gone_tests;
 mod import;
 mod lines;
 mod merge;
-mod parts;
-mod record;
-
-#[cfg(test)]
-mod gone_tests;
 #[cfg(test)]
 mod read_tests;
+mod record;
 #[cfg(test)]
 mod tests;
 

@@ -1,9 +1,9 @@
 //! What comes with an import beside the texts: vectors, codes of words, the keyword index.
 
-use super::tests::{exported, import, imported, small};
 use crate::db::vectors;
-use crate::embedding::{Code, Coded};
-use crate::testing::{House, axis, parse};
+use crate::model::encoding::{Code, Coded};
+use crate::tests::fixture::{House, axis, parse};
+use crate::transfer::tests::{exported, import, imported, small};
 use serde_json::{Value, json};
 
 #[test]
@@ -73,7 +73,8 @@ fn a_vector_that_cannot_be_read_names_its_line_or_is_left_out() {
 #[test]
 fn the_keyword_index_follows_an_import_and_what_comes_after_it() {
     let mut house = small();
-    let whole = |house: &House| crate::db::examine::words(&house.writer.conn).expect("is in step");
+    let whole =
+        |house: &House| crate::db::integrity::words(&house.writer.conn).expect("is in step");
     whole(&house);
     let newer = exported(&house, false)
         .replace("\"updated_at\":17", "\"updated_at\":19")

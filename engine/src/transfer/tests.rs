@@ -2,17 +2,17 @@
 
 use crate::db::memories::{Standing, Status};
 use crate::db::{lexical, memories};
-use crate::embedding::Coded;
-use crate::testing::{House, axis, leaning, named, parse};
-use crate::time::Timestamp;
-use loci_proto::doctor::Verdict;
+use crate::model::encoding::Coded;
+use crate::model::time::Timestamp;
+use crate::tests::fixture::{House, axis, leaning, named, parse};
 use loci_proto::memory::MemoryId;
-use loci_proto::transfer::{ExportRequest, ImportReply, ImportRequest, Layout};
+use loci_proto::requests::doctor::Verdict;
+use loci_proto::requests::transfer::{ExportRequest, ImportReply, ImportRequest, Layout};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::io::Cursor;
 
-pub(super) fn exported(house: &House, vectors: bool) -> String {
+pub(crate) fn exported(house: &House, vectors: bool) -> String {
     let mut out = Vec::new();
     house
         .reader
@@ -21,7 +21,7 @@ pub(super) fn exported(house: &House, vectors: bool) -> String {
     String::from_utf8(out).expect("is text")
 }
 
-pub(super) fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<ImportReply, String> {
+pub(crate) fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<ImportReply, String> {
     let call = house.call("importer", None);
     house
         .writer
@@ -29,7 +29,7 @@ pub(super) fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<Im
         .map_err(|error| error.to_string())
 }
 
-pub(super) fn imported(house: &mut House, text: &str) -> ImportReply {
+pub(crate) fn imported(house: &mut House, text: &str) -> ImportReply {
     import(house, text, false).expect("is imported")
 }
 
@@ -207,7 +207,7 @@ proptest! {
         prop_assert_eq!(reply.refused + reply.skipped, 0);
         prop_assert_eq!(&exported(&other, vectors), &first);
         // What an import does by hand leaves nothing that the tables' own checks would not have let in.
-        prop_assert_eq!(crate::db::examine::pages(&other.writer.conn).expect("reads"), "ok");
+        prop_assert_eq!(crate::db::integrity::pages(&other.writer.conn).expect("reads"), "ok");
         // A second time there is nothing new in it.
         let again = imported(&mut other, &first);
         prop_assert_eq!((again.added, again.changed, again.act), (0, 0, None), "{:?}", again);
@@ -218,7 +218,7 @@ proptest! {
         prop_assert_eq!(index, index_of(&other));
         let call = house.call("project 0", None);
         let seqs: Vec<i64> = listed(&house).into_iter().map(|(seq, ..)| seq).collect();
-        house.writer.once(&call, |change| crate::links::renew_all(change, &seqs, |_| false)).expect("are found");
+        house.writer.once(&call, |change| crate::transaction::mentions::renew_all(change, &seqs, |_| false)).expect("are found");
         prop_assert_eq!(mentions, mentions_of(&house));
     }
 
@@ -260,7 +260,7 @@ fn sorted(export: &str) -> Vec<String> {
     lines
 }
 
-pub(super) fn listed(house: &House) -> Vec<(i64, MemoryId, String)> {
+pub(crate) fn listed(house: &House) -> Vec<(i64, MemoryId, String)> {
     let mut found = Vec::new();
     memories::entries(&house.reader.conn, &crate::db::EVERY, |entry| {
         found.push(entry.seq);
@@ -293,7 +293,7 @@ fn mentions_of(house: &House) -> Vec<(String, String)> {
     found
 }
 
-pub(super) fn small() -> House {
+pub(crate) fn small() -> House {
     let mut house = House::new();
     let first = house.store(
         "shop",
@@ -631,7 +631,7 @@ fn a_group_that_was_merged_away_here_stays_merged() {
     let mut house = House::new();
     house.store("shop", json!({"content": "One", "type": "semantic"}), None);
     let conn = &house.writer.conn;
-    crate::db::incoming::add_alias(conn, "old", "shop").expect("is added");
+    crate::db::import_rows::add_alias(conn, "old", "shop").expect("is added");
     let mut other = House::new();
     other.store("old", json!({"content": "Two", "type": "episodic"}), None);
     imported(&mut house, &exported(&other, false));

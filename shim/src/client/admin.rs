@@ -2,7 +2,7 @@
 //!
 //! The admin socket never starts a daemon: who asks for the state must not change it.
 
-use super::{Unreachable, connect, peer_pid};
+use crate::client::{Unreachable, connect, peer_pid};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::{Method, Request, StatusCode};

@@ -2,9 +2,9 @@
 //!
 //! There is no deadline for the whole; a daemon that goes away closes the connection.
 
-use super::admin::NotDone;
-use super::verbs::Door;
-use super::{Unreachable, connect};
+use crate::client::admin::NotDone;
+use crate::client::call::Door;
+use crate::client::{Unreachable, connect};
 use crate::output::Problem;
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Full, combinators::BoxBody};

@@ -2,7 +2,7 @@
 //!
 //! Where there is nobody to ask, the answer is no, and the problem names the flag that says yes.
 
-use super::Problem;
+use crate::output::Problem;
 use loci_proto::error::Exit;
 use std::io::{self, BufRead, IsTerminal, Write};
 

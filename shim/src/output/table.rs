@@ -2,7 +2,7 @@
 //!
 //! Widths are those of a terminal, in which a Chinese character takes two places and an accent none.
 
-use super::Style;
+use crate::output::Style;
 use std::io;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;

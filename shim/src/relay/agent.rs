@@ -1,7 +1,7 @@
 //! The agent's side of the relay: its lines come in, answers go out.
 
-use super::lines::{Line, Lines};
-use super::outbox::Outbox;
+use crate::relay::line_reader::{Line, Lines};
+use crate::relay::outbox::Outbox;
 use loci_proto::limits;
 use std::io;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};

@@ -1,8 +1,8 @@
 //! What a new daemon has to hear before anything else, in the eras of MCP that have a handshake; and then all the rest.
 
-use super::flight::Flight;
-use super::link::Link;
-use super::message::Id;
+use crate::relay::daemon_connection::Link;
+use crate::relay::in_flight::Flight;
+use crate::relay::message::Id;
 
 /// The agent's handshake, as far as it has come.
 #[derive(Debug, Default)]

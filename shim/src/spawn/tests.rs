@@ -1,6 +1,6 @@
 //! Starting a daemon that is not there, with stand-ins for `locid`.
 
-use super::*;
+use crate::spawn::*;
 use loci_proto::paths::Variables;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;

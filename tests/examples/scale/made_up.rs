@@ -8,7 +8,7 @@
     reason = "numbers that are made up to be small"
 )]
 
-use loci_engine::embedding::{Asked, Code, DIMENSIONS, Embedding};
+use loci_engine::model::encoding::{Asked, Code, DIMENSIONS, Embedding};
 
 pub const MODEL: &str = "made-up";
 

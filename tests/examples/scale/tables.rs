@@ -50,7 +50,7 @@ pub fn fill(path: &Path, notes: &Notes) -> Result<(), Anything> {
                 MODEL,
                 note.codes
                     .iter()
-                    .flat_map(loci_engine::embedding::Code::bytes)
+                    .flat_map(loci_engine::model::encoding::Code::bytes)
                     .collect::<Vec<u8>>(),
             ))?;
         }

@@ -2,10 +2,10 @@
 //!
 //! Proxy and certificates are the system's. Not here: any judgement of the bytes (`store`).
 
-use super::progress::Progress;
-use super::store::Store;
-use super::{Outcome, REACH_TIME};
-use crate::embedding::pins::{Artifact, HUB_REVISION, MODEL_ID};
+use crate::embedding::fetch::cache_folder::Store;
+use crate::embedding::fetch::progress::Progress;
+use crate::embedding::fetch::{Outcome, REACH_TIME};
+use crate::embedding::pinned_files::{Artifact, HUB_REVISION, MODEL_ID};
 use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
@@ -17,7 +17,7 @@ const HUB: &str = "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// Where to ask.
-pub(super) enum Site<'a> {
+pub(crate) enum Site<'a> {
     Hub,
     /// A folder on a server that has the files by name, the runtime among them if it likes.
     Mirror(&'a str),
@@ -49,7 +49,7 @@ impl Site<'_> {
 }
 
 /// Asks for each file. A site that cannot be reached is not asked twice.
-pub(super) fn fetch(site: &Site, wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome> {
+pub(crate) fn fetch(site: &Site, wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome> {
     let agent = agent(site);
     let mut unreachable = None;
     let mut outcomes = Vec::new();

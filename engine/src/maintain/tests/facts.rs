@@ -1,7 +1,7 @@
 //! Promotion: what is said three times becomes a fact, once, for those who said it.
 
-use super::*;
-use crate::access::Boosting;
+use crate::maintain::tests::*;
+use crate::transaction::access::Boosting;
 use loci_proto::memory::{MemoryType, Scope};
 use std::collections::HashMap;
 
@@ -94,7 +94,11 @@ fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_onc
         let text = format!("The user asked for tabs, time {i}");
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": "2026-01-31"}});
-        house.store_coded("a", arguments, &crate::testing::coded(&text, leaning(7, 200 + i, 0.97)));
+        house.store_coded(
+            "a",
+            arguments,
+            &crate::tests::fixture::coded(&text, leaning(7, 200 + i, 0.97)),
+        );
     }
     let made = run(&mut house).remove(0).made.expect("is made");
     let fact = memory(&house, &made).seq;
@@ -139,7 +143,7 @@ fn nothing_is_promoted_twice() {
 fn summaries_and_forgotten_episodes_make_no_fact() {
     let mut house = house(Rules::default());
     let ids = said(&mut house, "a", 3, 0.97);
-    let request = loci_proto::forget::ForgetRequest {
+    let request = loci_proto::requests::forget::ForgetRequest {
         memory_id: ids[0].clone(),
         reason: None,
         hard_delete: false,
@@ -216,7 +220,10 @@ fn a_fact_that_is_known_is_linked_and_not_told_again() {
     let known = house.store("a", arguments, Some(&leaning(7, 200, 0.97))).id;
     let before = dump(&house);
     let deed = run(&mut house).remove(0);
-    assert_eq!((deed.act, deed.made.as_ref()), (loci_proto::maintain::Act::Link, Some(&known)));
+    assert_eq!(
+        (deed.act, deed.made.as_ref()),
+        (loci_proto::requests::maintain::Act::Link, Some(&known))
+    );
     assert_eq!(dump(&house), before, "no memory was made or changed");
     assert_eq!(
         memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(),

@@ -6,17 +6,18 @@ mod facts;
 mod telling;
 mod upper;
 
-use super::{Plan, Rules, Step, actor};
 use crate::Settings;
-use crate::change::Call;
-use crate::db::memories::{self, Memory};
-use crate::embedding::Coded;
-use crate::embedding::Embedding;
-use crate::testing::{House, T0, leaning};
-use crate::time::DAY;
-use loci_proto::maintain::Deed;
+use crate::db::memories;
+use crate::db::memories::Memory;
+use crate::maintain::{Plan, Rules, Step, actor};
+use crate::model::encoding::Coded;
+use crate::model::encoding::Embedding;
+use crate::model::time::DAY;
+use crate::tests::fixture::{House, T0, leaning};
+use crate::transaction::change::Call;
 use loci_proto::memory::MemoryId;
-use loci_proto::undo::UndoRequest;
+use loci_proto::requests::maintain::Deed;
+use loci_proto::requests::undo::UndoRequest;
 use serde_json::{Value, json};
 
 /// 2026-02-01 is a Sunday; this Monday begins 2025-W51 and lies 48 days before [`T0`].

@@ -1,10 +1,10 @@
 //! The agent's own summary: of a cluster that is due, or in place of an extractive one.
 
-use super::*;
-use loci_proto::compact::{CompactReply, CompactRequest};
+use crate::maintain::tests::*;
+use loci_proto::requests::compact::{CompactReply, CompactRequest};
 
 fn listed(house: &House, group: &str) -> CompactReply {
-    house.reader.compactable(&crate::testing::named(group), house.now).expect("is listed")
+    house.reader.compactable(&crate::tests::fixture::named(group), house.now).expect("is listed")
 }
 
 fn tell(house: &mut House, cluster: &str, text: &str) -> crate::error::Result<CompactReply> {

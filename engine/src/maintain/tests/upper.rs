@@ -1,8 +1,8 @@
 //! Summaries of summaries: a month's when it has settled, what is left of a year with the year.
 
-use super::*;
-use crate::time::moment_of;
-use loci_proto::forget::ForgetRequest;
+use crate::maintain::tests::*;
+use crate::model::time::moment_of;
+use loci_proto::requests::forget::ForgetRequest;
 
 /// Stores five episodes on each of so many days of 2025, a week apart, in turn about two subjects, and sums the weeks up; their ids.
 fn weeks(house: &mut House, days: &[&str]) -> Vec<MemoryId> {
@@ -109,7 +109,7 @@ fn a_hard_forgotten_memory_leaves_every_summary_above_it() {
     assert!(!house.dump().contains(&text), "no trace");
 }
 
-fn hard(house: &mut House, id: &MemoryId) -> loci_proto::forget::ForgetReply {
+fn hard(house: &mut House, id: &MemoryId) -> loci_proto::requests::forget::ForgetReply {
     let call = house.call("a", None);
     let request =
         ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: true, group: None };
@@ -133,7 +133,7 @@ fn edit(house: &mut House, id: &MemoryId, change: Value) {
     let call = house.call("a", None);
     house
         .writer
-        .edit(&call, &crate::testing::parse(arguments), &Coded::default())
+        .edit(&call, &crate::tests::fixture::parse(arguments), &Coded::default())
         .expect("is edited");
 }
 
@@ -184,7 +184,7 @@ fn a_month_loses_all_lines_of_a_week_that_was_rewritten_by_hand() {
     let week: MemoryId =
         memory(&house, &id).superseded_by.expect("stands below a week").parse().expect("is an id");
     let call = house.call("a", None);
-    let request = crate::testing::parse(json!({"memory_id": week}));
+    let request = crate::tests::fixture::parse(json!({"memory_id": week}));
     house.writer.restore(&call, &request).expect("is restored");
     let content = memory(&house, &week).content.replace("Event", "Incident");
     edit(&mut house, &week, json!({"content": content}));
@@ -234,7 +234,7 @@ fn what_was_brought_back_is_not_summed_up_again() {
     for id in &ids[..3] {
         house
             .writer
-            .restore(&call, &crate::testing::parse(json!({"memory_id": id})))
+            .restore(&call, &crate::tests::fixture::parse(json!({"memory_id": id})))
             .expect("is restored");
     }
     assert_eq!(plan(&house), Plan::default());

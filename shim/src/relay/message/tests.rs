@@ -1,6 +1,6 @@
 //! What each line of an agent is taken for.
 
-use super::*;
+use crate::relay::message::*;
 
 fn refused(line: &[u8]) -> (i32, Option<String>) {
     let refusal = read(line).expect_err("is refused");

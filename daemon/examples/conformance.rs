@@ -1,0 +1,317 @@
+//! The daemon's MCP on loopback HTTP, for the conformance suite (tests/clients/conformance.sh), which knows no other transport.
+//!
+//! The HTTP is a thin coat: each session is a stream of lines, as on the socket, and behind it are the daemon's own [`Lines`] and [`Door`]:
+//! its handshake in both eras, its list, its refusals; beside its tools are the few that the suite calls by name. A request without a
+//! session has a stream to itself. Its store never opens and its folder is empty, since no scenario stores anything. Not here:
+//! authentication, a stream that the server opens, and anything that a person could use.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use clap::Parser;
+use loci_proto::group::{GroupName, Hint};
+use loci_proto::hello;
+use loci_proto::paths::{Paths, Variables};
+use locid::config::effective::Settled;
+use locid::embedding::auto_fetch::FirstUse;
+use locid::embedding::model_files::ModelConfig;
+use locid::embedding::{Embedder, onnx};
+use locid::interface::agents::mcp::Door;
+use locid::interface::agents::session::Session;
+use locid::interface::agents::transport::Lines;
+use locid::service::{Service, Store};
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    ContentBlock, ErrorData, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer, RunningService, serve_directly_with_ct};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::error::Error;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, watch};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// The smallest PNG there is: one pixel.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+/// What the suite calls.
+const FIXTURES: [&str; 4] = [
+    "test_simple_text",
+    "test_multiple_content_types",
+    "test_error_handling",
+    "test_tool_with_progress",
+];
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+/// What a stream of lines holds before who writes has to wait, in bytes.
+const ROOM: usize = 64 * 1024;
+
+/// Serves MCP over HTTP until it is killed; the first line it prints is its address.
+#[derive(Debug, Parser)]
+#[command(name = "conformance")]
+struct Options {
+    /// The port on loopback; 0 takes a free one.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+}
+
+/// The daemon's door, and the suite's tools beside its own.
+struct Fixtures(Door);
+
+impl Fixtures {
+    async fn fixture(&self, name: &str, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let text = |text: &str| vec![ContentBlock::text(text)];
+        match name {
+            "test_simple_text" => {
+                CallToolResult::success(text("This is a simple text response for testing."))
+            }
+            "test_error_handling" => {
+                CallToolResult::error(text("This tool intentionally returns an error for testing"))
+            }
+            "test_multiple_content_types" => CallToolResult::success(vec![
+                ContentBlock::text("Multiple content types test:"),
+                ContentBlock::image(PNG, "image/png"),
+                ContentBlock::embedded_text(
+                    "test://mixed-content-resource",
+                    json!({"test": "data", "value": 123}).to_string(),
+                ),
+            ]),
+            _ => {
+                progress(context).await;
+                CallToolResult::success(text("Three steps were told."))
+            }
+        }
+    }
+}
+
+async fn progress(context: &RequestContext<RoleServer>) {
+    for step in [0.0, 50.0, 100.0] {
+        if let Some(token) = context.meta.get_progress_token() {
+            // A client that has gone needs no progress.
+            let _ = context
+                .peer
+                .notify_progress(ProgressNotificationParam::new(token, step).with_total(100.0))
+                .await;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+type Context = RequestContext<RoleServer>;
+type Page = Option<PaginatedRequestParams>;
+
+impl ServerHandler for Fixtures {
+    fn get_info(&self) -> ServerConfig {
+        self.0.get_info()
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: Context,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.0.initialize(request, context).await
+    }
+
+    async fn list_tools(&self, page: Page, context: Context) -> Result<ListToolsResult, ErrorData> {
+        let mut listed = self.0.list_tools(page, context).await?;
+        let schema = || Map::from_iter([("type".to_owned(), json!("object"))]);
+        listed.tools.extend(
+            FIXTURES.map(|name| Tool::new(name, "A tool of the conformance suite.", schema())),
+        );
+        Ok(listed)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if FIXTURES.contains(&request.name.as_ref()) {
+            return Ok(CallToolResponse::Complete(self.fixture(&request.name, &context).await));
+        }
+        self.0.call_tool(request, context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        page: Page,
+        context: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.0.list_prompts(page, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        page: Page,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.0.list_resources(page, context).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        page: Page,
+        context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.0.list_resource_templates(page, context).await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: Context,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.0.complete(request, context).await
+    }
+}
+
+/// A session as its client sees it: the far end of a connection to the daemon.
+struct Connection {
+    lines: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+    _service: RunningService<RoleServer, Fixtures>,
+}
+
+impl Connection {
+    /// Hands a message on; what is said until its answer, as events. Of a message that wants no answer, nothing.
+    async fn exchange(&mut self, message: &Value) -> io::Result<String> {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await?;
+        let mut events = String::new();
+        let Some(id) = message.get("id") else { return Ok(events) };
+        while let Some(line) = self.lines.next_line().await? {
+            events.extend(["event: message\ndata: ", &line, "\n\n"]);
+            if serde_json::from_str::<Value>(&line)?.get("id") == Some(id) {
+                return Ok(events);
+            }
+        }
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+/// What serves the suite.
+struct Server {
+    service: Arc<Service>,
+    group: GroupName,
+    sessions: Mutex<HashMap<String, Arc<Mutex<Connection>>>>,
+}
+
+impl Server {
+    fn connect(&self) -> Arc<Mutex<Connection>> {
+        let id = Uuid::now_v7().to_string();
+        let hello = hello::Session {
+            id,
+            group: Hint::Default,
+            warnings: Vec::new(),
+            agent_session: None,
+            pid: std::process::id(),
+        };
+        let session = Arc::new(Session::new(hello, &self.group, self.service.now()));
+        let door = Door::new(Arc::clone(&self.service), session, CancellationToken::new());
+        let (ours, theirs) = tokio::io::duplex(ROOM);
+        let (reader, writer) = tokio::io::split(theirs);
+        let lines = Lines::new(BufReader::new(reader), writer, Duration::from_secs(10));
+        let service = serve_directly_with_ct(Fixtures(door), lines, None, CancellationToken::new());
+        let (reader, writer) = tokio::io::split(ours);
+        Arc::new(Mutex::new(Connection {
+            lines: BufReader::new(reader).lines(),
+            writer,
+            _service: service,
+        }))
+    }
+}
+
+/// Whether a request comes from this machine's own pages and programs, as it says itself: a page from elsewhere whose name leads here may
+/// not speak.
+fn is_local(headers: &HeaderMap) -> bool {
+    [header::HOST, header::ORIGIN].into_iter().filter_map(|name| headers.get(name)).all(|value| {
+        let host = value.to_str().unwrap_or_default().trim_start_matches("http://");
+        matches!(
+            host.rsplit_once(':').map_or(host, |(host, _port)| host),
+            "127.0.0.1" | "localhost"
+        )
+    })
+}
+
+async fn posted(State(server): State<Arc<Server>>, headers: HeaderMap, body: String) -> Response {
+    if !is_local(&headers) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    let Ok(message) = serde_json::from_str::<Value>(&body) else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    let (connection, begun) = if let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok())
+    {
+        let Some(known) = server.sessions.lock().await.get(id).map(Arc::clone) else {
+            return StatusCode::NOT_FOUND.into_response();
+        };
+        (known, None)
+    } else {
+        (
+            server.connect(),
+            message
+                .get("method")
+                .filter(|method| *method == "initialize")
+                .map(|_| Uuid::now_v7().to_string()),
+        )
+    };
+    let events = match connection.lock().await.exchange(&message).await {
+        Ok(events) => events,
+        Err(error) => {
+            return (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response();
+        }
+    };
+    if events.is_empty() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let mut answer = ([(header::CONTENT_TYPE, "text/event-stream")], events).into_response();
+    if let Some(id) = begun {
+        answer.headers_mut().insert(SESSION, id.parse().expect("an id is ASCII"));
+        server.sessions.lock().await.insert(id, connection);
+    }
+    answer
+}
+
+async fn ended(State(server): State<Arc<Server>>, headers: HeaderMap) -> StatusCode {
+    let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
+    if server.sessions.lock().await.remove(id).is_some() {
+        StatusCode::OK
+    } else {
+        StatusCode::NOT_FOUND
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    onnx::switch_off_telemetry();
+    let options = Options::parse();
+    let folder = tempfile::tempdir()?;
+    let embedder = Embedder::start(ModelConfig { models: folder.path().to_owned(), ort_lib: None });
+    let (_store, opening) = watch::channel(Store::Opening);
+    let places = Variables { home: Some(folder.path().to_owned()), ..Variables::default() };
+    let settled = Settled::read(&Paths::resolve(&places)?)?;
+    let service =
+        Arc::new(Service::new(embedder, FirstUse::new(false), opening, settled, String::new()));
+    let server =
+        Arc::new(Server { service, group: "conformance".parse()?, sessions: Mutex::default() });
+
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
+    println!("http://{}/mcp", listener.local_addr()?);
+    axum::serve(
+        listener,
+        Router::new().route("/mcp", post(posted).delete(ended)).with_state(server),
+    )
+    .await?;
+    Ok(())
+}

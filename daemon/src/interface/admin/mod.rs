@@ -1,0 +1,5 @@
+//! Admin.
+
+pub mod http;
+pub(crate) mod spool;
+pub(crate) mod transfer;

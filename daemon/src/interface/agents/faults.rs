@@ -1,0 +1,299 @@
+//! What is wrong with a line, found before it is parsed into values: serde keeps the last of two equal keys and cannot hold 1e999.
+
+use loci_proto::error::{Code, Failure};
+use rmcp::model::RequestId;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+/// Deepest nesting of a line that is looked into.
+const DEPTH: usize = 64;
+
+/// A line that cannot be served as it stands.
+pub(crate) enum Fault {
+    /// No JSON: there is no id to answer to.
+    NotJson(String),
+    /// JSON, but no request of JSON-RPC.
+    NotARequest(Option<RequestId>, String),
+    /// A tool's argument is at fault; the model can mend it.
+    Argument(RequestId, Failure),
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// The first fault of a line, if it has one.
+pub(crate) fn find(line: &[u8]) -> Option<Fault> {
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Some(Fault::NotJson("the line is not UTF-8".to_owned()));
+    };
+    let envelope: Envelope<'_> = match serde_json::from_str(text) {
+        Ok(envelope) => envelope,
+        Err(fault) if fault.is_data() => {
+            return Some(Fault::NotARequest(None, "a message is one JSON object".to_owned()));
+        }
+        Err(fault) => return Some(Fault::NotJson(fault.to_string())),
+    };
+    let id = match envelope.id.map(|raw| serde_json::from_str::<RequestId>(raw.get())) {
+        Some(Ok(id)) => Some(id),
+        Some(Err(_)) => {
+            return Some(Fault::NotARequest(
+                None,
+                "an id is a string or a whole number".to_owned(),
+            ));
+        }
+        None => None,
+    };
+    let is_call = envelope.method.is_some_and(|method| method == "tools/call");
+    let (true, Some(id), Some(params)) = (is_call, id, envelope.params) else { return None };
+    let arguments = serde_json::from_str::<Params<'_>>(params.get()).ok()?.arguments?;
+    match argument(arguments.get(), &mut Vec::new()) {
+        Ok(()) => None,
+        Err(Wrong::Argument(failure)) => Some(Fault::Argument(id, *failure)),
+        // A lone surrogate makes the whole line no JSON, whoever finds it.
+        Err(Wrong::Json(why)) => Some(Fault::NotJson(why)),
+    }
+}
+
+/// The id of a line that is at least an object with one.
+pub(crate) fn id_of(line: &[u8]) -> Option<RequestId> {
+    let envelope: Envelope<'_> = serde_json::from_slice(line).ok()?;
+    serde_json::from_str(envelope.id?.get()).ok()
+}
+
+/// The id of a line of which only the beginning is there, if it stands in that.
+pub(crate) fn id_of_beginning(beginning: &[u8]) -> Option<RequestId> {
+    let mut id = None;
+    // It always fails: the text breaks off.
+    let _ = Beginning(&mut id).deserialize(&mut serde_json::Deserializer::from_slice(beginning));
+    id
+}
+
+/// Reads an object until it breaks off, and keeps its `id`.
+struct Beginning<'a>(&'a mut Option<RequestId>);
+
+impl<'de> DeserializeSeed<'de> for Beginning<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<(), D::Error> {
+        d.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Beginning<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut key = map.next_key::<Cow<'_, str>>()?;
+        while let Some(name) = key {
+            let id = if name == "id" {
+                Some(map.next_value()?)
+            } else {
+                map.next_value::<IgnoredAny>().map(|_| None)?
+            };
+            // Only then is it whole: a number that breaks off is another number.
+            key = map.next_key()?;
+            *self.0 = id.or(self.0.take());
+        }
+        Ok(())
+    }
+}
+
+enum Wrong {
+    Argument(Box<Failure>),
+    Json(String),
+}
+
+fn argument(raw: &str, path: &mut Vec<String>) -> Result<(), Wrong> {
+    let at_fault =
+        |failure: Failure| Err(Wrong::Argument(Box::new(failure.at(path_in_words(path)))));
+    if path.len() > DEPTH {
+        return at_fault(Failure::new(
+            Code::TooDeep,
+            format!("is nested more than {DEPTH} levels deep"),
+        ));
+    }
+    match raw.trim_start().as_bytes().first() {
+        Some(b'{') => {
+            let fields: Fields<'_> =
+                serde_json::from_str(raw).map_err(|e| Wrong::Json(e.to_string()))?;
+            let mut seen = HashSet::new();
+            for (key, value) in fields.0 {
+                path.push(key.clone());
+                if !seen.insert(key) {
+                    let failure = Failure::new(Code::Invalid, "is given twice")
+                        .at(path_in_words(path))
+                        .hint("Give it once");
+                    return Err(Wrong::Argument(Box::new(failure)));
+                }
+                argument(value.get(), path)?;
+                path.pop();
+            }
+            Ok(())
+        }
+        Some(b'[') => {
+            let items: Items<'_> =
+                serde_json::from_str(raw).map_err(|e| Wrong::Json(e.to_string()))?;
+            for (number, item) in items.0.into_iter().enumerate() {
+                path.push(format!("[{number}]"));
+                argument(item.get(), path)?;
+                path.pop();
+            }
+            Ok(())
+        }
+        Some(b'"') => {
+            serde_json::from_str::<String>(raw).map(drop).map_err(|e| Wrong::Json(e.to_string()))
+        }
+        Some(b'-' | b'0'..=b'9') if serde_json::from_str::<serde_json::Number>(raw).is_err() => {
+            at_fault(Failure::new(Code::Invalid, "is a number that is too large"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn path_in_words(path: &[String]) -> String {
+    path.iter().fold(String::new(), |mut text, part| {
+        if !text.is_empty() && !part.starts_with('[') {
+            text.push('.');
+        }
+        text.push_str(part);
+        text
+    })
+}
+
+/// The fields of an object in their order, equal keys included.
+struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Fields<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        d.deserialize_map(Collect)
+    }
+}
+
+/// The items of an array as they stand.
+struct Items<'a>(Vec<&'a RawValue>);
+
+impl<'de> Deserialize<'de> for Items<'de> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Items<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(Items(items))
+            }
+        }
+        d.deserialize_seq(Collect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(arguments: &str) -> Option<String> {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"x","arguments":{arguments}}}}}"#
+        );
+        find(line.as_bytes()).map(|fault| match fault {
+            Fault::NotJson(why) => format!("-32700 {why}"),
+            Fault::NotARequest(_, why) => format!("-32600 {why}"),
+            Fault::Argument(id, failure) => format!("{id} {failure}"),
+        })
+    }
+
+    #[test]
+    fn a_key_given_twice_is_named_at_any_depth() {
+        let said = call(r#"{"metadata":{"a":1,"b":[{"c":1,"c":2}]}}"#).expect("is a fault");
+        assert_eq!(said, "7 invalid: metadata.b[0].c is given twice. Give it once");
+        assert_eq!(
+            call(r#"{"metadata":{"a":1,"b":{"a":1}}}"#),
+            None,
+            "the same key in two objects is fine"
+        );
+    }
+
+    #[test]
+    fn a_number_that_no_float_holds_is_named() {
+        let said = call(r#"{"min_confidence":1e999}"#).expect("is a fault");
+        assert_eq!(said, "7 invalid: min_confidence is a number that is too large");
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_no_json() {
+        assert!(call(r#"{"content":"\ud800"}"#).expect("is a fault").starts_with("-32700"));
+        assert_eq!(call(r#"{"content":"\ud83e\udd80"}"#), None, "a pair is a crab");
+    }
+
+    #[test]
+    fn the_id_of_a_line_that_breaks_off_is_found_where_it_stands_at_the_beginning() {
+        let id = |beginning: &str| id_of_beginning(beginning.as_bytes()).map(|id| id.to_string());
+        assert_eq!(
+            id(r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"id":8,"a":"yy"#).as_deref(),
+            Some("7")
+        );
+        assert_eq!(id(r#"{"params":{"id":8},"id":"a","x":"#).as_deref(), Some("a"));
+        for none in [
+            r#"{"params":{"id":8,"a":"yy"#,
+            r#"{"a":"\"id\":7"#,
+            r#"{"id":7"#,
+            r#"{"id":{},"x":1"#,
+            "yyyy",
+            "[[[[",
+        ] {
+            assert_eq!(id(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_or_has_an_odd_id_is_no_request() {
+        let kind = |line: &[u8]| match find(line) {
+            Some(Fault::NotJson(_)) => "parse",
+            Some(Fault::NotARequest(..)) => "request",
+            Some(Fault::Argument(..)) => "argument",
+            None => "fine",
+        };
+        assert_eq!(kind(b"[1,2]"), "request");
+        assert_eq!(kind(br#"{"id":{},"method":"x"}"#), "request");
+        assert_eq!(kind(b"{\"id\":1,"), "parse");
+        assert_eq!(kind(b"\xff\xfe{}"), "parse");
+        assert_eq!(kind(br#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#), "fine");
+    }
+}

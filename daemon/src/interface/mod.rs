@@ -1,0 +1,4 @@
+//! Interface.
+
+pub mod admin;
+pub mod agents;

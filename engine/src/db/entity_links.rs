@@ -1,0 +1,81 @@
+//! What links memories, as the warm index has to know it: which memories name an entity, and which entities are related.
+//!
+//! Rows of `mentions` and `entity_relations` come and go in many ways (a store, an undo, an import, a deletion that takes them along),
+//! so the file itself keeps a list of what a transaction has changed, in a temporary table of the connection that writes. Not here: what
+//! the links are for (`crate::search::graph_boost`).
+
+use crate::error::Result;
+use rusqlite::Connection;
+
+/// What leads from one to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A memory names the entity.
+    Mention,
+    /// Another entity is related to it.
+    Relation,
+}
+
+/// A link that was made or taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub entity: i64,
+    pub other: i64,
+    pub kind: Kind,
+    /// False when it is gone.
+    pub stands: bool,
+}
+
+/// From now on this connection keeps a list of the links that it makes and takes away.
+pub(crate) fn watch(conn: &Connection) -> Result<()> {
+    conn.execute_batch(
+        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, stands INTEGER);
+         CREATE TEMP TRIGGER mention_made AFTER INSERT ON main.mentions BEGIN
+           INSERT INTO changed_links VALUES (new.entity, new.memory, 0, 1);
+         END;
+         CREATE TEMP TRIGGER mention_gone AFTER DELETE ON main.mentions BEGIN
+           INSERT INTO changed_links VALUES (old.entity, old.memory, 0, 0);
+         END;
+         CREATE TEMP TRIGGER relation_made AFTER INSERT ON main.entity_relations BEGIN
+           INSERT INTO changed_links VALUES (new.subject_id, new.object_id, 1, 1);
+         END;
+         CREATE TEMP TRIGGER relation_gone AFTER DELETE ON main.entity_relations BEGIN
+           INSERT INTO changed_links VALUES (old.subject_id, old.object_id, 1, 0);
+         END;",
+    )?;
+    Ok(())
+}
+
+/// The links that were changed since this was asked last, in order. A relation that went with one of its ends is not among them. An end
+/// may come back after its relation, so that only now its number is looked up.
+pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<Link>> {
+    let changed = links(
+        conn,
+        "SELECT entity, other, relation, stands, rowid FROM changed_links WHERE relation = 0
+         UNION ALL SELECT s.seq, o.seq, c.relation, c.stands, c.rowid FROM changed_links c
+           JOIN memories s ON s.id = c.entity JOIN memories o ON o.id = c.other WHERE c.relation = 1
+         ORDER BY 5",
+    )?;
+    conn.prepare_cached("DELETE FROM changed_links")?.execute([])?;
+    Ok(changed)
+}
+
+/// Every link of the store.
+pub(crate) fn all(conn: &Connection) -> Result<Vec<Link>> {
+    let mut all = links(conn, "SELECT entity, memory, 0, 1 FROM mentions ORDER BY entity, memory")?;
+    all.extend(links(
+        conn,
+        "SELECT s.seq, o.seq, 1, 1 FROM entity_relations r JOIN memories s ON s.id = r.subject_id JOIN memories o ON o.id = r.object_id
+         ORDER BY r.created_at, r.id",
+    )?);
+    Ok(all)
+}
+
+fn links(conn: &Connection, sql: &str) -> Result<Vec<Link>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| {
+        let kind = if row.get(2)? { Kind::Relation } else { Kind::Mention };
+        Ok(Link { entity: row.get(0)?, other: row.get(1)?, kind, stands: row.get(3)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,278 @@
+//! Lines of an import as rows. Moments, ids and counts are the line's own.
+//!
+//! Not here: which of two accounts holds (`crate::transfer`).
+
+use crate::db::lexical::Aside;
+use crate::db::{log, vectors};
+use crate::error::Result;
+use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, TombstoneLine};
+use loci_proto::memory::{MemoryId, MemoryType};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+
+/// Whether a store held any of these.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    pub memories: bool,
+    pub tombstones: bool,
+    pub log: bool,
+}
+
+/// What there is, before a file is brought in.
+pub(crate) fn held(conn: &Connection) -> Result<Held> {
+    let sql = "SELECT EXISTS(SELECT 1 FROM memories), EXISTS(SELECT 1 FROM tombstones), EXISTS(SELECT 1 FROM memory_log)";
+    Ok(conn.query_row(sql, [], |row| {
+        Ok(Held { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? })
+    })?)
+}
+
+/// The sequence number and the type of a memory.
+pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
+    let found = conn
+        .prepare_cached("SELECT seq, type FROM memories WHERE id = ?1")?
+        .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))
+        .optional()?;
+    Ok(found.and_then(|(seq, kind)| Some((seq, kind.parse().ok()?))))
+}
+
+/// The memory that took this one's place, whatever its status.
+pub(crate) fn replacement(conn: &Connection, seq: i64) -> Result<Option<i64>> {
+    let sql =
+        "SELECT b.seq FROM memories a JOIN memories b ON b.id = a.superseded_by WHERE a.seq = ?1";
+    Ok(conn.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional()?)
+}
+
+/// The group that an id means here: itself, or the one that it was merged into.
+pub(crate) fn group(conn: &Connection, id: &str) -> Result<Option<String>> {
+    let sql = "SELECT id FROM groups WHERE id = ?1 UNION ALL SELECT group_id FROM group_aliases WHERE alias = ?1 LIMIT 1";
+    Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
+}
+
+/// Makes a group known.
+pub(crate) fn add_group(conn: &Connection, line: &GroupLine) -> Result<()> {
+    conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3)")?
+        .execute((&line.id, &line.name, line.created_at))?;
+    Ok(())
+}
+
+/// Makes a name lead to a group.
+pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<()> {
+    conn.prepare_cached("INSERT INTO group_aliases(alias, group_id) VALUES (?1, ?2)")?
+        .execute((alias, group))?;
+    Ok(())
+}
+
+/// What makes the rows of most lines: the statements are looked up once for a whole import.
+pub(crate) struct Insert<'a> {
+    conn: &'a Connection,
+    memory: CachedStatement<'a>,
+    words: CachedStatement<'a>,
+    log_line: CachedStatement<'a>,
+    /// Vectors and codes.
+    pub read: vectors::Insert<'a>,
+    /// Lines of the log that tell of the import itself.
+    pub told: CachedStatement<'a>,
+}
+
+impl<'a> Insert<'a> {
+    pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
+        let memory = "INSERT INTO memories(id, type, content, source_group, scope, status, confidence, confidence_at, pinned, access_count,
+                        last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
+                        forgotten_reason)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+        let log_line = "INSERT INTO memory_log(memory_id, operation, created_at, client, session, group_id, details)
+                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        Ok(Self {
+            conn,
+            memory: conn.prepare_cached(memory)?,
+            words: conn
+                .prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?,
+            log_line: conn.prepare_cached(log_line)?,
+            read: vectors::Insert::new(conn)?,
+            told: log::statement(conn)?,
+        })
+    }
+
+    /// Makes the row of a memory, under [`ByHand`]; its sequence number.
+    pub(crate) fn memory(&mut self, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
+        set(&mut self.memory, line, hash)?;
+        let seq = self.conn.last_insert_rowid();
+        self.words.execute((seq, &line.content))?;
+        Ok(seq)
+    }
+
+    /// Adds a line to the audit log.
+    pub(crate) fn log_line(&mut self, line: &LogLine) -> Result<()> {
+        let key = (
+            &line.memory,
+            &line.operation,
+            line.at,
+            &line.client,
+            &line.session,
+            &line.group,
+            &line.details,
+        );
+        self.log_line.execute(key)?;
+        Ok(())
+    }
+}
+
+/// Sets every column of a memory, under [`ByHand`].
+pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<()> {
+    let index = "INSERT INTO memories_fts(memories_fts, rowid, content) SELECT 'delete', seq, content FROM memories WHERE id = ?1";
+    conn.prepare_cached(index)?.execute([line.id.as_str()])?;
+    let sql =
+        "UPDATE memories SET type = ?2, content = ?3, source_group = ?4, scope = ?5, status = ?6, confidence = ?7, confidence_at = ?8,
+                 pinned = ?9, access_count = ?10, last_accessed = ?11, boosted_at = ?12, created_at = ?13, updated_at = ?14,
+                 expires_at = ?15, superseded_by = ?16, metadata = ?17, content_hash = ?18, status_at = ?19, forgotten_reason = ?20
+               WHERE id = ?1";
+    set(&mut conn.prepare_cached(sql)?, line, hash)?;
+    let index =
+        "INSERT INTO memories_fts(rowid, content) SELECT seq, content FROM memories WHERE id = ?1";
+    conn.prepare_cached(index)?.execute([line.id.as_str()])?;
+    Ok(())
+}
+
+/// As long as it lives two things that SQLite does for every row are left to the import.
+///
+/// The triggers ([`Aside`]): the keyword index is kept in step by [`Insert::memory`] and [`update`], which costs a fraction.
+///
+/// The checks: of every `IN (…)` SQLite builds a table anew for each row, a quarter of all that an import would do. What a line says was
+/// held to the same words when the file was looked through, and `doctor` reads the rows against the checks again.
+pub(crate) struct ByHand<'a>(
+    &'a Connection,
+    #[expect(dead_code, reason = "lives as long")] Aside<'a>,
+);
+
+impl<'a> ByHand<'a> {
+    pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
+        let by_hand = Self(conn, Aside::begin(conn)?);
+        conn.execute_batch("PRAGMA ignore_check_constraints = ON")?;
+        Ok(by_hand)
+    }
+}
+
+impl Drop for ByHand<'_> {
+    fn drop(&mut self) {
+        // It has no way to fail for an open connection.
+        let _ = self.0.execute_batch("PRAGMA ignore_check_constraints = OFF");
+    }
+}
+
+fn set(statement: &mut CachedStatement<'_>, line: &MemoryLine, hash: &[u8]) -> Result<()> {
+    statement.execute(params![
+        line.id.as_str(),
+        line.kind.as_str(),
+        line.content,
+        line.group,
+        line.scope.as_str(),
+        line.status,
+        line.confidence.get(),
+        line.confidence_at,
+        line.pinned,
+        line.access_count,
+        line.last_accessed,
+        line.boosted_at,
+        line.created_at,
+        line.updated_at,
+        line.expires_at,
+        line.superseded_by.as_ref().map(MemoryId::as_str),
+        serde_json::to_string(&line.metadata).unwrap_or_default(),
+        hash,
+        line.status_at,
+        line.forgotten_reason,
+    ])?;
+    Ok(())
+}
+
+/// Keeps another wording; false when it was known.
+pub(crate) fn add_variant(conn: &Connection, memory: i64, content: &str, at: i64) -> Result<bool> {
+    let sql = "INSERT INTO memory_variants(memory, content, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((memory, content, at))? > 0)
+}
+
+/// Says that one memory was made from another; false when it was known.
+pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<bool> {
+    let sql = "INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((memory, source))? > 0)
+}
+
+/// The id and the confidence of a relation: that of this id, else that of the same triple.
+pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<(String, f64)>> {
+    let sql = "SELECT id, confidence FROM entity_relations WHERE id = ?1 OR (subject_id = ?2 AND predicate = ?3 AND object_id = ?4)
+               ORDER BY id <> ?1 LIMIT 1";
+    let key = (&line.id, line.subject.as_str(), &line.predicate, line.object.as_str());
+    Ok(conn.prepare_cached(sql)?.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// Makes the row of a relation.
+pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()> {
+    let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (subject, object) = (line.subject.as_str(), line.object.as_str());
+    conn.prepare_cached(sql)?.execute((
+        &line.id,
+        subject,
+        &line.predicate,
+        object,
+        line.confidence.get(),
+        line.created_at,
+    ))?;
+    Ok(())
+}
+
+/// How many equal lines the audit log holds.
+pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> {
+    let sql = "SELECT count(*) FROM memory_log WHERE memory_id = ?1 AND operation = ?2 AND created_at = ?3 AND client IS ?4
+               AND session IS ?5 AND group_id IS ?6 AND details IS ?7";
+    let key = (
+        &line.memory,
+        &line.operation,
+        line.at,
+        &line.client,
+        &line.session,
+        &line.group,
+        &line.details,
+    );
+    Ok(conn.prepare_cached(sql)?.query_row(key, |row| row.get(0))?)
+}
+
+/// Remembers that a memory was removed for good; false when it was known.
+pub(crate) fn add_tombstone(conn: &Connection, line: &TombstoneLine) -> Result<bool> {
+    let sql = "INSERT INTO tombstones(id, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((line.id.as_str(), line.created_at))? > 0)
+}
+
+/// Remembers a cluster that was dealt with; false when it was known.
+pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool> {
+    let sql = "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    Ok(conn.prepare_cached(sql)?.execute((&line.key, &line.purpose, line.made_at))? > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture::House;
+    use rusqlite::config::DbConfig;
+    use serde_json::json;
+
+    #[test]
+    fn a_connection_checks_every_row_again_once_nothing_is_done_by_hand_any_more() {
+        let mut house = House::new();
+        house.store("shop", json!({"content": "The shop opens at nine", "type": "semantic"}), None);
+        let conn = &house.writer.conn;
+        // Nothing is kept of it.
+        let store_wrong = || {
+            let transaction = conn.unchecked_transaction().expect("begins");
+            transaction
+                .execute("UPDATE memories SET status = 'gone'", [])
+                .map_err(|error| error.to_string())
+        };
+        let by_hand = ByHand::begin(conn).expect("begins");
+        assert_eq!(store_wrong(), Ok(1), "by hand");
+        drop(by_hand);
+        assert!(store_wrong().is_err_and(|error| error.contains("CHECK constraint failed")));
+        assert!(
+            conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER).expect("is known"),
+            "triggers too"
+        );
+    }
+}

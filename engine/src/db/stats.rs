@@ -1,0 +1,100 @@
+//! The store in numbers.
+
+use crate::error::Result;
+use crate::model::time::Timestamp;
+use loci_proto::requests::stats::StatsReply;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+
+/// Counts everything, or what came from one group.
+pub(crate) fn count(
+    conn: &Connection,
+    group: Option<&str>,
+    model: &str,
+    now: Timestamp,
+) -> Result<StatsReply> {
+    let one = |sql: &str| -> Result<u64> {
+        let sql = format!(
+            "SELECT count(*) FROM memories m WHERE (?1 IS NULL OR source_group = ?1) AND {sql}"
+        );
+        Ok(conn
+            .prepare_cached(&sql)?
+            .query_row([group], |row| row.get::<_, i64>(0))
+            .map(i64::cast_unsigned)?)
+    };
+    let active = one("status = 'active'")?;
+    let superseded = one("status <> 'active'")?;
+    let span = "SELECT min(created_at), max(created_at) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)";
+    let (oldest, newest): (Option<i64>, Option<i64>) =
+        conn.prepare_cached(span)?.query_row([group], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(StatsReply {
+        total_memories: active + superseded,
+        active_memories: active,
+        superseded_memories: superseded,
+        by_type: by(conn, "type", &["episodic", "semantic", "procedural", "entity"], group)?,
+        by_scope: by(conn, "scope", &["global", "group"], group)?,
+        entity_relations: relations(conn, group)?,
+        db_size_bytes: size(conn)?,
+        oldest_memory: oldest.map(|ms| Timestamp(ms).iso()),
+        newest_memory: newest.map(|ms| Timestamp(ms).iso()),
+        forgotten: one("status = 'forgotten'")?,
+        compacted: one("status = 'compacted'")?,
+        expired: one(&format!("status = 'active' AND expires_at <= {}", now.0))?,
+        flagged: 0,
+        without_vector: without_vector(conn, group, model)?,
+        degraded: loci_proto::requests::recall::Degraded::default(),
+    })
+}
+
+/// The number of active memories.
+pub(crate) fn active(conn: &Connection) -> Result<u64> {
+    let sql = "SELECT count(*) FROM memories WHERE status = 'active'";
+    Ok(conn
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get::<_, i64>(0))
+        .map(i64::cast_unsigned)?)
+}
+
+fn by(
+    conn: &Connection,
+    column: &str,
+    words: &[&str],
+    group: Option<&str>,
+) -> Result<BTreeMap<String, u64>> {
+    let sql = format!(
+        "SELECT {column}, count(*) FROM memories WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1) GROUP BY 1"
+    );
+    let mut counts: BTreeMap<String, u64> =
+        words.iter().map(|word| ((*word).to_owned(), 0)).collect();
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map([group], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
+    for row in rows {
+        let (word, count) = row?;
+        counts.insert(word, count.cast_unsigned());
+    }
+    Ok(counts)
+}
+
+fn relations(conn: &Connection, group: Option<&str>) -> Result<u64> {
+    let sql = "SELECT count(*) FROM entity_relations r JOIN memories s ON s.id = r.subject_id JOIN memories o ON o.id = r.object_id
+               WHERE s.status = 'active' AND o.status = 'active' AND (?1 IS NULL OR s.source_group = ?1)";
+    Ok(conn
+        .prepare_cached(sql)?
+        .query_row([group], |row| row.get::<_, i64>(0))
+        .map(i64::cast_unsigned)?)
+}
+
+fn without_vector(conn: &Connection, group: Option<&str>, model: &str) -> Result<u64> {
+    let sql = "SELECT count(*) FROM memories m WHERE status = 'active' AND (?1 IS NULL OR source_group = ?1)
+               AND NOT EXISTS (SELECT 1 FROM memory_pieces p WHERE p.memory = m.seq AND p.model = ?2)";
+    Ok(conn
+        .prepare_cached(sql)?
+        .query_row((group, model), |row| row.get::<_, i64>(0))
+        .map(i64::cast_unsigned)?)
+}
+
+fn size(conn: &Connection) -> Result<u64> {
+    let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let bytes: i64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok((pages * bytes).cast_unsigned())
+}

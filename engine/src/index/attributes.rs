@@ -1,0 +1,237 @@
+//! What a filter asks of each memory, in few bytes a slot, and by bits where it is asked of all.
+//!
+//! Not here: what a filter is (`mask`), texts (`said`, `postings`), vectors.
+
+use crate::db::memories::Status;
+use crate::index::Entry;
+use crate::index::bitmap::Bitmap;
+use crate::index::slot_set::Slots;
+use crate::model::decay::Anchor;
+use crate::model::time::Timestamp;
+use loci_proto::memory::{Confidence, MemoryType, Scope};
+use std::collections::HashMap;
+
+/// How many slots share one lower bound of their confidence.
+pub(crate) const BLOCK: usize = 512;
+/// No moment, no day.
+const NEVER: (i64, i32) = (i64::MAX, i32::MIN);
+
+/// No memory.
+const NOBODY: i64 = i64::MIN;
+
+/// What is kept of one memory's entry.
+#[derive(Debug, Clone, Copy)]
+struct Fact {
+    seq: i64,
+    confidence: Confidence,
+    confident_at: Timestamp,
+    expires_at: i64,
+    group: u32,
+    event_day: i32,
+    created_day: i32,
+    summary: i64,
+    extractive: bool,
+    kind: MemoryType,
+    scope: Scope,
+    status: Status,
+    pinned: bool,
+}
+
+/// No memory of a block was ever less sure than `confidence` at a moment before `at`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Lowest {
+    pub confidence: f64,
+    pub at: Timestamp,
+}
+
+/// The slots of one project, in storing order.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    pub all: Slots,
+    /// Those of them that every project sees.
+    pub global: Slots,
+}
+
+/// What is known of all memories.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    known: Vec<Fact>,
+    lowest: Vec<Lowest>,
+    groups: Vec<Option<String>>,
+    group_numbers: HashMap<Option<String>, u32>,
+    members: Vec<Members>,
+    pub active: Bitmap,
+    pub compacted: Bitmap,
+    pub global: Bitmap,
+    pub expiring: Bitmap,
+    kinds: [Bitmap; 4],
+}
+
+impl Facts {
+    /// Writes down what is known of the memory of a slot, the next one or one that is there.
+    pub(crate) fn put(&mut self, slot: usize, entry: &Entry) {
+        let group = self.group_number(entry.group.as_ref());
+        let fact = Fact {
+            seq: entry.seq,
+            confidence: entry.anchor.confidence,
+            confident_at: entry.anchor.at,
+            expires_at: entry.expires_at.map_or(NEVER.0, |at| at.0),
+            group,
+            event_day: entry.event_day.unwrap_or(NEVER.1),
+            created_day: entry.created_day,
+            summary: entry.summary.unwrap_or(NOBODY),
+            extractive: entry.extractive,
+            kind: entry.kind,
+            scope: entry.scope,
+            status: entry.status,
+            pinned: entry.anchor.pinned,
+        };
+        if slot < self.known.len() {
+            let old = std::mem::replace(&mut self.known[slot], fact);
+            if (old.group, old.scope) != (fact.group, fact.scope) {
+                self.leave(slot, old);
+                self.join(slot, fact);
+            }
+            let block = slot / BLOCK * BLOCK..self.known.len().min((slot / BLOCK + 1) * BLOCK);
+            self.lowest[slot / BLOCK] =
+                self.known[block].iter().map(lowest).reduce(lower).unwrap_or_else(|| lowest(&fact));
+        } else {
+            self.known.push(fact);
+            self.join(slot, fact);
+            match self.lowest.get_mut(slot / BLOCK) {
+                Some(known) => *known = lower(*known, lowest(&fact)),
+                None => self.lowest.push(lowest(&fact)),
+            }
+        }
+        self.set_bits(slot, fact);
+    }
+
+    /// Takes the memory of a slot out for good.
+    pub(crate) fn remove(&mut self, slot: usize) {
+        self.known[slot].status = Status::Forgotten;
+        self.set_bits(slot, self.known[slot]);
+    }
+
+    fn set_bits(&mut self, slot: usize, fact: Fact) {
+        self.active.set(slot, fact.status == Status::Active);
+        self.compacted.set(slot, fact.status == Status::Compacted);
+        self.global.set(slot, fact.scope == Scope::Global);
+        self.expiring.set(slot, fact.expires_at != NEVER.0);
+        for kind in MemoryType::ALL {
+            self.kinds[number(*kind)].set(slot, fact.kind == *kind);
+        }
+    }
+
+    fn join(&mut self, slot: usize, fact: Fact) {
+        let members = &mut self.members[fact.group as usize];
+        members.all.insert(crate::index::narrow(slot));
+        if fact.scope == Scope::Global {
+            members.global.insert(crate::index::narrow(slot));
+        }
+    }
+
+    fn leave(&mut self, slot: usize, fact: Fact) {
+        let members = &mut self.members[fact.group as usize];
+        members.all.remove(crate::index::narrow(slot));
+        members.global.remove(crate::index::narrow(slot));
+    }
+
+    fn group_number(&mut self, group: Option<&String>) -> u32 {
+        if let Some(known) = self.group_numbers.get(&group.cloned()) {
+            return *known;
+        }
+        let number = crate::index::narrow(self.groups.len());
+        self.groups.push(group.cloned());
+        self.members.push(Members::default());
+        self.group_numbers.insert(group.cloned(), number);
+        number
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    pub(crate) fn seq(&self, slot: usize) -> i64 {
+        self.known[slot].seq
+    }
+
+    pub(crate) fn group_of(&self, slot: usize) -> u32 {
+        self.known[slot].group
+    }
+
+    pub(crate) fn kind(&self, slot: usize) -> MemoryType {
+        self.known[slot].kind
+    }
+
+    pub(crate) fn of_kind(&self, kind: MemoryType) -> &Bitmap {
+        &self.kinds[number(kind)]
+    }
+
+    pub(crate) fn expires_at(&self, slot: usize) -> i64 {
+        self.known[slot].expires_at
+    }
+
+    pub(crate) fn anchor(&self, slot: usize) -> Anchor {
+        let fact = &self.known[slot];
+        Anchor { confidence: fact.confidence, at: fact.confident_at, pinned: fact.pinned }
+    }
+
+    pub(crate) fn lowest(&self) -> &[Lowest] {
+        &self.lowest
+    }
+
+    /// The number of a project.
+    pub(crate) fn group(&self, name: &str) -> Option<u32> {
+        self.group_numbers.get(&Some(name.to_owned())).copied()
+    }
+
+    /// The members of a project, by its number.
+    pub(crate) fn members_of(&self, group: u32) -> &Members {
+        &self.members[group as usize]
+    }
+
+    /// The entry of a slot, without its names and its text.
+    pub(crate) fn entry(&self, slot: usize) -> Entry {
+        let fact = &self.known[slot];
+        Entry {
+            seq: fact.seq,
+            kind: fact.kind,
+            group: self.groups[fact.group as usize].clone(),
+            scope: fact.scope,
+            status: fact.status,
+            anchor: self.anchor(slot),
+            expires_at: (fact.expires_at != NEVER.0).then_some(Timestamp(fact.expires_at)),
+            names: Vec::new(),
+            content: String::new(),
+            event_day: (fact.event_day != NEVER.1).then_some(fact.event_day),
+            created_day: fact.created_day,
+            summary: self.summary(slot),
+            extractive: fact.extractive,
+        }
+    }
+
+    pub(crate) fn summary(&self, slot: usize) -> Option<i64> {
+        Some(self.known[slot].summary).filter(|seq| *seq != NOBODY)
+    }
+
+    pub(crate) fn is_extractive(&self, slot: usize) -> bool {
+        self.known[slot].extractive
+    }
+}
+
+fn lowest(fact: &Fact) -> Lowest {
+    Lowest { confidence: fact.confidence.get(), at: fact.confident_at }
+}
+
+fn lower(a: Lowest, b: Lowest) -> Lowest {
+    Lowest { confidence: a.confidence.min(b.confidence), at: Timestamp(a.at.0.min(b.at.0)) }
+}
+
+fn number(kind: MemoryType) -> usize {
+    match kind {
+        MemoryType::Episodic => 0,
+        MemoryType::Semantic => 1,
+        MemoryType::Procedural => 2,
+        MemoryType::Entity => 3,
+    }
+}

@@ -1,0 +1,126 @@
+//! What the storing order of each project is worth, kept from question to question.
+//!
+//! What was summed for one question serves the next: a store adds one vector to the sums. Not here: the formula (`late_interaction::order`).
+
+use crate::model::encoding::{DIMENSIONS, dot};
+use crate::ranking::late_interaction;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// How many memories tell whether storing order means something; more would tell the same and cost more.
+pub(crate) const REACH: usize = 2_048;
+/// Sums that are kept; each takes some 11 KB.
+const KEPT: usize = 256;
+/// Above this many changes it is quicker, and no less exact, to sum anew.
+const CHANGES: usize = 256;
+
+/// What was summed for the orders that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Links(Mutex<HashMap<u32, Summed>>);
+
+/// One order as it was asked for last.
+#[derive(Debug)]
+struct Summed {
+    /// What tells the state of the index and the mask from others.
+    key: (u64, u64),
+    /// Those of its newest slots that have a vector.
+    slots: Vec<u32>,
+    sums: late_interaction::Sums,
+}
+
+impl Links {
+    /// What the order of some slots of a project is worth, 0 to 1; all of them have a vector. Nothing is looked at where the key is that
+    /// of the last question.
+    pub(crate) fn of(
+        &self,
+        (group, key): (u32, (u64, u64)),
+        slots: impl FnOnce() -> Vec<u32>,
+        vector: impl Fn(u32) -> Vec<f32>,
+    ) -> f64 {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.get(&group).filter(|known| known.key == key) {
+            return known.sums.link();
+        }
+        let slots = slots();
+        if kept.len() >= KEPT && !kept.contains_key(&group) {
+            kept.clear();
+        }
+        let known = kept.entry(group).or_insert_with(|| Summed {
+            key,
+            slots: Vec::new(),
+            sums: late_interaction::Sums::new(DIMENSIONS),
+        });
+        known.key = key;
+        if known.slots != slots {
+            known.follow(slots, vector);
+        }
+        known.sums.link()
+    }
+
+    /// A slot has another vector, or none: whatever it was summed in is forgotten.
+    pub(crate) fn forget(&mut self, slot: u32) {
+        self.0
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|_, known| known.slots.binary_search(&slot).is_err());
+    }
+}
+
+impl Summed {
+    fn follow(&mut self, slots: Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) {
+        let beside = |of: &[u32]| f64::from(dot(&vector(of[0]), &vector(of[1])));
+        // What is the same at both is the end of the old and the beginning of the new.
+        let dropped = slots
+            .first()
+            .and_then(|first| self.slots.binary_search(first).ok())
+            .unwrap_or(self.slots.len());
+        let shared = self.slots.len() - dropped;
+        let follows =
+            shared > 0 && shared <= slots.len() && self.slots[dropped..] == slots[..shared];
+        if follows && dropped + slots.len() - shared <= CHANGES {
+            for at in 0..dropped {
+                self.sums.remove(&vector(self.slots[at]), beside(&self.slots[at..at + 2]));
+            }
+            for at in shared..slots.len() {
+                self.sums.add(&vector(slots[at]), beside(&slots[at - 1..=at]));
+            }
+        } else {
+            self.sums = late_interaction::Sums::new(DIMENSIONS);
+            let mut before: Option<Vec<f32>> = None;
+            for slot in &slots {
+                let own = vector(*slot);
+                self.sums.add(&own, before.map_or(0.0, |before| f64::from(dot(&before, &own))));
+                before = Some(own);
+            }
+        }
+        self.slots = slots;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture::leaning;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// However the order came to be what it is, it is worth the same.
+        #[test]
+        fn what_is_kept_is_what_would_be_summed_anew(changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60)) {
+            let vectors: Vec<_> = (0..2000).map(|number| leaning(number % 7, 100 + number % 50, 0.7)).collect();
+            let vector = |slot: u32| vectors[slot as usize].as_slice().to_vec();
+            let (kept, mut slots, mut next) = (Links::default(), Vec::<u32>::new(), 0);
+            for (turn, (kind, count)) in (0..).zip(changes) {
+                match kind {
+                    0 => drop(slots.drain(..(count as usize).min(slots.len()))),
+                    1 if !slots.is_empty() => drop(slots.remove(count as usize % slots.len())),
+                    _ => slots.extend(next..next + count),
+                }
+                next += count;
+                let anew = Links::default().of((0, (0, turn)), || slots.clone(), vector);
+                prop_assert!((kept.of((0, (0, turn)), || slots.clone(), vector) - anew).abs() < 1e-9);
+                prop_assert!((kept.of((0, (0, turn)), Vec::new, vector) - anew).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! All that the index holds of one memory, as another index takes it in; and slots that nobody has any more left behind that way.
+//!
+//! Not here: the file that keeps these (`crate::index::snapshot`).
+
+use crate::index::{Entry, Index, Row, Said, narrow};
+use crate::model::encoding::Code;
+
+/// Slots that nobody has any more, from which on it is looked whether they are a quarter of all.
+const LEAST_DEAD: usize = 1_000;
+
+/// What the index holds of one memory, but for what links it to others.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Record<'a> {
+    /// Without its text.
+    pub entry: Entry,
+    pub said: Said,
+    /// Who says it; empty where nobody is named.
+    pub speaker: &'a str,
+    /// The terms of its text, and how often it has each.
+    pub terms: Vec<(&'a str, u16)>,
+    /// How many words its text has.
+    pub length: u32,
+    pub pieces: Vec<Row<'a>>,
+    /// None where its words have not been read.
+    pub codes: Option<&'a [Code]>,
+}
+
+/// An index, with its terms and speakers by their numbers.
+#[derive(Debug)]
+pub(crate) struct Book<'a> {
+    index: &'a Index,
+    terms: Vec<&'a str>,
+    speakers: Vec<&'a str>,
+}
+
+impl<'a> Book<'a> {
+    /// What is held of the memory of a slot.
+    pub(crate) fn record(&self, slot: usize) -> Record<'a> {
+        let index = self.index;
+        Record {
+            entry: index.entry(slot),
+            said: index.said(slot),
+            speaker: self.speakers[index.said(slot).speaker as usize],
+            terms: index
+                .words
+                .of(slot)
+                .map(|(term, times)| (self.terms[term as usize], times))
+                .collect(),
+            length: index.words.length(slot),
+            pieces: (0..index.pieces(slot)).filter_map(|piece| index.vector(slot, piece)).collect(),
+            codes: index.codes(slot),
+        }
+    }
+}
+
+impl Index {
+    /// Everything that is held, memory by memory in storing order. What no memory has any more is in none of them.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        let book = self.book();
+        (0..self.len())
+            .filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&narrow(*slot)))
+            .map(move |slot| book.record(slot))
+    }
+
+    /// The same in the order of the database, in which a memory that was brought back stands where it stood.
+    pub(crate) fn records_as_stored(&self) -> impl Iterator<Item = Record<'_>> {
+        let book = self.book();
+        let mut slots: Vec<(i64, u32)> =
+            self.slots.iter().map(|(seq, slot)| (*seq, *slot)).collect();
+        slots.sort_unstable();
+        slots.into_iter().map(move |(_, slot)| book.record(slot as usize))
+    }
+
+    /// What records are looked up with.
+    pub(crate) fn book(&self) -> Book<'_> {
+        Book { index: self, terms: self.words.by_number(), speakers: self.sayings.by_number() }
+    }
+
+    /// Takes in a memory that is not there yet.
+    pub(crate) fn take_in(&mut self, record: Record<'_>) {
+        let Record { entry, said, speaker, terms, length, pieces, codes } = record;
+        let (slot, seq) = (self.len(), entry.seq);
+        self.slots.insert(seq, narrow(slot));
+        self.sayings.take_in(slot, said, speaker);
+        self.words.take_in(slot, &terms, length);
+        self.facts.put(slot, &entry);
+        self.name(slot, entry);
+        self.set_codes(seq, codes);
+        self.put_vectors(slot, &pieces);
+    }
+
+    /// Whether many slots are of memories that were taken out for good.
+    pub(crate) fn has_aged(&self) -> bool {
+        let dead = self.len() - self.slots.len();
+        dead >= LEAST_DEAD && dead * 4 >= self.len()
+    }
+
+    /// The same without what nobody has any more, and without what links memories: they have other slots there, in the same order.
+    pub(crate) fn renewed(&self) -> Self {
+        let mut new = Self { version: self.version, ..Self::default() };
+        self.records().for_each(|record| new.take_in(record));
+        new
+    }
+
+    /// Puts what [`Index::renewed`] gave in its own place; gives back what stood there.
+    pub(crate) fn give_way(&mut self, renewed: Self) -> Self {
+        let graph = std::mem::take(&mut self.graph);
+        std::mem::replace(self, Self { graph, ..renewed })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::db::entity_links::{Kind, Link};
+    use crate::db::memories::Status;
+    use crate::index::{Filter, Stepped};
+    use crate::model::decay::{Anchor, Decay};
+    use crate::model::encoding::{Coded, Embedding};
+    use crate::ranking::fusion::Fusion;
+    use crate::search::{Depth, Sought, search};
+    use crate::tests::fixture::{T0, asked, code, leaning};
+    use loci_proto::memory::{Confidence, MemoryType, Scope};
+    use proptest::prelude::*;
+
+    /// What is done to an index.
+    #[derive(Debug, Clone)]
+    pub(crate) enum Act {
+        Put(i64, Box<Entry>, Option<Coded>),
+        Link(i64, i64, Kind),
+        Remove(i64),
+    }
+
+    /// Does it, and does it to what is known to be there.
+    pub(crate) fn act(index: &mut Index, act: &Act) {
+        match act {
+            Act::Put(seq, entry, coded) => {
+                index.put(Entry { seq: *seq, ..(**entry).clone() });
+                if let Some(coded) = coded {
+                    index.set_vectors(*seq, coded);
+                }
+            }
+            Act::Link(entity, other, kind)
+                if index.slot(*entity).is_some() && index.slot(*other).is_some() =>
+            {
+                index.link_up(Link { entity: *entity, other: *other, kind: *kind, stands: true });
+            }
+            Act::Link(..) => {}
+            Act::Remove(seq) => index.remove(*seq),
+        }
+    }
+
+    /// Acts upon thirty memories.
+    pub(crate) fn acts(most: usize) -> impl Strategy<Value = Vec<Act>> {
+        let text = prop::sample::select(vec![
+            "Anna: the kettle is on the stove",
+            "[2026-01-05] Joan: my kettle broke yesterday",
+            "Der Schlüssel für den Keller hängt in der Küche",
+            "会議室は3階",
+            "the stove, the stove and the stove again",
+            "",
+        ]);
+        let coded =
+            (0..4_usize, 0..6_usize, 0..4_usize, any::<bool>()).prop_map(|(pieces, a, b, read)| {
+                Coded {
+                    pieces: (0..pieces).map(|piece| leaning(a, 6 + b + piece, 0.6)).collect(),
+                    words: read.then(|| {
+                        ["kettle", "stove", "key"].iter().take(b).map(|word| code(word)).collect()
+                    }),
+                }
+            });
+        let entry =
+            (text, 0..3_usize, any::<bool>(), 0..4_usize, prop::option::of(0..30_i64), 0..3_u8)
+                .prop_map(|(text, group, global, kind, summary, state)| Entry {
+                    seq: 0,
+                    kind: MemoryType::ALL[kind],
+                    group: [Some("a"), Some("b"), None][group].map(str::to_owned),
+                    scope: if global { Scope::Global } else { Scope::Group },
+                    status: [Status::Active, Status::Compacted, Status::Superseded][state as usize],
+                    anchor: Anchor { confidence: Confidence::FULL, at: T0, pinned: false },
+                    expires_at: (summary == Some(3)).then_some(T0),
+                    names: if kind == 3 {
+                        vec!["anna".to_owned(), format!("anna {group}")]
+                    } else {
+                        Vec::new()
+                    },
+                    content: text.to_owned(),
+                    event_day: None,
+                    created_day: 739_000 + i32::from(state),
+                    summary: summary.filter(|_| state == 1),
+                    extractive: state == 2,
+                });
+        let seq = || 0..30_i64;
+        let put = (seq(), entry, prop::option::of(coded))
+            .prop_map(|(seq, entry, coded)| Act::Put(seq, Box::new(entry), coded));
+        let kind = prop::sample::select(vec![Kind::Mention, Kind::Relation]);
+        let link =
+            (seq(), seq(), kind).prop_map(|(entity, other, kind)| Act::Link(entity, other, kind));
+        prop::collection::vec(
+            prop_oneof![5 => put, 1 => link, 3 => seq().prop_map(Act::Remove)],
+            0..most,
+        )
+    }
+
+    /// All that an index answers, without a word of slots.
+    pub(crate) fn answers(index: &Index) -> String {
+        let records: Vec<_> = index.records().map(sorted).collect();
+        let names: Vec<_> = ["anna", "anna 1", "joan"]
+            .map(|name| index.named(name).to_vec())
+            .into_iter()
+            .map(in_order)
+            .collect();
+        let mut told = vec![format!(
+            "{records:?}\n{names:?}\n{:?}\n{:?}",
+            index.graph().sorted(),
+            index.held()
+        )];
+        let query = leaning(2, 7, 0.8);
+        for (group, compacted, kind) in
+            [("a", true, None), ("b", false, None), ("c", true, Some(MemoryType::Entity))]
+        {
+            let (scope, decay) = (None, Decay::default());
+            let filter = Filter {
+                group,
+                kind,
+                scope,
+                min_confidence: Confidence::FULL,
+                now: T0,
+                decay,
+                compacted,
+            };
+            let mask = index.mask(&filter);
+            let slots: Vec<u32> = mask.slots().map(narrow).collect();
+            let seqs: Vec<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
+            told.push(format!("{seqs:?} {:?}", index.cosines(&Stepped::from(&query), &slots)));
+            for asked in [None, Some(asked("Where is the kettle of Anna", query.clone()))] {
+                let sought = Sought {
+                    text: "Where is the kettle of Anna",
+                    asked: asked.as_ref(),
+                    fusion: Fusion::default(),
+                    today: 739_000,
+                    limit: 5,
+                    depth: Depth::Best,
+                    telling: crate::search::explain::Telling::Scores,
+                };
+                let found = search(index, &mask, &sought);
+                let ranked: Vec<_> = found
+                    .ranked
+                    .iter()
+                    .map(|(slot, score)| (index.seq(*slot), score.to_bits()))
+                    .collect();
+                told.push(format!("{ranked:?} {} {}", found.matched, found.weak));
+            }
+        }
+        told.join("\n")
+    }
+
+    /// Numbers of speakers and the order of terms are nobody's business.
+    pub(crate) fn sorted(mut record: Record<'_>) -> Record<'_> {
+        record.terms.sort_unstable();
+        record.said.speaker = 0;
+        record
+    }
+
+    fn in_order(mut seqs: Vec<i64>) -> Vec<i64> {
+        seqs.sort_unstable();
+        seqs
+    }
+
+    proptest! {
+        /// Whatever came and went: what is left behind was nobody's, and a fresh index of the rest answers the same.
+        #[test]
+        fn an_index_with_new_slots_answers_as_one_made_of_what_is_left(acts in acts(120)) {
+            let mut index = Index::default();
+            let mut renewed = Index::default();
+            for one in &acts {
+                act(&mut index, one);
+                act(&mut renewed, one);
+            }
+            let before = answers(&index);
+            renewed.give_way(renewed.renewed());
+            prop_assert_eq!(renewed.len(), renewed.held().0);
+            prop_assert_eq!(&answers(&renewed), &before);
+            // The same changes are taken in as well as by the old one.
+            for one in acts.iter().rev() {
+                act(&mut index, one);
+                act(&mut renewed, one);
+            }
+            prop_assert_eq!(answers(&renewed), answers(&index));
+        }
+    }
+
+    #[test]
+    fn slots_are_given_anew_when_a_quarter_is_dead() {
+        let mut index = Index::default();
+        let entry = |seq| Entry { seq, content: format!("number{seq}"), ..Entry::bare(seq) };
+        (0..4_400).for_each(|seq| index.put(entry(seq)));
+        index.set_vectors(4_399, &vec![Embedding::clone(&leaning(1, 2, 0.5))].into());
+        (0..1_099).for_each(|seq| index.remove(seq * 2));
+        assert_eq!(
+            (index.len(), index.held().0, index.has_aged()),
+            (4_400, 3_301, false),
+            "not quite a quarter"
+        );
+        index.remove(2_198);
+        assert!(index.has_aged());
+        index.give_way(index.renewed());
+        assert_eq!((index.len(), index.held()), (3_300, (3_300, 1)));
+        assert!(
+            index.words().list(&["number2198".to_owned()]).is_none()
+                && index.words().by_number().len() == 3_300
+        );
+        assert_eq!(index.seq(index.slot(4_399).expect("is there")), 4_399);
+        assert!(index.vector(3_299, 0).is_some_and(|row| row.is_of(leaning(1, 2, 0.5).as_slice())));
+    }
+}

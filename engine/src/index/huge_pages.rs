@@ -1,0 +1,82 @@
+//! Room in large pages, where the system has them.
+//!
+//! What is looked at here and there in a large store is found by its page first, and the processor keeps only some thousands of those in mind:
+//! with pages of 4 KB that is a second look into memory for each. Not here: what stands in the room (`vectors`, `codes`).
+
+/// A large page, as most processors have it.
+#[cfg(target_os = "linux")]
+const PAGE: usize = 2 << 20;
+
+/// Room for so many; what nobody has written to takes no memory yet.
+pub(crate) fn room<T>(count: usize) -> Vec<T> {
+    let room = Vec::with_capacity(count);
+    #[cfg(target_os = "linux")]
+    advise(&room);
+    room
+}
+
+/// Asks for large pages, as far as whole ones fit in. Where there are none nothing is lost but some time.
+#[cfg(target_os = "linux")]
+fn advise<T>(room: &Vec<T>) {
+    use nix::sys::mman::{MmapAdvise, madvise};
+    use std::ptr::NonNull;
+    let first = room.as_ptr().cast::<u8>();
+    let Some(whole) = whole_pages(first.addr(), room.capacity() * size_of::<T>()) else { return };
+    let Some(address) = NonNull::new(first.with_addr(whole.start).cast_mut().cast()) else {
+        return;
+    };
+    // SAFETY: the range lies in the vector's own room, and what can be read there stays as it is.
+    let _ = unsafe { madvise(address, whole.len(), MmapAdvise::MADV_HUGEPAGE) };
+}
+
+/// The large pages that lie wholly in so many bytes from an address on.
+#[cfg(target_os = "linux")]
+fn whole_pages(address: usize, length: usize) -> Option<std::ops::Range<usize>> {
+    let (first, end) = (address.next_multiple_of(PAGE), (address + length) / PAGE * PAGE);
+    (first < end).then_some(first..end)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// What the kernel has written down of the memory in which this address is.
+    fn flags_at(address: usize) -> String {
+        let smaps = std::fs::read_to_string("/proc/self/smaps").expect("is told");
+        let mut inside = false;
+        for line in smaps.lines() {
+            let bounds = line.split_whitespace().next().and_then(|range| range.split_once('-'));
+            let number = |text| usize::from_str_radix(text, 16).ok();
+            if let Some((first, end)) =
+                bounds.and_then(|(first, end)| number(first).zip(number(end)))
+            {
+                inside = (first..end).contains(&address);
+            } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| inside) {
+                return format!("{flags} ");
+            }
+        }
+        String::new()
+    }
+
+    #[test]
+    fn only_pages_that_lie_wholly_in_a_room_are_asked_for() {
+        assert_eq!(whole_pages(PAGE, 3 * PAGE), Some(PAGE..4 * PAGE));
+        assert_eq!(whole_pages(PAGE + 16, 3 * PAGE), Some(2 * PAGE..4 * PAGE));
+        assert_eq!(whole_pages(PAGE - 16, PAGE + 16), Some(PAGE..2 * PAGE));
+        assert_eq!(whole_pages(PAGE - 16, PAGE + 15), None);
+        assert_eq!(whole_pages(PAGE, PAGE - 1), None);
+        assert_eq!(whole_pages(16, 0), None);
+    }
+
+    #[test]
+    fn large_room_is_asked_to_be_of_large_pages() {
+        let large = room::<u8>(8 * PAGE);
+        assert!(large.capacity() >= 8 * PAGE && large.is_empty());
+        let flags = flags_at(large.as_ptr().addr() + 4 * PAGE);
+        if std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            assert!(flags.contains(" hg "), "{flags}");
+        } else {
+            println!("this kernel has no large pages to ask for");
+        }
+    }
+}

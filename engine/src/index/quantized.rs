@@ -1,0 +1,173 @@
+//! A vector in whole steps: two bytes a number instead of four, and the first of them tell the most of it.
+//!
+//! A step is the largest number of the vector divided by [`STEPS`], so that what is lost of a cosine is a few millionths; the first bytes
+//! alone tell it to a thousandth, unless a few numbers are by far the largest. All sums are of whole numbers and the same on every machine.
+//! Not here: where vectors stand (`vectors`), the loops (`kernels`).
+
+use crate::kernels;
+use crate::kernels::Bytes;
+use crate::model::encoding::{DIMENSIONS, Embedding};
+
+/// How many steps the largest number of a vector has: both its bytes are full.
+const STEPS: f32 = 127.0 * 256.0 + 127.0;
+/// What a step of the first byte is worth in those of the second.
+const FIRST: f64 = 256.0;
+
+/// A vector as it is kept: the first and the second byte of each number, and how much one step is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Row<'a> {
+    pub first: &'a Bytes,
+    pub second: &'a Bytes,
+    pub step: f32,
+}
+
+/// The same by itself, to be kept or to ask with.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stepped {
+    pub first: Bytes,
+    pub second: Bytes,
+    pub step: f32,
+}
+
+impl Stepped {
+    /// Divides a vector into steps; none where it has no direction, or a number that is not finite: a damaged database holds such.
+    pub(crate) fn checked(vector: &[f32]) -> Option<Self> {
+        let sound = vector.len() == DIMENSIONS
+            && vector.iter().all(|value| value.is_finite())
+            && vector.iter().any(|value| *value != 0.0);
+        sound.then(|| Self::of(vector))
+    }
+
+    /// Divides a vector into steps.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "between -STEPS and STEPS, which two bytes hold"
+    )]
+    pub(crate) fn of(vector: &[f32]) -> Self {
+        let step = vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()))
+            / STEPS;
+        let (mut steps, mut first, mut second) =
+            ([0_i16; DIMENSIONS], [0; DIMENSIONS], [0; DIMENSIONS]);
+        kernels::steps(vector, step, STEPS, &mut steps);
+        for ((first, second), steps) in first.iter_mut().zip(&mut second).zip(steps) {
+            *first = ((steps + 128) >> 8) as i8;
+            *second = (steps - (i16::from(*first) << 8)) as i8;
+        }
+        Self { first, second, step }
+    }
+
+    /// Whether these can be the bytes of a vector.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.step.is_finite() && self.step > 0.0 && !self.first.contains(&i8::MIN)
+    }
+
+    pub(crate) fn row(&self) -> Row<'_> {
+        Row { first: &self.first, second: &self.second, step: self.step }
+    }
+
+    /// The cosines to four rows.
+    pub(crate) fn cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
+        let [first, second] = kernels::whole_products(
+            [&self.first, &self.second],
+            rows.map(|row| (row.first, row.second)),
+        );
+        std::array::from_fn(|row| {
+            self.cosine(f64::from(first[row]) * FIRST + f64::from(second[row]), rows[row].step)
+        })
+    }
+
+    /// The cosines to four rows as far as the first bytes tell.
+    pub(crate) fn nearly(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
+        let products = kernels::products(&self.first, rows.map(|row| row.first));
+        std::array::from_fn(|row| {
+            self.cosine(f64::from(products[row]) * FIRST * FIRST, rows[row].step)
+        })
+    }
+
+    /// Of products in steps, which are whole numbers: so large ones fit f64, too.
+    #[expect(clippy::cast_possible_truncation, reason = "a cosine is given in f32")]
+    fn cosine(&self, steps: f64, step: f32) -> f32 {
+        (steps * f64::from(self.step) * f64::from(step)) as f32
+    }
+}
+
+impl Row<'_> {
+    /// Its numbers in steps.
+    pub(crate) fn steps(&self) -> [i16; DIMENSIONS] {
+        std::array::from_fn(|at| (i16::from(self.first[at]) << 8) + i16::from(self.second[at]))
+    }
+
+    /// Its numbers.
+    pub(crate) fn numbers(&self) -> Vec<f32> {
+        self.steps().iter().map(|steps| f32::from(*steps) * self.step).collect()
+    }
+
+    /// Whether it is what is kept of a vector.
+    pub(crate) fn is_of(&self, vector: &[f32]) -> bool {
+        Stepped::checked(vector).is_some_and(|stepped| stepped.row() == *self)
+    }
+
+    /// The same by itself.
+    pub(crate) fn stepped(&self) -> Stepped {
+        Stepped { first: *self.first, second: *self.second, step: self.step }
+    }
+}
+
+impl From<&Embedding> for Stepped {
+    fn from(vector: &Embedding) -> Self {
+        Self::of(vector.as_slice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture::leaning;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_cosine_is_that_of_the_vectors(numbers in prop::collection::vec(-1.0..1.0_f32, DIMENSIONS), about in 0..9_usize, apart in 0.0..1.0_f32) {
+            let (Ok(one), other) = (Embedding::new(numbers), leaning(about, about + 9, apart)) else { return Ok(()) };
+            let (asked, kept) = (Stepped::from(&one), Stepped::from(&other));
+            let row = kept.row();
+            let exact = one.cosine(&other);
+            prop_assert!((asked.cosines([row; 4])[2] - exact).abs() < 1e-5);
+            prop_assert!((asked.nearly([row; 4])[1] - exact).abs() < 0.01);
+            prop_assert!(row.is_of(other.as_slice()) && !row.is_of(one.as_slice()) && row.stepped() == kept);
+            prop_assert!(row.numbers().iter().zip(other.as_slice()).all(|(kept, given)| (kept - given).abs() <= row.step * 0.51));
+        }
+    }
+
+    #[test]
+    fn what_has_no_direction_is_no_vector() {
+        let with = |number: f32| {
+            (0..DIMENSIONS).map(|at| if at == 7 { number } else { 0.0 }).collect::<Vec<f32>>()
+        };
+        assert!(
+            [0.0, f32::NAN, f32::INFINITY]
+                .iter()
+                .all(|number| Stepped::checked(&with(*number)).is_none())
+        );
+        let stepped = Stepped::checked(&with(0.5)).expect("has a direction");
+        assert!(stepped.is_sound() && !stepped.row().is_of(&with(f32::NAN)));
+        assert!(
+            [0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !Stepped {
+                step: *step,
+                ..stepped.clone()
+            }
+            .is_sound())
+        );
+    }
+
+    #[test]
+    fn the_largest_number_fits_whatever_its_sign() {
+        for sign in [1.0, -1.0] {
+            let vector: Vec<f32> = (0..DIMENSIONS).map(|at| sign / (at + 1) as f32).collect();
+            assert_eq!(
+                i16::from(Stepped::of(&vector).first[0]),
+                if sign > 0.0 { 127 } else { -127 }
+            );
+        }
+    }
+}

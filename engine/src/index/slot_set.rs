@@ -1,0 +1,137 @@
+//! Some slots, in storing order; and one bit for each slot too, where they are so many that bits take less than numbers.
+
+use crate::index::bitmap::Bitmap;
+
+/// One of so many slots, or more, is many: a number takes as much as so many bits.
+const SPARSE: usize = 32;
+/// From this many on it is looked whether they are.
+const LEAST_DENSE: usize = 256;
+
+/// Some slots.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Slots {
+    list: Vec<u32>,
+    bits: Option<Box<Bitmap>>,
+}
+
+impl Slots {
+    /// The slots, in storing order.
+    pub(crate) fn list(&self) -> &[u32] {
+        &self.list
+    }
+
+    /// Where a slot stands among them.
+    pub(crate) fn place(&self, slot: u32) -> Option<usize> {
+        self.list.binary_search(&slot).ok()
+    }
+
+    /// Takes a slot in; gives its place, none where it was there.
+    pub(crate) fn insert(&mut self, slot: u32) -> Option<usize> {
+        let place = match self.list.last() {
+            Some(last) if *last >= slot => self.list.binary_search(&slot).err()?,
+            _ => self.list.len(),
+        };
+        self.list.insert(place, slot);
+        // Somewhat fewer keep their bits, so that none are made again and again.
+        self.bits = self.bits.take().filter(|_| self.are_many(2));
+        if let Some(bits) = &mut self.bits {
+            bits.set(slot as usize, true);
+        } else if self.list.len() >= LEAST_DENSE && self.are_many(1) {
+            let mut bits = Bitmap::default();
+            self.list.iter().for_each(|slot| bits.set(*slot as usize, true));
+            self.bits = Some(Box::new(bits));
+        }
+        Some(place)
+    }
+
+    /// Takes a slot out; gives the place where it stood, none where it was not there.
+    pub(crate) fn remove(&mut self, slot: u32) -> Option<usize> {
+        let place = self.place(slot)?;
+        self.list.remove(place);
+        self.bits = self.bits.take().filter(|_| self.are_many(2));
+        if let Some(bits) = &mut self.bits {
+            bits.set(slot as usize, false);
+        }
+        Some(place)
+    }
+
+    /// How many of those that have a bit here they are.
+    pub(crate) fn count_in(&self, words: &[u64]) -> usize {
+        match &self.bits {
+            Some(bits) => words
+                .iter()
+                .enumerate()
+                .map(|(number, word)| (bits.word(number) & word).count_ones() as usize)
+                .sum(),
+            None => self
+                .list
+                .iter()
+                .filter(|slot| {
+                    words
+                        .get(**slot as usize / 64)
+                        .is_some_and(|word| word >> (**slot % 64) & 1 == 1)
+                })
+                .count(),
+        }
+    }
+
+    /// Sets their bits, as far as they are within these words.
+    pub(crate) fn mark(&self, words: &mut [u64]) {
+        match &self.bits {
+            Some(bits) => {
+                words.iter_mut().enumerate().for_each(|(number, word)| *word |= bits.word(number))
+            }
+            None => {
+                for slot in &self.list {
+                    if let Some(word) = words.get_mut(*slot as usize / 64) {
+                        *word |= 1 << (slot % 64);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether one of so many times [`SPARSE`] slots is among them, as far as the last.
+    fn are_many(&self, times: usize) -> bool {
+        self.list.len() * SPARSE * times > self.list.last().map_or(0, |last| *last as usize)
+    }
+}
+
+impl From<Vec<u32>> for Slots {
+    /// Of slots in storing order.
+    fn from(list: Vec<u32>) -> Self {
+        Self { list, bits: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{narrow, slots_of};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Whether they are few or many, and whatever came and went.
+        #[test]
+        fn they_are_what_was_taken_in_and_not_out(
+            changes in prop::collection::vec((0..3_000_u32, 1..700_u32, 1..40_usize, any::<bool>()), 1..20), seed in any::<u64>(),
+        ) {
+            let (mut slots, mut expected) = (Slots::default(), BTreeSet::new());
+            for (first, count, step, comes) in changes {
+                for slot in (first..first + count).step_by(step) {
+                    let changed = if comes { expected.insert(slot) } else { expected.remove(&slot) };
+                    prop_assert_eq!(if comes { slots.insert(slot) } else { slots.remove(slot) }.is_some(), changed);
+                }
+            }
+            prop_assert_eq!(slots.list(), expected.iter().copied().collect::<Vec<_>>());
+            let words: Vec<u64> = (0..40_u64).map(|word| seed.wrapping_mul(word * 2 + 1)).collect();
+            let has = |slot: u32| words.get(slot as usize / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1);
+            prop_assert_eq!(slots.count_in(&words), expected.iter().filter(|slot| has(**slot)).count());
+            let mut marked = vec![0; 40];
+            slots.mark(&mut marked);
+            let bits: Vec<u32> = marked.iter().enumerate().flat_map(|(number, word)| slots_of(number, *word)).map(narrow).collect();
+            prop_assert_eq!(bits, expected.iter().copied().filter(|slot| *slot < 40 * 64).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What the index holds of one memory as bytes, and back. Pure.
+//!
+//! Bytes that are no record give none, whatever they are. Not here: checksums and files (`sidecar`).
+
+use crate::db::memories::Status;
+use crate::index::{Entry, Record, Row, Said, Stepped};
+use crate::model::decay::Anchor;
+use crate::model::encoding::{CODE_BYTES, Code, DIMENSIONS};
+use crate::model::time::Timestamp;
+use crate::ranking::late_interaction::Kind;
+use loci_proto::memory::{Confidence, MemoryType, Scope};
+
+const STATUSES: [Status; 4] =
+    [Status::Active, Status::Superseded, Status::Compacted, Status::Forgotten];
+
+/// Appends a record.
+pub(crate) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
+    let Record { entry, said, speaker, terms, length, pieces, codes } = record;
+    number(out, entry.seq);
+    place(out, MemoryType::ALL, &entry.kind);
+    place(out, Scope::ALL, &entry.scope);
+    place(out, &STATUSES, &entry.status);
+    text(out, entry.group.as_deref().unwrap_or_default());
+    out.extend(entry.anchor.confidence.get().to_le_bytes());
+    number(out, entry.anchor.at.0);
+    optional(out, entry.expires_at.map(|at| at.0));
+    optional(out, entry.event_day.map(i64::from));
+    number(out, entry.created_day.into());
+    optional(out, entry.summary);
+    optional(out, said.day.map(i64::from));
+    let Kind { first_person, time_word, inner_name, question } = said.kind;
+    let flags = [
+        entry.anchor.pinned,
+        entry.extractive,
+        entry.group.is_some(),
+        first_person,
+        time_word,
+        inner_name,
+        question,
+    ];
+    out.push(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)));
+    out.extend(said.print.to_le_bytes());
+    text(out, speaker);
+    count(out, entry.names.len());
+    entry.names.iter().for_each(|name| text(out, name));
+    out.extend(length.to_le_bytes());
+    count(out, terms.len());
+    for (term, times) in terms {
+        text(out, term);
+        out.extend(times.to_le_bytes());
+    }
+    count(out, pieces.len());
+    for Row { first, second, step } in pieces {
+        out.extend(step.to_le_bytes());
+        out.extend(first.iter().chain(*second).map(|byte| byte.cast_unsigned()));
+    }
+    count(out, codes.map_or(0, |codes| codes.len() + 1));
+    for code in codes.iter().flat_map(|codes| codes.iter()) {
+        out.extend_from_slice(&code.bytes());
+    }
+}
+
+fn number(out: &mut Vec<u8>, number: i64) {
+    out.extend(number.to_le_bytes());
+}
+
+fn optional(out: &mut Vec<u8>, value: Option<i64>) {
+    out.push(u8::from(value.is_some()));
+    number(out, value.unwrap_or_default());
+}
+
+fn count(out: &mut Vec<u8>, count: usize) {
+    out.extend(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    count(out, text.len());
+    out.extend(text.as_bytes());
+}
+
+fn place<T: PartialEq>(out: &mut Vec<u8>, all: &[T], one: &T) {
+    out.push(
+        all.iter()
+            .position(|other| other == one)
+            .map_or(u8::MAX, |at| u8::try_from(at).unwrap_or(u8::MAX)),
+    );
+}
+
+/// Bytes of one piece: a step, and two bytes a number.
+const PIECE: usize = 4 + 2 * DIMENSIONS;
+
+/// Vectors and codes of the record that is read, whose room is used again for the next.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    pieces: Vec<Stepped>,
+    codes: Vec<Code>,
+}
+
+impl Room {
+    /// Reads a record; none where these are not exactly the bytes of one.
+    pub(crate) fn take<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Record<'a>> {
+        let mut rest = Rest(bytes);
+        let seq = rest.number()?;
+        let (kind, scope, status) =
+            (*rest.place(MemoryType::ALL)?, *rest.place(Scope::ALL)?, *rest.place(&STATUSES)?);
+        let group = rest.text()?.to_owned();
+        let (confidence, at) =
+            (Confidence::new(f64::from_le_bytes(rest.array()?)).ok()?, Timestamp(rest.number()?));
+        let (expires_at, event_day) = (rest.optional()?.map(Timestamp), day(rest.optional()?)?);
+        let (created_day, summary) = (i32::try_from(rest.number()?).ok()?, rest.optional()?);
+        let said_day = day(rest.optional()?)?;
+        let flags = rest.array::<1>()?[0];
+        let is = |bit: u8| flags >> bit & 1 == 1;
+        let print = u64::from_le_bytes(rest.array()?);
+        let kind_said =
+            Kind { first_person: is(3), time_word: is(4), inner_name: is(5), question: is(6) };
+        let speaker = rest.text()?;
+        let names = rest.many(|rest| rest.text().map(str::to_owned))?;
+        let length = u32::from_le_bytes(rest.array()?);
+        let terms = rest.many(|rest| Some((rest.text()?, u16::from_le_bytes(rest.array()?))))?;
+        let pieces = rest.count()?;
+        let of_pieces = rest.take(pieces.checked_mul(PIECE)?)?;
+        self.pieces.clear();
+        self.pieces.extend(of_pieces.as_chunks().0.iter().map(piece));
+        if !self.pieces.iter().all(Stepped::is_sound) {
+            return None;
+        }
+        let codes = rest.count()?;
+        let of_codes = rest.take(codes.saturating_sub(1).checked_mul(CODE_BYTES)?)?;
+        self.codes.clear();
+        self.codes.extend(of_codes.as_chunks().0.iter().map(Code::from_bytes));
+        let entry = Entry {
+            seq,
+            kind,
+            group: is(2).then_some(group),
+            scope,
+            status,
+            anchor: Anchor { confidence, at, pinned: is(0) },
+            expires_at,
+            names,
+            content: String::new(),
+            event_day,
+            created_day,
+            summary,
+            extractive: is(1),
+        };
+        let said = Said { kind: kind_said, day: said_day, speaker: 0, print };
+        let pieces = self.pieces.iter().map(Stepped::row).collect();
+        let codes = (codes > 0).then_some(self.codes.as_slice());
+        rest.0.is_empty().then_some(Record { entry, said, speaker, terms, length, pieces, codes })
+    }
+}
+
+fn piece(bytes: &[u8; PIECE]) -> Stepped {
+    let (step, numbers) = bytes.split_at(4);
+    let byte = |at: usize| numbers[at].cast_signed();
+    let step = step.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+    let (first, second) =
+        (std::array::from_fn(byte), std::array::from_fn(|at| byte(DIMENSIONS + at)));
+    Stepped { first, second, step: f32::from_bits(step) }
+}
+
+#[expect(
+    clippy::option_option,
+    reason = "none of the outer is a fault, none of the inner is no day"
+)]
+fn day(value: Option<i64>) -> Option<Option<i32>> {
+    value.map(i32::try_from).transpose().ok()
+}
+
+/// What has not been read.
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
+        self.take(COUNT)?.try_into().ok()
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        self.array().map(i64::from_le_bytes)
+    }
+
+    #[expect(
+        clippy::option_option,
+        reason = "none of the outer is a fault, none of the inner is no number"
+    )]
+    fn optional(&mut self) -> Option<Option<i64>> {
+        let given = self.array::<1>()? != [0];
+        let value = self.number()?;
+        Some(given.then_some(value))
+    }
+
+    fn count(&mut self) -> Option<usize> {
+        usize::try_from(u32::from_le_bytes(self.array()?)).ok()
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let length = self.count()?;
+        std::str::from_utf8(self.take(length)?).ok()
+    }
+
+    fn place<'b, T>(&mut self, all: &'b [T]) -> Option<&'b T> {
+        all.get(usize::from(self.array::<1>()?[0]))
+    }
+
+    fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.count()?;
+        // What a damaged count asks for is never made room for at once.
+        let mut all = Vec::with_capacity(count.min(self.0.len()));
+        for _ in 0..count {
+            all.push(one(self)?);
+        }
+        Some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+    use crate::index::compaction::tests::{act, acts};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_and_what_is_cut_or_longer_is_nothing(acts in acts(40), cut in any::<prop::sample::Index>()) {
+            let mut index = Index::default();
+            for one in &acts {
+                act(&mut index, one);
+            }
+            for record in index.records() {
+                let (mut bytes, mut room) = (Vec::new(), Room::default());
+                put(&record, &mut bytes);
+                let expected = Record { said: Said { speaker: 0, ..record.said }, ..record };
+                prop_assert_eq!(room.take(&bytes), Some(expected));
+                let end = cut.index(bytes.len());
+                prop_assert_eq!(room.take(&bytes[..end]), None);
+                bytes.push(0);
+                prop_assert_eq!(room.take(&bytes), None);
+            }
+        }
+
+        #[test]
+        fn any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            let _ = Room::default().take(&bytes);
+        }
+    }
+}

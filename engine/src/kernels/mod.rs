@@ -1,0 +1,450 @@
+//! The loops that a recall spends its time in, each compiled for what this processor can do.
+//!
+//! Every kernel is one safe function over a portable loop and forms of it that give the same numbers, bit by bit. On aarch64 the portable
+//! loop is compiled for NEON, which every such processor has.
+//! Not here: what the numbers mean (`embedding`, `soft`, `index`).
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use crate::model::encoding::{Code, DIMENSIONS, LANES};
+use std::sync::LazyLock;
+
+/// Eight codes side by side: for each 64-bit lane, that of each code.
+pub(crate) type Eight = [[u64; 8]; LANES];
+
+/// The signs of 64 vectors: for each eight numbers a byte of each, of which the lowest bit is the first number's.
+pub(crate) type Signs = [[u8; 64]; DIMENSIONS / 8];
+
+/// The numbers of a question in so few steps that four of them can be summed beforehand, whichever of them count.
+#[derive(Debug, Clone)]
+pub(crate) struct Coarse {
+    /// -7 to 7.
+    numbers: [i8; DIMENSIONS],
+    /// Of each four what those sum up to that have a bit in the place, above the least that any of them do.
+    fours: [[u8; 16]; DIMENSIONS / 4],
+    /// What the least of all fours sum up to.
+    least: i16,
+}
+
+impl Coarse {
+    /// Numbers further from 0 than 7 are taken for 7 or -7.
+    pub(crate) fn new(numbers: &[i8; DIMENSIONS]) -> Self {
+        let numbers = numbers.map(|number| number.clamp(-7, 7));
+        let (mut fours, mut least) = ([[0; 16]; DIMENSIONS / 4], 0);
+        for (sums, four) in fours.iter_mut().zip(numbers.as_chunks::<4>().0) {
+            let mut of_four = [0_i8; 16];
+            for bits in 1..16_usize {
+                // What the bits but the lowest sum up to stands there already.
+                of_four[bits] = of_four[bits & (bits - 1)] + four[bits.trailing_zeros() as usize];
+            }
+            let least_of_four: i8 = four.iter().map(|number| (*number).min(0)).sum();
+            *sums = of_four.map(|sum| (sum - least_of_four).cast_unsigned());
+            least += i16::from(least_of_four);
+        }
+        Self { numbers, fours, least }
+    }
+
+    /// What all numbers sum up to.
+    pub(crate) fn sum(&self) -> i16 {
+        self.numbers.iter().map(|number| i16::from(*number)).sum()
+    }
+}
+
+/// One byte of each number of a vector.
+pub(crate) type Bytes = [i8; DIMENSIONS];
+
+/// Bytes that come from memory at once.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
+
+/// What the processor can do, as far as it matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+static LEVEL: LazyLock<Level> = LazyLock::new(level);
+
+fn level() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let (foundation, products) = (
+            std::arch::is_x86_feature_detected!("avx512f"),
+            std::arch::is_x86_feature_detected!("avx512vnni"),
+        );
+        if foundation && products && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
+            return Level::Avx512;
+        }
+        if std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("popcnt")
+        {
+            return Level::Avx2;
+        }
+    }
+    Level::Portable
+}
+
+/// One kernel: the safe function, and one that takes the level for the tests.
+macro_rules! kernel {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path;
+        ($($given:ident: $of:ty),*) -> $gives:ty) => {
+        $(#[$doc])*
+        $visible fn $name($($given: $of),*) -> $gives {
+            $at(*LEVEL, $($given),*)
+        }
+
+        fn $at(level: Level, $($given: $of),*) -> $gives {
+            match level {
+                Level::Portable => $portable($($given),*),
+                // SAFETY: a level is only ever one that the processor was found to have.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => unsafe { $avx2($($given),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => unsafe { $avx512($($given),*) },
+            }
+        }
+    };
+}
+
+kernel! {
+    /// The dot product, summed in 16 lanes so that the compiler can keep them in vector registers.
+    ///
+    /// Every machine adds in the same order, so all get the same number.
+    pub fn dot / dot_at = dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32
+}
+
+kernel! {
+    /// The products of a row of bytes with four others, each summed.
+    pub(crate) fn products / products_at = products_portable, avx2::products, avx512::products; (asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4]
+}
+
+kernel! {
+    /// The products of two rows of bytes with four rows whose numbers have a first and a second byte, each summed. Those numbers are at
+    /// most 2^15 - 128: a sum fits.
+    pub(crate) fn whole_products / whole_products_at = whole_products_portable, avx2::whole_products, avx512::whole_products;
+        (asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2]
+}
+
+kernel! {
+    /// For each of the first `count` of eight codes in how many signs it differs from the nearest of `codes`; none of `codes`: `u64::MAX`.
+    /// What is said of the rest means nothing.
+    pub(crate) fn nearest / nearest_at = nearest_portable, avx2::nearest, avx512::nearest;
+        (asked: &Eight, count: usize, codes: &[Code]) -> [u64; 8]
+}
+
+kernel! {
+    /// For each of 64 vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
+    pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx2::sums; (asked: &Coarse, signs: &Signs) -> [i16; 64]
+}
+
+kernel! {
+    /// Of 64 sums the estimates that they stand for: each is multiplied with its factor and with `step`, once `zero` is taken from twice
+    /// the sum.
+    pub(crate) fn scaled / scaled_at = scaled_portable, scaled_by_avx2, scaled_by_avx512;
+        (sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64]
+}
+
+kernel! {
+    /// What 64 pairs of numbers are worth: the first as far as it is above 0, the second up to 1, each by its weight.
+    pub(crate) fn weighed / weighed_at = weighed_portable, weighed_by_avx2, weighed_by_avx512;
+        (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]
+}
+
+kernel! {
+    /// A bit for each of 64 numbers that is above another.
+    pub(crate) fn above / above_at = above_portable, avx2::above, avx512::above; (numbers: &[f32; 64], least: f32) -> u64
+}
+
+kernel! {
+    /// Numbers divided by `step` and rounded, halves away from 0, but no more than `most` to either side.
+    pub(crate) fn steps / steps_at = steps_portable, steps_by_avx2, steps_by_avx512;
+        (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ()
+}
+
+/// Has the processor bring what is asked for soon from memory, while it works on something else.
+pub(crate) fn bring<T>(soon: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..size_of_val(soon)).step_by(LINE) {
+        // SAFETY: nothing is read; and every x86-64 processor has this.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+                soon.as_ptr().cast::<i8>().wrapping_add(line),
+            )
+        };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
+}
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0.0_f32; 16];
+    let (a, b) = (a.chunks_exact(16), b.chunks_exact(16));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a.zip(b) {
+        for lane in 0..16 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    lanes.iter().sum::<f32>() + rest
+}
+
+/// A portable loop, compiled for two more kinds of processors.
+macro_rules! compiled {
+    ($portable:ident, $avx2:ident, $avx512:ident; ($($given:ident: $of:ty),*) -> $gives:ty) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn $avx2($($given: $of),*) -> $gives {
+            $portable($($given),*)
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f")]
+        fn $avx512($($given: $of),*) -> $gives {
+            $portable($($given),*)
+        }
+    };
+}
+
+compiled!(dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32);
+compiled!(scaled_portable, scaled_by_avx2, scaled_by_avx512; (sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64]);
+compiled!(weighed_portable, weighed_by_avx2, weighed_by_avx512;
+    (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]);
+compiled!(steps_portable, steps_by_avx2, steps_by_avx512; (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ());
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn scaled_portable(sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64] {
+    let mut scaled = [0.0; 64];
+    for ((scaled, factor), sum) in scaled.iter_mut().zip(factors).zip(sums) {
+        *scaled = factor * step * f32::from(2 * sum - zero);
+    }
+    scaled
+}
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn weighed_portable(first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64] {
+    let mut weighed = [0.0; 64];
+    for ((weighed, first), second) in weighed.iter_mut().zip(first).zip(second) {
+        *weighed = weights[0] * first.max(0.0) + weights[1] * second.min(1.0);
+    }
+    weighed
+}
+
+#[expect(clippy::inline_always, reason = "each kernel compiles it for its own instructions")]
+#[inline(always)]
+fn steps_portable(numbers: &[f32], step: f32, most: f32, into: &mut [i16]) {
+    for (into, number) in into.iter_mut().zip(numbers) {
+        #[expect(clippy::cast_possible_truncation, reason = "no more than `most`")]
+        let steps = (number / step).round().clamp(-most, most) as i16;
+        *into = steps;
+    }
+}
+
+fn above_portable(numbers: &[f32; 64], least: f32) -> u64 {
+    numbers.iter().enumerate().fold(0, |bits, (at, number)| bits | u64::from(*number > least) << at)
+}
+
+fn products_portable(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
+    rows.map(|row| asked.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum())
+}
+
+fn whole_products_portable(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2] {
+    let whole = |(first, second): (&i8, &i8)| i32::from(*first) * 256 + i32::from(*second);
+    asked.map(|asked| {
+        rows.map(|(first, second)| {
+            first
+                .iter()
+                .zip(second)
+                .map(whole)
+                .zip(asked)
+                .map(|(number, asked)| number * i32::from(*asked))
+                .sum()
+        })
+    })
+}
+
+fn nearest_portable(asked: &Eight, _: usize, codes: &[Code]) -> [u64; 8] {
+    let mut best = [u64::MAX; 8];
+    for code in codes {
+        let mut far = [0; 8];
+        for (of_asked, own) in asked.iter().zip(code.lanes()) {
+            for word in 0..8 {
+                far[word] += u64::from((of_asked[word] ^ own).count_ones());
+            }
+        }
+        for word in 0..8 {
+            best[word] = best[word].min(far[word]);
+        }
+    }
+    best
+}
+
+fn sums_portable(asked: &Coarse, signs: &Signs) -> [i16; 64] {
+    let mut sums = [0_i16; 64];
+    for (signs, numbers) in signs.as_chunks::<2>().0.iter().zip(asked.numbers.as_chunks::<16>().0) {
+        // Sixteen numbers of at most 7 fit a byte.
+        let mut part = [0_i8; 64];
+        for (signs, numbers) in signs.iter().zip(numbers.as_chunks::<8>().0) {
+            for (bit, number) in numbers.iter().enumerate() {
+                part.iter_mut()
+                    .zip(signs)
+                    .for_each(|(part, signs)| *part += (signs >> bit & 1).cast_signed() * number);
+            }
+        }
+        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += i16::from(part));
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::encoding::DIMENSIONS;
+    use proptest::prelude::*;
+
+    /// What this machine can do.
+    fn levels() -> Vec<Level> {
+        let mut levels = vec![Level::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            levels.extend((level() != Level::Portable).then_some(Level::Avx2));
+            levels.extend((level() == Level::Avx512).then_some(Level::Avx512));
+        }
+        levels
+    }
+
+    fn bits(seed: u64) -> u64 {
+        let mixed = (seed ^ (seed >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+
+    fn eight(seed: u64) -> Eight {
+        std::array::from_fn(|lane| {
+            std::array::from_fn(|at| bits(seed.wrapping_add((lane * 8 + at) as u64)))
+        })
+    }
+
+    fn code(seed: u64) -> Code {
+        let bytes: Vec<u8> = (0..LANES as u64)
+            .flat_map(|lane| bits(seed.wrapping_mul(31).wrapping_add(lane)).to_le_bytes())
+            .collect();
+        Code::from_bytes(&bytes.try_into().expect("is a code"))
+    }
+
+    #[test]
+    fn dot_counts_the_remainder() {
+        let ones = vec![1.0; 35];
+        assert!((dot(&ones, &ones) - 35.0).abs() < f32::EPSILON);
+    }
+
+    proptest! {
+        #[test]
+        fn every_kernel_multiplies_alike(length in 0..100_usize, seed in any::<u32>()) {
+            let number = |at: usize| ((bits(u64::from(seed) + at as u64) % 2000) as f32 - 1000.0) / 313.0;
+            let vector = |turn: usize| (0..length).map(|at| number(at + turn * 1000)).collect::<Vec<f32>>();
+            let (query, row) = (vector(0), vector(1));
+            for level in levels() {
+                prop_assert_eq!(dot_at(level, &query, &row).to_bits(), dot_portable(&query, &row).to_bits());
+            }
+        }
+
+        #[test]
+        fn every_kernel_multiplies_bytes_alike(seed in any::<u32>(), extreme in any::<bool>()) {
+            // Only first bytes are never the least one.
+            let least = |row: usize| if row < 4 { -127 } else { i8::MIN };
+            let byte = |row: usize, at: usize| match bits(u64::from(seed) + (row * 1000 + at) as u64).to_le_bytes()[0].cast_signed() {
+                byte if extreme => if byte < 0 { least(row) } else { i8::MAX },
+                byte => byte.max(least(row)),
+            };
+            let rows: [Bytes; 10] = std::array::from_fn(|row| std::array::from_fn(|at| byte(row, at)));
+            let asked = [rows[8], rows[9]];
+            let sum = |asked: &Bytes, row: usize| asked.iter().zip(rows[row]).map(|(a, b)| i64::from(*a) * i64::from(b)).sum::<i64>();
+            let whole = |asked: &Bytes, row: usize| sum(asked, row) * 256 + sum(asked, row + 4);
+            for level in levels() {
+                let found = products_at(level, &asked[0], std::array::from_fn(|row| &rows[row]));
+                prop_assert_eq!(found.map(i64::from), std::array::from_fn(|row| sum(&asked[0], row)));
+                let found = whole_products_at(level, [&asked[0], &asked[1]], std::array::from_fn(|row| (&rows[row], &rows[row + 4])));
+                for (found, asked) in found.iter().zip(&asked) {
+                    prop_assert_eq!(found.map(i64::from), std::array::from_fn(|row| whole(asked, row)));
+                }
+            }
+        }
+
+        #[test]
+        fn every_kernel_weighs_and_compares_alike(seed in any::<u64>(), least in -1.0..1.0_f32) {
+            let number = |at: u64| (bits(seed.wrapping_add(at)) % 4000) as f32 / 1000.0 - 2.0;
+            let numbers = |from: u64| std::array::from_fn(|at| number(from + at as u64));
+            let (first, second): ([f32; 64], [f32; 64]) = (numbers(0), numbers(1000));
+            let sums: [i16; 64] = std::array::from_fn(|at| i16::from(bits(seed.wrapping_sub(at as u64)).to_le_bytes()[3]) * 7 - 800);
+            let (plain, kept) = (weighed_portable(&first, &second, [0.4, 0.2]), above_portable(&first, least));
+            prop_assert!((plain[7] - 0.4 * first[7].max(0.0) - 0.2 * second[7].min(1.0)).abs() < 1e-6);
+            prop_assert!((0..64).all(|at| (kept >> at & 1 == 1) == (first[at] > least)), "{kept:064b}");
+            for level in levels() {
+                let found = weighed_at(level, &first, &second, [0.4, 0.2]);
+                prop_assert_eq!(found.map(f32::to_bits), plain.map(f32::to_bits));
+                prop_assert_eq!(above_at(level, &first, least), kept);
+                let found = scaled_at(level, &sums, &first, 0.1, 7);
+                prop_assert_eq!(found.map(f32::to_bits), scaled_portable(&sums, &first, 0.1, 7).map(f32::to_bits));
+            }
+        }
+
+        #[test]
+        fn every_kernel_rounds_alike(seed in any::<u64>(), length in 0..100_usize) {
+            // Halves among them, and some that are too many.
+            let numbers: Vec<f32> = (0..length).map(|at| ((bits(seed.wrapping_add(at as u64)) % 4001) as f32 - 2000.0) / 20.0).collect();
+            let mut expected = vec![0; length];
+            steps_portable(&numbers, 0.1, 900.0, &mut expected);
+            for (number, steps) in numbers.iter().zip(&expected) {
+                prop_assert!((number.clamp(-90.0, 90.0) - f32::from(*steps) * 0.1).abs() < 0.0501, "{number} is not {steps} steps");
+            }
+            for level in levels() {
+                let mut found = vec![0; length];
+                steps_at(level, &numbers, 0.1, 900.0, &mut found);
+                prop_assert_eq!(&found, &expected);
+            }
+        }
+
+        #[test]
+        fn every_kernel_finds_the_nearest_code(seed in any::<u64>(), seeds in prop::collection::vec(any::<u64>(), 0..40)) {
+            let (asked, codes): (Eight, Vec<Code>) = (eight(seed), seeds.into_iter().map(code).collect());
+            let far = |word: usize, other: &Code| {
+                asked.iter().zip(other.lanes()).map(|(of_asked, own)| u64::from((of_asked[word] ^ own).count_ones())).sum::<u64>()
+            };
+            let expected: [u64; 8] = std::array::from_fn(|word| codes.iter().map(|other| far(word, other)).min().unwrap_or(u64::MAX));
+            for level in levels() {
+                for count in 0..=8 {
+                    prop_assert_eq!(&nearest_at(level, &asked, count, &codes)[..count], &expected[..count]);
+                }
+            }
+        }
+
+        #[test]
+        fn every_kernel_sums_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-7..=7_i8, DIMENSIONS), extreme in any::<bool>()) {
+            let extremes = |at: usize| if at % 32 < 16 { 7 } else { -7 };
+            let numbers: [i8; DIMENSIONS] = std::array::from_fn(|at| if extreme { extremes(at) } else { numbers[at] });
+            let byte = |of: usize, row: usize| match bits(seed.wrapping_add((of * 64 + row) as u64)).to_le_bytes()[0] {
+                byte if extreme && row < 32 => if row < 8 { u8::MAX } else { byte & if extremes(of * 8) > 0 { u8::MAX } else { 0 } },
+                byte => byte,
+            };
+            let signs: Signs = std::array::from_fn(|of| std::array::from_fn(|row| byte(of, row)));
+            let positive = |at: usize, row: usize| signs[at / 8][row] >> (at % 8) & 1 == 1;
+            let sum = |row: usize| (0..DIMENSIONS).filter(|at| positive(*at, row)).map(|at| i16::from(numbers[at])).sum::<i16>();
+            let (asked, expected): (Coarse, [i16; 64]) = (Coarse::new(&numbers), std::array::from_fn(sum));
+            prop_assert_eq!(asked.sum(), numbers.iter().map(|number| i16::from(*number)).sum::<i16>());
+            for level in levels() {
+                prop_assert_eq!(sums_at(level, &asked, &signs), expected);
+            }
+        }
+    }
+}

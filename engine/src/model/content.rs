@@ -1,0 +1,310 @@
+//! What a memory may hold: its text, and metadata by type. Pure.
+//!
+//! Not here: the shape of arguments (`loci_proto::mcp::arguments`), what counts as the same text (`duplicate`).
+
+use crate::error::Result;
+use crate::model::time::is_date;
+use loci_proto::error::{Code, Failure};
+use loci_proto::limits;
+use loci_proto::memory::MemoryType;
+use serde_json::{Map, Value};
+
+/// Refuses a text that is empty, too large, or holds U+0000.
+///
+/// # Errors
+/// `invalid` or `too_large`, for `content`.
+pub(crate) fn check_text(content: &str) -> Result<()> {
+    if content.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c))
+        && !content.contains('\0')
+    {
+        return Err(Failure::invalid("content", "is empty").hint("Say what to remember").into());
+    }
+    if content.len() > limits::CONTENT_BYTES {
+        let message = format!(
+            "has {} bytes; at most {} are kept in one memory",
+            content.len(),
+            limits::CONTENT_BYTES
+        );
+        return Err(Failure::new(Code::TooLarge, message)
+            .at("content")
+            .hint("Store it as several memories, or as a summary")
+            .into());
+    }
+    match content.chars().position(|c| c == '\0') {
+        Some(at) => Err(Failure::invalid("content", format!("holds U+0000 at character {at}"))
+            .hint("Remove it")
+            .into()),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a reason for forgetting that is too long or holds control characters.
+///
+/// # Errors
+/// `too_large` or `invalid`, for `reason`.
+pub(crate) fn check_reason(reason: Option<&str>) -> Result<()> {
+    let Some(reason) = reason else { return Ok(()) };
+    let characters = reason.chars().count();
+    if characters > limits::REASON_CHARS {
+        let message =
+            format!("has {characters} characters; at most {} are kept", limits::REASON_CHARS);
+        return Err(Failure::new(Code::TooLarge, message).at("reason").into());
+    }
+    if reason.chars().any(char::is_control) {
+        return Err(Failure::invalid("reason", "holds a control character")
+            .hint("Say it in one line")
+            .into());
+    }
+    Ok(())
+}
+
+/// Characters that show nothing on a page: zero-width and filler characters, direction marks, variation selectors, tags, the blank of
+/// Braille and Hangul.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}'
+            | '\u{E0000}'..='\u{E0FFF}'
+    )
+}
+
+/// Refuses metadata that is too large, too deep, or holds the wrong kind of value in a documented field.
+///
+/// # Errors
+/// `too_large`, `too_deep`, or `invalid` naming the field.
+pub(crate) fn check_metadata(kind: MemoryType, metadata: &Map<String, Value>) -> Result<()> {
+    let size = Value::Object(metadata.clone()).to_string().len();
+    if size > limits::METADATA_BYTES {
+        let message =
+            format!("has {size} bytes as JSON; at most {} are kept", limits::METADATA_BYTES);
+        return Err(Failure::new(Code::TooLarge, message).at("metadata").into());
+    }
+    let deepest = 1 + metadata.values().map(depth).max().unwrap_or(0);
+    if deepest > limits::METADATA_DEPTH {
+        let message =
+            format!("is nested {deepest} levels deep; at most {} are kept", limits::METADATA_DEPTH);
+        return Err(Failure::new(Code::TooDeep, message).at("metadata").into());
+    }
+    fields(kind).iter().try_for_each(|(name, expected)| match metadata.get(*name) {
+        Some(value) if !expected.admits(value) => Err(Failure::invalid(
+            format!("metadata.{name}"),
+            format!("must be {}", expected.in_words()),
+        )
+        .into()),
+        _ => Ok(()),
+    })
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// What a documented field of metadata may hold. Fields that are not documented may hold anything.
+#[derive(Clone, Copy)]
+enum Expected {
+    Text,
+    Texts,
+    Date,
+    Flag,
+    Whole,
+    Object,
+}
+
+impl Expected {
+    fn admits(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Texts => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            Self::Date => value.as_str().is_some_and(is_date),
+            Self::Flag => value.is_boolean(),
+            Self::Whole => value.as_u64().is_some(),
+            Self::Object => value.is_object(),
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Texts => "an array of texts",
+            Self::Date => "a date such as 2026-02-21, or with a time such as 2026-02-21T10:00:00Z",
+            Self::Flag => "true or false",
+            Self::Whole => "a whole number, 0 or more",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// The documented fields of each type.
+fn fields(kind: MemoryType) -> &'static [(&'static str, Expected)] {
+    use Expected::{Date, Flag, Object, Text, Texts, Whole};
+    match kind {
+        MemoryType::Episodic => &[("event_date", Date), ("session_id", Text), ("summary", Flag)],
+        MemoryType::Semantic => &[("category", Text), ("subject", Text)],
+        MemoryType::Procedural => &[("trigger", Text), ("steps", Texts), ("version", Whole)],
+        MemoryType::Entity => {
+            &[("entity_type", Text), ("name", Text), ("aliases", Texts), ("properties", Object)]
+        }
+    }
+}
+
+/// Fields that say what a memory is about: where they differ, equal words say different things.
+const TELLING: [&str; 3] = ["event_date", "entity_type", "name"];
+
+/// False when both say what they are about, and it is not the same.
+pub(crate) fn same_thing(known: &Map<String, Value>, new: &Map<String, Value>) -> bool {
+    TELLING.iter().all(|field| match (known.get(*field), new.get(*field)) {
+        (Some(known), Some(new)) => known == new,
+        _ => true,
+    })
+}
+
+/// Brings newer metadata into what is known: the newer word wins, but aliases add up and objects are merged field by field.
+///
+/// What is known stays as it is when both together would be more than one memory may hold.
+pub(crate) fn merge_metadata(known: &mut Map<String, Value>, new: &Map<String, Value>) {
+    let mut both = known.clone();
+    for (key, value) in new {
+        merge_field(&mut both, key, value);
+    }
+    if Value::Object(both.clone()).to_string().len() <= limits::METADATA_BYTES {
+        *known = both;
+    }
+}
+
+fn merge_field(known: &mut Map<String, Value>, key: &str, value: &Value) {
+    match (known.get_mut(key), value) {
+        (Some(Value::Array(have)), Value::Array(more)) if key == "aliases" => {
+            have.extend(
+                more.iter().filter(|item| !have.contains(item)).cloned().collect::<Vec<_>>(),
+            );
+        }
+        (Some(Value::Object(have)), Value::Object(more)) => {
+            more.iter().for_each(|(key, value)| merge_field(have, key, value))
+        }
+        _ => {
+            known.insert(key.to_owned(), value.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(map) => map,
+            _ => unreachable!("tests pass objects"),
+        }
+    }
+
+    fn refusal(result: Result<()>) -> String {
+        result.expect_err("is refused").to_string()
+    }
+
+    #[test]
+    fn a_text_without_a_visible_character_is_empty() {
+        for nothing in [
+            "",
+            "   \n\t",
+            "\u{200B}",
+            "\u{FEFF} \u{200D}",
+            "\u{3164}",
+            "\u{2800}\u{180E}",
+            "\u{E0041}",
+        ] {
+            assert!(
+                refusal(check_text(nothing)).starts_with("invalid: content is empty"),
+                "{nothing:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_over_32_kib_is_refused_with_both_sizes() {
+        assert!(check_text(&"x".repeat(32 * 1024)).is_ok());
+        let said = refusal(check_text(&"x".repeat(32 * 1024 + 1)));
+        assert!(said.starts_with("too_large: content has 32769 bytes; at most 32768"), "{said}");
+    }
+
+    #[test]
+    fn a_nul_is_refused_with_its_place() {
+        assert!(refusal(check_text("ab\0cd")).contains("U+0000 at character 2"));
+        assert!(refusal(check_text("\0")).contains("U+0000 at character 0"));
+    }
+
+    #[test]
+    fn documented_fields_of_metadata_have_their_kinds() {
+        let said = |kind, value| refusal(check_metadata(kind, &object(value)));
+        assert!(
+            said(MemoryType::Episodic, json!({"event_date": "last week"}))
+                .contains("metadata.event_date must be a date")
+        );
+        assert!(
+            said(MemoryType::Procedural, json!({"steps": "build"}))
+                .contains("metadata.steps must be an array of texts")
+        );
+        assert!(said(MemoryType::Entity, json!({"aliases": [1]})).contains("metadata.aliases"));
+        assert!(
+            check_metadata(
+                MemoryType::Semantic,
+                &object(json!({"steps": "free here", "anything": [1, {"a": null}]}))
+            )
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn metadata_is_bounded_in_size_and_depth() {
+        assert!(
+            refusal(check_metadata(
+                MemoryType::Semantic,
+                &object(json!({"a": "x".repeat(17 * 1024)}))
+            ))
+            .starts_with("too_large: metadata")
+        );
+        let eight = json!({"2": {"3": {"4": {"5": {"6": {"7": {"8": {}}}}}}}});
+        assert!(check_metadata(MemoryType::Semantic, &object(eight.clone())).is_ok());
+        assert!(
+            refusal(check_metadata(MemoryType::Semantic, &object(json!({"1": eight}))))
+                .starts_with("too_deep: metadata is nested 9")
+        );
+    }
+
+    #[test]
+    fn merged_metadata_keeps_aliases_and_takes_the_newer_word() {
+        let mut known =
+            object(json!({"aliases": ["JS"], "name": "John", "properties": {"team": "a"}}));
+        merge_metadata(
+            &mut known,
+            &object(json!({"aliases": ["JS", "Johnny"], "properties": {"team": "b"}})),
+        );
+        assert_eq!(
+            Value::Object(known),
+            json!({"aliases": ["JS", "Johnny"], "name": "John", "properties": {"team": "b"}})
+        );
+        let mut deep = object(json!({"properties": {"team": "a", "city": "Gdynia"}}));
+        merge_metadata(&mut deep, &object(json!({"properties": {"team": "b"}})));
+        assert_eq!(Value::Object(deep), json!({"properties": {"team": "b", "city": "Gdynia"}}));
+    }
+
+    #[test]
+    fn what_would_be_too_large_together_leaves_the_known_as_it_is() {
+        let mut known = object(json!({"a": "x".repeat(10_000)}));
+        merge_metadata(&mut known, &object(json!({"b": "y".repeat(10_000)})));
+        assert_eq!(known.keys().collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn equal_words_about_different_things_are_told_apart() {
+        let same = |a: Value, b: Value| same_thing(&object(a), &object(b));
+        assert!(!same(json!({"event_date": "2026-01-01"}), json!({"event_date": "2026-02-01"})));
+        assert!(same(json!({"event_date": "2026-01-01"}), json!({"session_id": "s"})));
+    }
+}

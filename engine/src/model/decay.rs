@@ -1,0 +1,89 @@
+//! How sure a memory still is: a pure function of the time since its anchor.
+//!
+//! Whether the daemon ran in between, or how often, makes no difference. Not here: what raises confidence (`access`, `store`).
+
+use crate::model::time::{DAY, Timestamp};
+use loci_proto::memory::{Confidence, MemoryType};
+
+/// How fast confidence fades.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decay {
+    /// Days after which the factor has applied once.
+    pub interval_days: f64,
+    /// What remains of an episodic memory's confidence after one interval, above 0 and at most 1.
+    pub episodic_factor: f64,
+    /// What remains of any other memory's confidence after one interval, above 0 and at most 1.
+    pub semantic_factor: f64,
+}
+
+impl Default for Decay {
+    /// The specification's: × 0.95 (episodic) and × 0.99 (others) a week.
+    fn default() -> Self {
+        Self { interval_days: 7.0, episodic_factor: 0.95, semantic_factor: 0.99 }
+    }
+}
+
+/// What a memory's confidence was, and when.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Anchor {
+    /// The confidence at `at`.
+    pub confidence: Confidence,
+    /// When it was that.
+    pub at: Timestamp,
+    /// Pinned memories do not fade.
+    pub pinned: bool,
+}
+
+impl Decay {
+    /// The confidence at `now`: `anchor × factor ^ (age / interval)`. A clock set back counts as age 0.
+    #[must_use]
+    pub fn at(&self, now: Timestamp, kind: MemoryType, anchor: Anchor) -> Confidence {
+        if anchor.pinned {
+            return anchor.confidence;
+        }
+        let factor =
+            if kind == MemoryType::Episodic { self.episodic_factor } else { self.semantic_factor };
+        let intervals = now.since(anchor.at) as f64 / (self.interval_days * DAY as f64);
+        let faded = anchor.confidence.get() * factor.powf(intervals);
+        Confidence::new(faded.clamp(0.0, 1.0)).unwrap_or(anchor.confidence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn anchor(confidence: f64, at: i64) -> Anchor {
+        Anchor {
+            confidence: Confidence::new(confidence).expect("in bounds"),
+            at: Timestamp(at),
+            pinned: false,
+        }
+    }
+
+    #[test]
+    fn a_week_takes_five_percent_of_an_episode_and_one_of_a_fact() {
+        let week = Timestamp(7 * DAY);
+        let decay = Decay::default();
+        assert!((decay.at(week, MemoryType::Episodic, anchor(1.0, 0)).get() - 0.95).abs() < 1e-9);
+        assert!((decay.at(week, MemoryType::Entity, anchor(1.0, 0)).get() - 0.99).abs() < 1e-9);
+        assert_eq!(
+            decay.at(week, MemoryType::Episodic, Anchor { pinned: true, ..anchor(0.7, 0) }),
+            anchor(0.7, 0).confidence
+        );
+    }
+
+    proptest! {
+        /// Reading in between, or materialising in between, changes nothing; a clock set back raises nothing.
+        #[test]
+        fn decay_depends_on_the_whole_time_alone(first in 0_i64..400 * DAY, then in 0_i64..400 * DAY, start in 0.0_f64..=1.0) {
+            let decay = Decay::default();
+            let whole = decay.at(Timestamp(first + then), MemoryType::Episodic, anchor(start, 0)).get();
+            let half = decay.at(Timestamp(first), MemoryType::Episodic, anchor(start, 0));
+            let two = decay.at(Timestamp(first + then), MemoryType::Episodic, anchor(half.get(), first)).get();
+            prop_assert!((whole - two).abs() < 1e-9);
+            prop_assert!(decay.at(Timestamp(-then), MemoryType::Episodic, anchor(start, 0)).get() <= start);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Model.
+
+pub(crate) mod content;
+pub mod decay;
+pub mod encoding;
+pub(crate) mod names;
+pub mod time;
+pub(crate) mod visibility;

@@ -1,0 +1,93 @@
+//! Names of entities, and whether a text holds one. Pure.
+//!
+//! A name is a sequence of words: letters and digits, without regard to case and width. So `JS` is found in "ask JS." and not in "JSON".
+//! In scripts without blanks every character is a word, so that a name is found inside of a sentence.
+
+use crate::text::tokenize;
+use crate::text::tokenize::Grams;
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// Most words of a name; longer ones are not looked for.
+const WORDS: usize = 6;
+/// Most names of one entity that are looked for.
+const NAMES: usize = 32;
+
+/// The names of an entity: `name` and `aliases` of its metadata, each as its words in lower case with one blank between them.
+pub(crate) fn of(metadata: &Map<String, Value>) -> Vec<String> {
+    let aliases = metadata.get("aliases").and_then(Value::as_array).into_iter().flatten();
+    let given = metadata.get("name").into_iter().chain(aliases).filter_map(Value::as_str);
+    let mut names: Vec<String> = given
+        .map(words)
+        .filter(|words| worth_finding(words))
+        .map(|words| words.join(" "))
+        .take(NAMES)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// A single letter, or a number, names nothing.
+fn worth_finding(words: &[String]) -> bool {
+    let letters = words.iter().flat_map(|word| word.chars()).filter(|c| c.is_alphabetic()).count();
+    (1..=WORDS).contains(&words.len())
+        && letters >= 1
+        && words.iter().map(|word| word.chars().count()).sum::<usize>() >= 2
+}
+
+/// Everything in a text that could be a name: each run of up to six words.
+pub(crate) fn candidates(text: &str) -> HashSet<String> {
+    let words = words(text);
+    let runs = (0..words.len()).flat_map(|start| {
+        (start + 1..=(start + WORDS).min(words.len())).map(move |end| (start, end))
+    });
+    runs.map(|(start, end)| words[start..end].join(" ")).collect()
+}
+
+/// The first part of a name that stands in a script without blanks, as a text would have it; none for other names.
+pub(crate) fn unspaced(name: &str) -> Option<String> {
+    let characters: Vec<&str> =
+        name.split(' ').take_while(|word| word.starts_with(tokenize::is_unspaced)).collect();
+    (!characters.is_empty()).then(|| characters.concat())
+}
+
+/// True when a text holds the words of a name one after the other.
+pub(crate) fn holds(text: &str, name: &str) -> bool {
+    let (words, name): (_, Vec<&str>) = (words(text), name.split(' ').collect());
+    words.windows(name.len()).any(|window| window.iter().zip(&name).all(|(a, b)| a == b))
+}
+
+fn words(text: &str) -> Vec<String> {
+    tokenize::words(text, Grams::Singles)
+        .into_iter()
+        .map(|word| tokenize::lower(&text[word]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn names(metadata: &Value) -> Vec<String> {
+        of(metadata.as_object().expect("is an object"))
+    }
+
+    #[test]
+    fn names_and_aliases_are_read_without_case_and_marks() {
+        assert_eq!(
+            names(&json!({"name": "John  Smith", "aliases": ["JS", "john-smith", "7", "x"]})),
+            ["john smith", "js"]
+        );
+        assert!(names(&json!({"name": 3, "aliases": "no list"})).is_empty());
+    }
+
+    #[test]
+    fn a_name_is_found_as_words_and_not_inside_of_words() {
+        assert!(holds("Ask JS. He knows", "js") && holds("said John\nSmith", "john smith"));
+        assert!(!holds("a JSON file", "js") && !holds("John and Smith", "john smith"));
+        assert!(holds("会議室で田中さんに聞く", "田 中") && holds("Ｌｏｃｉ is here", "loci"));
+        assert!(candidates("met John Smith today").contains("john smith"));
+    }
+}

@@ -1,0 +1,89 @@
+//! `brief`: what is known in a project, on one page: pinned memories, then what is so, how things are done and who is who, then the latest
+//! events. Within the token budget of previews.
+
+use crate::Reader;
+use crate::db::memories::{Memory, Status};
+use crate::db::{groups, listing};
+use crate::error::Result;
+use crate::model::time::Timestamp;
+use crate::search::budget;
+use loci_proto::group::{Group, GroupName};
+use loci_proto::memory::{MemoryType, Scope};
+use std::fmt::Write as _;
+
+/// Memories of one heading.
+const EACH: usize = 10;
+
+impl Reader {
+    /// A page of Markdown about a project, or about the caller's own.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn brief(&self, name: Option<&GroupName>, own: &Group, now: Timestamp) -> Result<String> {
+        let group = match name {
+            Some(name) => groups::resolve(&self.conn, name, Some(own))?,
+            None => own.clone(),
+        };
+        let settings = self.shared.settings();
+        let mut known: Vec<(Memory, f64)> = Vec::new();
+        listing::newest_first(&self.conn, |memory| {
+            let seen =
+                memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
+            if seen
+                && memory.status == Status::Active
+                && memory.expires_at.is_none_or(|at| at > now)
+            {
+                let confidence = settings.decay.at(now, memory.kind, memory.anchor).get();
+                known.push((memory, confidence));
+            }
+        })?;
+        Ok(page(&group.name, known, settings.preload_token_budget))
+    }
+}
+
+fn page(name: &str, known: Vec<(Memory, f64)>, tokens: usize) -> String {
+    let room = tokens.saturating_mul(4);
+    let mut text = format!("# What is known in {name}\n\n{} memories.\n", known.len());
+    let (pinned, mut rest): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|(memory, _)| memory.anchor.pinned);
+    section(&mut text, room, "Pinned", pinned.iter());
+    let headings = [
+        ("Facts and preferences", MemoryType::Semantic),
+        ("How things are done", MemoryType::Procedural),
+        ("People, projects, things", MemoryType::Entity),
+        ("Latest events", MemoryType::Episodic),
+    ];
+    // Events stay in their order, newest first; of the others what is surest and most used comes first.
+    rest.sort_by(|(a, sure_a), (b, sure_b)| match (a.kind, b.kind) {
+        (MemoryType::Episodic, MemoryType::Episodic) => b.seq.cmp(&a.seq),
+        _ => sure_b
+            .total_cmp(sure_a)
+            .then(b.access_count.cmp(&a.access_count))
+            .then(b.seq.cmp(&a.seq)),
+    });
+    for (heading, kind) in headings {
+        section(&mut text, room, heading, rest.iter().filter(|(memory, _)| memory.kind == kind));
+    }
+    text
+}
+
+fn section<'a>(
+    text: &mut String,
+    room: usize,
+    heading: &str,
+    memories: impl Iterator<Item = &'a (Memory, f64)>,
+) {
+    let mut lines = String::new();
+    for (memory, _) in memories.take(EACH) {
+        let line = format!("- {} ({})\n", budget::preview(&memory.content), memory.id);
+        let used =
+            text.chars().count() + heading.len() + lines.chars().count() + line.chars().count() + 6;
+        if used > room {
+            break;
+        }
+        lines.push_str(&line);
+    }
+    if !lines.is_empty() {
+        let _ = write!(text, "\n## {heading}\n\n{lines}");
+    }
+}

@@ -1,0 +1,169 @@
+//! `edit` and `pin`: a person changes a memory in place. Agents store a new one with `supersedes` instead.
+
+use crate::db::log::Operation;
+use crate::db::memories;
+use crate::db::memories::{Memory, Status};
+use crate::db::rows::{Image, Row};
+use crate::db::{rows, vectors};
+use crate::error::Result;
+use crate::model::encoding::Coded;
+use crate::model::time::Timestamp;
+use crate::model::visibility::Sight;
+use crate::model::{content, time};
+use crate::operations::store::hash;
+use crate::transaction::change::{Call, Change};
+use crate::transaction::mentions;
+use crate::{Writer, maintain};
+use loci_proto::error::{Code, Failure};
+use loci_proto::requests::people::{ChangedReply, EditRequest, PinRequest};
+use serde_json::{Map, Value, json};
+
+impl Writer {
+    /// Changes a memory in place. `text` is what the model reads in the new text; nothing means that it comes later.
+    ///
+    /// # Errors
+    /// `not_found`; `invalid` naming the field; `conflict` when it is not active or an equal text is; `Database`.
+    pub fn edit(
+        &mut self,
+        call: &Call,
+        request: &EditRequest,
+        text: &Coded,
+    ) -> Result<ChangedReply> {
+        self.once(call, |change| {
+            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
+            if memory.status != Status::Active {
+                let failure = Failure::new(
+                    Code::Conflict,
+                    format!("names a memory that is {}", memory.status.as_str()),
+                );
+                return Err(failure.at("memory_id").hint("Restore it first").into());
+            }
+            let columns = columns(change, &memory, request)?;
+            let mut changed: Vec<String> =
+                columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+            if changed.is_empty() {
+                return Ok(ChangedReply { id: memory.id, changed, act: None });
+            }
+            change.keep(Row::Memory(memory.seq))?;
+            set(change, &memory, columns)?;
+            if changed.iter().any(|name| name == "content") {
+                vectors::delete(change.conn, memory.seq)?;
+                vectors::insert(change.conn, memory.seq, &change.shared.settings().model, text)?;
+                change.touched.vectors.push((memory.seq, text.clone()));
+            }
+            mentions::renew(change, memory.seq)?;
+            changed.retain(|name| {
+                !["content_hash", "confidence_at", "updated_at"].contains(&name.as_str())
+            });
+            change.log(Operation::Update, &memory.id, &json!({"changed": changed}))?;
+            Ok(ChangedReply { id: memory.id, act: change.write_down("edit")?, changed })
+        })
+    }
+
+    /// Keeps a memory's confidence from fading, or lets it fade again from what it is now.
+    ///
+    /// # Errors
+    /// `not_found`, `Database`.
+    pub fn pin(&mut self, call: &Call, request: &PinRequest) -> Result<ChangedReply> {
+        self.once(call, |change| {
+            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
+            if memory.anchor.pinned == request.pinned {
+                return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
+            }
+            change.keep(Row::Memory(memory.seq))?;
+            let now = change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
+            let columns = vec![
+                ("pinned", json!(request.pinned)),
+                ("confidence", json!(now.get())),
+                ("confidence_at", json!(call.now.0)),
+            ];
+            set(change, &memory, columns)?;
+            change.log(Operation::Pin, &memory.id, &json!({"pinned": request.pinned}))?;
+            let act = change.write_down(if request.pinned { "pin" } else { "unpin" })?;
+            Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
+        })
+    }
+}
+
+fn set(
+    change: &mut Change<'_>,
+    memory: &Memory,
+    columns: Vec<(&'static str, Value)>,
+) -> Result<()> {
+    let mut image: Image =
+        columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    image.insert("updated_at".to_owned(), json!(change.call.now.0));
+    rows::update(change.conn, &Row::Memory(memory.seq), &image)?;
+    change.touch(memory.seq);
+    Ok(())
+}
+
+/// What a summary was made of is no person's to change; but lines that a person has changed quote nobody any more.
+fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, is_rewritten: bool) {
+    for name in ["summary", "method", "cluster", "week", "month", "year", "source_ids", "quotes"] {
+        if let Some(value) = before.get(name) {
+            metadata.insert(name.to_owned(), value.clone());
+        }
+    }
+    if is_rewritten {
+        metadata.insert("method".to_owned(), json!("edited"));
+        metadata.remove("quotes");
+    }
+}
+
+/// The columns that would be other than they are.
+fn columns(
+    change: &Change<'_>,
+    memory: &Memory,
+    request: &EditRequest,
+) -> Result<Vec<(&'static str, Value)>> {
+    let mut columns = Vec::new();
+    if let Some(text) = request.content.as_ref().filter(|text| **text != memory.content) {
+        content::check_text(text)?;
+        let hash = hash(text);
+        let mut twins = memories::by_hash(change.conn, &hash)?;
+        twins.retain(|m| {
+            m.seq != memory.seq
+                && m.kind == memory.kind
+                && m.scope == memory.scope
+                && m.group == memory.group
+        });
+        if let Some(twin) = twins.first() {
+            let message = format!("says what another memory says: {}", twin.id);
+            return Err(Failure::new(Code::Conflict, message)
+                .at("content")
+                .hint("Forget one of the two")
+                .into());
+        }
+        columns.extend([("content", json!(text)), ("content_hash", rows::blob(&hash))]);
+    }
+    let mut metadata = request.metadata.clone().unwrap_or_else(|| memory.metadata.clone());
+    if request.metadata.is_some() {
+        content::check_metadata(memory.kind, &metadata)?;
+    }
+    if maintain::Span::of(&memory.metadata).is_some() {
+        let is_rewritten = request.content.as_ref().is_some_and(|text| *text != memory.content);
+        keep_origin(&memory.metadata, &mut metadata, is_rewritten);
+    }
+    if metadata != memory.metadata {
+        columns.push(("metadata", json!(Value::Object(metadata).to_string())));
+    }
+    if let Some(scope) = request.scope.filter(|scope| *scope != memory.scope) {
+        columns.push(("scope", json!(scope)));
+    }
+    if let Some(confidence) = request.confidence {
+        columns.extend([
+            ("confidence", json!(confidence.get())),
+            ("confidence_at", json!(change.call.now.0)),
+        ]);
+    }
+    if let Some(text) = &request.expires_at {
+        let at = if text == "never" { None } else { Some(time::end_of(text, "expires_at")?) };
+        if at != memory.expires_at {
+            columns.push(("expires_at", json!(at.map(|at: Timestamp| at.0))));
+        }
+    }
+    Ok(columns)
+}

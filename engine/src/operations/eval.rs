@@ -1,0 +1,245 @@
+//! `eval`: questions whose answers are known, by which a store can judge its own searching.
+//!
+//! Two kinds. What was asked for in full after a question (its preview was seen, and then it was wanted) is an answer that somebody chose.
+//! And of each memory a probe can be made: some telling words of one of its sentences, as somebody would half remember it. Not here:
+//! asking (the daemon does, as for an agent), and what is made of the places (`loci eval`).
+
+use crate::db::click_feedback;
+use crate::db::click_feedback::Known;
+use crate::db::memories;
+use crate::db::memories::{Memory, Status};
+use crate::error::Result;
+use crate::index::{Entry, Index};
+use crate::maintain::sentences;
+use crate::model::time::Timestamp;
+use crate::text::features::{content_words, parts};
+use crate::{Reader, Writer};
+use loci_proto::group::Group;
+use loci_proto::memory::MemoryId;
+
+/// Answers that are kept; older ones go.
+const KEPT: i64 = 500;
+/// Longer questions are not kept.
+const LONGEST: usize = 1024;
+/// Words of a probe.
+const WORDS: usize = 5;
+/// A sentence needs so many content words to make a probe.
+const LEAST: usize = 3;
+
+/// An answer that somebody has chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// The question.
+    pub query: String,
+    /// The memory's sequence number.
+    pub seq: i64,
+    /// The project that asked.
+    pub group: Group,
+}
+
+/// A question and the memory that should be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asking {
+    /// The question.
+    pub query: String,
+    /// The memory.
+    pub id: MemoryId,
+    /// The project that asks.
+    pub group: Group,
+}
+
+/// Questions whose answers are known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Exam {
+    /// Chosen by somebody.
+    pub known: Vec<Asking>,
+    /// Made from memories.
+    pub probes: Vec<Asking>,
+}
+
+impl Writer {
+    /// Keeps answers that somebody has chosen.
+    ///
+    /// # Errors
+    /// `Database`; they are then not kept.
+    pub fn keep_answers(&mut self, chosen: &[Chosen]) -> Result<()> {
+        self.change(|tx, _, _| {
+            for Chosen { query, seq, group } in
+                chosen.iter().filter(|chosen| chosen.query.len() <= LONGEST)
+            {
+                click_feedback::keep(tx, query, *seq, &group.id)?;
+            }
+            click_feedback::bound(tx, KEPT)
+        })
+    }
+}
+
+impl Reader {
+    /// Questions whose answers are known and still there; `probes` are made from so many memories, the same ones for the same `seed`.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn exam(&self, probes: usize, seed: u64, now: Timestamp) -> Result<Exam> {
+        self.shared.stands()?;
+        let there = |memory: &Memory| {
+            matches!(memory.status, Status::Active | Status::Compacted)
+                && memory.expires_at.is_none_or(|at| at > now)
+        };
+        let mut exam = Exam::default();
+        for Known { query, seq, group } in click_feedback::all(&self.conn)? {
+            if let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(there) {
+                exam.known.push(Asking { query, id: memory.id, group });
+            }
+        }
+        for seq in self.drawn(seed, now) {
+            if exam.probes.len() == probes {
+                break;
+            }
+            let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(there) else { continue };
+            let query = probe(&self.shared.index(), &memory.content);
+            if let (Some(query), Some(group)) = (query, &memory.group) {
+                let group = click_feedback::group(&self.conn, group)?;
+                exam.probes.push(Asking { query, id: memory.id, group });
+            }
+        }
+        Ok(exam)
+    }
+
+    /// Every memory that a probe can be made of, in an order that hangs on the seed alone.
+    fn drawn(&self, seed: u64, now: Timestamp) -> Vec<i64> {
+        let place = |seq: i64| {
+            *blake3::hash([seed.to_le_bytes(), seq.to_le_bytes()].as_flattened()).as_bytes()
+        };
+        let there = |entry: &Entry| {
+            entry.status == Status::Active && entry.expires_at.is_none_or(|at| at > now)
+        };
+        let index = self.shared.index();
+        let mut seqs: Vec<i64> = index.entries().filter(there).map(|entry| entry.seq).collect();
+        seqs.sort_by_cached_key(|seq| place(*seq));
+        seqs
+    }
+}
+
+/// Telling words of the most telling sentence, in their order, but without the most telling of all: a name or a number alone would find
+/// any text. None where no sentence has enough words.
+fn probe(index: &Index, content: &str) -> Option<String> {
+    let rarity = |word: &str| {
+        let having = index.words().list(&index.words().terms_of(word)).map_or(0, |list| list.len());
+        ((index.len() as f64 + 1.0) / (having as f64 + 0.5)).ln()
+    };
+    let telling = |sentence: &String| -> Option<(f64, String)> {
+        let mut words: Vec<(f64, usize, &str)> = content_words(sentence)
+            .into_iter()
+            .map(|at| (rarity(&sentence[at.clone()]), at.start, &sentence[at]))
+            .collect();
+        words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        words.dedup_by(|a, b| a.2.eq_ignore_ascii_case(b.2));
+        let left_out = usize::from(words.len() > LEAST);
+        let mut chosen: Vec<_> = words.into_iter().skip(left_out).take(WORDS).collect();
+        let weight =
+            chosen.iter().map(|(rarity, ..)| rarity).sum::<f64>() / chosen.len().max(1) as f64;
+        chosen.sort_by_key(|(_, at, _)| *at);
+        let words: Vec<&str> = chosen.into_iter().map(|(.., word)| word).collect();
+        (words.len() >= LEAST).then(|| (weight, words.join(" ")))
+    };
+    let all = sentences(parts(content).body, usize::MAX);
+    all.iter()
+        .filter_map(telling)
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
+        .map(|(_, words)| words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::dump;
+    use crate::tests::fixture::{House, named};
+    use serde_json::json;
+
+    fn house() -> House {
+        let mut house = House::new();
+        for number in 0..12 {
+            let text = format!(
+                "Olek: the boiler of house {number} was mended by Marta{number} before the winter. It hums."
+            );
+            house.store("a", json!({"content": text, "type": "episodic"}), None);
+        }
+        house.store("a", json!({"content": "Yes.", "type": "episodic"}), None);
+        house
+    }
+
+    fn chosen(query: &str, seq: i64) -> Chosen {
+        Chosen { query: query.to_owned(), seq, group: named("a") }
+    }
+
+    #[test]
+    fn probes_are_the_same_for_the_same_seed_and_never_the_whole_text() {
+        let house = house();
+        let exam = |seed| house.reader.exam(5, seed, house.now).expect("is made").probes;
+        assert_eq!(exam(1), exam(1));
+        assert_ne!(exam(1), exam(2));
+        let all = house.reader.exam(99, 0, house.now).expect("is made").probes;
+        assert_eq!(all.len(), 12, "one word makes no probe");
+        for probe in all {
+            let words: Vec<&str> = probe.query.split(' ').collect();
+            assert!(
+                (LEAST..=WORDS).contains(&words.len()) && !words.contains(&"Olek"),
+                "{probe:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_answer_that_was_chosen_is_known_once_and_as_long_as_its_memory_is_there() {
+        let mut house = house();
+        house
+            .writer
+            .keep_answers(&[chosen("who mends", 1), chosen("who mends", 1), chosen("who mends", 2)])
+            .expect("are kept");
+        house
+            .writer
+            .keep_answers(&[chosen(&"x".repeat(LONGEST + 1), 3), chosen("gone", 99)])
+            .expect("are left out");
+        let known = |house: &House| house.reader.exam(0, 0, house.now).expect("is made").known;
+        assert_eq!(known(&house).len(), 2);
+        let id = known(&house)[0].id.clone();
+        house.forget("a", json!({"memory_id": id})).expect("is forgotten");
+        assert_eq!(known(&house).len(), 1, "what is forgotten is no answer");
+        house.undo_last().expect("is back");
+        assert_eq!(known(&house).len(), 2);
+    }
+
+    #[test]
+    fn the_oldest_answers_go() {
+        let mut house = house();
+        let many: Vec<Chosen> =
+            (0..KEPT + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
+        house.writer.keep_answers(&many).expect("are kept");
+        let known = house.reader.exam(0, 0, house.now).expect("is made").known;
+        assert_eq!((known.len(), known[0].query.as_str()), (500, "question 519"));
+    }
+
+    #[test]
+    fn a_memory_removed_for_good_takes_every_question_along_that_led_to_it() {
+        let mut house = house();
+        let path = house.folder.path().join("memory.db");
+        house
+            .writer
+            .keep_answers(&[
+                chosen("the secret boiler", 1),
+                chosen("the secret boiler", 2),
+                chosen("another", 2),
+            ])
+            .expect("kept");
+        assert!(dump::holds(&path, "the secret boiler"));
+        let id =
+            house.reader.exam(0, 0, house.now).expect("is made").known.pop().expect("is known").id;
+        house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+        let left = house.reader.exam(0, 0, house.now).expect("is made").known;
+        assert_eq!(
+            left.iter().map(|asking| asking.query.as_str()).collect::<Vec<_>>(),
+            ["another"]
+        );
+        assert!(!dump::holds(&path, "the secret boiler"));
+    }
+}

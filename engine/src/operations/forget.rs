@@ -1,0 +1,135 @@
+//! `forget`: a memory is put aside and can be brought back; or, when asked for, every trace of it is removed for good.
+
+use crate::Writer;
+use crate::db::log::Operation;
+use crate::db::memories;
+use crate::db::memories::{Memory, Standing, Status};
+use crate::db::rows::Row;
+use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
+use crate::error::Result;
+use crate::model::content;
+use crate::model::visibility::Sight;
+use crate::transaction::change::{Call, Change};
+use loci_proto::memory::MemoryId;
+use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
+use loci_proto::requests::people::{ForgetManyReply, ForgetManyRequest};
+use serde_json::json;
+
+impl Writer {
+    /// Forgets one memory. A second time changes nothing and says so.
+    ///
+    /// # Errors
+    /// `not_found`, `invalid` for the reason, `Database`.
+    pub fn forget(&mut self, call: &Call, request: &ForgetRequest) -> Result<ForgetReply> {
+        let reply = self.once(call, |change| {
+            content::check_reason(request.reason.as_deref())?;
+            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            if request.hard_delete && tombstones::has(change.conn, &request.memory_id)? {
+                return Ok(reply(request.memory_id.clone(), "deleted", true));
+            }
+            let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
+            if request.hard_delete {
+                return erase(change, &memory);
+            }
+            let told = put_aside(change, &memory, request.reason.as_deref())?;
+            Ok(ForgetReply { act: change.write_down("forget")?, ..told })
+        })?;
+        if request.hard_delete {
+            self.leave_no_trace()?;
+        }
+        Ok(reply)
+    }
+
+    /// Forgets several memories as one act: all or none.
+    ///
+    /// # Errors
+    /// As [`Writer::forget`].
+    pub fn forget_many(
+        &mut self,
+        call: &Call,
+        request: &ForgetManyRequest,
+    ) -> Result<ForgetManyReply> {
+        self.once(call, |change| {
+            content::check_reason(request.reason.as_deref())?;
+            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let mut forgotten = Vec::with_capacity(request.memory_ids.len());
+            for id in &request.memory_ids {
+                let memory = sight.find(change.conn, "memory_ids", id)?;
+                forgotten.push(put_aside(change, &memory, request.reason.as_deref())?);
+            }
+            Ok(ForgetManyReply { forgotten, act: change.write_down("forget")? })
+        })
+    }
+}
+
+fn reply(id: MemoryId, status: &str, already: bool) -> ForgetReply {
+    ForgetReply { id, status: status.to_owned(), already_forgotten: already, act: None, note: None }
+}
+
+/// Out of sight, with its relations; nothing is lost.
+pub(crate) fn put_aside(
+    change: &mut Change<'_>,
+    memory: &Memory,
+    reason: Option<&str>,
+) -> Result<ForgetReply> {
+    let already = memory.status == Status::Forgotten;
+    if !already {
+        change.keep(Row::Memory(memory.seq))?;
+        let standing =
+            Standing { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
+        memories::set_status(change.conn, memory.seq, standing, change.call.now)?;
+        change.log(
+            Operation::Forget,
+            &memory.id,
+            &json!({"reason": reason, "was": memory.status.as_str()}),
+        )?;
+        change.touch(memory.seq);
+    }
+    Ok(reply(memory.id.clone(), "forgotten", already))
+}
+
+/// Removes every trace: the row with its words, vectors, wordings, relations and mentions; images in the journal; answers kept for calls
+/// that are sent again; questions that led to it; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
+pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
+    let id = memory.id.as_str();
+    let left = crate::maintain::unquote(change, memory)?;
+    // What it stood for stands for itself again.
+    for below in memories::sources(change.conn, memory.seq)? {
+        if below.status == Status::Compacted && below.superseded_by.as_deref() == Some(id) {
+            memories::set_status(change.conn, below.seq, Standing::ACTIVE, change.call.now)?;
+            change.log(Operation::Restore, &below.id, &json!({"was": below.status.as_str()}))?;
+            change.touch(below.seq);
+        }
+    }
+    let gone: Vec<String> = relations::rows_of(change.conn, memory.seq, id)?
+        .into_iter()
+        .filter_map(relation_id)
+        .collect();
+    journal::redact(change.conn, memory.seq, &gone)?;
+    idempotency::redact(change.conn, id)?;
+    log::redact(change.conn, id)?;
+    click_feedback::redact(change.conn, memory.seq)?;
+    memories::delete(change.conn, memory.seq)?;
+    tombstones::insert(change.conn, &memory.id, change.call.now)?;
+    change.log(Operation::Delete, &memory.id, &json!({"hard": true}))?;
+    change.touch(memory.seq);
+    Ok(ForgetReply { note: note(&left), ..reply(memory.id.clone(), "deleted", false) })
+}
+
+/// A text that was made from the memory may still say what it said.
+fn note(derived: &[MemoryId]) -> Option<String> {
+    let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
+    (!ids.is_empty()).then(|| {
+        format!(
+            "Made from it, and may still say what it said; forget these too: {}",
+            ids.join(", ")
+        )
+    })
+}
+
+fn relation_id(row: Row) -> Option<String> {
+    match row {
+        Row::Relation(id) => Some(id),
+        _ => None,
+    }
+}

@@ -1,0 +1,225 @@
+//! `list` and `find`: memories in storing order, newest first, for people and their scripts; and those that a part of an id means.
+
+use crate::Reader;
+use crate::db::memories::{Memory, Status};
+use crate::db::{groups, listing};
+use crate::error::Result;
+use crate::model::time::Timestamp;
+use crate::model::visibility::Sight;
+use crate::operations::inspect::{FLAGGED, group_name};
+use crate::search::budget;
+use loci_proto::error::Failure;
+use loci_proto::group::Group;
+use loci_proto::memory::{Confidence, Scope};
+use loci_proto::requests::people::{FindReply, FindRequest, Found, ListReply, ListRequest, Listed};
+
+/// Memories on one page, where the call does not say.
+const PAGE: usize = 50;
+/// Most memories on one page.
+const MOST: usize = 1000;
+/// Characters of an id that can mean it.
+const PART: std::ops::RangeInclusive<usize> = 4..=36;
+/// Memories that a part of an id can mean, before the rest is left out.
+const FOUND: usize = 10;
+
+/// Which memories the word for a status means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Status(Status),
+    Expired,
+    Pinned,
+    Flagged,
+    All,
+}
+
+impl Reader {
+    /// One page of the memories that are asked for.
+    ///
+    /// # Errors
+    /// `invalid` for `status` and `limit`, `Database`.
+    pub fn list(&self, request: &ListRequest, own: &Group, now: Timestamp) -> Result<ListReply> {
+        let wanted = wanted(request.status.as_deref())?;
+        let limit = request.limit.unwrap_or(PAGE);
+        if !(1..=MOST).contains(&limit) {
+            return Err(
+                Failure::invalid("limit", format!("must be a whole number in 1..{MOST}")).into()
+            );
+        }
+        let group = match &request.group {
+            Some(name) => groups::resolve(&self.conn, name, Some(own))?,
+            None => own.clone(),
+        };
+        let text = request.text.as_deref().map(str::to_lowercase);
+        let admits = |memory: &Memory| {
+            (request.all_groups
+                || memory.scope == Scope::Global
+                || memory.group.as_deref() == Some(group.id.as_str()))
+                && self.is_wanted(memory, wanted, now)
+                && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
+                && request
+                    .older_than_seconds
+                    .is_none_or(|age| memory.created_at <= now.plus(-age.saturating_mul(1000)))
+                && request.confidence_below.is_none_or(|limit| self.confidence(memory, now) < limit)
+                && request.kind.is_none_or(|kind| kind == memory.kind)
+                && request.scope.is_none_or(|scope| scope == memory.scope)
+                && text.as_deref().is_none_or(|text| memory.content.to_lowercase().contains(text))
+        };
+        let (mut found, mut total) = (Vec::new(), 0);
+        listing::newest_first(&self.conn, |memory| {
+            if admits(&memory) {
+                total += 1;
+                if found.len() <= limit && request.before.is_none_or(|before| memory.seq < before) {
+                    found.push(memory);
+                }
+            }
+        })?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = if more { found.last().map(|memory| memory.seq) } else { None };
+        let memories =
+            found.into_iter().map(|memory| self.listed(memory, now)).collect::<Result<_>>()?;
+        Ok(ListReply { memories, total, next })
+    }
+
+    /// The memories whose id begins or ends so, whatever their project and status.
+    ///
+    /// # Errors
+    /// `invalid` for the part, `Database`.
+    pub fn find(&self, request: &FindRequest, own: &Group, now: Timestamp) -> Result<FindReply> {
+        let part = request.part.to_ascii_lowercase();
+        if !PART.contains(&part.len()) || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        {
+            let words = "must be an id, or at least 4 characters of its beginning or its end";
+            return Err(Failure::invalid("part", words).hint("loci list shows ids").into());
+        }
+        let sight = Sight::new(&self.conn, own, None)?;
+        let found = listing::by_part(&self.conn, &part, FOUND)?;
+        let told = |memory: Memory| {
+            let (visible, group_id) = (sight.admits(&memory), memory.group.clone());
+            Ok(Found { visible, group_id, memory: self.listed(memory, now)? })
+        };
+        Ok(FindReply { memories: found.into_iter().map(told).collect::<Result<_>>()? })
+    }
+
+    fn confidence(&self, memory: &Memory, now: Timestamp) -> Confidence {
+        self.shared.settings().decay.at(now, memory.kind, memory.anchor)
+    }
+
+    fn is_wanted(&self, memory: &Memory, wanted: Wanted, now: Timestamp) -> bool {
+        let active = memory.status == Status::Active;
+        let expired = memory.expires_at.is_some_and(|at| at <= now);
+        match wanted {
+            Wanted::Status(Status::Active) => active && !expired,
+            Wanted::Status(status) => memory.status == status,
+            Wanted::Expired => active && expired,
+            Wanted::Pinned => active && memory.anchor.pinned,
+            Wanted::Flagged => active && self.confidence(memory, now).get() < FLAGGED,
+            Wanted::All => true,
+        }
+    }
+
+    fn listed(&self, memory: Memory, now: Timestamp) -> Result<Listed> {
+        Ok(Listed {
+            confidence: self.confidence(&memory, now),
+            group: group_name(&self.conn, memory.group.as_deref())?,
+            preview: budget::preview(&memory.content),
+            id: memory.id,
+            kind: memory.kind,
+            scope: memory.scope,
+            status: memory.status.as_str().to_owned(),
+            pinned: memory.anchor.pinned,
+            created_at: memory.created_at.iso(),
+        })
+    }
+}
+
+fn wanted(word: Option<&str>) -> Result<Wanted> {
+    Ok(match word {
+        None | Some("active") => Wanted::Status(Status::Active),
+        Some("superseded") => Wanted::Status(Status::Superseded),
+        Some("compacted") => Wanted::Status(Status::Compacted),
+        Some("forgotten") => Wanted::Status(Status::Forgotten),
+        Some("expired") => Wanted::Expired,
+        Some("pinned") => Wanted::Pinned,
+        Some("flagged") => Wanted::Flagged,
+        Some("all") => Wanted::All,
+        Some(_) => {
+            let words =
+                "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";
+            return Err(Failure::invalid("status", words).into());
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::time::DAY;
+    use crate::tests::fixture::{House, named, parse};
+    use serde_json::{Value, json};
+
+    fn ids(house: &House, request: Value) -> Vec<String> {
+        let reply = house.reader.list(&parse(request), &named("a"), house.now).expect("is listed");
+        reply.memories.into_iter().map(|memory| memory.id.to_string()).collect()
+    }
+
+    fn found(house: &House, part: &str) -> Vec<(String, bool)> {
+        let reply = house
+            .reader
+            .find(&FindRequest { part: part.to_owned() }, &named("a"), house.now)
+            .expect("is found");
+        reply
+            .memories
+            .into_iter()
+            .map(|found| (found.memory.id.to_string(), found.visible))
+            .collect()
+    }
+
+    #[test]
+    fn a_part_of_an_id_finds_what_begins_or_ends_so_in_every_project() {
+        let mut house = House::new();
+        let ours =
+            house.store("a", json!({"content": "Ours", "type": "episodic"}), None).id.to_string();
+        let theirs =
+            house.store("b", json!({"content": "Theirs", "type": "episodic"}), None).id.to_string();
+        assert_eq!(found(&house, &ours), [(ours.clone(), true)]);
+        assert_eq!(found(&house, &ours[28..].to_uppercase()), [(ours.clone(), true)]);
+        assert_eq!(found(&house, &theirs[26..]), [(theirs.clone(), false)]);
+        assert_eq!(found(&house, &ours[..4]), [(theirs, false), (ours, true)]);
+        assert!(found(&house, "ffffffff").is_empty());
+        for wrong in ["", "abc", "%%%%", "____", "zzzz", &"a".repeat(37)] {
+            assert!(
+                house
+                    .reader
+                    .find(&FindRequest { part: wrong.to_owned() }, &named("a"), house.now)
+                    .is_err(),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn age_confidence_and_origin_narrow_the_list() {
+        let mut house = House::new();
+        let sure =
+            house.store("a", json!({"content": "Sure", "type": "semantic"}), None).id.to_string();
+        let vague = house
+            .store("b", json!({"content": "Vague", "type": "semantic", "confidence": 0.2}), None)
+            .id
+            .to_string();
+        house.now = house.now.plus(10 * DAY);
+        let new =
+            house.store("a", json!({"content": "New", "type": "semantic"}), None).id.to_string();
+        let none: [&str; 0] = [];
+        assert_eq!(ids(&house, json!({})), [new.as_str(), &vague, &sure]);
+        assert_eq!(ids(&house, json!({"older_than_seconds": 864_000})), [vague.as_str(), &sure]);
+        assert_eq!(ids(&house, json!({"older_than_seconds": 864_001})), none);
+        assert_eq!(ids(&house, json!({"confidence_below": 0.5})), [vague.as_str()]);
+        assert_eq!(
+            ids(&house, json!({"group": "b"})),
+            [new.as_str(), &vague, &sure],
+            "global ones are seen from everywhere"
+        );
+        assert_eq!(ids(&house, json!({"group": "b", "from_group": true})), [vague.as_str()]);
+    }
+}

@@ -1,0 +1,17 @@
+//! Operations.
+
+pub mod backup;
+pub(crate) mod brief;
+pub(crate) mod doctor;
+pub(crate) mod edit;
+pub mod eval;
+pub(crate) mod forget;
+pub mod groups;
+pub(crate) mod inspect;
+pub(crate) mod list;
+pub mod recall;
+pub(crate) mod relate;
+pub(crate) mod restore;
+pub mod stats;
+pub mod store;
+pub(crate) mod undo;

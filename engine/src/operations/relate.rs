@@ -1,0 +1,126 @@
+//! `relate`: a triple between two entities; said again, it is the same one with more evidence.
+
+use crate::Writer;
+use crate::db::log::Operation;
+use crate::db::memories::{Memory, Status};
+use crate::db::relations;
+use crate::db::relations::New;
+use crate::db::rows::Row;
+use crate::error::Result;
+use crate::model::visibility::Sight;
+use crate::transaction::change::{Call, Change};
+use loci_proto::error::Failure;
+use loci_proto::limits;
+use loci_proto::memory::{Confidence, MemoryId, MemoryType};
+use loci_proto::requests::relate::{RelateReply, RelateRequest};
+use serde_json::json;
+
+impl Writer {
+    /// Relates two entities.
+    ///
+    /// # Errors
+    /// `not_found` for an end or evidence, `invalid` for an end that is no active entity, for one entity at both ends and for the
+    /// predicate, `Database`.
+    pub fn relate(&mut self, call: &Call, request: &RelateRequest) -> Result<RelateReply> {
+        self.once(call, |change| {
+            let predicate = predicate(&request.predicate)?;
+            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let subject = entity(change, &sight, "subject_id", &request.subject_id)?;
+            let object = entity(change, &sight, "object_id", &request.object_id)?;
+            if subject.seq == object.seq {
+                return Err(Failure::invalid("object_id", "is the subject itself")
+                    .hint("Name another entity")
+                    .into());
+            }
+            if request.evidence.len() > limits::EVIDENCE {
+                return Err(Failure::invalid(
+                    "evidence",
+                    format!("holds more than {} ids", limits::EVIDENCE),
+                )
+                .into());
+            }
+            let known = relations::find(change.conn, &subject.id, &predicate, &object.id)?;
+            let created = known.is_none();
+            let id = match known {
+                Some(id) => id,
+                None => make(change, &subject, &predicate, &object)?,
+            };
+            let row = Row::Relation(id.clone());
+            if let Some(confidence) = request.confidence {
+                change.keep(row)?;
+                relations::set_confidence(change.conn, &id, confidence)?;
+            }
+            for memory in &request.evidence {
+                let memory = sight.find(change.conn, "evidence", memory)?;
+                if relations::add_evidence(change.conn, &id, &memory.id)? {
+                    change.made(Row::Evidence(id.clone(), memory.id.to_string()));
+                }
+            }
+            Ok(RelateReply { id, created, act: change.write_down("relate")? })
+        })
+    }
+}
+
+fn make(
+    change: &mut Change<'_>,
+    subject: &Memory,
+    predicate: &str,
+    object: &Memory,
+) -> Result<String> {
+    let id = uuid::Uuid::now_v7().to_string();
+    let new = New {
+        id: &id,
+        subject: &subject.id,
+        predicate,
+        object: &object.id,
+        confidence: Confidence::FULL,
+    };
+    relations::insert(change.conn, &new, change.call.now)?;
+    change.made(Row::Relation(id.clone()));
+    change.log(
+        Operation::Relate,
+        &subject.id,
+        &json!({"relation": id, "predicate": predicate, "object": object.id}),
+    )?;
+    change.log(
+        Operation::Relate,
+        &object.id,
+        &json!({"relation": id, "predicate": predicate, "subject": subject.id}),
+    )?;
+    Ok(id)
+}
+
+fn entity(change: &Change<'_>, sight: &Sight, field: &str, id: &MemoryId) -> Result<Memory> {
+    let memory = sight.find(change.conn, field, id)?;
+    if memory.kind != MemoryType::Entity {
+        let message = format!("names a memory that is no entity but {}: {id}", memory.kind);
+        return Err(Failure::invalid(field, message)
+            .hint("Store the person or thing as an entity first")
+            .into());
+    }
+    if memory.status != Status::Active {
+        let message = format!("names an entity that is {}: {id}", memory.status.as_str());
+        return Err(Failure::invalid(field, message)
+            .hint("Restore it first, or name the one that took its place")
+            .into());
+    }
+    Ok(memory)
+}
+
+/// The predicate without blanks around it.
+pub(crate) fn predicate(text: &str) -> Result<String> {
+    let text = text.trim();
+    let refuse = |why: String| {
+        Err(Failure::invalid("predicate", why)
+            .hint("For example works_at, manages, part_of")
+            .into())
+    };
+    match text.chars().count() {
+        0 => refuse("is empty".to_owned()),
+        n if n > limits::PREDICATE_CHARS => {
+            refuse(format!("has {n} characters; at most {} are kept", limits::PREDICATE_CHARS))
+        }
+        _ if text.chars().any(char::is_control) => refuse("holds a control character".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
+}

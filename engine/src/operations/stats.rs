@@ -1,0 +1,50 @@
+//! `stats`: the store in numbers.
+
+use crate::Reader;
+use crate::db::memories;
+use crate::db::memories::Status;
+use crate::db::{EVERY, groups, stats};
+use crate::error::Result;
+use crate::index::Entry;
+use crate::model::time::Timestamp;
+use crate::operations::inspect::FLAGGED;
+use loci_proto::group::Group;
+use loci_proto::requests::stats::{StatsReply, StatsRequest};
+
+impl Reader {
+    /// Counts everything, or what came from one group.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn stats(&self, request: &StatsRequest, own: &Group, now: Timestamp) -> Result<StatsReply> {
+        let group = match &request.group {
+            Some(name) => Some(groups::resolve(&self.conn, name, Some(own))?.id),
+            None => None,
+        };
+        let settings = self.shared.settings();
+        let counted = stats::count(&self.conn, group.as_deref(), &settings.model, now)?;
+        let faded = |entry: &Entry| {
+            entry.status == Status::Active
+                && settings.decay.at(now, entry.kind, entry.anchor).get() < FLAGGED
+        };
+        let of_group = |entry: &Entry| group.is_none() || entry.group == group;
+        let mut flagged = 0;
+        let mut count = |entry: &Entry| flagged += u64::from(of_group(entry) && faded(entry));
+        match self.shared.warm() {
+            Some(index) => index.entries().for_each(|entry| count(&entry)),
+            None => memories::entries(&self.conn, &EVERY, |entry| {
+                count(&entry);
+                Ok(())
+            })?,
+        }
+        Ok(StatsReply { flagged, ..counted })
+    }
+
+    /// The number of active memories.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn active(&self) -> Result<u64> {
+        stats::active(&self.conn)
+    }
+}

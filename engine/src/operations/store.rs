@@ -1,0 +1,339 @@
+//! `store`: a new memory, or a known one said again.
+//!
+//! The text is checked and embedded before ([`Draft`]); then memory, keywords, vectors, supersession, audit line and the answer itself
+//! are written in one transaction. Not here: when two texts are the same fact (`duplicate`).
+
+use crate::db::log::Operation;
+use crate::db::memories::{Memory, New, Status};
+use crate::db::rows::Row;
+use crate::db::{groups, memories};
+use crate::duplicate;
+use crate::duplicate::Alike;
+use crate::error::{Error, Result, not_found};
+use crate::model::encoding::Coded;
+use crate::model::time::Timestamp;
+use crate::model::{content, time};
+use crate::transaction::change::{Call, Change};
+use crate::transaction::mentions;
+use crate::{Writer, search};
+use loci_proto::error::{Code, Failure};
+use loci_proto::group::Group;
+use loci_proto::memory::{Confidence, MemoryId, Scope};
+use loci_proto::requests::recall::Degraded;
+use loci_proto::requests::store::{StoreReply, StoreRequest};
+use serde_json::json;
+
+/// What saying a fact again adds to its confidence.
+const REINFORCEMENT: f64 = 0.1;
+/// How many near memories an answer names.
+const SIMILAR: usize = 5;
+/// Most memories below the threshold that are compared word for word.
+const REWORDED: usize = 16;
+
+/// A request whose content and metadata have been checked.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    request: StoreRequest,
+}
+
+/// Refuses a text that cannot be kept.
+///
+/// # Errors
+/// `invalid` or `too_large`, for `content`.
+pub fn check_content(text: &str) -> Result<()> {
+    content::check_text(text)
+}
+
+impl Draft {
+    /// Checks what a request wants to store.
+    ///
+    /// # Errors
+    /// `invalid`, `too_large` or `too_deep`, naming the field.
+    pub fn new(request: StoreRequest) -> Result<Self> {
+        content::check_text(&request.content)?;
+        content::check_metadata(request.kind, &request.metadata)?;
+        Ok(Self { request })
+    }
+
+    /// The text to embed.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.request.content
+    }
+}
+
+impl Writer {
+    /// Stores a memory. `text` is what the model reads in it; nothing means that it comes later, and the memory is found by its words.
+    ///
+    /// # Errors
+    /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
+    pub fn store(&mut self, call: &Call, draft: &Draft, text: &Coded) -> Result<StoreReply> {
+        self.once(call, |change| {
+            let scope = draft.request.effective_scope();
+            let mut work = Work { change, request: &draft.request, text, scope };
+            let reply = work.store()?;
+            if reply.superseded.is_some() {
+                change.write_down("supersede")?;
+            }
+            Ok(reply)
+        })
+    }
+}
+
+/// One store in the making.
+struct Work<'a, 'b> {
+    change: &'a mut Change<'b>,
+    request: &'a StoreRequest,
+    text: &'a Coded,
+    scope: Scope,
+}
+
+/// What the store already holds that is near the new text.
+#[derive(Default)]
+struct Near {
+    same: Option<Memory>,
+    similar: Vec<MemoryId>,
+}
+
+impl Work<'_, '_> {
+    fn store(&mut self) -> Result<StoreReply> {
+        let group = self.group()?;
+        let replaced = self.replaced(&group)?;
+        self.scope = self.scope_beside(replaced.as_ref());
+        let near = self.near(&group, replaced.as_ref())?;
+        let (id, deduplicated) = match near.same {
+            Some(known) => (self.reinforce(known)?, true),
+            None => (self.insert(&group)?, false),
+        };
+        if let Some(old) = &replaced {
+            self.supersede(old, &id)?;
+        }
+        let expires_at =
+            memories::by_id(self.change.conn, &id)?.and_then(|memory| memory.expires_at);
+        Ok(StoreReply {
+            id,
+            expires_at: expires_at.map(Timestamp::iso),
+            kind: self.request.kind,
+            deduplicated,
+            superseded: replaced.map(|old| old.id),
+            similar: near.similar,
+            degraded: Degraded::default(),
+        })
+    }
+
+    /// The scope asked for; else that of the memory that is replaced, if that is seen by more; else the type's own.
+    fn scope_beside(&self, replaced: Option<&Memory>) -> Scope {
+        match replaced {
+            Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => {
+                Scope::Global
+            }
+            _ => self.request.effective_scope(),
+        }
+    }
+
+    fn group(&self) -> Result<Group> {
+        let group = match &self.request.group {
+            Some(name) => {
+                groups::resolve(self.change.conn, name, Some(&self.change.call.actor.group))?
+            }
+            None => self.change.call.actor.group.clone(),
+        };
+        groups::ensure(self.change.conn, &group, self.change.call.now)?;
+        Ok(group)
+    }
+
+    /// The memory that `supersedes` names: visible from here, and still active.
+    fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
+        let Some(id) = &self.request.supersedes else { return Ok(None) };
+        let seen = |m: &Memory| {
+            m.scope == Scope::Global
+                || [&group.id, &self.change.call.actor.group.id]
+                    .contains(&m.group.as_ref().unwrap_or(&String::new()))
+        };
+        let memory = memories::by_id(self.change.conn, id)?
+            .filter(seen)
+            .ok_or_else(|| not_found("supersedes", id.as_str()))?;
+        let conflict = |what: String, hint: &str| {
+            Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)))
+        };
+        match (memory.status, &memory.superseded_by) {
+            (Status::Active, _)
+                if memory.scope == Scope::Global && self.request.scope == Some(Scope::Group) =>
+            {
+                conflict(
+                    format!(
+                        "names a global memory, which a group memory would take from every other project: {id}"
+                    ),
+                    "Store with scope global, or without supersedes",
+                )
+            }
+            (Status::Active, _) => Ok(Some(memory)),
+            (Status::Forgotten, _) => {
+                conflict(format!("names a forgotten memory: {id}"), "Store without supersedes")
+            }
+            (_, Some(by)) => conflict(
+                format!("names a memory that is already superseded by {by}"),
+                "Supersede that one, if it is out of date",
+            ),
+            (_, None) => conflict(
+                format!("names a memory that is no longer active: {id}"),
+                "Store without supersedes",
+            ),
+        }
+    }
+
+    /// Looks for the same fact, and for near ones, among active memories of the same type that are seen by the same sessions.
+    fn near(&self, group: &Group, replaced: Option<&Memory>) -> Result<Near> {
+        let scope = self.scope;
+        let eligible = |m: &Memory| {
+            m.kind == self.request.kind
+                && m.scope == scope
+                && (scope == Scope::Global || m.group.as_deref() == Some(group.id.as_str()))
+                && m.expires_at.is_none_or(|at| at > self.change.call.now)
+                && replaced.is_none_or(|r| r.seq != m.seq)
+        };
+        let exact = memories::by_hash(self.change.conn, &hash(&self.request.content))?
+            .into_iter()
+            .find(&eligible);
+        if exact.is_some() {
+            return Ok(Near { same: exact, similar: Vec::new() });
+        }
+        let mut near = Near::default();
+        let threshold = self.change.shared.settings().dedup_threshold;
+        for (seq, cosine) in self.close_by(group, threshold) {
+            let is_near = f64::from(cosine) > threshold;
+            let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else {
+                continue;
+            };
+            let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
+            let alike =
+                duplicate::alike(&memory.content, &self.request.content).filter(|_| same_thing);
+            if alike.is_some_and(|alike| is_near || alike == Alike::InWords) {
+                near.same = Some(memory);
+                near.similar.clear();
+                break;
+            }
+            if is_near && near.similar.len() < SIMILAR {
+                near.similar.push(memory.id);
+            }
+        }
+        Ok(near)
+    }
+
+    /// Memories of one piece and their cosines, nearest first: all above the threshold, and a few down to twice its distance from 1,
+    /// which may say the same in the same words. Longer texts merge on equal wording alone.
+    fn close_by(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
+        let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
+        let index = self.change.shared.index();
+        let filter = crate::index::Filter {
+            kind: Some(self.request.kind),
+            scope: Some(self.scope),
+            ..self.change.shared.filter(&group.id, self.change.call.now)
+        };
+        let least = 1.0 - 2.0 * (1.0 - threshold);
+        let near = search::near(&index, &index.mask(&filter), vector, least).into_iter();
+        let mut close: Vec<(i64, f32)> = near
+            .filter(|(slot, _)| index.pieces(*slot) == 1)
+            .map(|(slot, cosine)| (index.seq(slot), cosine))
+            .collect();
+        // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.
+        for (seq, text) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
+            if let [piece] = text.pieces.as_slice() {
+                let cosine = crate::model::encoding::dot(vector.as_slice(), piece.as_slice());
+                close.extend((f64::from(cosine) > least).then_some((*seq, cosine)));
+            }
+        }
+        close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let above = close.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
+        close.truncate(above + REWORDED);
+        close
+    }
+
+    /// When the memory's time is over: as the call says, else as its type's setting says.
+    fn expires_at(&self) -> Result<Option<Timestamp>> {
+        let now = self.change.call.now;
+        let after = |seconds: usize| {
+            now.plus(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000))
+        };
+        match (&self.request.expires_at, self.request.ttl_seconds) {
+            (Some(_), Some(_)) => {
+                Err(Failure::invalid("ttl_seconds", "says the same as expires_at")
+                    .hint("Give one of the two")
+                    .into())
+            }
+            (Some(text), None) => match time::end_of(text, "expires_at")? {
+                at if at > now => Ok(Some(at)),
+                _ => Err(Failure::invalid("expires_at", "is in the past")
+                    .hint("Give a date to come, or leave it out")
+                    .into()),
+            },
+            (None, Some(seconds)) => Ok(Some(after(seconds.get()))),
+            (None, None) => Ok(self.change.shared.settings().ttl.of(self.request.kind).map(after)),
+        }
+    }
+
+    fn insert(&mut self, group: &Group) -> Result<MemoryId> {
+        let id = MemoryId::from(uuid::Uuid::now_v7());
+        let new = New {
+            id: &id,
+            kind: self.request.kind,
+            content: &self.request.content,
+            group: &group.id,
+            scope: self.scope,
+            confidence: self.request.confidence.unwrap_or(Confidence::FULL),
+            metadata: &self.request.metadata,
+            hash: &hash(&self.request.content),
+            expires_at: self.expires_at()?,
+        };
+        let seq = self.change.insert(&new, self.text)?;
+        let details = json!({"type": self.request.kind, "scope": new.scope, "characters": self.request.content.chars().count()});
+        self.change.log(Operation::Create, &id, &details)?;
+        mentions::renew(self.change, seq)?;
+        Ok(id)
+    }
+
+    fn reinforce(&mut self, mut known: Memory) -> Result<MemoryId> {
+        let before =
+            self.change.shared.settings().decay.at(self.change.call.now, known.kind, known.anchor);
+        let after = before.boosted(REINFORCEMENT);
+        content::merge_metadata(&mut known.metadata, &self.request.metadata);
+        if self.request.supersedes.is_some() {
+            // Undoing the supersession takes back the whole call.
+            self.change.keep(Row::Memory(known.seq))?;
+            self.change.keep(Row::Variant(known.seq, self.request.content.clone()))?;
+        }
+        memories::reinforce(self.change.conn, &known, after, self.change.call.now)?;
+        let reworded = known.content != self.request.content;
+        if reworded {
+            memories::add_variant(
+                self.change.conn,
+                known.seq,
+                &self.request.content,
+                self.change.call.now,
+            )?;
+        }
+        self.change.log(
+            Operation::Merge,
+            &known.id,
+            &json!({"confidence": {"before": before, "after": after}, "reworded": reworded}),
+        )?;
+        self.change.touched.seqs.push(known.seq);
+        Ok(known.id)
+    }
+
+    fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
+        self.change.keep(Row::Memory(old.seq))?;
+        memories::supersede(self.change.conn, old.seq, by, self.change.call.now)?;
+        self.change.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
+        self.change.touched.seqs.push(old.seq);
+        Ok(())
+    }
+}
+
+/// BLAKE3-128 of the normalised text.
+pub(crate) fn hash(content: &str) -> [u8; 16] {
+    let digest = blake3::hash(duplicate::normalised(content).as_bytes());
+    let mut short = [0; 16];
+    short.copy_from_slice(&digest.as_bytes()[..16]);
+    short
+}

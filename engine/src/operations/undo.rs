@@ -1,0 +1,286 @@
+//! `undo` and `history`: acts are taken back, newest first or one alone, as long as nothing later stands on them.
+//!
+//! What use has changed since (accesses, boosts) is left as it is. Not here: what an act keeps (`change`).
+
+use crate::db::journal;
+use crate::db::journal::{Changed, Entry, How};
+use crate::db::log::Operation;
+use crate::db::rows;
+use crate::db::rows::{Image, Row};
+use crate::db::{connection, lexical, memories, relations, vectors};
+use crate::error::{Error, Result};
+use crate::model::encoding::Coded;
+use crate::transaction::change::{Call, Change, fingerprint, is_of_use};
+use crate::{Reader, Writer};
+use loci_proto::error::{Code, Failure};
+use loci_proto::requests::undo::{
+    Act, HistoryReply, HistoryRequest, UndoReply, UndoRequest, Which,
+};
+use serde_json::json;
+use std::collections::HashSet;
+
+/// Acts on one page of the history, where the call does not say.
+const PAGE: usize = 20;
+
+impl Writer {
+    /// Takes acts back: one by its number, the newest, or all since a moment. All or none.
+    ///
+    /// # Errors
+    /// `not_found` when there is no such act, `conflict` when it was taken back before or something later stands on it, `Database`.
+    pub fn undo(&mut self, call: &Call, request: &UndoRequest) -> Result<UndoReply> {
+        self.once(call, |change| {
+            connection::in_any_order(change.conn)?;
+            let mut undone = Vec::new();
+            for id in wanted(change, request)? {
+                let entry = journal::by_id(change.conn, id)?.ok_or_else(|| nothing(id))?;
+                if request.preview {
+                    let at = entry.undone_at;
+                    undone.push(told(entry, at));
+                    continue;
+                }
+                take_back(change, &entry)?;
+                undone.push(told(entry, Some(change.call.now)));
+            }
+            Ok(UndoReply { undone })
+        })
+    }
+}
+
+impl Reader {
+    /// Acts, newest first, a page at a time.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn history(&self, request: &HistoryRequest) -> Result<HistoryReply> {
+        let limit = request.limit.unwrap_or(PAGE).clamp(1, 1000);
+        let seq = match &request.memory_id {
+            Some(id) => memories::by_id(&self.conn, id)?.map(|memory| memory.seq).or(Some(-1)),
+            None => None,
+        };
+        let (mut acts, mut before) = (Vec::new(), request.before);
+        loop {
+            let page = journal::list(&self.conn, before, limit)?;
+            before = page.last().map(|entry| entry.id);
+            let full = page.len() == limit;
+            acts.extend(
+                page.into_iter().filter(|entry| seq.is_none_or(|seq| concerns(entry, seq))),
+            );
+            if !full || acts.len() >= limit {
+                acts.truncate(limit);
+                let next = full.then(|| acts.last().map(|entry| entry.id)).flatten();
+                return Ok(HistoryReply {
+                    acts: acts
+                        .into_iter()
+                        .map(|e| {
+                            let at = e.undone_at;
+                            told(e, at)
+                        })
+                        .collect(),
+                    next,
+                });
+            }
+        }
+    }
+}
+
+fn concerns(entry: &Entry, seq: i64) -> bool {
+    entry
+        .rows
+        .iter()
+        .any(|changed| matches!(changed.row, Row::Memory(s) | Row::Variant(s, _) if s == seq))
+}
+
+fn wanted(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
+    Ok(match request.which()? {
+        Which::One(id) => vec![id],
+        Which::These(ids) => ids,
+        Which::Last => vec![
+            journal::last(change.conn)?
+                .ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?,
+        ],
+        Which::Since(seconds) => {
+            journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?
+        }
+    })
+}
+
+fn nothing(id: i64) -> Error {
+    Failure::new(Code::NotFound, format!("names no act: {id}"))
+        .at("id")
+        .hint("Run loci history for the acts that can be undone")
+        .into()
+}
+
+fn conflict(entry: &Entry, why: &str) -> Error {
+    let message = format!("act {} ({}) cannot be undone: {why}", entry.id, entry.act);
+    Failure::new(Code::Conflict, message)
+        .hint("Undo what came later first; loci history shows it")
+        .into()
+}
+
+fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
+    if entry.undone_at.is_some() {
+        return Err(
+            Failure::new(Code::Conflict, format!("act {} is undone already", entry.id)).into()
+        );
+    }
+    let own: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
+    entry.rows.iter().try_for_each(|changed| still_stands(change, entry, &own, changed))?;
+    let conn = change.conn;
+    let texts = entry.rows.iter().filter(|changed| has_text(changed)).count();
+    let mut put_back = || entry.rows.iter().rev().try_for_each(|changed| put_back(change, changed));
+    if lexical::is_much(conn, texts)? {
+        lexical::made_anew(conn, put_back)?;
+    } else {
+        put_back()?;
+    }
+    journal::set_undone(conn, entry.id, change.call.now)
+}
+
+/// True when a text comes, goes or becomes another.
+fn has_text(changed: &Changed) -> bool {
+    let other =
+        |how: &How| !matches!(how, How::Set { before, .. } if !before.contains_key("content"));
+    matches!(changed.row, Row::Memory(_)) && other(&changed.how)
+}
+
+/// Refuses when a row is not any more as the act left it.
+fn still_stands(
+    change: &Change<'_>,
+    entry: &Entry,
+    own: &HashSet<&Row>,
+    changed: &Changed,
+) -> Result<()> {
+    let now = rows::image(change.conn, &changed.row)?;
+    match (&changed.how, now) {
+        (How::Made(_) | How::Set { .. }, None) => {
+            Err(conflict(entry, "what it made or changed is gone"))
+        }
+        (How::Gone(_), Some(_)) => Err(conflict(entry, "what it took away is there again")),
+        (How::Made(print), Some(now)) if *print != fingerprint(&now) => {
+            Err(conflict(entry, "what it made was changed since"))
+        }
+        (How::Made(_), Some(now)) if stands_on(change, own, &changed.row, &now)? => {
+            Err(conflict(entry, "something later refers to what it made"))
+        }
+        (How::Gone(_), None) | (How::Made(_), Some(_)) => Ok(()),
+        (How::Set { after, .. }, Some(now)) => {
+            let moved = after
+                .iter()
+                .find(|(name, value)| !is_of_use(name) && now.get(*name) != Some(*value));
+            moved.map_or(Ok(()), |(name, _)| {
+                Err(conflict(entry, &format!("the {name} that it set was changed since")))
+            })
+        }
+    }
+}
+
+/// True when relations, wordings or sources that the act did not make would go with what it made.
+fn stands_on(change: &Change<'_>, own: &HashSet<&Row>, row: &Row, image: &Image) -> Result<bool> {
+    let Row::Memory(seq) = row else { return Ok(false) };
+    let id = image.get("id").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let dependent = relations::rows_of(change.conn, *seq, id)?;
+    Ok(dependent.iter().any(|row| !own.contains(row)))
+}
+
+fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {
+    match &changed.how {
+        How::Made(_) => remove(change, &changed.row)?,
+        How::Gone(before) => rows::insert(change.conn, &changed.row, before)?,
+        How::Set { before, after } => {
+            let now = rows::image(change.conn, &changed.row)?.unwrap_or_default();
+            // What use has changed since is newer than the act.
+            let same =
+                |(name, _): &(&String, &serde_json::Value)| now.get(*name) == after.get(*name);
+            let columns: Image = before
+                .iter()
+                .filter(same)
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
+            if !columns.is_empty() {
+                rows::update(change.conn, &changed.row, &columns)?;
+            }
+        }
+    }
+    let Row::Memory(seq) = changed.row else { return Ok(()) };
+    change.touch(seq);
+    if matches!(&changed.how, How::Set { before, .. } if before.contains_key("content")) {
+        // Its vectors are those of the other text; the daemon makes new ones.
+        vectors::delete(change.conn, seq)?;
+        change.touched.vectors.push((seq, Coded::default()));
+    }
+    if let Some(memory) = memories::by_seq(change.conn, seq)? {
+        change.log(Operation::Restore, &memory.id, &json!({"undone": true}))?;
+    }
+    Ok(())
+}
+
+fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {
+    if let Row::Memory(seq) = row
+        && let Some(memory) = memories::by_seq(change.conn, *seq)?
+    {
+        change.log(Operation::Delete, &memory.id, &json!({"undone": true}))?;
+        return memories::delete(change.conn, memory.seq);
+    }
+    rows::delete(change.conn, row)
+}
+
+fn told(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Act {
+    Act {
+        id: entry.id,
+        act: entry.act,
+        rows: entry.rows.len(),
+        client: entry.client,
+        session: entry.session,
+        group: entry.group,
+        at: entry.at.iso(),
+        undone_at: undone_at.map(crate::model::time::Timestamp::iso),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture::{House, named};
+    use loci_proto::requests::forget::ForgetRequest;
+    use loci_proto::requests::people::{ListReply, ListRequest};
+    use serde_json::json;
+
+    fn left(house: &House) -> ListReply {
+        house.reader.list(&ListRequest::default(), &named("a"), house.now).expect("is listed")
+    }
+
+    #[test]
+    fn a_preview_takes_nothing_back_and_named_acts_go_newest_first_all_or_none() {
+        let mut house = House::new();
+        let call = house.call("a", None);
+        let mut acts = Vec::new();
+        for text in ["One", "Two"] {
+            let memory_id = house.store("a", json!({"content": text, "type": "semantic"}), None).id;
+            let request =
+                ForgetRequest { memory_id, reason: None, hard_delete: false, group: None };
+            acts.push(
+                house.writer.forget(&call, &request).expect("is forgotten").act.expect("is an act"),
+            );
+        }
+        let preview =
+            UndoRequest { since_seconds: Some(60), preview: true, ..UndoRequest::default() };
+        let shown: Vec<i64> = house
+            .writer
+            .undo(&call, &preview)
+            .expect("is shown")
+            .undone
+            .iter()
+            .map(|act| act.id)
+            .collect();
+        assert_eq!((shown, left(&house).total), (vec![acts[1], acts[0]], 0));
+
+        let with_none = UndoRequest { ids: vec![acts[0], 77], ..UndoRequest::default() };
+        assert!(house.writer.undo(&call, &with_none).is_err());
+        assert_eq!(left(&house).total, 0, "all or none");
+        let these = UndoRequest { ids: acts.clone(), ..UndoRequest::default() };
+        let undone = house.writer.undo(&call, &these).expect("is undone").undone;
+        assert_eq!((undone[0].id, undone[1].id, left(&house).total), (acts[1], acts[0], 2));
+        assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.which().is_err());
+    }
+}

@@ -1,0 +1,5 @@
+//! Ranking.
+
+pub(crate) mod bm25;
+pub mod fusion;
+pub mod late_interaction;

@@ -1,0 +1,231 @@
+//! Fitting an answer into a number of tokens, and previews. Pure.
+//!
+//! A token is counted as four characters of the answer's compact JSON.
+
+use loci_proto::limits;
+use loci_proto::requests::explain::{Explained, Why};
+use loci_proto::requests::recall::{RecallReply, Recalled};
+use serde::Serialize;
+use std::io::Write;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Characters that are counted as one token.
+const CHARS_PER_TOKEN: usize = 4;
+/// Characters of the fields that say that something was left out.
+const NOTICE: usize = r#""omitted":[],"omitted_count":100,"token_budget_too_small":true"#.len();
+
+/// Takes results in their order as long as the whole answer fits the budget and the wire. The ids of the rest go to `omitted` as far as
+/// they fit, and all of them are counted.
+pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize) {
+    let room = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::ANSWER_BYTES);
+    let total = results.len();
+    // As many digits as the estimate can have.
+    reply.token_estimate = room.div_ceil(CHARS_PER_TOKEN);
+    let mut used = size(reply);
+    let sizes: Vec<Size> = results.iter().map(size).collect();
+    let all_fit = sizes.iter().fold(used, Size::and).fits(room);
+    let room = if all_fit { room } else { room.saturating_sub(NOTICE) };
+    let mut rest = results.into_iter().zip(&sizes).peekable();
+    let mut given = Vec::with_capacity(total);
+    while let Some((result, size)) = rest.next_if(|(_, size)| used.and(size).fits(room)) {
+        used = used.and(size);
+        given.push(result);
+    }
+    reply.omitted_count = total - given.len();
+    for (left_out, _) in rest {
+        used = used.and(&size(&left_out.id));
+        if !used.fits(room) {
+            break;
+        }
+        reply.omitted.push(left_out.id);
+    }
+    reply.token_budget_too_small = given.is_empty() && reply.omitted_count > 0;
+    // A comma stands between two.
+    let of_results =
+        sizes.iter().take(given.len()).map(|size| size.chars + 1).sum::<usize>().saturating_sub(1);
+    estimate(reply, of_results);
+    reply.results = given;
+}
+
+/// Puts beside each result how its score came about. The budget does not count it: what is explained is the answer that is given without.
+pub(crate) fn explain(
+    reply: &mut RecallReply,
+    explained: Option<Explained>,
+    whys: Vec<Option<Why>>,
+) {
+    let Some(explained) = explained else { return };
+    reply.explain = Some(Explained { cut_by_budget: reply.omitted_count, ..explained });
+    reply.results.iter_mut().zip(whys).for_each(|(result, why)| result.why = why);
+    estimate(reply, 0);
+    if size(reply).bytes > limits::ANSWER_BYTES {
+        reply.results.iter_mut().for_each(|result| result.why = None);
+        reply.note = Some(
+            "The answer is too large to be explained; ask for fewer results, or with summary_only"
+                .to_owned(),
+        );
+        estimate(reply, 0);
+    }
+}
+
+/// Puts down how many tokens the answer has, so many characters of which are still to come.
+fn estimate(reply: &mut RecallReply, to_come: usize) {
+    // The estimate is part of what it counts, as a 0 at first: a second look is enough, since its digits settle.
+    reply.token_estimate = 0;
+    let chars = size(reply).chars + to_come;
+    for _ in 0..2 {
+        let digits = reply.token_estimate.checked_ilog10().unwrap_or(0) as usize;
+        reply.token_estimate = (chars + digits).div_ceil(CHARS_PER_TOKEN);
+    }
+}
+
+/// How large a value is as compact JSON.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    chars: usize,
+    bytes: usize,
+}
+
+impl Size {
+    /// With one more member, and the comma before it.
+    fn and(self, member: &Self) -> Self {
+        Self { chars: self.chars + member.chars + 1, bytes: self.bytes + member.bytes + 1 }
+    }
+
+    fn fits(self, room: usize) -> bool {
+        self.chars <= room && self.bytes <= limits::ANSWER_BYTES
+    }
+}
+
+/// What is written into a size is counted, and kept nowhere.
+impl Write for Size {
+    fn write(&mut self, json: &[u8]) -> std::io::Result<usize> {
+        self.bytes += json.len();
+        // A character of several bytes begins with one that is not 10xxxxxx.
+        self.chars += json.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn size(value: &impl Serialize) -> Size {
+    let mut size = Size::default();
+    serde_json::to_writer(&mut size, value).map_or_else(|_| Size::default(), |()| size)
+}
+
+/// The first line with anything on it, at most [`limits::PREVIEW_CHARS`] characters, cut before the grapheme that would pass that.
+pub(crate) fn preview(content: &str) -> String {
+    let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let mut room = limits::PREVIEW_CHARS;
+    let mut end = 0;
+    for (start, grapheme) in line.grapheme_indices(true) {
+        let size = grapheme.chars().count();
+        if size > room {
+            break;
+        }
+        room -= size;
+        end = start + grapheme.len();
+    }
+    line[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_proto::memory::{MemoryId, MemoryType};
+    use proptest::prelude::*;
+
+    fn result(number: u128, content: &str) -> Recalled {
+        Recalled {
+            id: MemoryId::from(uuid::Uuid::from_u128(number)),
+            kind: MemoryType::Semantic,
+            preview: None,
+            content: Some(content.to_owned()),
+            confidence: None,
+            score: Some(0.5),
+            created_at: None,
+            metadata: None,
+            status: None,
+            superseded_by: None,
+            sources: Vec::new(),
+            relations: Vec::new(),
+            also: Vec::new(),
+            why: None,
+        }
+    }
+
+    fn fitted(contents: &[&str], budget: usize) -> RecallReply {
+        let mut reply = RecallReply::default();
+        let results =
+            contents.iter().enumerate().map(|(i, content)| result(i as u128, content)).collect();
+        fit(&mut reply, results, budget);
+        reply
+    }
+
+    #[test]
+    fn results_are_taken_in_order_until_the_first_that_does_not_fit() {
+        let long = "x".repeat(4000);
+        let reply = fitted(&["short", &long, "short too"], 200);
+        assert_eq!((reply.results.len(), reply.omitted.len()), (1, 2));
+        assert!(!reply.token_budget_too_small);
+    }
+
+    #[test]
+    fn the_digits_of_the_estimate_are_counted_too() {
+        let contents = [190, 505, 225, 272, 440, 591].map(|length| "ż".repeat(length));
+        let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
+        assert!((500..900).all(|budget| fitted(&contents, budget).token_estimate <= budget));
+    }
+
+    #[test]
+    fn a_text_of_three_byte_characters_costs_what_its_characters_cost() {
+        let (ascii, japanese) =
+            (fitted(&["x".repeat(400).as_str()], 4000), fitted(&["記".repeat(400).as_str()], 4000));
+        assert_eq!(ascii.token_estimate, japanese.token_estimate);
+    }
+
+    #[test]
+    fn a_budget_of_nothing_gives_nothing_and_says_so() {
+        for budget in [0, 1] {
+            let reply = fitted(&["short"], budget);
+            assert!(
+                reply.results.is_empty()
+                    && reply.token_budget_too_small
+                    && reply.omitted_count == 1
+            );
+        }
+        assert!(
+            !fitted(&[], 0).token_budget_too_small,
+            "nothing was found, so nothing was left out"
+        );
+    }
+
+    #[test]
+    fn a_preview_is_one_line_and_never_cuts_a_grapheme() {
+        assert_eq!(preview("\n  first line \nsecond"), "first line");
+        let flags = "🇵🇱".repeat(60);
+        let cut = preview(&flags);
+        assert_eq!(cut.chars().count(), 80);
+        assert_eq!(cut, "🇵🇱".repeat(40));
+        assert!(
+            preview(&format!("{}🇵🇱", "x".repeat(79))).ends_with('x'),
+            "half a flag would be left"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_fits_never_passes_the_budget(lengths in prop::collection::vec(0_usize..600, 0..12), budget in 40_usize..2000) {
+            let contents: Vec<String> = lengths.iter().map(|n| "ż".repeat(*n)).collect();
+            let reply = fitted(&contents.iter().map(String::as_str).collect::<Vec<_>>(), budget);
+            prop_assert!(reply.token_estimate <= budget, "{} > {budget}", reply.token_estimate);
+            let json = serde_json::to_string(&reply).expect("is JSON");
+            prop_assert_eq!(reply.token_estimate, json.chars().count().div_ceil(CHARS_PER_TOKEN));
+            prop_assert_eq!((size(&reply).chars, size(&reply).bytes), (json.chars().count(), json.len()));
+            prop_assert_eq!(reply.results.len() + reply.omitted_count, contents.len());
+            prop_assert!(reply.omitted.len() <= reply.omitted_count);
+        }
+    }
+}

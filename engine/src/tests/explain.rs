@@ -1,0 +1,201 @@
+//! What an answer says of itself: its parts are its scores, and saying so changes nothing.
+
+use crate::Settings;
+use crate::ranking::fusion::Fusion;
+use crate::tests::fixture::{House, asked, coded, leaning};
+use loci_proto::requests::explain::Why;
+use loci_proto::requests::recall::RecallReply;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const WORDS: [&str; 14] = [
+    "kettle",
+    "boiler",
+    "cat",
+    "Marta",
+    "Olek",
+    "my",
+    "yesterday",
+    "in Gdynia",
+    "garden",
+    "invoice",
+    "port",
+    "8443",
+    "May",
+    "the",
+];
+
+/// One text: who says it, on which day, which words, whether it asks.
+type Said = (u8, u32, Vec<usize>, bool);
+
+fn texts() -> impl Strategy<Value = Vec<Said>> {
+    prop::collection::vec(
+        (0..3_u8, 1..28_u32, prop::collection::vec(0..WORDS.len(), 1..7), any::<bool>()),
+        1..14,
+    )
+}
+
+fn text((who, day, words, asks): &Said) -> String {
+    let name = ["", "Marta: ", "Olek: "][usize::from(*who)];
+    let words: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
+    format!("[2023-05-{day:02}] {name}{}{}", words.join(" "), if *asks { "?" } else { "" })
+}
+
+/// A store of these texts, every third of which a summary stands for; it only repeats them and is stored, too, where that is said.
+fn house(fusion: Fusion, said: &[Said], summary: Option<&str>) -> House {
+    let mut house = House::with(Settings { fusion, ..Settings::for_model("test") });
+    let summary = summary.map(|text| {
+        let arguments = json!({"content": text, "type": "episodic", "metadata": {"summary": true, "method": "extractive", "cluster": "x"}});
+        house.store_coded("a", arguments, &coded(text, leaning(0, 70, 0.6))).id
+    });
+    for (number, said) in said.iter().enumerate() {
+        let text = text(said);
+        let vector = leaning(0, 1 + number, 0.2 + 0.05 * number as f32);
+        let stored = house.store_coded(
+            "a",
+            json!({"content": text, "type": "episodic"}),
+            &coded(&text, vector),
+        );
+        if number % 3 == 2 {
+            crate::tests::fixture::compacted(&mut house, &stored.id, summary.as_ref());
+        }
+    }
+    house
+}
+
+fn reply(house: &House, mut arguments: Value, query: &str) -> RecallReply {
+    arguments["query"] = json!(query);
+    house.recall_asked("a", arguments, Some(&asked(query, leaning(0, 60, 0.8)))).reply
+}
+
+fn sum(why: &Why) -> f64 {
+    why.parts.iter().map(|part| part.adds).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn the_parts_are_the_score_and_explaining_changes_no_answer(said in texts(), ranking in 0..4_usize, summed in any::<bool>(), asking in prop::collection::vec(0..WORDS.len(), 1..16)) {
+        let fusion = [Fusion::Soft, Fusion::Soft, Fusion::Weighted { vector_weight: 0.3 }, Fusion::Rrf { k: 60.0 }][ranking];
+        let house = house(fusion, &said, summed.then_some("a summary of the kettle"));
+        let query = asking.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
+        for query in [query.clone(), format!("when did {query} happen in May 2023")] {
+            let plain = reply(&house, json!({"max_results": 6}), &query);
+            let told = reply(&house, json!({"max_results": 6, "explain": true}), &query);
+            let explained = told.explain.clone().expect("is explained");
+            prop_assert_eq!(explained.ranking.as_str(), ["soft", "soft", "weighted", "rrf"][ranking]);
+            let given = told.results.len() + explained.collapsed;
+            prop_assert_eq!(explained.ranked, given + explained.over_limit + explained.cut_by_budget);
+            prop_assert_eq!(explained.collapsed, told.results.iter().map(|result| result.also.len()).sum::<usize>());
+            prop_assert!(explained.in_store >= explained.visible && explained.visible >= explained.admitted);
+            prop_assert!(explained.admitted >= explained.matched.max(explained.ranked));
+            let mut bare = told.clone();
+            bare.results.iter_mut().for_each(|result| result.why = None);
+            prop_assert_eq!(&bare.results, &plain.results);
+            // Of so few memories everything is compared, so nothing is left for what was only roughly known.
+            prop_assert!(told.results.iter().flat_map(|result| &result.why).all(|why| why.parts.iter().all(|part| part.step != "roughly")));
+            let sums: Vec<f64> = told.results.iter().map(|result| sum(result.why.as_ref().expect("is explained"))).collect();
+            prop_assert!(sums.windows(2).all(|pair| pair[0] >= pair[1] - 1e-5), "{sums:?}");
+            for (result, sum) in told.results.iter().zip(sums) {
+                prop_assert!((result.score.expect("is ranked") - sum).abs() < 1e-4, "{sum}: {result:?}");
+            }
+        }
+    }
+}
+
+fn steps(why: &Why) -> Vec<&str> {
+    why.parts.iter().map(|part| part.step.as_str()).collect()
+}
+
+#[test]
+fn each_boost_is_told_by_its_name() {
+    let said = [
+        (1, 8, vec![4], true),
+        (2, 8, vec![5, 0, 6, 7], false),
+        (0, 20, vec![12, 10, 11], false),
+        (0, 9, vec![8], false),
+    ];
+    let house = house(Fusion::Soft, &said, None);
+    let told = reply(&house, json!({"explain": true}), "When was Olek at the kettle in May 2023");
+    let best = told.results[0].why.clone().expect("is explained");
+    let expected =
+        ["cosine", "bm25", "words", "date", "person", "first_person", "expect", "window"];
+    assert!(expected.iter().all(|step| steps(&best).contains(step)), "{best:?}");
+    let legs: Vec<_> =
+        told.results.iter().filter_map(|result| result.why.as_ref()?.keywords).collect();
+    let better = |score: f64| legs.iter().filter(|leg| leg.score > score).count();
+    assert!(legs.len() > 1 && legs.iter().all(|leg| leg.rank == better(leg.score) + 1), "{legs:?}");
+    let compacted = told
+        .results
+        .iter()
+        .filter_map(|result| result.why.as_ref())
+        .find(|why| steps(why).contains(&"compacted"));
+    let halved = compacted.expect("is below its summary");
+    assert!(
+        (halved.parts.last().expect("is told").adds + sum(halved)).abs() < 1e-5,
+        "it takes half: {halved:?}"
+    );
+}
+
+#[test]
+fn a_summary_that_speaks_for_others_says_so() {
+    let said = [(0, 8, vec![4, 5], false), (0, 9, vec![8, 9], false), (0, 20, vec![0, 1], false)];
+    for fusion in [Fusion::Soft, Fusion::Rrf { k: 60.0 }] {
+        let told = reply(
+            &house(fusion, &said, Some("told in short")),
+            json!({"explain": true}),
+            "kettle boiler",
+        );
+        assert_eq!(told.results[0].content.as_deref(), Some("told in short"), "{told:?}");
+        assert_eq!(steps(told.results[0].why.as_ref().expect("is explained")), ["summary"]);
+        assert_eq!(
+            told.results[1].why.as_ref().map(|why| steps(why).last().copied()),
+            Some(Some("compacted"))
+        );
+    }
+}
+
+#[test]
+fn what_each_filter_cut_is_counted() {
+    let mut house = House::new();
+    for (number, kind) in ["semantic", "episodic", "episodic", "episodic"].into_iter().enumerate() {
+        house.store("a", json!({"content": format!("note {number} of the kettle {}", "x".repeat(80)), "type": kind}), None);
+    }
+    house.store("b", json!({"content": "another note", "type": "episodic"}), None);
+    let gone =
+        house.store("a", json!({"content": "a note that is gone", "type": "episodic"}), None);
+    house.forget("a", json!({"memory_id": gone.id})).expect("is forgotten");
+    house.store("a", json!({"content": "nothing of it", "type": "episodic"}), None);
+    let asked = json!({"query": "kettle", "type": "episodic", "max_results": 2, "token_budget": 130, "explain": true});
+    let told = house.recall("a", asked, None).reply.explain.expect("is explained");
+    let found = [
+        told.in_store,
+        told.visible,
+        told.admitted,
+        told.matched,
+        told.ranked,
+        told.over_limit,
+        told.cut_by_budget,
+    ];
+    assert_eq!((found, told.ranking.as_str()), ([7, 5, 4, 3, 3, 1, 1], "keywords"));
+}
+
+#[test]
+fn a_dry_run_counts_nothing_as_used_and_answers_the_same() {
+    let mut house = House::new();
+    house.store("a", json!({"content": "the kettle whistles", "type": "episodic"}), None);
+    let used = house.recall("a", json!({"query": "kettle"}), None);
+    let dry = house.recall("a", json!({"query": "kettle", "dry_run": true}), None);
+    assert_eq!((used.given.len(), dry.given.len()), (1, 0));
+    assert_eq!(used.reply, dry.reply);
+    let by_id = house.recall(
+        "a",
+        json!({"ids": [used.reply.results[0].id], "dry_run": true, "explain": true}),
+        None,
+    );
+    assert!(
+        by_id.given.is_empty()
+            && by_id.reply.note.is_some_and(|note| note.contains("explain was ignored"))
+    );
+}

@@ -1,0 +1,223 @@
+//! What a recall finds while the index is being loaded: what it would find by the same words afterwards, and nothing else.
+
+use crate::model::time::DAY;
+use crate::tests::fixture::{House, T0, axis, compacted, named, parse};
+use crate::{Reader, Settings, Writer, open_cold};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A store that was closed and is open again, without its index.
+struct Cold {
+    house: House,
+}
+
+impl Cold {
+    fn of(house: House) -> Self {
+        let House { folder, writer, reader, now } = house;
+        drop(reader);
+        writer.close().expect("closes");
+        let (writer, reader) = opened(&folder);
+        Self { house: House { folder, writer, reader, now } }
+    }
+
+    fn found(&self, group: &str, question: &Value) -> Vec<String> {
+        let mut found = self.house.found(group, question.clone(), None);
+        found.sort();
+        found
+    }
+}
+
+fn opened(folder: &TempDir) -> (Writer, Reader) {
+    let writer = open_cold(&folder.path().join("memory.db"), Settings::for_model("test"), T0)
+        .expect("opens");
+    let reader = writer.reader().expect("opens");
+    (writer, reader)
+}
+
+fn told(house: &House, question: Value) -> Value {
+    serde_json::to_value(house.recall("a", question, Some(&axis(1))).reply).expect("is JSON")
+}
+
+#[test]
+fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() {
+    let mut house = House::new();
+    let kettle = house
+        .store(
+            "a",
+            json!({"content": "The kettle is on the stove", "type": "semantic"}),
+            Some(&axis(1)),
+        )
+        .id;
+    house.store("a", json!({"content": "Nothing of the kind", "type": "semantic"}), Some(&axis(1)));
+    let mut cold = Cold::of(house);
+    assert_eq!(cold.house.reader.shared.loading.standing(), Some((0, 2)));
+    let early = told(&cold.house, json!({"query": "Where are the kettles?", "explain": true}));
+    assert_eq!(early["degraded"], json!(["index"]), "{early}");
+    assert!(
+        early["hint"].as_str().is_some_and(|hint| hint.contains("the index is being loaded")),
+        "{early}"
+    );
+    assert_eq!(
+        early["results"].as_array().map(Vec::len),
+        Some(1),
+        "near in meaning is not found yet: {early}"
+    );
+    assert_eq!(
+        (&early["results"][0]["id"], &early["explain"]["in_store"]),
+        (&json!(kettle), &json!(2))
+    );
+    // What is asked for by its id, or counted, needs no index.
+    let shown = told(&cold.house, json!({"ids": [kettle]}));
+    assert!(
+        shown["results"][0]["content"].is_string() && shown.get("degraded").is_none(),
+        "{shown}"
+    );
+    assert_eq!(
+        cold.house.reader.stats(&parse(json!({})), &named("a"), T0).expect("counts").total_memories,
+        2
+    );
+    cold.house.writer.load().expect("loads");
+    let warm = told(&cold.house, json!({"query": "Where are the kettles?"}));
+    assert!(
+        warm.get("degraded").is_none() && warm["results"].as_array().map(Vec::len) == Some(2),
+        "{warm}"
+    );
+}
+
+#[test]
+fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
+    let mut house = House::new();
+    let first = house
+        .store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None)
+        .id;
+    let mut cold = Cold::of(house).house;
+    assert!(
+        cold.reader.examine().is_err()
+            && cold.reader.plan(T0).is_err()
+            && cold.reader.exam(1, 1, T0).is_err()
+    );
+    let again =
+        cold.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None);
+    assert!(
+        again.deduplicated && again.id == first && cold.reader.shared.loading.standing().is_none()
+    );
+    assert!(
+        cold.reader
+            .examine()
+            .expect("looks")
+            .iter()
+            .all(|finding| finding.verdict == loci_proto::requests::doctor::Verdict::Ok)
+    );
+}
+
+#[test]
+fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
+    let mut house = House::new();
+    house.store(
+        "a",
+        json!({"content": "The kettle is on the stove", "type": "semantic"}),
+        Some(&axis(1)),
+    );
+    let mut cold = Cold::of(house).house;
+    cold.writer.loading().stop();
+    assert!(
+        cold.writer.load().is_err()
+            && cold.try_store("a", json!({"content": "x", "type": "semantic"}), None).is_err()
+    );
+    let cold = Cold::of(cold);
+    assert_eq!(cold.found("a", &json!({"query": "kettle"})), ["The kettle is on the stove"]);
+}
+
+#[test]
+fn a_memory_below_a_summary_is_given_with_it() {
+    let mut house = House::new();
+    let below =
+        house.store("a", json!({"content": "The kettle broke", "type": "semantic"}), None).id;
+    let summary =
+        house.store("a", json!({"content": "A week of repairs", "type": "semantic"}), None).id;
+    compacted(&mut house, &below, Some(&summary));
+    let mut cold = Cold::of(house).house;
+    let early = cold.recall("a", json!({"query": "kettle"}), None).reply.results;
+    cold.writer.load().expect("loads");
+    assert_eq!(cold.recall("a", json!({"query": "kettle"}), None).reply.results, early);
+    assert_eq!((early[0].id.clone(), early[0].sources[0].id.clone()), (summary, below));
+}
+
+/// A memory, and what becomes of it.
+fn memory() -> impl Strategy<Value = (usize, i64, Value, u8)> {
+    let (kinds, scopes) = (["episodic", "semantic", "procedural", "entity"], ["group", "global"]);
+    let confidence = prop::sample::select(vec![0.05, 0.1, 0.3, 1.0]);
+    let said = prop::sample::select(vec!["", "[2025-12-24] ", "Anna: ", "[2026-01-20] Joan: "]);
+    (0..3_usize, 0..60_i64, (0..4_usize, 0..2_usize, confidence, said, prop::option::of(1..60_i64)), 0..5_u8).prop_map(
+        move |(group, age, (kind, scope, confidence, said, days), fate)| {
+            let content = format!("{said}The kettle is known");
+            let mut memory = json!({"content": content, "type": kinds[kind], "scope": scopes[scope], "confidence": confidence});
+            if kind == 3 {
+                memory["metadata"] = json!({"name": "Kettle"});
+            }
+            if let Some(days) = days {
+                memory["ttl_seconds"] = json!(days * 86_400);
+            }
+            (group, age, memory, fate)
+        },
+    )
+}
+
+fn question() -> impl Strategy<Value = Value> {
+    let kind = prop::option::of(prop::sample::select(vec![
+        "episodic",
+        "semantic",
+        "procedural",
+        "entity",
+    ]));
+    let scope = prop::option::of(prop::sample::select(vec!["group", "global"]));
+    let least = prop::option::of(prop::sample::select(vec![0.0, 0.2, 0.9]));
+    let from = prop::option::of(prop::sample::select(vec!["2025-12-24", "2026-01-15"]));
+    (kind, scope, least, from).prop_map(|(kind, scope, least, from)| {
+        let mut question =
+            json!({"query": "kettles", "max_results": 20, "token_budget": 1_000_000});
+        let given = [
+            ("type", kind.map(|v| json!(v))),
+            ("scope", scope.map(|v| json!(v))),
+            ("min_confidence", least.map(|v| json!(v))),
+        ];
+        for (key, value) in given.into_iter().chain([("date_from", from.map(|v| json!(v)))]) {
+            if let Some(value) = value {
+                question[key] = value;
+            }
+        }
+        question
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Whatever is asked of whatever is there: the same memories are admitted before the index stands and afterwards.
+    #[test]
+    fn what_may_be_found_is_the_same_before_and_after(
+        memories in prop::collection::vec(memory(), 1..18), questions in prop::collection::vec(question(), 1..6),
+    ) {
+        let mut house = House::new();
+        let groups = ["a", "b", "c"];
+        for (number, (group, age, mut memory, fate)) in memories.into_iter().enumerate() {
+            house.now = T0.plus(-age * DAY);
+            memory["content"] = json!(format!("{} of number{number}", memory["content"].as_str().unwrap_or_default()));
+            let id = house.store(groups[group], memory, None).id;
+            match fate {
+                0 => drop(house.forget(groups[group], json!({"memory_id": id})).expect("is forgotten")),
+                1 => compacted(&mut house, &id, None),
+                _ => {}
+            }
+        }
+        house.now = T0;
+        let mut cold = Cold::of(house);
+        let ask = |cold: &Cold| -> Vec<Vec<String>> {
+            questions.iter().flat_map(|question| groups.map(|group| cold.found(group, question))).collect()
+        };
+        let early = ask(&cold);
+        prop_assert_eq!(cold.house.reader.shared.loading.standing().is_some(), true);
+        cold.house.writer.load().expect("loads");
+        prop_assert_eq!(early, ask(&cold));
+    }
+}

@@ -1,0 +1,133 @@
+//! What an act costs in a store of many memories: as much as in a small one, counted in steps of SQLite's machine.
+
+use crate::model::encoding::{DIMENSIONS, Embedding};
+use crate::tests::fixture::{House, axis, coded, parse};
+use loci_proto::memory::MemoryId;
+use loci_proto::requests::people::PinRequest;
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const FEW: usize = 150;
+const MANY: usize = 10 * FEW;
+
+/// An act and what it is called; it is given a memory that nothing else refers to.
+type Act = (&'static str, fn(&mut House, &MemoryId));
+
+const ACTS: [Act; 13] = [
+    ("store", |house, _| drop(store(house, "The ferry to the island leaves at seven", 377))),
+    ("store what is known", |house, _| drop(store(house, &text(7), 7))),
+    ("supersede", |house, id| {
+        let arguments =
+            json!({"content": "It was moved to ten", "type": "semantic", "supersedes": id});
+        house.store_coded("a", arguments, &coded("It was moved to ten", axis(378)));
+    }),
+    ("relate", |house, _| {
+        let [subject, object] = ["Ada", "Grace"].map(|name| {
+            let arguments = json!({"content": name, "type": "entity", "metadata": {"name": name}});
+            house.store("a", arguments, None).id
+        });
+        house
+            .relate("a", json!({"subject_id": subject, "predicate": "knows", "object_id": object}))
+            .expect("is told");
+    }),
+    ("edit", |house, id| {
+        let (call, request) = (
+            house.call("a", None),
+            parse(json!({"memory_id": id, "content": "It opens at eight"})),
+        );
+        house
+            .writer
+            .edit(&call, &request, &coded("It opens at eight", axis(379)))
+            .expect("is edited");
+    }),
+    ("pin", |house, id| {
+        let (call, request) = (
+            house.call("a", None),
+            PinRequest { memory_id: id.clone(), pinned: true, group: None },
+        );
+        house.writer.pin(&call, &request).expect("is pinned");
+    }),
+    ("give a vector", |house, _| {
+        house.writer.fill(9, &coded("anew", axis(380))).expect("is given")
+    }),
+    ("forget", |house, id| {
+        drop(house.forget("a", json!({"memory_id": id})).expect("is forgotten"))
+    }),
+    ("undo", |house, _| drop(house.undo_last().expect("is undone"))),
+    ("forget for good", |house, id| {
+        drop(house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed"))
+    }),
+    ("inspect", |house, id| drop(house.inspect("a", json!({"memory_id": id})).expect("is shown"))),
+    ("recall", |house, _| {
+        drop(house.recall(
+            "a",
+            json!({"query": "when does the ferry leave", "max_results": 5}),
+            Some(&axis(377)),
+        ))
+    }),
+    ("history", |house, _| drop(house.reader.history(&parse(json!({}))).expect("is told"))),
+];
+
+fn text(number: usize) -> String {
+    format!(
+        "Note {number}: shelf {} holds the {} of crate {}",
+        number % 17,
+        ["nails", "ropes", "lamps"][number % 3],
+        number * 7 + 1
+    )
+}
+
+fn store(house: &mut House, text: &str, direction: usize) -> MemoryId {
+    house
+        .store_coded(
+            "a",
+            json!({"content": text, "type": "semantic"}),
+            &coded(text, towards(direction)),
+        )
+        .id
+}
+
+/// Directions that are not near one another.
+fn towards(number: usize) -> Embedding {
+    let mut values = vec![0.0; DIMENSIONS];
+    values[number % DIMENSIONS] = 1.0;
+    values[(number * 31 + number / DIMENSIONS * 7 + 1) % DIMENSIONS] += 0.9;
+    Embedding::new(values).expect("has a direction")
+}
+
+/// The steps of each act in a store of so many memories.
+fn steps(memories: usize) -> Vec<u64> {
+    let mut house = House::new();
+    for number in 0..memories {
+        store(&mut house, &text(number), number);
+    }
+    let taken = Arc::new(AtomicU64::new(0));
+    for conn in [&mut house.writer.conn, &mut house.reader.conn] {
+        let taken = Arc::clone(&taken);
+        let count = move || {
+            taken.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        conn.progress_handler(1, Some(count)).expect("counts");
+    }
+    let measured = |(at, (_, act)): (usize, &Act)| {
+        let id = store(&mut house, &format!("Made to be used by act {at}"), 300 + at);
+        taken.store(0, Ordering::Relaxed);
+        act(&mut house, &id);
+        taken.load(Ordering::Relaxed)
+    };
+    ACTS.iter().enumerate().map(measured).collect()
+}
+
+#[test]
+fn no_act_looks_at_every_memory() {
+    for (((name, _), few), many) in ACTS.iter().zip(steps(FEW)).zip(steps(MANY)) {
+        // To look at a row takes three steps or more.
+        let further = u64::try_from(MANY - FEW).expect("is a number");
+        assert!(
+            many < few + further,
+            "{name} takes {few} steps among {FEW} memories, and {many} among {MANY}"
+        );
+    }
+}

@@ -1,0 +1,14 @@
+//! Tests.
+
+pub(crate) mod collapse;
+pub(crate) mod explain;
+pub(crate) mod fallback_search;
+pub(crate) mod fixture;
+pub(crate) mod graph;
+pub(crate) mod growth;
+pub(crate) mod languages;
+pub(crate) mod recall;
+pub(crate) mod search;
+pub(crate) mod snapshot;
+pub(crate) mod store;
+pub(crate) mod undo;

@@ -1,0 +1,487 @@
+//! Finding as a caller sees it: against the reference, beside other projects, and where words have not been read.
+
+use crate::model::encoding::{Asked, CODE_BYTES, Code, Coded, DIMENSIONS, Embedding};
+use crate::ranking::bm25::{Admitted, FTS5};
+use crate::ranking::fusion::Fusion;
+use crate::search::BESIDE;
+use crate::tests::fixture::{House, asked, axis, code, coded, id, leaning};
+use crate::{Settings, db::lexical};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What the reference (numpy) gives for sixteen texts in three orders: in order, shuffled, and nearly in order. Its vectors are in whole
+/// steps, as the index keeps them, so that formulas are compared and not what is lost of a vector (`index::steps` bounds that).
+#[derive(Deserialize)]
+struct Reference {
+    texts: Vec<String>,
+    vectors: Vec<Vec<f32>>,
+    codes: Vec<Vec<String>>,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    slots: Vec<usize>,
+    link: f64,
+    questions: Vec<Asking>,
+}
+
+#[derive(Deserialize)]
+struct Asking {
+    text: String,
+    vector: Vec<f32>,
+    words: Vec<(String, String)>,
+    scores: Vec<f64>,
+}
+
+fn from_hex(hex: &str) -> Code {
+    let mut bytes = [0; CODE_BYTES];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("is hexadecimal");
+    }
+    Code::from_bytes(&bytes)
+}
+
+/// A vector of few dimensions as one of all.
+fn filled_up(few: &[f32]) -> Embedding {
+    Embedding::new(few.iter().copied().chain(std::iter::repeat(0.0)).take(DIMENSIONS).collect())
+        .expect("has a direction")
+}
+
+fn episode(text: &str) -> Value {
+    json!({"content": text, "type": "episodic"})
+}
+
+fn scores(house: &House, group: &str, query: &str, asked: &Asked) -> Vec<(String, f64)> {
+    let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000});
+    let found = house.recall_asked(group, everything, Some(asked)).reply.results;
+    found
+        .into_iter()
+        .map(|result| (result.content.unwrap_or_default(), result.score.unwrap_or_default()))
+        .collect()
+}
+
+/// The scores but for the step that the reference does not know.
+fn as_of_reference(house: &House, query: &str, asked: &Asked) -> Vec<(String, f64)> {
+    let everything =
+        json!({"query": query, "max_results": 20, "token_budget": 1_000_000, "explain": true});
+    let score = |result: loci_proto::requests::recall::Recalled| {
+        let parts = result.why.map(|why| why.parts).unwrap_or_default();
+        assert!(
+            parts.iter().all(|part| part.step != "roughly"),
+            "all of so few memories is compared: {parts:?}"
+        );
+        let known = parts.iter().filter(|part| part.step != "recency");
+        (result.content.unwrap_or_default(), known.map(|part| part.adds).sum())
+    };
+    let mut found: Vec<(String, f64)> = house
+        .recall_asked("a", everything, Some(asked))
+        .reply
+        .results
+        .into_iter()
+        .map(score)
+        .collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found
+}
+
+#[test]
+fn every_score_is_that_of_the_reference() {
+    let reference: Reference = serde_json::from_str(include_str!("../../../tests/data/soft.json"))
+        .expect("is a reference");
+    for case in &reference.cases {
+        let mut house = House::new();
+        for slot in &case.slots {
+            let words = reference.codes[*slot].iter().map(|hex| from_hex(hex)).collect();
+            let text =
+                Coded { pieces: vec![filled_up(&reference.vectors[*slot])], words: Some(words) };
+            house.store_coded("a", episode(&reference.texts[*slot]), &text);
+        }
+        let link = house.writer.shared.index().link((0, 0), (0..case.slots.len()).rev());
+        assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
+        for asking in &case.questions {
+            let words =
+                asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
+            let found = as_of_reference(
+                &house,
+                &asking.text,
+                &Asked { vector: filled_up(&asking.vector), words },
+            );
+            let mut expected: Vec<(&str, f64)> = case
+                .slots
+                .iter()
+                .map(|slot| reference.texts[*slot].as_str())
+                .zip(asking.scores.iter().copied())
+                .collect();
+            expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+            // What neither matches nor stands beside a good match is not given at all.
+            let given = |text: &str| found.iter().any(|(of, _)| of == text);
+            let best = expected[0].1;
+            assert!(
+                expected.iter().all(|(text, score)| given(text) || *score < BESIDE * best),
+                "{}",
+                asking.text
+            );
+            expected.retain(|(text, _)| given(text));
+            let order: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
+            assert_eq!(
+                order,
+                expected.iter().map(|(text, _)| *text).collect::<Vec<_>>(),
+                "{}",
+                asking.text
+            );
+            for (text, score) in &found {
+                let (_, expected) = expected.iter().find(|(of, _)| of == text).expect("is a text");
+                assert!(
+                    (score - expected).abs() < 1e-4,
+                    "{}: {score}, not {expected}: {text}",
+                    asking.text
+                );
+            }
+        }
+    }
+}
+
+/// A project of a few texts.
+fn small(house: &mut House) {
+    for (number, text) in
+        ["the kettle whistles", "Olek: who fed the cat?", "Marta: I fed it", "the boiler hums"]
+            .iter()
+            .enumerate()
+    {
+        house.store_coded("small", episode(text), &coded(text, leaning(0, number + 1, 0.7)));
+    }
+}
+
+#[test]
+fn no_text_of_another_project_moves_a_score() {
+    let (mut alone, mut beside) = (House::new(), House::new());
+    small(&mut alone);
+    for round in 0..40 {
+        let text = format!("Marta: the kettle of the cat number {round}?");
+        beside.store_coded("large", episode(&text), &coded(&text, leaning(0, 20 + round, 0.9)));
+        if round == 20 {
+            small(&mut beside);
+        }
+    }
+    for query in ["kettle", "Marta fed the cat", "boiler in May"] {
+        let asked = asked(query, leaning(0, 9, 0.8));
+        let found = scores(&alone, "small", query, &asked);
+        assert!(!found.is_empty());
+        assert_eq!(scores(&beside, "small", query, &asked), found, "{query}");
+    }
+}
+
+#[test]
+fn a_store_with_one_text_that_was_not_read_is_ranked_whole_without_words() {
+    let mut house = House::new();
+    let mut plain = House::with(Settings {
+        fusion: Fusion::Weighted { vector_weight: 0.5 },
+        ..Settings::for_model("test")
+    });
+    small(&mut house);
+    small(&mut plain);
+    let question = asked("kettle", leaning(0, 1, 0.6));
+    let soft = scores(&house, "small", "kettle", &question);
+    assert_ne!(soft, scores(&plain, "small", "kettle", &question));
+    for of in [&mut house, &mut plain] {
+        of.store("small", episode("the oven ticks"), Some(&leaning(0, 7, 0.7)));
+    }
+    assert_eq!(
+        scores(&house, "small", "kettle", &question),
+        scores(&plain, "small", "kettle", &question)
+    );
+    let waiting = house.reader.without_vector(9).expect("lists");
+    assert_eq!(
+        waiting.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
+        ["the oven ticks"]
+    );
+    house
+        .writer
+        .fill(waiting[0].0, &coded("the oven ticks", leaning(0, 7, 0.7)))
+        .expect("is filled");
+    assert!(house.reader.without_vector(9).expect("lists").is_empty());
+    let again = scores(&house, "small", "kettle", &question);
+    assert_ne!(again, scores(&plain, "small", "kettle", &question));
+    assert_eq!(
+        scores(&house.reopened(), "small", "kettle", &question),
+        again,
+        "codes are kept, and the same after a restart"
+    );
+}
+
+#[test]
+fn a_word_that_means_the_same_is_met_without_standing_there() {
+    let mut house = House::new();
+    for (number, text) in
+        ["an automobile stood there", "a tulip stood there", "a tower stood there"]
+            .iter()
+            .enumerate()
+    {
+        let mut text_read = coded(text, leaning(0, number + 1, 0.5));
+        if number == 0 {
+            text_read.words.as_mut().expect("are read").push(code("car"));
+        }
+        house.store_coded("a", episode(text), &text_read);
+    }
+    assert_eq!(
+        scores(&house, "a", "car", &asked("car", leaning(0, 9, 0.6)))[0].0,
+        "an automobile stood there"
+    );
+}
+
+#[test]
+fn a_changed_text_is_found_by_what_it_says_now() {
+    let mut house = House::new();
+    let stored = house.store_coded(
+        "a",
+        episode("the kettle whistles"),
+        &coded("the kettle whistles", axis(1)),
+    );
+    let request = crate::tests::fixture::parse(
+        json!({"memory_id": id(&stored), "content": "the boiler hums"}),
+    );
+    house
+        .writer
+        .edit(&house.call("a", None), &request, &coded("the boiler hums", axis(2)))
+        .expect("is changed");
+    assert_eq!(scores(&house, "a", "boiler", &asked("boiler", axis(3))).len(), 1);
+    assert!(scores(&house, "a", "kettle", &asked("kettle", axis(3))).is_empty());
+    house.undo_last().expect("is taken back");
+    assert_eq!(
+        house.reader.without_vector(9).expect("lists").len(),
+        1,
+        "its codes were those of the other text"
+    );
+    assert_eq!(scores(&house, "a", "kettle", &asked("kettle", axis(3))).len(), 1);
+}
+
+#[test]
+fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_day_of_storing() {
+    let best = |query: &str| {
+        let mut house = House::new();
+        for (number, (text, date)) in [
+            ("[2024-03-05] we met", None),
+            ("[2024-03-05] we met again", Some("2023-07-01")),
+            ("we met once more", None),
+        ]
+        .iter()
+        .enumerate()
+        {
+            let mut arguments = episode(text);
+            if let Some(date) = date {
+                arguments["metadata"] = json!({"event_date": date});
+            }
+            house.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+        }
+        scores(&house, "a", query, &asked("met", leaning(0, 9, 0.5)))[0].0.clone()
+    };
+    assert_eq!(best("whom we met in March 2024"), "[2024-03-05] we met");
+    assert_eq!(best("whom we met in July 2023"), "[2024-03-05] we met again");
+    assert_eq!(best("whom we met on 1 February 2026"), "we met once more");
+}
+
+#[test]
+fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
+    let mut house = House::new();
+    let texts = [
+        "The ships shipped a ship; shipping ships is the shipper's shipment",
+        "Naïve cafés in Łódź, and C++ users' e-mails",
+        "Deployment of the billing service failed: port 8443",
+        "billing",
+        "Billing services were deployed, and the deploying deployment was billed twice for the services",
+    ];
+    for text in texts {
+        house.store("a", episode(text), None);
+    }
+    let index = house.writer.shared.index();
+    let among = |mean_length| Admitted { count: texts.len(), mean_length };
+    let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>()
+        / texts.len() as f64;
+    for word in [
+        "ship", "shipping", "naive", "Łódź", "deployed", "billing", "the", "8443", "service",
+        "nowhere", "c",
+    ] {
+        let list = index
+            .words()
+            .list(&index.words().terms_of(word)[..1])
+            .map(std::borrow::Cow::into_owned)
+            .unwrap_or_default();
+        let having: Vec<_> =
+            list.iter().map(|(slot, times)| (slot, times, index.words().length(slot))).collect();
+        let (ours, _) = FTS5.scores(&[having], among(mean));
+        let mut theirs = vec![0.0; index.len()];
+        for (seq, score) in lexical::search(&house.writer.conn, word).expect("is searched") {
+            theirs[index.slot(seq).expect("is known")] = score;
+        }
+        let far = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(far < 1e-9, "{word}: {ours:?}, not {theirs:?}");
+    }
+}
+
+/// Four meetings: on a day in the text, on a day of an event, on the day of storing, and on a day to come.
+fn meetings() -> House {
+    let mut house = House::new();
+    let texts =
+        ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
+    for (number, (text, date)) in texts
+        .into_iter()
+        .zip([None, Some("2026-01-28"), None, Some("2026-02-03T08:00:00Z")])
+        .enumerate()
+    {
+        let mut arguments = episode(text);
+        if let Some(date) = date {
+            arguments["metadata"] = json!({"event_date": date});
+        }
+        house.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+    }
+    house
+}
+
+fn given(house: &House, mut arguments: Value) -> Vec<String> {
+    arguments["query"] = json!("met");
+    let found =
+        house.recall_asked("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
+    let mut texts: Vec<String> = found.into_iter().filter_map(|result| result.content).collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn only_memories_of_the_days_asked_for_are_found() {
+    let house = meetings();
+    let [past, walk, pier, coming] =
+        ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
+    assert_eq!(
+        given(&house, json!({"date_from": "2026-01-28"})),
+        [pier, walk, coming],
+        "the first day is among them"
+    );
+    assert_eq!(
+        given(&house, json!({"date_to": "2026-01-28T01:00:00+02:00"})),
+        [past, walk],
+        "and so is the last"
+    );
+    assert_eq!(given(&house, json!({"date_from": "2026-02-01", "date_to": "2026-02-01"})), [pier]);
+    assert!(given(&house, json!({"date_from": "2027-01-01"})).is_empty());
+    assert_eq!(given(&house, json!({})).len(), 4);
+}
+
+#[test]
+fn a_day_that_is_none_is_refused_by_its_name() {
+    let house = meetings();
+    for (arguments, said) in [
+        (
+            json!({"query": "met", "date_from": "yesterday"}),
+            "invalid: date_from must be a date (2026-12-31)",
+        ),
+        (json!({"query": "met", "date_to": "2026-02-30"}), "invalid: date_to must be a date"),
+        (
+            json!({"query": "met", "date_from": "2026-02-02", "date_to": "2026-02-01"}),
+            "invalid: date_from is after date_to",
+        ),
+    ] {
+        let request = crate::tests::fixture::parse(arguments);
+        let refused = crate::operations::recall::text_to_embed(&request)
+            .expect_err("is refused before the model is asked")
+            .to_string();
+        assert!(refused.starts_with(said), "{refused}");
+        let degraded = loci_proto::requests::recall::Degraded::default();
+        let group = crate::tests::fixture::named("a");
+        let question = crate::operations::recall::Question {
+            request: &request,
+            group: &group,
+            asked: None,
+            now: house.now,
+            degraded: &degraded,
+            fusion: None,
+        };
+        assert_eq!(house.reader.recall(question).expect_err("is refused").to_string(), refused);
+    }
+}
+
+#[test]
+fn a_time_seen_from_today_lifts_and_hides_nothing() {
+    let house = meetings();
+    let found = |query: &str| scores(&house, "a", query, &asked("met", leaning(0, 9, 0.5)));
+    for (query, best) in [
+        ("whom we met last week", "[2026-01-20] we met"),
+        ("whom we met last Wednesday", "we met for a walk"),
+        ("whom we met two weeks ago", "[2026-01-20] we met"),
+        ("whom we met today", "we met at the pier"),
+        ("whom we have met in the past 3 days", "we met at the pier"),
+        ("whom we met next week", "we shall have met"),
+    ] {
+        let found = found(query);
+        assert_eq!((found[0].0.as_str(), found.len()), (best, 4), "{query}: {found:?}");
+    }
+}
+
+/// Two notes that say the same of different times, what happened between them, and another that only speaks of it.
+const KEPT: [(&str, &str); 4] = [
+    ("2025-03-04", "plans for release"),
+    ("2025-04-01", "files kept here"),
+    ("2025-06-10", "release shipped"),
+    ("2025-09-15", "files kept there"),
+];
+
+#[test]
+fn a_time_told_by_what_happened_or_by_its_end_lifts_that_side_of_it() {
+    let mut house = House::new();
+    for (number, (day, text)) in KEPT.into_iter().enumerate() {
+        let arguments =
+            json!({"content": text, "type": "episodic", "metadata": {"event_date": day}});
+        house.store_coded("a", arguments, &coded(text, leaning(0, number + 1, 0.5)));
+    }
+    let [here, there] = ["files kept here", "files kept there"];
+    let first = |query: &str| {
+        let found = scores(&house, "a", query, &asked(&query.replace(',', ""), leaning(0, 9, 0.5)));
+        found
+            .into_iter()
+            .map(|(text, _)| text)
+            .find(|text| text.starts_with("files"))
+            .expect("both are found")
+    };
+    for (query, best) in [
+        ("files kept before release shipped", here),
+        ("before release shipped, files kept", here),
+        ("files kept until release shipped", here),
+        ("files kept after release shipped", there),
+        ("files kept since release shipped", there),
+        ("files kept before June 2025", here),
+        ("files kept until 2025-06-10", here),
+        ("files kept since 1 May 2025", there),
+        ("files kept after April 2025", there),
+    ] {
+        assert_eq!(first(query), best, "{query}");
+    }
+    // Nothing tells of the one, a rule of the other, and the third is what somebody does.
+    house.store_coded(
+        "a",
+        episode("before payday send reminders"),
+        &coded("before payday send reminders", leaning(0, 5, 0.5)),
+    );
+    let steps = json!({"content": "invoice steps", "type": "procedural", "metadata": {"steps": ["write", "send"]}});
+    house.store_coded("a", steps, &coded("invoice steps", leaning(0, 6, 0.5)));
+    for query in [
+        "files kept before merger concluded",
+        "files kept before payday",
+        "files kept before invoice steps",
+    ] {
+        let explained = json!({"query": query, "explain": true});
+        let found = house
+            .recall_asked("a", explained, Some(&asked(query, leaning(0, 9, 0.5))))
+            .reply
+            .results;
+        let steps: Vec<String> = found
+            .into_iter()
+            .filter_map(|result| result.why)
+            .flat_map(|why| why.parts)
+            .map(|part| part.step)
+            .collect();
+        assert!(
+            steps.iter().any(|step| step == "words") && steps.iter().all(|step| step != "date"),
+            "{query}: {steps:?}"
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! Times that a question names as seen from its own day: "yesterday", "last week", "three months ago". English alone. Pure.
+//!
+//! Not here: dates by the calendar (`dates`), what a time weighs. docs/retrieval.md says which parsers of dates there are, and why none
+//! of them is here.
+
+use chrono::{Datelike, Days, Months, NaiveDate, TimeDelta, Weekday};
+use regex::{Captures, Regex};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Days of "recently".
+const RECENT: u64 = 14;
+/// "Three weeks ago" means so many days more or less.
+const ABOUT_A_WEEK: u64 = 3;
+/// "Three months ago" means so many days more or less.
+const ABOUT_A_MONTH: u64 = 15;
+
+/// What is so many years to come is seldom a year: "after 2048 tokens".
+const FURTHEST: i32 = 10;
+
+const NUMBERS: [&str; 12] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+];
+const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// A pattern, of which the part `time` or the whole is the time, and the days that are meant by what it found.
+type Reading = (LazyLock<Regex>, fn(&Captures<'_>, NaiveDate) -> Option<(NaiveDate, NaiveDate)>);
+
+macro_rules! reading {
+    ($text:literal, $meant:expr) => {
+        (LazyLock::new(|| Regex::new($text).expect("is a pattern")), $meant)
+    };
+}
+
+static READINGS: [Reading; 9] = [
+    reading!(
+        r"\b(day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow)\b",
+        one_day
+    ),
+    reading!(r"\b(this|last|previous|next) (week|weekend|month|year)\b", by_calendar),
+    reading!(
+        r"\b(?:last|since) (?<time>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
+        last_weekday
+    ),
+    reading!(
+        r"\b(\d{1,3}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (minute|hour|day|week|month|year)s? ago\b",
+        ago
+    ),
+    reading!(
+        r"\b(?:last|past) (\d{1,3}|couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (minute|hour|day|week|month|year)s?\b",
+        the_last
+    ),
+    reading!(r"\b(?:last|past)( )(hour)\b", the_last),
+    reading!(r"\bpast( )(week|month|year)\b", the_last),
+    reading!(r"\b(?:recently|lately)\b", |_, today| Some((
+        today.checked_sub_days(Days::new(RECENT))?,
+        today
+    ))),
+    reading!(
+        r"\b(?:in|during|throughout|since|before|after|until|till|from) (?<time>20\d\d)\b(?:[^-]|$)",
+        |found, today| whole_year(
+            found[1].parse().ok().filter(|year| *year <= today.year().saturating_add(FURTHEST))?
+        )
+    ),
+];
+
+/// The times that a question (in lower case) names as seen from a day: where, their first and their last day.
+pub(crate) fn named(question: &str, today: i32) -> Vec<(Range<usize>, (i32, i32))> {
+    let Some(date) = NaiveDate::from_num_days_from_ce_opt(today) else { return Vec::new() };
+    let meant = |(pattern, meant): &Reading| {
+        let days = |found: Captures<'_>| {
+            let (first, last) = meant(&found, date)?;
+            let place = found.name("time").or(found.get(0))?.range();
+            Some((place, (first.num_days_from_ce(), last.num_days_from_ce())))
+        };
+        pattern.captures_iter(question).filter_map(days).collect::<Vec<_>>()
+    };
+    READINGS.iter().flat_map(meant).collect()
+}
+
+fn one_day(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+    let day = match &found[1] {
+        "day before yesterday" => today.checked_sub_days(Days::new(2))?,
+        "yesterday" | "last night" => today.pred_opt()?,
+        "tomorrow" => today.succ_opt()?,
+        _ => today,
+    };
+    Some((day, day))
+}
+
+/// Weeks begin on Monday; of a time that has not ended yet the whole is meant.
+fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+    let back = match &found[1] {
+        "this" => 0,
+        "next" => -1,
+        _ => 1,
+    };
+    let monday =
+        today.week(Weekday::Mon).checked_first_day()?.checked_sub_signed(TimeDelta::weeks(back))?;
+    match &found[2] {
+        "week" => Some((monday, monday.checked_add_days(Days::new(6))?)),
+        "weekend" => {
+            Some((monday.checked_add_days(Days::new(5))?, monday.checked_add_days(Days::new(6))?))
+        }
+        "month" => {
+            let first = today.with_day(1)?;
+            let first = if back < 0 {
+                first.checked_add_months(Months::new(1))?
+            } else {
+                months_before(first, u32::try_from(back).ok()?)?
+            };
+            Some((first, first.checked_add_months(Months::new(1))?.pred_opt()?))
+        }
+        _ => whole_year(today.year() - i32::try_from(back).ok()?),
+    }
+}
+
+fn last_weekday(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+    let wanted = u32::try_from(WEEKDAYS.iter().position(|name| *name == &found[1])?).ok()?;
+    // A whole week ago where today is such a day.
+    let back = (today.weekday().num_days_from_monday() + 6 - wanted) % 7 + 1;
+    let day = today.checked_sub_days(Days::new(u64::from(back)))?;
+    Some((day, day))
+}
+
+fn ago(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+    let (count, unit) = (number(&found[1])?, &found[2]);
+    let day = before(today, count, unit)?;
+    let about = |days: u64| {
+        Some((day.checked_sub_days(Days::new(days))?, day.checked_add_days(Days::new(days))?))
+    };
+    match unit {
+        // Days are all that is known of a memory's time here, and of the question's.
+        "minute" | "hour" => Some((day, today)),
+        "day" => Some((day, day)),
+        "week" => about(ABOUT_A_WEEK),
+        "month" => about(ABOUT_A_MONTH),
+        _ => whole_year(day.year()),
+    }
+}
+
+fn the_last(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+    Some((before(today, number(&found[1])?, &found[2])?, today))
+}
+
+fn before(today: NaiveDate, count: u32, unit: &str) -> Option<NaiveDate> {
+    match unit {
+        "minute" => Some(today),
+        "hour" => today.checked_sub_days(Days::new((count / 24).into())),
+        "day" => today.checked_sub_days(Days::new(count.into())),
+        "week" => today.checked_sub_days(Days::new(u64::from(count) * 7)),
+        "month" => months_before(today, count),
+        _ => months_before(today, count.checked_mul(12)?),
+    }
+}
+
+fn months_before(day: NaiveDate, months: u32) -> Option<NaiveDate> {
+    day.checked_sub_months(Months::new(months))
+}
+
+fn whole_year(year: i32) -> Option<(NaiveDate, NaiveDate)> {
+    Some((NaiveDate::from_ymd_opt(year, 1, 1)?, NaiveDate::from_ymd_opt(year, 12, 31)?))
+}
+
+fn number(word: &str) -> Option<u32> {
+    match word.trim() {
+        "" | "a" | "an" => Some(1),
+        "a couple of" | "couple of" => Some(2),
+        word => word.parse().ok().or_else(|| {
+            NUMBERS.iter().zip(1..).find(|(name, _)| **name == word).map(|(_, number)| number)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Wednesday, 13 May 2026.
+    const TODAY: &str = "2026-05-13";
+
+    fn day(text: &str) -> i32 {
+        crate::text::features::day(text).expect("is a day")
+    }
+
+    fn days(question: &str) -> Vec<(i32, i32)> {
+        named(&question.to_lowercase(), day(TODAY)).into_iter().map(|(_, days)| days).collect()
+    }
+
+    #[test]
+    fn a_time_is_read_as_seen_from_the_day_of_the_question() {
+        for (question, first, last) in [
+            ("What did we do today?", "2026-05-13", "2026-05-13"),
+            ("what broke Yesterday", "2026-05-12", "2026-05-12"),
+            ("the day before yesterday", "2026-05-11", "2026-05-11"),
+            ("what was decided last week?", "2026-05-04", "2026-05-10"),
+            ("this week", "2026-05-11", "2026-05-17"),
+            ("last weekend", "2026-05-09", "2026-05-10"),
+            ("the past week", "2026-05-06", "2026-05-13"),
+            ("Who joined last month?", "2026-04-01", "2026-04-30"),
+            ("next month", "2026-06-01", "2026-06-30"),
+            ("last year", "2025-01-01", "2025-12-31"),
+            ("last Tuesday", "2026-05-12", "2026-05-12"),
+            ("last wednesday", "2026-05-06", "2026-05-06"),
+            ("last Thursday", "2026-05-07", "2026-05-07"),
+            ("three days ago", "2026-05-10", "2026-05-10"),
+            ("a week ago", "2026-05-03", "2026-05-09"),
+            ("2 months ago", "2026-02-26", "2026-03-28"),
+            ("two years ago", "2024-01-01", "2024-12-31"),
+            ("in the last 10 days", "2026-05-03", "2026-05-13"),
+            ("over the past couple of weeks", "2026-04-29", "2026-05-13"),
+            ("what changed recently", "2026-04-29", "2026-05-13"),
+            ("what came in since Monday", "2026-05-11", "2026-05-11"),
+            ("what did we try an hour ago", "2026-05-13", "2026-05-13"),
+            ("20 minutes ago", "2026-05-13", "2026-05-13"),
+            ("in the last 24 hours", "2026-05-12", "2026-05-13"),
+            ("the past hour", "2026-05-13", "2026-05-13"),
+            ("what happened in 2024?", "2024-01-01", "2024-12-31"),
+            ("who came after 2024?", "2024-01-01", "2024-12-31"),
+        ] {
+            assert_eq!(days(question), [(day(first), day(last))], "{question}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_time_names_none() {
+        for question in [
+            "the last invoice",
+            "at last",
+            "a change at the last minute",
+            "before the release",
+            "a weekly report",
+            "days of yore",
+            "on Monday",
+            "in March",
+            "in 2023-05-08",
+            "in 2024-03",
+            "after 2048 tokens",
+            "Room 2024",
+            "it lasted three weeks",
+            "todays",
+            "",
+        ] {
+            assert!(days(question).is_empty(), "{question}: {:?}", days(question));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_question_on_any_day_has_its_days_in_order(question in "(\\PC{0,8} )?(last|past|this|next)? ?[0-9]{0,3} ?(minute|hour|day|week|month|year|weekend)s?( ago)?", today in any::<i32>()) {
+            prop_assert!(named(&question, today).iter().all(|(_, (first, last))| first <= last));
+        }
+    }
+}

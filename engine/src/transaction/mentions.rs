@@ -1,0 +1,129 @@
+//! Mentions: which memories name which entities, found in the texts as they are stored. No model is asked.
+//!
+//! Not here: what counts as a name (`names`), how mentions are shown (`inspect`).
+
+use crate::db::memories;
+use crate::db::memories::Memory;
+use crate::db::mentions;
+use crate::error::Result;
+use crate::index::{Entry, Index};
+use crate::model::names;
+use crate::transaction::change::Change;
+use loci_proto::memory::{MemoryType, Scope};
+use rusqlite::Connection;
+
+/// Most texts that are looked through for one name of a new entity.
+const TEXTS: usize = 10_000;
+
+/// Makes the mentions of a memory anew: the entities that it names and, where it is an entity, the memories that name it.
+pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
+    mentions::clear(change.conn, seq)?;
+    find(change, seq)
+}
+
+/// The same for many that came at once and may name one another: the warm index knows none of them yet. Nothing is cleared of those that
+/// this change has made.
+pub(crate) fn renew_all(
+    change: &Change<'_>,
+    seqs: &[i64],
+    is_new: impl Fn(i64) -> bool,
+) -> Result<()> {
+    seqs.iter()
+        .filter(|seq| !is_new(**seq))
+        .try_for_each(|seq| mentions::clear(change.conn, *seq))?;
+    let entities =
+        if is_nothing_named(change) { Some(memories::entities(change.conn)?) } else { None };
+    let of_use = |seq: &&i64| entities.as_ref().is_none_or(|entities| entities.contains(*seq));
+    seqs.iter().filter(of_use).try_for_each(|seq| look_through(change, *seq))
+}
+
+fn find(change: &Change<'_>, seq: i64) -> Result<()> {
+    if is_nothing_named(change) && !memories::is_entity(change.conn, seq)? {
+        return Ok(());
+    }
+    look_through(change, seq)
+}
+
+/// Where nothing has a name, a text names nothing: most stores, and most of an import.
+fn is_nothing_named(change: &Change<'_>) -> bool {
+    change.shared.index().has_no_names() && earlier(change).all(|entry| entry.names.is_empty())
+}
+
+/// What the same group of changes has stored before; it is not in the index yet.
+fn earlier<'a>(change: &'a Change<'_>) -> impl Iterator<Item = &'a Entry> {
+    change
+        .touched
+        .earlier
+        .iter()
+        .flat_map(|news| &news.entries)
+        .filter_map(|(_, entry)| entry.as_ref())
+}
+
+fn look_through(change: &Change<'_>, seq: i64) -> Result<()> {
+    let Some(memory) = memories::by_seq(change.conn, seq)? else { return Ok(()) };
+    find_with(change.conn, &change.shared.index(), &memory)?;
+    for entity in earlier(change) {
+        if entity.names.iter().any(|name| names::holds(&memory.content, name))
+            && let Some(entity) = seen_together(change.conn, entity.seq, &memory)?
+        {
+            mentions::insert(change.conn, entity, seq)?;
+        }
+    }
+    Ok(())
+}
+
+/// The same for every memory of a store whose mentions were never made.
+pub(crate) fn renew_store(conn: &Connection, index: &Index) -> Result<()> {
+    index.entries().try_for_each(|entry| match memories::by_seq(conn, entry.seq)? {
+        Some(memory) => find_with(conn, index, &memory),
+        None => Ok(()),
+    })
+}
+
+fn find_with(conn: &Connection, index: &Index, memory: &Memory) -> Result<()> {
+    for entity in named_in(index, &memory.content) {
+        if let Some(entity) = seen_together(conn, entity, memory)? {
+            mentions::insert(conn, entity, memory.seq)?;
+        }
+    }
+    if memory.kind != MemoryType::Entity {
+        return Ok(());
+    }
+    for name in names::of(&memory.metadata) {
+        let holding = match names::unspaced(&name) {
+            Some(characters) => mentions::holding_characters(conn, &characters, TEXTS)?,
+            None => mentions::holding(conn, &name, TEXTS)?,
+        };
+        for (found, text) in holding {
+            if names::holds(&text, &name)
+                && let Some(found) = seen_together(conn, found, memory)?
+            {
+                mentions::insert(conn, memory.seq, found)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Entities that bear a name in the text, as the warm index knows them.
+fn named_in(index: &Index, text: &str) -> Vec<i64> {
+    if index.has_no_names() {
+        return Vec::new();
+    }
+    let mut found: Vec<i64> =
+        names::candidates(text).iter().flat_map(|name| index.named(name)).copied().collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Another memory, where some session can see the two together.
+fn seen_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Option<i64>> {
+    let Some(found) = memories::by_seq(conn, other)?.filter(|found| found.seq != memory.seq) else {
+        return Ok(None);
+    };
+    let together = found.scope == Scope::Global
+        || memory.scope == Scope::Global
+        || found.group == memory.group;
+    Ok(together.then_some(found.seq))
+}

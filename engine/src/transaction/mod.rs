@@ -1,0 +1,6 @@
+//! Transaction.
+
+pub mod access;
+pub mod backfill;
+pub mod change;
+pub(crate) mod mentions;

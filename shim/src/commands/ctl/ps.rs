@@ -1,0 +1,48 @@
+//! `loci ctl ps`: the connected agents, and what their shims cost.
+
+use crate::commands::ctl::status;
+use crate::output::{Problem, plain, say, table};
+use loci_proto::admin::SessionStatus;
+use loci_proto::paths::Paths;
+use serde_json::json;
+
+/// Prints the sessions; a daemon that does not run is not started.
+///
+/// # Errors
+/// `Absent` when none runs.
+pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
+    let sessions = status::ask(paths).await?.sessions;
+    if as_json {
+        let rows: Vec<_> = sessions
+            .iter()
+            .map(|session| json!({"session": session, "rss_kib": rss_kib(session.pid)}))
+            .collect();
+        return say(json!(rows).to_string());
+    }
+    if sessions.is_empty() {
+        return say("no agent is connected");
+    }
+    let head = ["CLIENT", "GROUP", "PID", "CALLS", "AGE", "MEMORY"].map(str::to_owned);
+    let rows: Vec<[String; 6]> = std::iter::once(head).chain(sessions.iter().map(row)).collect();
+    say(table(&rows).trim_end())
+}
+
+fn row(session: &SessionStatus) -> [String; 6] {
+    let memory = rss_kib(session.pid)
+        .map_or("-".to_owned(), |kib| format!("{:.1} MiB", kib as f64 / 1024.0));
+    let client = session.client.as_deref().unwrap_or("-");
+    let (pid, calls) = (session.pid.to_string(), session.calls.to_string());
+    [plain(client), plain(&session.group), pid, calls, status::duration(session.age_s), memory]
+}
+
+/// Resident memory of a process, in KiB; none where the system does not tell.
+fn rss_kib(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
+}

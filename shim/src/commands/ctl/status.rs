@@ -1,0 +1,189 @@
+//! `loci ctl status`: the daemon and its sessions, for people or as JSON.
+
+use crate::client::Unreachable;
+use crate::client::admin;
+use crate::client::admin::NotDone;
+use crate::output::{Problem, plain, say, table as table_of};
+use loci_proto::admin::{SessionStatus, Status};
+use loci_proto::paths::Paths;
+
+/// Prints the state; a daemon that does not run is not started.
+///
+/// # Errors
+/// `Absent` when none runs.
+pub async fn run(paths: &Paths, json: bool) -> Result<(), Problem> {
+    let answer = admin::get(paths, "/status").await?;
+    if json {
+        return say(String::from_utf8_lossy(&answer));
+    }
+    say(table(&read(&answer)?).trim_end())
+}
+
+/// Asks the daemon for its state.
+///
+/// # Errors
+/// `Absent` when none runs.
+pub async fn ask(paths: &Paths) -> Result<Status, NotDone> {
+    read(&admin::get(paths, "/status").await?)
+}
+
+fn read(answer: &[u8]) -> Result<Status, NotDone> {
+    let unreadable = |error: serde_json::Error| {
+        Unreachable::Broken(format!("its status cannot be read: {error}"))
+    };
+    Ok(serde_json::from_slice(answer).map_err(unreadable)?)
+}
+
+fn table(status: &Status) -> String {
+    let Status { version, pid, uptime_s, database, model, memories, queues, .. } = status;
+    let up = duration(*uptime_s);
+    let sha = model.sha256.get(..12).map(|start| format!(", SHA-256 {start}…")).unwrap_or_default();
+    let mut text = format!("locid {version} is running (pid {pid}, up {up})\n\n");
+    let mut row =
+        |name: &str, value: String| text.extend([&format!("  {name:<10}"), value.as_str(), "\n"]);
+    row("database", plain(database));
+    row("memories", memories.to_string());
+    if let Some(index) = status.index.as_ref().filter(|index| index.state != "ready") {
+        row(
+            "index",
+            format!(
+                "{} ({} of {})",
+                plain(&index.state),
+                thousands(index.read),
+                thousands(index.of)
+            ),
+        );
+    }
+    row("model", format!("{}, {}{sha}", model.id, model.state));
+    row(
+        "waiting",
+        format!(
+            "{} to write, {} to read, {} to embed",
+            queues.writer, queues.readers, queues.embedding
+        ),
+    );
+    row("sessions", status.sessions.len().to_string());
+    text.push_str(&sessions(&status.sessions));
+    if !status.degraded.is_empty() {
+        text.extend(["\nDegraded: ", &status.degraded.join(", "), "\n"]);
+    }
+    for warning in &status.warnings {
+        text.extend(["\nWarning: ", &plain(warning), "\n"]);
+    }
+    text
+}
+
+fn sessions(sessions: &[SessionStatus]) -> String {
+    if sessions.is_empty() {
+        return String::new();
+    }
+    let head = ["CLIENT", "GROUP", "PID", "CALLS", "SINCE"].map(str::to_owned);
+    let cells = |session: &SessionStatus| {
+        let client = session.client.as_deref().unwrap_or("-");
+        [
+            plain(client),
+            plain(&session.group),
+            session.pid.to_string(),
+            session.calls.to_string(),
+            session.since.clone(),
+        ]
+    };
+    let rows: Vec<_> = std::iter::once(head).chain(sessions.iter().map(cells)).collect();
+    format!("\n{}", table_of(&rows))
+}
+
+/// `12,345`
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let parts: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|part| std::str::from_utf8(part).ok())
+        .collect();
+    parts.join(",")
+}
+
+/// Two units at the most: `3 d 4 h`, `5 min 6 s`.
+pub(crate) fn duration(seconds: u64) -> String {
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, minutes) => format!("{minutes} min {} s", seconds % 60),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_proto::admin::{Index, Model, Queues};
+
+    fn status() -> Status {
+        let session = |client: Option<&str>, group: &str, calls| SessionStatus {
+            client: client.map(str::to_owned),
+            group: group.to_owned(),
+            pid: 4242,
+            calls,
+            since: "2026-11-21T09:30:00Z".to_owned(),
+            age_s: 60,
+        };
+        Status {
+            version: "0.1.0".to_owned(),
+            pid: 77,
+            uptime_s: 11_520,
+            database: "/home/anna/.loci/memory.db".to_owned(),
+            model: Model {
+                id: "all-MiniLM-L6-v2".to_owned(),
+                sha256: "53aa51172d142c89".repeat(4),
+                state: "ready".to_owned(),
+            },
+            memories: 132,
+            index: Some(Index {
+                state: "loading".to_owned(),
+                read: 950,
+                of: 1_000_000,
+                from: None,
+            }),
+            sessions: vec![
+                session(Some("Claude Code"), "shop", 17),
+                session(None, "notes\x1b[2J", 0),
+            ],
+            queues: Queues { writer: 0, readers: 1, embedding: 0 },
+            degraded: vec!["embedding".to_owned()],
+            warnings: vec!["The disk is nearly full".to_owned()],
+        }
+    }
+
+    #[test]
+    fn the_table_fits_a_terminal_and_is_safe_to_print() {
+        let expected = "\
+locid 0.1.0 is running (pid 77, up 3 h 12 min)
+
+  database  /home/anna/.loci/memory.db
+  memories  132
+  index     loading (950 of 1,000,000)
+  model     all-MiniLM-L6-v2, ready, SHA-256 53aa51172d14…
+  waiting   0 to write, 1 to read, 0 to embed
+  sessions  2
+
+  CLIENT       GROUP            PID  CALLS  SINCE
+  Claude Code  shop            4242     17  2026-11-21T09:30:00Z
+  -            notes\\u{1b}[2J  4242      0  2026-11-21T09:30:00Z
+
+Degraded: embedding
+
+Warning: The disk is nearly full
+";
+        assert_eq!(table(&status()), expected);
+    }
+
+    #[test]
+    fn durations_have_two_units() {
+        assert_eq!(
+            [7, 67, 7_260, 180_000].map(duration),
+            ["7 s", "1 min 7 s", "2 h 1 min", "2 d 2 h"]
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! An agent's session as agents have it: a child process `loci mcp`, and MCP over its pipes.
+
+use crate::commands::demo::stage::Stage;
+use crate::output::Problem;
+use crate::relay::line_reader::{Line, Lines};
+use loci_proto::{VERSION, limits};
+use serde_json::{Value, json};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+/// How long one answer may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A running session.
+pub struct Session {
+    child: Child,
+    stdin: ChildStdin,
+    lines: Lines<ChildStdout>,
+    requests: u64,
+}
+
+impl Session {
+    /// Starts the process and shakes hands.
+    pub async fn begin(stage: &Stage) -> Result<Self, Problem> {
+        let mut child =
+            stage.loci(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Problem::new("A session has no pipes"));
+        };
+        let mut session =
+            Self { child, stdin, lines: Lines::new(stdout, limits::LINE_BYTES), requests: 0 };
+        let client = json!({"name": "loci demo", "version": VERSION});
+        session
+            .request(
+                "initialize",
+                json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}),
+            )
+            .await?;
+        session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
+        Ok(session)
+    }
+
+    /// Calls a tool and returns its structured answer.
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Problem> {
+        let mut result =
+            self.request("tools/call", json!({"name": tool, "arguments": arguments})).await?;
+        if result["isError"] == true {
+            return Err(Problem::new(format!("{tool} failed"))
+                .because(&result["content"][0]["text"].as_str().unwrap_or_default()));
+        }
+        Ok(result["structuredContent"].take())
+    }
+
+    /// Ends the session as an agent does, and waits for the process.
+    pub async fn end(self) -> Result<(), Problem> {
+        let Self { mut child, stdin, .. } = self;
+        drop(stdin);
+        let ended = timeout(PATIENCE, child.wait())
+            .await
+            .map_err(|_| Problem::new("A session did not end"))??;
+        if ended.success() {
+            Ok(())
+        } else {
+            Err(Problem::new(format!("A session ended with {ended}")))
+        }
+    }
+
+    async fn request(&mut self, method: &str, params: Value) -> Result<Value, Problem> {
+        self.requests += 1;
+        self.send(
+            &json!({"jsonrpc": "2.0", "id": self.requests, "method": method, "params": params}),
+        )
+        .await?;
+        let answer = timeout(PATIENCE, self.answer());
+        let mut answer =
+            answer.await.map_err(|_| Problem::new(format!("{method} was not answered")))??;
+        match answer.get("result") {
+            Some(_) => Ok(answer["result"].take()),
+            None => Err(Problem::new(format!("{method} failed")).because(&answer["error"])),
+        }
+    }
+
+    async fn send(&mut self, message: &Value) -> Result<(), Problem> {
+        let mut line = message.to_string();
+        line.push('\n');
+        Ok(self.stdin.write_all(line.as_bytes()).await?)
+    }
+
+    /// The answer to the latest request; notifications are passed over.
+    async fn answer(&mut self) -> Result<Value, Problem> {
+        while let Some(Line::Whole(line)) = self.lines.next().await? {
+            let message: Value = serde_json::from_slice(&line)
+                .map_err(|error| Problem::new("A session spoke no JSON").because(&error))?;
+            if message["id"] == self.requests {
+                return Ok(message);
+            }
+        }
+        Err(Problem::new("A session ended without an answer"))
+    }
+}

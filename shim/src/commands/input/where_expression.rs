@@ -1,0 +1,113 @@
+//! The expression of `--where`: `text:WORDS type:TYPE scope:SCOPE status:STATUS group:NAME older:90d confidence:<0.1`.
+//!
+//! All parts have to fit. Not here: the looking; the daemon's `list` does it.
+
+use crate::cli::duration;
+use crate::cli::memories::confidence;
+use loci_proto::requests::people::ListRequest;
+
+const KEYS: &str = "text, type, scope, status, group, older or confidence";
+
+/// Reads an expression.
+///
+/// # Errors
+/// In one sentence: an unknown or repeated key, a value that it cannot have, or nothing at all.
+pub fn parse(expression: &str) -> Result<ListRequest, String> {
+    let mut request = ListRequest::default();
+    let mut seen = Vec::new();
+    for (key, value) in parts(expression)? {
+        if seen.contains(&key) {
+            return Err(format!("{key}: stands there twice"));
+        }
+        set(&mut request, &key, &value).map_err(|why| format!("{key}: {why}"))?;
+        seen.push(key);
+    }
+    if seen.is_empty() {
+        Err(format!("it says nothing; it takes {KEYS}, as in type:episodic older:90d"))
+    } else {
+        Ok(request)
+    }
+}
+
+fn set(request: &mut ListRequest, key: &str, value: &str) -> Result<(), String> {
+    if value.is_empty() {
+        return Err("has no value".to_owned());
+    }
+    match key {
+        "text" => request.text = Some(value.to_owned()),
+        "type" => request.kind = Some(value.parse()?),
+        "scope" => request.scope = Some(value.parse()?),
+        "status" => request.status = Some(value.to_owned()),
+        "group" => (request.group, request.from_group) = (Some(value.parse()?), true),
+        "older" => request.older_than_seconds = Some(duration(value)?),
+        "confidence" => {
+            let limit = value.strip_prefix('<').ok_or("is written as confidence:<0.1")?;
+            request.confidence_below = Some(confidence(limit)?);
+        }
+        _ => return Err(format!("is no such key; it takes {KEYS}")),
+    }
+    Ok(())
+}
+
+/// Keys and values; a value with blanks stands in double quotes.
+fn parts(expression: &str) -> Result<Vec<(String, String)>, String> {
+    let mut parts = Vec::new();
+    let mut rest = expression.trim_start();
+    while !rest.is_empty() {
+        let word = rest.split_whitespace().next().unwrap_or(rest);
+        let (key, after) = word.split_once(':').map(|(key, _)| rest.split_at(key.len())).ok_or_else(|| {
+            format!("{word} has no key; write text:{word}, or quotes around a value with blanks, as in text:\"two words\"")
+        })?;
+        let after = &after[1..];
+        let (value, left) = match after.strip_prefix('"') {
+            Some(quoted) => {
+                quoted.split_once('"').ok_or_else(|| format!("{key}: the quotes are not closed"))?
+            }
+            None => after.split_at(after.find(char::is_whitespace).unwrap_or(after.len())),
+        };
+        parts.push((key.to_owned(), value.to_owned()));
+        rest = left.trim_start();
+    }
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_proto::memory::MemoryType;
+
+    #[test]
+    fn all_keys_can_stand_together() {
+        let request =
+            parse(r#" text:"old server" type:episodic group:shop older:90d confidence:<0.1"#)
+                .expect("is read");
+        assert_eq!(
+            (request.text.as_deref(), request.kind),
+            (Some("old server"), Some(MemoryType::Episodic))
+        );
+        assert_eq!((request.older_than_seconds, request.from_group), (Some(7_776_000), true));
+        assert!(request.confidence_below.is_some_and(|limit| (limit.get() - 0.1).abs() < 1e-9));
+        assert_eq!(parse("text:a:b").expect("is read").text.as_deref(), Some("a:b"));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused_and_never_means_everything() {
+        let expected = [
+            ("", "it says nothing"),
+            ("   ", "it says nothing"),
+            ("server", "write text:server"),
+            ("text:", "has no value"),
+            ("text:\"old server", "not closed"),
+            ("txt:server", "no such key"),
+            ("type:fact", "must be episodic"),
+            ("older:90", "a number and s"),
+            ("confidence:0.1", "confidence:<0.1"),
+            ("confidence:<2", "from 0 to 1"),
+            ("text:a text:b", "twice"),
+        ];
+        for (expression, said) in expected {
+            let why = parse(expression).expect_err(expression);
+            assert!(why.contains(said), "{expression}: {why}");
+        }
+    }
+}

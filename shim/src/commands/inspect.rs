@@ -1,0 +1,177 @@
+//! `loci inspect`: everything about one memory.
+
+use crate::cli::memories::Inspect;
+use crate::client::call::Door;
+use crate::commands::input::memory_id;
+use crate::commands::{moment, print};
+use crate::output::{Problem, Style, lines, plain, say, table};
+use loci_proto::requests::inspect::{InspectReply, InspectRequest, LogLine, Shown, Version};
+use loci_proto::requests::relate::{Neighbour, Relation};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Asks, and prints it.
+///
+/// # Errors
+/// What the daemon refuses.
+pub async fn run(door: &Door, asked: Inspect) -> Result<(), Problem> {
+    let meant = memory_id::find(door, &asked.id, asked.project.group.as_ref()).await?;
+    let request = InspectRequest {
+        memory_id: meant.id,
+        include_relations: None,
+        include_log: asked.log,
+        log_before: asked.log_before,
+        group: asked.project.group,
+    };
+    let answer = door.reply("memory_inspect", &request).await?;
+    if asked.format.json {
+        return print(&answer);
+    }
+    say(screen(&answer.read()?, Style::of(&std::io::stdout())).trim_end())
+}
+
+fn screen(reply: &InspectReply, style: Style) -> String {
+    let mut text = memory(&reply.memory, style);
+    let mut part = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n{}\n  {}", style.paint(title), lines.join("\n  "));
+        }
+    };
+    let neighbours = |some: &[Neighbour]| some.iter().map(neighbour).collect::<Vec<_>>();
+    part("Other wordings", reply.memory.variants.iter().map(|text| plain(text)).collect());
+    part("Relations", reply.relations.iter().map(relation).collect());
+    part("Names", neighbours(&reply.mentions));
+    part("Named in", neighbours(&reply.mentioned_in));
+    part("Made from", neighbours(&reply.sources));
+    if let Some(versions) = &reply.versions {
+        part(
+            "Versions",
+            versions
+                .chain
+                .iter()
+                .map(|other| version(other, other.version == versions.version))
+                .collect(),
+        );
+    }
+    if !reply.log.is_empty() {
+        let _ = write!(text, "\n{}\n{}", style.paint("Log"), log(&reply.log));
+    }
+    if let Some(next) = reply.log_next {
+        let _ = writeln!(text, "  the next page: --log --log-before {next}");
+    }
+    text
+}
+
+fn memory(memory: &Shown, style: Style) -> String {
+    let mut text = format!("{}\n\n", style.paint(&memory.id.to_string()));
+    for line in lines(&memory.content).lines() {
+        let _ = writeln!(text, "  {line}");
+    }
+    text.push('\n');
+    let mut row = |name: &str, value: String| {
+        let _ = writeln!(text, "  {name:<11} {value}");
+    };
+    let project = memory
+        .group
+        .as_deref()
+        .map(|group| format!(", stored in {}", plain(group)))
+        .unwrap_or_default();
+    row("type", memory.kind.to_string());
+    row("scope", format!("{}{project}", memory.scope));
+    let by = memory
+        .superseded_by
+        .as_deref()
+        .filter(|by| *by != memory.status)
+        .map(|by| format!(" by {}", plain(by)))
+        .unwrap_or_default();
+    let why = memory
+        .forgotten_reason
+        .as_deref()
+        .map(|why| format!(": {}", plain(why)))
+        .unwrap_or_default();
+    row("status", format!("{}{by}{why}", plain(&memory.status)));
+    let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", a candidate for cleanup")];
+    let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
+    row("confidence", format!("{:.2}{marks}", memory.confidence.get()));
+    row("created", moment(&memory.created_at));
+    if memory.updated_at != memory.created_at {
+        row("updated", moment(&memory.updated_at));
+    }
+    let last = memory
+        .last_accessed
+        .as_deref()
+        .map(|at| format!(", last {}", moment(at)))
+        .unwrap_or_default();
+    let times = match memory.access_count {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    };
+    row("used", format!("{times}{last}"));
+    if let Some(at) = &memory.expires_at {
+        row("holds until", moment(at));
+    }
+    for (key, value) in &memory.metadata {
+        row(&plain(key), plain(&in_words(value)));
+    }
+    text
+}
+
+fn in_words(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn neighbour(other: &Neighbour) -> String {
+    format!("{}  {}", memory_id::short(other.id.as_str()), plain(&other.preview))
+}
+
+/// A relation as seen from one of its ends.
+pub(crate) fn relation(relation: &Relation) -> String {
+    let predicate = plain(&relation.predicate);
+    let sure = relation
+        .confidence
+        .map_or(String::new(), |confidence| format!(" ({:.2})", confidence.get()));
+    let evidence: Vec<String> =
+        relation.evidence.iter().map(|id| memory_id::short(id.as_str())).collect();
+    let evidence =
+        if evidence.is_empty() { String::new() } else { format!("  [{}]", evidence.join(" ")) };
+    let ends = match (&relation.object, &relation.subject) {
+        (Some(object), _) => format!("{predicate} → {}", neighbour(object)),
+        (None, Some(subject)) => format!("← {predicate}  {}", neighbour(subject)),
+        (None, None) => predicate,
+    };
+    format!("{ends}{sure}{evidence}")
+}
+
+fn version(other: &Version, is_this: bool) -> String {
+    let preview = other.preview.as_deref().map(plain).unwrap_or_default();
+    let mark = if is_this { "*" } else { " " };
+    format!(
+        "{mark} {}  {}  {:<10}  {preview}",
+        other.version,
+        memory_id::short(other.id.as_str()),
+        plain(&other.status)
+    )
+}
+
+/// Details as `name: value`, those that say nothing left out.
+fn details(details: &Value) -> String {
+    let Some(details) = details.as_object() else { return in_words(details) };
+    let told = details.iter().filter(|(_, value)| !value.is_null());
+    told.map(|(name, value)| format!("{name}: {}", in_words(value))).collect::<Vec<_>>().join(", ")
+}
+
+fn log(log: &[LogLine]) -> String {
+    let row = |line: &LogLine| {
+        let details = line.details.as_ref().map(details).unwrap_or_default();
+        [
+            moment(&line.at),
+            plain(&line.operation),
+            plain(line.client.as_deref().unwrap_or("-")),
+            plain(&details),
+        ]
+    };
+    let head = ["WHEN", "WHAT", "WHO", "DETAILS"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(head).chain(log.iter().map(row)).collect();
+    table(&rows)
+}

@@ -1,0 +1,71 @@
+//! `loci stats`: the store in numbers.
+
+use crate::cli::memories::Stats;
+use crate::client::call::Door;
+use crate::commands::{date, print};
+use crate::output::{Problem, note, say};
+use loci_proto::requests::stats::StatsReply;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Asks, and prints the numbers.
+///
+/// # Errors
+/// What the daemon refuses.
+pub async fn run(door: &Door, asked: Stats) -> Result<(), Problem> {
+    let answer = door.reply("memory_stats", &json!({"group": asked.group})).await?;
+    if asked.format.json {
+        return print(&answer);
+    }
+    let reply: StatsReply = answer.read()?;
+    say(screen(&reply).trim_end())?;
+    if let Some(hint) = &reply.degraded.hint {
+        note("Note:", hint);
+    }
+    Ok(())
+}
+
+fn screen(stats: &StatsReply) -> String {
+    let mut text = String::new();
+    let mut row = |name: &str, value: String| {
+        let _ = writeln!(text, "  {name:<15} {value}");
+    };
+    row("active", format!("{}{}", stats.active_memories, parts(&stats.by_type)));
+    row(
+        "by scope",
+        parts(&stats.by_scope).trim_start_matches([' ', '(']).trim_end_matches(')').to_owned(),
+    );
+    let replaced = stats.superseded_memories.saturating_sub(stats.forgotten + stats.compacted);
+    row(
+        "no longer",
+        format!(
+            "{replaced} replaced, {} compacted, {} forgotten",
+            stats.compacted, stats.forgotten
+        ),
+    );
+    if stats.expired > 0 {
+        row("expired", stats.expired.to_string());
+    }
+    if stats.flagged > 0 {
+        row("faded", format!("{} (loci list --status flagged)", stats.flagged));
+    }
+    if stats.without_vector > 0 {
+        row("without vector", format!("{} (found by their words alone)", stats.without_vector));
+    }
+    row("relations", stats.entity_relations.to_string());
+    if let (Some(oldest), Some(newest)) = (&stats.oldest_memory, &stats.newest_memory) {
+        row("stored", format!("{} to {}", date(oldest), date(newest)));
+    }
+    row("database", format!("{:.1} MiB", stats.db_size_bytes as f64 / (1024.0 * 1024.0)));
+    text
+}
+
+fn parts(counts: &BTreeMap<String, u64>) -> String {
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}

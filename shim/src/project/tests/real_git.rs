@@ -1,0 +1,133 @@
+//! Worktrees and submodules as this machine's git makes them; without git there is nothing to compare with.
+
+use crate::project::tests::*;
+use std::process::Command;
+
+impl World {
+    /// Runs git there; false where there is no git.
+    fn git(&self, folder: &str, arguments: &[&str]) -> bool {
+        let mut command = Command::new("git");
+        command.args([
+            "-c",
+            "user.name=it",
+            "-c",
+            "user.email=it@localhost",
+            "-c",
+            "protocol.file.allow=always",
+        ]);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .env("HOME", self.root.join("home"))
+            .current_dir(self.root.join(folder))
+            .args(arguments);
+        let Ok(output) = command.output() else {
+            println!("no git: nothing was compared");
+            return false;
+        };
+        assert!(
+            output.status.success(),
+            "git {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        true
+    }
+
+    /// The common directory that git itself names, canonical.
+    fn common(&self, folder: &str) -> PathBuf {
+        let folder = self.root.join(folder);
+        let output = Command::new("git")
+            .args(["rev-parse", "--git-common-dir"])
+            .current_dir(&folder)
+            .output()
+            .expect("git runs");
+        folder
+            .join(String::from_utf8(output.stdout).expect("is UTF-8").trim_end())
+            .canonicalize()
+            .expect("exists")
+    }
+
+    /// A repository with one commit and a submodule `vendor/lib`, which has a submodule `deep` of its own.
+    fn with_submodules(&self) -> bool {
+        let made =
+            ["deep", "lib", "shop"].iter().all(|name| self.git("home", &["init", "-q", name]));
+        made && self.git("home/deep", &["commit", "-q", "--allow-empty", "-m", "one"])
+            && self.git("home/lib", &["submodule", "add", "-q", "../deep", "deep"])
+            && self.git("home/lib", &["commit", "-q", "-m", "one"])
+            && self.git("home/shop", &["submodule", "add", "-q", "../lib", "vendor/lib"])
+            && self.git("home/shop", &["submodule", "update", "-q", "--init", "--recursive"])
+            && self.git("home/shop", &["commit", "-q", "-m", "one"])
+    }
+
+    fn is_what_git_says(&self, folders: &[&str]) {
+        for folder in folders {
+            assert_eq!(
+                self.hint_at(folder),
+                Hint::Folder(self.common(folder).display().to_string()),
+                "{folder}"
+            );
+        }
+    }
+}
+
+#[test]
+fn submodules_of_git_are_projects_of_their_own() {
+    let world = World::new();
+    if world.with_submodules() {
+        world.is_what_git_says(&[
+            "home/shop",
+            "home/shop/vendor",
+            "home/shop/vendor/lib",
+            "home/shop/vendor/lib/deep",
+        ]);
+        assert_eq!(
+            world.hint_at("home/shop/vendor/lib"),
+            world.folder_hint("home/shop/.git/modules/vendor/lib")
+        );
+        // git moves `core.worktree` to another file then.
+        world.git("home/shop/vendor/lib", &["sparse-checkout", "set", "docs"]);
+        world.is_what_git_says(&["home/shop/vendor/lib", "home/shop/vendor/lib/deep"]);
+    }
+}
+
+#[test]
+fn worktrees_of_git_share_the_project() {
+    let world = World::new();
+    if world.with_submodules() {
+        world.git("home/shop", &["worktree", "add", "-q", "../fix"]);
+        world.git("home/fix", &["submodule", "update", "-q", "--init"]);
+        world.git(
+            "home/shop/vendor/lib",
+            &["worktree", "add", "-q", "--detach", "../../../lib fix"],
+        );
+        world.is_what_git_says(&["home/fix", "home/fix/vendor/lib", "home/lib fix"]);
+        assert_eq!(world.hint_at("home/fix"), world.hint_at("home/shop"));
+        assert_eq!(world.hint_at("home/lib fix"), world.hint_at("home/shop/vendor/lib"));
+    }
+}
+
+#[test]
+fn worktrees_of_a_bare_repository_share_the_project() {
+    let world = World::new();
+    if world.with_submodules() {
+        world.git("home", &["clone", "-q", "--bare", "shop", "proj/.bare"]);
+        world.git("home/proj/.bare", &["worktree", "add", "-q", "-b", "a", "../one"]);
+        world.git("home/proj/.bare", &["worktree", "add", "-q", "-b", "b", "../two"]);
+        world.is_what_git_says(&["home/proj/one", "home/proj/two"]);
+        assert_eq!(world.hint_at("home/proj/two"), world.folder_hint("home/proj/.bare"));
+    }
+}
+
+#[test]
+fn a_path_with_odd_characters_is_read_as_git_writes_it() {
+    let world = World::new();
+    world.folder("home/a; \"b\" #c");
+    if world.git("home", &["init", "-q", "lib"]) {
+        world.git("home/lib", &["commit", "-q", "--allow-empty", "-m", "one"]);
+        world.git("home", &["init", "-q", "shop"]);
+        world.git("home/shop", &["submodule", "add", "-q", "../lib", "a; \"b\" #c"]);
+        world.is_what_git_says(&["home/shop/a; \"b\" #c"]);
+    }
+}

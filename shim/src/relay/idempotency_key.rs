@@ -1,0 +1,193 @@
+//! The one change that the relay makes to an agent's line: every `tools/call` gets its idempotency key.
+//!
+//! The key stands in `params._meta["dev.loci/key"]` and wins over whatever the client wrote there. All other bytes of the line stay
+//! as they are, but for the spelling of the names within `_meta`.
+
+use loci_proto::META_KEY;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt;
+use uuid::Uuid;
+
+/// The keys of one session: `<session uuid v7>:<sequence>`.
+#[derive(Debug)]
+pub struct Keys {
+    session: String,
+    last: u64,
+}
+
+impl Keys {
+    /// Keys of a new session.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { session: Uuid::now_v7().to_string(), last: 0 }
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// A key that was never given before.
+    pub fn fresh(&mut self) -> String {
+        self.last += 1;
+        format!("{}:{}", self.session, self.last)
+    }
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Writes the key into a line; `params` must be borrowed from that line.
+///
+/// Parameters that are no object are left alone: the daemon refuses them before they could have any effect.
+///
+/// # Errors
+/// When `_meta` is there twice, or is no object.
+pub fn stamp(line: &str, params: &RawValue, key: &str) -> Result<String, &'static str> {
+    let text = params.get();
+    if !text.starts_with('{') {
+        return Ok(line.to_owned());
+    }
+    let Params { meta } = serde_json::from_str(text).map_err(|_| "params holds _meta twice")?;
+    let (place, value) = match meta {
+        Some(meta) if meta.get() != "null" => {
+            let mut members: Members =
+                serde_json::from_str(meta.get()).map_err(|_| "params._meta must be an object")?;
+            members.0.retain(|(name, _)| name != META_KEY);
+            (span(line, meta.get()), members.with_key(key))
+        }
+        Some(null) => (span(line, null.get()), Members::default().with_key(key)),
+        None => {
+            let inside = span(line, text).start + 1;
+            let comma = if text[1..].trim_start().starts_with('}') { "" } else { "," };
+            (inside..inside, format!("\"_meta\":{}{comma}", Members::default().with_key(key)))
+        }
+    };
+    Ok([&line[..place.start], &value, &line[place.end..]].concat())
+}
+
+/// Where `part`, a piece of `line`, stands in it.
+fn span(line: &str, part: &str) -> std::ops::Range<usize> {
+    let start = part.as_ptr() as usize - line.as_ptr() as usize;
+    start..start + part.len()
+}
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(
+        borrow,
+        rename = "_meta",
+        default,
+        deserialize_with = "crate::relay::message::present"
+    )]
+    meta: Option<&'a RawValue>,
+}
+
+/// An object's members in their order, values as they were written.
+#[derive(Default)]
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl Members<'_> {
+    fn with_key(&self, key: &str) -> String {
+        let quote = |text: &str| serde_json::Value::from(text).to_string();
+        let mut object = "{".to_owned();
+        for (name, value) in &self.0 {
+            object.extend([&quote(name), ":", value.get(), ","]);
+        }
+        object.extend([&quote(META_KEY), ":", &quote(key), "}"]);
+        object
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::relay::message::{Message, read};
+
+    fn stamped(params: &str) -> Result<String, &'static str> {
+        let line =
+            format!(r#"{{ "method":"tools/call", "params" : {params},"id":1,"jsonrpc":"2.0"}}"#);
+        let Ok(Message::Request(request)) = read(line.as_bytes()) else {
+            panic!("not a request: {line}")
+        };
+        let whole = stamp(&line, request.params.expect("has parameters"), "s:1")?;
+        let (head, tail) =
+            (r#"{ "method":"tools/call", "params" : "#, r#","id":1,"jsonrpc":"2.0"}"#);
+        Ok(whole
+            .strip_prefix(head)
+            .and_then(|rest| rest.strip_suffix(tail))
+            .expect("the rest is as it was")
+            .to_owned())
+    }
+
+    #[test]
+    fn a_call_without_meta_gets_one_in_front() {
+        let params = r#"{ "name":"x","arguments":{"a":1e999,"a":"\u0041"}}"#;
+        assert_eq!(
+            stamped(params),
+            Ok(format!(r#"{{"_meta":{{"dev.loci/key":"s:1"}},{}"#, &params[1..]))
+        );
+        assert_eq!(stamped("{ }"), Ok(r#"{"_meta":{"dev.loci/key":"s:1"} }"#.to_owned()));
+    }
+
+    #[test]
+    fn other_members_of_meta_stay_and_the_clients_own_key_goes() {
+        let params =
+            r#"{"_meta":{"progressToken": 1.50,"dev.loci\/key":"mine","z":{"q":[1]}},"name":"x"}"#;
+        let want =
+            r#"{"_meta":{"progressToken":1.50,"z":{"q":[1]},"dev.loci/key":"s:1"},"name":"x"}"#;
+        assert_eq!(stamped(params), Ok(want.to_owned()));
+    }
+
+    #[test]
+    fn a_meta_of_null_counts_as_none() {
+        assert_eq!(
+            stamped(r#"{"_meta":null}"#),
+            Ok(r#"{"_meta":{"dev.loci/key":"s:1"}}"#.to_owned())
+        );
+    }
+
+    #[test]
+    fn a_meta_that_cannot_hold_a_key_is_refused() {
+        assert_eq!(stamped(r#"{"_meta":[]}"#), Err("params._meta must be an object"));
+        assert_eq!(stamped(r#"{"_meta":{},"\u005fmeta":{}}"#), Err("params holds _meta twice"));
+    }
+
+    #[test]
+    fn parameters_that_are_no_object_pass_as_they_are() {
+        assert_eq!(stamped("[1]"), Ok("[1]".to_owned()));
+    }
+
+    #[test]
+    fn keys_never_repeat() {
+        let mut keys = Keys::new();
+        let (first, second) = (keys.fresh(), keys.fresh());
+        assert!(first != second && first.starts_with(keys.session()));
+    }
+}

@@ -1,0 +1,302 @@
+//! A line of JSON-RPC, looked at just far enough to route it.
+//!
+//! The daemon is the one that understands messages; here they are told apart (request, notification, answer), and what can be no
+//! message of MCP is refused, because the daemon would pass over it in silence and the agent would wait for ever.
+
+#[cfg(test)]
+mod tests;
+
+use crate::relay::line_reader::Excerpt;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, de};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// JSON-RPC: the line is not JSON.
+pub const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC: it is JSON, but no request.
+pub const INVALID_REQUEST: i32 = -32600;
+/// JSON-RPC: the parameters cannot be read.
+pub const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC: the server is at fault.
+pub const INTERNAL_ERROR: i32 = -32603;
+
+/// Nesting that both sides' JSON reader takes (`serde_json` stops at 128 levels).
+const DEPTH: usize = 127;
+
+/// A request's id in one spelling, so that `"a"` equals `"\u0061"`, and `1` does not equal `"1"`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Id(Box<str>);
+
+impl Id {
+    /// The id as JSON.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+
+    /// Strings and whole numbers are ids; `null`, fractions and everything else are none.
+    fn of(raw: &RawValue) -> Option<Self> {
+        let text = match serde_json::from_str(raw.get()).ok()? {
+            serde_json::Value::String(text) => serde_json::to_string(&text).ok()?,
+            serde_json::Value::Number(number) => match number.as_i64() {
+                Some(whole) => whole.to_string(),
+                None => number
+                    .as_f64()
+                    .filter(|n| n.fract() == 0.0 && n.abs() < 9e15)
+                    .map(|n| format!("{n:.0}"))?,
+            },
+            _ => return None,
+        };
+        Some(Self(text.into()))
+    }
+}
+
+/// What an agent sent.
+#[derive(Debug)]
+pub enum Message<'a> {
+    /// Wants an answer.
+    Request(Request<'a>),
+    /// Wants none.
+    Notification(Notification<'a>),
+    /// Answers a request of the daemon.
+    Answer,
+}
+
+/// A message that wants an answer.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// What the answer will carry.
+    pub id: Id,
+    /// For example `tools/call`.
+    pub method: Cow<'a, str>,
+    /// As they stand in the line.
+    pub params: Option<&'a RawValue>,
+}
+
+/// A message that wants no answer.
+#[derive(Debug)]
+pub struct Notification<'a> {
+    /// For example `notifications/cancelled`.
+    pub method: Cow<'a, str>,
+    /// As they stand in the line.
+    pub params: Option<&'a RawValue>,
+}
+
+impl Notification<'_> {
+    /// The request that `notifications/cancelled` takes back.
+    #[must_use]
+    pub fn cancels(&self) -> Option<Id> {
+        #[derive(Deserialize)]
+        struct Cancelled<'a> {
+            #[serde(borrow, rename = "requestId")]
+            request_id: &'a RawValue,
+        }
+        let params = self.params.filter(|_| self.method == "notifications/cancelled")?;
+        Id::of(serde_json::from_str::<Cancelled>(params.get()).ok()?.request_id)
+    }
+}
+
+/// Why a line is not passed on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The request, where its id can be read.
+    pub id: Option<Id>,
+    /// JSON-RPC's number for it.
+    pub code: i32,
+    /// One sentence.
+    pub why: String,
+}
+
+impl Refusal {
+    /// A refusal of the request `id`, or of a line whose id cannot be read.
+    pub fn new(id: Option<Id>, code: i32, why: impl Into<String>) -> Self {
+        Self { id, code, why: why.into() }
+    }
+}
+
+/// The members of a message that matter for routing.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+}
+
+/// A member that is `null` is there all the same: an id of `null` is no missing id.
+pub(crate) fn present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Reads a line of the agent.
+///
+/// # Errors
+/// What to answer instead of passing it on.
+pub fn read(line: &[u8]) -> Result<Message<'_>, Refusal> {
+    let not_json = |why: String| Refusal::new(None, PARSE_ERROR, format!("Not JSON: {why}"));
+    let text = std::str::from_utf8(line).map_err(|e| not_json(e.to_string()))?;
+    let envelope = serde_json::from_str::<Envelope>(text);
+    if envelope.is_err() {
+        // What is no envelope may still be JSON: then it is the message that is wrong, not its syntax.
+        serde_json::from_str::<&RawValue>(text).map_err(|e| not_json(e.to_string()))?;
+    }
+    check_strings_and_depth(text).map_err(|why| not_json(why.to_owned()))?;
+    let envelope = envelope.map_err(|e| not_a_message(text, &e))?;
+    envelope.classify()
+}
+
+fn not_a_message(text: &str, error: &serde_json::Error) -> Refusal {
+    let why = if text.trim_start().starts_with('[') {
+        "MCP has no batches: send one message a line".to_owned()
+    } else {
+        error.to_string()
+    };
+    Refusal::new(None, INVALID_REQUEST, why)
+}
+
+impl<'a> Envelope<'a> {
+    fn classify(self) -> Result<Message<'a>, Refusal> {
+        let id = self.id.and_then(Id::of);
+        let refuse = |id: Option<Id>, why: &str| Err(Refusal::new(id, INVALID_REQUEST, why));
+        if self.jsonrpc.and_then(string).as_deref() != Some("2.0") {
+            return refuse(id, "jsonrpc must be \"2.0\"");
+        }
+        let method = match self.method.map(string) {
+            Some(Some(method)) => method,
+            Some(None) => return refuse(id, "method must be a string"),
+            None if self.id.is_some() => return Ok(Message::Answer),
+            None => return refuse(None, "A message needs a method or an id"),
+        };
+        match (self.id, id) {
+            (None, _) => Ok(Message::Notification(Notification { method, params: self.params })),
+            (Some(_), Some(id)) => {
+                Ok(Message::Request(Request { id, method, params: self.params }))
+            }
+            (Some(_), None) => refuse(None, "id must be a string or a whole number"),
+        }
+    }
+}
+
+fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str(raw.get()).map(Cow::Owned).ok()
+}
+
+/// What the daemon sent.
+#[derive(Debug, PartialEq, Eq)]
+pub enum FromDaemon {
+    /// The answer to this request.
+    Answer(Id),
+    /// A notification, or a request of its own.
+    Other,
+    /// Nothing that an agent could use.
+    Unreadable,
+}
+
+/// Reads a line of the daemon, which is trusted to write JSON.
+#[must_use]
+pub fn read_answer(line: &[u8]) -> FromDaemon {
+    match serde_json::from_slice::<Envelope>(line) {
+        Ok(Envelope { method: Some(_), .. }) => FromDaemon::Other,
+        Ok(Envelope { id: Some(id), .. }) => {
+            Id::of(id).map_or(FromDaemon::Unreadable, FromDaemon::Answer)
+        }
+        _ => FromDaemon::Unreadable,
+    }
+}
+
+/// The two things that `serde_json` leaves unchecked in a value that it hands over raw: the depth, and half surrogate pairs.
+///
+/// `text` is JSON otherwise.
+fn check_strings_and_depth(text: &str) -> Result<(), &'static str> {
+    let mut bytes = text.bytes().enumerate();
+    let (mut depth, mut in_string) = (0_usize, false);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => {
+                let escape = text.get(at..).unwrap_or_default();
+                let length = escape_length(escape).ok_or("half a surrogate pair")?;
+                bytes.nth(length - 2);
+            }
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth -= 1,
+            _ => {}
+        }
+        if depth > DEPTH {
+            return Err("nested too deep");
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of the escape at the beginning of `text`: 2, 6, or 12 for a surrogate pair; none for half a pair.
+fn escape_length(text: &str) -> Option<usize> {
+    let unit = |text: &str| {
+        text.strip_prefix("\\u").and_then(|rest| u16::from_str_radix(rest.get(..4)?, 16).ok())
+    };
+    match unit(text) {
+        None => Some(2),
+        Some(0xD800..0xDC00) => {
+            text.get(6..).and_then(unit).filter(|low| (0xDC00..0xE000).contains(low)).map(|_| 12)
+        }
+        Some(0xDC00..0xE000) => None,
+        Some(_) => Some(6),
+    }
+}
+
+/// The id of a request that was too long to be read: from its beginning, else from its very end (some clients write the id last).
+#[must_use]
+pub fn id_of_excerpt(excerpt: &Excerpt) -> Option<Id> {
+    let mut found = None;
+    // The error is expected: the text breaks off.
+    let _ = IdOfBeginning(&mut found)
+        .deserialize(&mut serde_json::Deserializer::from_slice(&excerpt.head));
+    found.or_else(|| id_at_end(&String::from_utf8_lossy(&excerpt.tail)))
+}
+
+/// `…,"id":7}` at the end of a line of JSON can only be the message's own last member: within a member another brace would follow,
+/// and within a string the quotes would be escaped.
+fn id_at_end(tail: &str) -> Option<Id> {
+    let (before, after) = tail.rsplit_once("\"id\"")?;
+    let value = after.trim_start().strip_prefix(':')?.trim_end().strip_suffix('}')?;
+    let last_member = before.trim_end().ends_with(',');
+    Id::of(serde_json::from_str(value.trim()).ok().filter(|_| last_member)?)
+}
+
+/// Reads an object until it breaks off, and keeps its `id`.
+struct IdOfBeginning<'a>(&'a mut Option<Id>);
+
+impl<'de> DeserializeSeed<'de> for IdOfBeginning<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for IdOfBeginning<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(name) = members.next_key::<Cow<'de, str>>()? {
+            if name == "id" {
+                let id = Id::of(members.next_value()?);
+                // A number at the very end may have been cut; only a further name, or the end, shows that it was not.
+                members.next_key::<IgnoredAny>()?;
+                *self.0 = id;
+                return Err(de::Error::custom("found"));
+            }
+            members.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}

@@ -4,8 +4,8 @@
 //!
 //! Every text is read by the model once. Stores: as the sets are; without the dates before the texts; in shuffled order. Not here: tables.
 
-use loci_engine::transaction::change::Call;
-use loci_engine::model::encoding::{Asked, Coded};
+use loci_engine::transaction::change::CallContext;
+use loci_engine::model::encoding::{QueryEncoding, DocumentEncoding};
 use loci_engine::ranking::fusion::Fusion;
 use loci_engine::operations::recall::Question;
 use loci_engine::operations::store::Draft;
@@ -45,8 +45,8 @@ struct Store {
 struct Model {
     runtime: tokio::runtime::Runtime,
     embedder: Embedder,
-    known: HashMap<String, Coded>,
-    asked: HashMap<String, Asked>,
+    known: HashMap<String, DocumentEncoding>,
+    asked: HashMap<String, QueryEncoding>,
 }
 
 fn main() -> Result<(), Anything> {
@@ -149,7 +149,7 @@ fn load(model: &mut Model, set: &Path, folder: &Path, filled: Filled) -> Result<
             for (text, unit) in some {
                 let arguments: Map<String, Value> = serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
                 let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
-                let call = Call { now: NOW, actor: Actor { client: None, session: None, group: group() }, key: None };
+                let call = CallContext { now: NOW, actor: Actor { client: None, session: None, group: group() }, key: None };
                 let stored = writer.store(&call, &draft, &model.known[text])?;
                 units.entry(text.clone()).or_insert_with(|| unit.clone());
                 units.entry(stored.id.to_string()).or_insert_with(|| unit.clone());
@@ -183,7 +183,7 @@ fn shuffle<T>(all: &mut [T]) {
 }
 
 /// R@5, R@10 and nDCG@10 over all questions of a set, in percent.
-fn judged(stores: &[Store], asked: &HashMap<String, Asked>, fusion: Option<Fusion>) -> Result<[f64; 3], Anything> {
+fn judged(stores: &[Store], asked: &HashMap<String, QueryEncoding>, fusion: Option<Fusion>) -> Result<[f64; 3], Anything> {
     let (mut sums, mut count) = ([0.0; 3], 0);
     for store in stores {
         for (question, relevant) in &store.questions {

@@ -1,4 +1,4 @@
-//! What comparing a large project roughly first leaves out: real texts in one project, asked at every depth with the real model.
+//! What comparing a large project roughly first leaves out: real texts in one project, asked at every effort with the real model.
 //!
 //!     cargo run --release -p locid --example funnel -- MODELS (corpus.jsonl queries.jsonl)…
 //!
@@ -11,8 +11,8 @@ mod shared;
 use loci_engine::model::time::{DAY, Timestamp};
 use loci_engine::operations::recall::Question;
 use loci_engine::operations::store::Draft;
-use loci_engine::transaction::change::Call;
-use loci_engine::{Actor, Depth, Reader, Settings, open};
+use loci_engine::transaction::change::CallContext;
+use loci_engine::{Actor, Effort, Reader, Settings, open};
 use loci_proto::group::Group;
 use loci_proto::requests::recall::{Degraded, RecallRequest};
 use serde_json::{Map, Value, json};
@@ -22,8 +22,11 @@ use std::path::{Path, PathBuf};
 
 /// 2026-02-01T00:00:00Z.
 const FIRST: Timestamp = Timestamp(1_769_904_000_000);
-const DEPTHS: [(&str, Depth); 3] =
-    [("as usual", Depth::Best), ("exact cosines", Depth::Exact), ("everything", Depth::Whole)];
+const DEPTHS: [(&str, Effort); 3] = [
+    ("as usual", Effort::Approximate),
+    ("exact cosines", Effort::ExactVectors),
+    ("everything", Effort::Exhaustive),
+];
 const TEN: usize = 10;
 
 /// Texts with their units, and questions with the units that answer them.
@@ -40,12 +43,12 @@ fn main() -> Result<(), Anything> {
     )?;
     let sets = sets(&given.collect::<Vec<_>>())?;
     let folder = tempfile::tempdir()?;
-    let settings = |depth| Settings { depth, ..Settings::for_model("all-MiniLM-L6-v2") };
-    let mut writer = open(&folder.path().join("memory.db"), settings(Depth::Best), FIRST)?;
+    let settings = |effort| Settings { effort, ..Settings::for_model("all-MiniLM-L6-v2") };
+    let mut writer = open(&folder.path().join("memory.db"), settings(Effort::Approximate), FIRST)?;
     let group = Group { id: "g_funnel".to_owned(), name: "funnel".to_owned() };
     let mut units = HashMap::new();
     for (number, (unit, text)) in (0..).zip(&sets.texts) {
-        let call = Call {
+        let call = CallContext {
             now: FIRST.plus(number * 1000),
             actor: Actor { client: None, session: None, group: group.clone() },
             key: None,
@@ -58,8 +61,8 @@ fn main() -> Result<(), Anything> {
     }
     let reader = writer.reader()?;
     let mut answers = Vec::new();
-    for (_, depth) in DEPTHS {
-        writer.set_settings(settings(depth));
+    for (_, effort) in DEPTHS {
+        writer.set_settings(settings(effort));
         answers.push(
             sets.questions
                 .iter()

@@ -13,7 +13,7 @@ use loci_engine::model::time::{DAY, Timestamp};
 use loci_engine::operations::recall::Question;
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::access::Boosting;
-use loci_engine::transaction::change::Call;
+use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Reader, Settings, Writer};
 use loci_proto::group::Group;
 use loci_proto::requests::recall::{Degraded, RecallRequest};
@@ -100,7 +100,7 @@ fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
     for (day, texts) in (0_i64..).zip(&year.texts) {
         for (number, (name, text)) in (0_i64..).zip(texts) {
             let now = FIRST.plus(day * DAY + number * 600_000);
-            let call = Call {
+            let call = CallContext {
                 now,
                 actor: Actor { client: None, session: None, group: group.clone() },
                 key: None,
@@ -156,7 +156,7 @@ fn maintain(
     now: Timestamp,
 ) -> Result<(), Anything> {
     for step in reader.plan(now)?.steps {
-        let call = Call { now, actor: actor(step.group()), key: None };
+        let call = CallContext { now, actor: actor(step.group()), key: None };
         match step {
             Step::Compact(cluster) => {
                 let Some(mut draft) = reader.draft(&cluster)? else { continue };

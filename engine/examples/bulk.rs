@@ -5,10 +5,12 @@
 //! Vectors and codes are made up and handed to the engine, as the daemon hands those of the model. Every store is a call of its own, with
 //! its own wait for the disk. Not here: sockets, queues, the embedding.
 
-use loci_engine::model::encoding::{CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
+use loci_engine::model::encoding::{
+    DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SignCode,
+};
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::store::Draft;
-use loci_engine::transaction::change::Call;
+use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Settings, Writer};
 use loci_proto::group::Group;
 use loci_proto::requests::transfer::{ExportRequest, ImportRequest};
@@ -27,7 +29,7 @@ fn main() -> Result<(), Anything> {
     let memories = std::env::args().nth(1).map_or(Ok(MEMORIES), |count| count.parse())?;
     let folder = tempfile::tempdir()?;
     let mut dice = Dice(7);
-    let texts: Vec<(String, Coded)> = (0..memories)
+    let texts: Vec<(String, DocumentEncoding)> = (0..memories)
         .map(|number| Ok((dice.note(number), dice.coded()?)))
         .collect::<Result<_, Anything>>()?;
 
@@ -70,21 +72,21 @@ fn open(path: &Path) -> Result<Writer, Anything> {
     Ok(loci_engine::open(path, Settings::for_model("made-up"), NOW)?)
 }
 
-fn call() -> Call {
+fn call() -> CallContext {
     let group = Group { id: "g_bulk".to_owned(), name: "bulk".to_owned() };
-    Call {
+    CallContext {
         now: NOW,
         actor: Actor { client: Some("bulk".to_owned()), session: Some("s1".to_owned()), group },
         key: None,
     }
 }
 
-fn store(writer: &mut Writer, text: &str, coded: &Coded) -> Result<(), Anything> {
+fn store(writer: &mut Writer, text: &str, coded: &DocumentEncoding) -> Result<(), Anything> {
     let arguments: Map<String, Value> =
         serde_json::from_value(json!({"content": text, "type": "semantic"}))?;
     let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
     // The shim stamps every call with a key of its own.
-    let call = Call { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
+    let call = CallContext { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
     writer.store(&call, &draft, coded)?;
     Ok(())
 }
@@ -143,9 +145,9 @@ impl Dice {
         format!("Ticket {number} about the {} service: {}.", word(self), words.join(" "))
     }
 
-    fn coded(&mut self) -> Result<Coded, Anything> {
-        let words = (0..14.min(CODED_WORDS)).map(|_| Code::of(&self.numbers())).collect();
-        Ok(Coded {
+    fn coded(&mut self) -> Result<DocumentEncoding, Anything> {
+        let words = (0..14.min(MAX_SIGN_CODES)).map(|_| SignCode::of(&self.numbers())).collect();
+        Ok(DocumentEncoding {
             pieces: vec![Embedding::new(self.numbers()).map_err(|flaw| flaw.to_string())?],
             words: Some(words),
         })

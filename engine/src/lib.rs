@@ -27,6 +27,6 @@ pub mod transaction;
 pub mod transfer;
 
 pub use handles::{Actor, Reader, Settings, Ttl, Writer};
-pub(crate) use handles::{News, Shared, Touched};
-pub use index::warmup::{Loading, open, open_cold};
-pub use search::Depth;
+pub(crate) use handles::{ChangeSet, IndexUpdate, Shared};
+pub use index::warmup::{WarmupProgress, open, open_cold};
+pub use search::Effort;

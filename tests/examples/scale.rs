@@ -4,8 +4,8 @@
 //!     cargo run --release -p loci-tests --example scale -- load 1000 10000 100000
 //!
 //! Notes are made up: clustered vectors, words by Zipf's law, in runs of one topic. Both are asked in turn, in rounds, in one thread, and
-//! what counts is that thread's processor time. An answer is compared with what the engine gives with exact cosines (`Depth::Exact`) and
-//! with all words compared, too (`Depth::Whole`). `load` measures how long the index of such a store takes to load instead (`loading`).
+//! what counts is that thread's processor time. An answer is compared with what the engine gives with exact cosines (`Effort::ExactVectors`) and
+//! with all words compared, too (`Effort::Exhaustive`). `load` measures how long the index of such a store takes to load instead (`loading`).
 //! Not here: the model, the daemon, the relay (`bench/` measures those).
 
 #[path = "scale/loading.rs"]
@@ -17,7 +17,7 @@ mod tables;
 
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::recall::Question;
-use loci_engine::{Depth, Reader, Settings, Writer, open};
+use loci_engine::{Effort, Reader, Settings, Writer, open};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::recall::{Degraded, RecallRequest};
@@ -59,12 +59,12 @@ fn measure(size: usize) -> Result<(), Anything> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("memory.db");
     let notes = Notes::new(size);
-    open(&path, settings(Depth::Best), NOW)?.close()?;
+    open(&path, settings(Effort::Approximate), NOW)?.close()?;
     tables::fill(&path, &notes)?;
     for (name, share) in SHARES {
         tables::divide(&path, &group(name), share)?;
         let before = resident()?;
-        let writer = open(&path, settings(Depth::Best), NOW)?;
+        let writer = open(&path, settings(Effort::Approximate), NOW)?;
         let held = resident()?.saturating_sub(before);
         let row = compare(&writer, &path, &notes, (name, share))?;
         println!("| {size} | {share} | {row} | {} |", held / 1024);
@@ -99,27 +99,27 @@ fn compare(
             theirs.push(their_round);
         }
     }
-    let exact = agreement(writer, &reader, (name, Depth::Exact), &questions)?;
-    let whole = agreement(writer, &reader, (name, Depth::Whole), &questions)?;
+    let exact = agreement(writer, &reader, (name, Effort::ExactVectors), &questions)?;
+    let whole = agreement(writer, &reader, (name, Effort::Exhaustive), &questions)?;
     let (p50, p99, base) =
         (of_rounds(&mut ours, 50), of_rounds(&mut ours, 99), of_rounds(&mut theirs, 50));
     Ok(format!("{p50:.3} | {p99:.3} | {base:.2} | {:.0} | {exact:.3} | {whole:.3}", base / p50))
 }
 
-/// The share of the ten best at another depth that are among the ten best as usual.
+/// The share of the ten best at another effort that are among the ten best as usual.
 fn agreement(
     writer: &Writer,
     reader: &Reader,
-    (name, depth): (&str, Depth),
+    (name, effort): (&str, Effort),
     questions: &[Asking],
 ) -> Result<f64, Anything> {
     let ten = |asking| -> Result<Vec<MemoryId>, Anything> {
         Ok(recalled(reader, name, asking)?.into_iter().take(10).collect())
     };
     let usual = questions.iter().map(ten).collect::<Result<Vec<_>, _>>()?;
-    writer.set_settings(settings(depth));
+    writer.set_settings(settings(effort));
     let whole = questions.iter().map(ten).collect::<Result<Vec<_>, _>>()?;
-    writer.set_settings(settings(Depth::Best));
+    writer.set_settings(settings(Effort::Approximate));
     let wanted: usize = whole.iter().map(Vec::len).sum();
     let found: usize = whole
         .iter()
@@ -145,8 +145,8 @@ fn recalled(reader: &Reader, name: &str, asking: &Asking) -> Result<Vec<MemoryId
     Ok(reader.recall(question)?.reply.results.into_iter().map(|result| result.id).collect())
 }
 
-fn settings(depth: Depth) -> Settings {
-    Settings { depth, ..Settings::for_model(made_up::MODEL) }
+fn settings(effort: Effort) -> Settings {
+    Settings { effort, ..Settings::for_model(made_up::MODEL) }
 }
 
 fn group(name: &str) -> Group {

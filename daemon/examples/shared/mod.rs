@@ -1,6 +1,6 @@
 //! The real model for examples that hand the engine its vectors: each text is read once. Not here: what it is asked for.
 
-use loci_engine::model::encoding::{Asked, Coded};
+use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
 use locid::embedding::{Embedder, Lane, ModelConfig};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ pub type Anything = Box<dyn std::error::Error>;
 pub struct Model {
     runtime: tokio::runtime::Runtime,
     embedder: Embedder,
-    known: HashMap<String, Coded>,
-    asked: HashMap<String, Asked>,
+    known: HashMap<String, DocumentEncoding>,
+    asked: HashMap<String, QueryEncoding>,
 }
 
 impl Model {
@@ -25,7 +25,7 @@ impl Model {
     }
 
     /// What it reads in a text that is stored.
-    pub fn reads(&mut self, text: &str) -> Result<Coded, Anything> {
+    pub fn reads(&mut self, text: &str) -> Result<DocumentEncoding, Anything> {
         if let Some(known) = self.known.get(text) {
             return Ok(known.clone());
         }
@@ -38,7 +38,7 @@ impl Model {
     }
 
     /// What it reads in a question.
-    pub fn is_asked(&mut self, question: &str) -> Result<Asked, Anything> {
+    pub fn is_asked(&mut self, question: &str) -> Result<QueryEncoding, Anything> {
         if let Some(asked) = self.asked.get(question) {
             return Ok(asked.clone());
         }

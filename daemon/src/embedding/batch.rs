@@ -8,7 +8,7 @@ use crate::embedding::chunk::{Piece, Use};
 use crate::embedding::onnx::Run;
 use crate::embedding::queue::{Answer, Desk, Job, Rank};
 use crate::embedding::worker::{Encoder, guarded};
-use loci_engine::model::encoding::{Code, Embedding};
+use loci_engine::model::encoding::{Embedding, SignCode};
 use std::collections::VecDeque;
 
 /// Tokens of one run, padding included; bounds how long a query waits and how much memory a run takes. Larger runs were measured to
@@ -36,7 +36,7 @@ pub(crate) struct Read {
     /// Its meaning.
     pub vector: Embedding,
     /// Its content words.
-    pub words: Vec<(String, Code)>,
+    pub words: Vec<(String, SignCode)>,
 }
 
 struct Open {

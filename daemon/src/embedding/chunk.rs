@@ -2,7 +2,7 @@
 //!
 //! Not here: running them (`onnx`), putting them together in runs (`round`), which words have content (`engine::soft::text`).
 
-use loci_engine::model::encoding::CODED_WORDS;
+use loci_engine::model::encoding::MAX_SIGN_CODES;
 use loci_engine::text::features::{content_words, parts};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -44,7 +44,7 @@ pub struct Piece {
 pub enum Use {
     /// A question: all its content words count.
     Query,
-    /// A memory: date and speaker before it are no words of its own, and at most [`CODED_WORDS`] count.
+    /// A memory: date and speaker before it are no words of its own, and at most [`MAX_SIGN_CODES`] count.
     Document,
 }
 
@@ -130,12 +130,12 @@ fn words(text: &str, used: Use, ids: &[u32], spans: &[(usize, usize)]) -> Vec<Wo
     if used == Use::Document { most_telling(words, ids) } else { words }
 }
 
-/// At most [`CODED_WORDS`], in their order. A word's first place comes before the next place of any; among those the rarer word comes first.
+/// At most [`MAX_SIGN_CODES`], in their order. A word's first place comes before the next place of any; among those the rarer word comes first.
 ///
 /// How rare a word is the vocabulary of the model tells, which is sorted by frequency; a word that it has to put together is rarer than
 /// all that it knows. Nothing that is stored later can change that, so codes never have to be chosen anew.
 fn most_telling(words: Vec<Word>, ids: &[u32]) -> Vec<Word> {
-    if words.len() <= CODED_WORDS {
+    if words.len() <= MAX_SIGN_CODES {
         return words;
     }
     let mut seen: HashMap<String, usize> = HashMap::new();
@@ -147,7 +147,7 @@ fn most_telling(words: Vec<Word>, ids: &[u32]) -> Vec<Word> {
         *times += 1;
     }
     ranked.sort_unstable();
-    ranked.truncate(CODED_WORDS);
+    ranked.truncate(MAX_SIGN_CODES);
     let mut kept = vec![false; words.len()];
     for (.., at) in ranked {
         kept[at] = true;

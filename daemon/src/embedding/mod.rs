@@ -27,7 +27,7 @@ mod worker;
 pub use model_files::ModelConfig;
 pub use pinned_files::MODEL_ID;
 
-use loci_engine::model::encoding::{Asked, Coded, Flaw};
+use loci_engine::model::encoding::{DocumentEncoding, EmbeddingError, QueryEncoding};
 use query_cache::Remembered;
 use queue::{Desk, Look, Rank};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,7 +42,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// Being checked and loaded; texts wait for the end of it.
-    Loading,
+    WarmupProgress,
     /// Serving.
     Ready {
         /// SHA-256 of the weights, in hexadecimal.
@@ -67,7 +67,7 @@ impl State {
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Loading => "loading",
+            Self::WarmupProgress => "loading",
             Self::Ready { .. } => "ready",
             Self::Missing { .. } => "missing",
             Self::Failed { .. } => "failed",
@@ -78,7 +78,7 @@ impl State {
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::Loading | Self::Ready { .. } => None,
+            Self::WarmupProgress | Self::Ready { .. } => None,
             Self::Missing { hint } | Self::Failed { hint, .. } => Some(hint),
         }
     }
@@ -107,7 +107,7 @@ pub enum EmbedError {
     Busy,
     /// The model gave numbers that are no embedding.
     #[error("the embedding model gave no usable vector: {0}")]
-    Flawed(Flaw),
+    Flawed(EmbeddingError),
     /// The run failed.
     #[error("the embedding model failed: {0}")]
     Failed(String),
@@ -197,7 +197,7 @@ impl Embedder {
     pub async fn settled(&self) -> State {
         let mut changes = self.0.desk.seen().subscribe();
         let seen = changes
-            .wait_for(|seen| seen.state != State::Loading)
+            .wait_for(|seen| seen.state != State::WarmupProgress)
             .await
             .map(|seen| seen.state.clone());
         seen.unwrap_or_else(|_| self.state())
@@ -208,14 +208,14 @@ impl Embedder {
     ///
     /// # Errors
     /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
-    pub async fn query(&self, text: String) -> Result<Asked, EmbedError> {
+    pub async fn query(&self, text: String) -> Result<QueryEncoding, EmbedError> {
         if let Some(asked) = self.0.remembered.get(&text) {
             return Ok(asked);
         }
         let read = self.embed(text.clone(), Rank::Query).await?.into_iter().next();
         let batch::Read { vector, words } =
             read.ok_or_else(|| EmbedError::Failed("the text has no piece".to_owned()))?;
-        let asked = Asked { vector, words };
+        let asked = QueryEncoding { vector, words };
         self.0.remembered.put(text, asked.clone());
         Ok(asked)
     }
@@ -224,7 +224,7 @@ impl Embedder {
     ///
     /// # Errors
     /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
-    pub async fn document(&self, text: String, lane: Lane) -> Result<Coded, EmbedError> {
+    pub async fn document(&self, text: String, lane: Lane) -> Result<DocumentEncoding, EmbedError> {
         let rank = match lane {
             Lane::Interactive => Rank::Interactive,
             Lane::Bulk => Rank::Bulk,
@@ -232,7 +232,7 @@ impl Embedder {
         let read = self.embed(text, rank).await?;
         let (pieces, words): (Vec<_>, Vec<_>) =
             read.into_iter().map(|read| (read.vector, read.words)).unzip();
-        Ok(Coded {
+        Ok(DocumentEncoding {
             pieces,
             words: Some(words.into_iter().flatten().map(|(_, code)| code).collect()),
         })

@@ -6,7 +6,7 @@ use crate::embedding::chunk::{Piece, Pieces, Use};
 use crate::embedding::model_files::{Files, LoadError, ModelConfig, check};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::resident_memory;
-use loci_engine::model::encoding::{Code, DIMENSIONS, dot};
+use loci_engine::model::encoding::{DIMENSIONS, SignCode, dot};
 use ort::environment::Environment;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{RunOptions, Session};
@@ -57,7 +57,7 @@ pub struct Run {
     /// Of length 1.
     pub vector: Vec<f32>,
     /// One for each word that was asked for.
-    pub codes: Vec<Code>,
+    pub codes: Vec<SignCode>,
 }
 
 /// The loaded model.
@@ -186,7 +186,7 @@ impl Model {
 }
 
 /// The code of each word: the signs of the sum of its tokens' states in the last layer.
-fn codes(states: &[f32], piece: &Piece) -> Vec<Code> {
+fn codes(states: &[f32], piece: &Piece) -> Vec<SignCode> {
     let code = |word: &crate::embedding::chunk::Word| {
         let mut sum = [0.0_f32; DIMENSIONS];
         for token in word.tokens.clone() {
@@ -194,7 +194,7 @@ fn codes(states: &[f32], piece: &Piece) -> Vec<Code> {
                 .zip(&states[token * DIMENSIONS..])
                 .for_each(|(sum, value)| *sum += value);
         }
-        Code::of(&sum)
+        SignCode::of(&sum)
     };
     piece.words.iter().map(code).collect()
 }

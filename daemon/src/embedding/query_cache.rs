@@ -2,7 +2,7 @@
 //!
 //! In memory alone, gone with the daemon. Not here: documents, which are stored and never asked for twice.
 
-use loci_engine::model::encoding::Asked;
+use loci_engine::model::encoding::QueryEncoding;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
@@ -11,11 +11,11 @@ const MOST: usize = 256;
 
 /// Questions, the one asked last first.
 #[derive(Default)]
-pub(crate) struct Remembered(Mutex<VecDeque<(String, Asked)>>);
+pub(crate) struct Remembered(Mutex<VecDeque<(String, QueryEncoding)>>);
 
 impl Remembered {
     /// What the model read in a question that was asked before.
-    pub(crate) fn get(&self, text: &str) -> Option<Asked> {
+    pub(crate) fn get(&self, text: &str) -> Option<QueryEncoding> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = known.iter().position(|(question, _)| question == text)?;
         let found = known.remove(at)?;
@@ -25,7 +25,7 @@ impl Remembered {
     }
 
     /// Remembers a question in the place of the one that was asked least lately.
-    pub(crate) fn put(&self, text: String, asked: Asked) {
+    pub(crate) fn put(&self, text: String, asked: QueryEncoding) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(question, _)| *question != text);
         known.truncate(MOST - 1);
@@ -38,9 +38,12 @@ mod tests {
     use super::*;
     use loci_engine::model::encoding::{DIMENSIONS, Embedding};
 
-    fn asked(number: usize) -> Asked {
+    fn asked(number: usize) -> QueryEncoding {
         let vector = (0..DIMENSIONS).map(|i| if i == number { 1.0 } else { 0.0 }).collect();
-        Asked { vector: Embedding::new(vector).expect("has a direction"), words: Vec::new() }
+        QueryEncoding {
+            vector: Embedding::new(vector).expect("has a direction"),
+            words: Vec::new(),
+        }
     }
 
     #[test]

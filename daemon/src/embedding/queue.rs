@@ -131,7 +131,7 @@ impl Desk {
             }),
             bell: Condvar::new(),
             seen: watch::Sender::new(Seen {
-                state: State::Loading,
+                state: State::WarmupProgress,
                 warnings: Vec::new(),
                 looks: 0,
             }),

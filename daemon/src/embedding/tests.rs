@@ -6,7 +6,7 @@ use crate::embedding::onnx::{Model, PUBLISHED_SIMILARITIES, Run};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::test_encoder::{Obedient, Word, config, model, quiet};
 use crate::embedding::*;
-use loci_engine::model::encoding::{CODE_BYTES, CODED_WORDS, Code, Embedding};
+use loci_engine::model::encoding::{Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode};
 use loci_proto::limits::QUEUE;
 use serde::Deserialize;
 use std::fs;
@@ -43,12 +43,12 @@ struct GoldenCodes {
     words: Vec<(String, String)>,
 }
 
-fn code(hex: &str) -> Code {
-    let mut bytes = [0; CODE_BYTES];
+fn code(hex: &str) -> SignCode {
+    let mut bytes = [0; SIGN_CODE_BYTES];
     for (at, byte) in bytes.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("is hexadecimal");
     }
-    Code::from_bytes(&bytes)
+    SignCode::from_bytes(&bytes)
 }
 
 /// Signs that may differ: of states so near to zero that another processor rounds them to the other side.
@@ -95,7 +95,7 @@ fn a_long_text_keeps_the_most_telling_words_each_read_once() {
     let pieces = model.pieces.of(&text, Use::Document).expect("tokenizes");
     let words: Vec<&str> =
         pieces.iter().flat_map(|piece| &piece.words).map(|word| word.text.as_str()).collect();
-    assert_eq!((pieces.len() > 2, words.len()), (true, CODED_WORDS));
+    assert_eq!((pieces.len() > 2, words.len()), (true, MAX_SIGN_CODES));
     for word in ["cat", "sat", "dog", "ran", "xylograph", "bird", "cloud"] {
         assert!(words.contains(&word), "{word}");
     }
@@ -105,7 +105,7 @@ fn a_long_text_keeps_the_most_telling_words_each_read_once() {
         }
     }
     let query = model.pieces.of(&text, Use::Query).expect("tokenizes");
-    assert!(query[0].words.len() > CODED_WORDS, "a question keeps its words");
+    assert!(query[0].words.len() > MAX_SIGN_CODES, "a question keeps its words");
 }
 
 #[test]
@@ -278,7 +278,7 @@ async fn the_embedder_finds_a_model_that_comes_later() {
 
     let long = "The cat sat on the mat, and the dog looked on. ".repeat(60);
     let read = embedder.document(long.clone(), Lane::Bulk).await.expect("embeds");
-    assert!(read.pieces.len() > 2 && read.words.is_some_and(|words| words.len() == CODED_WORDS));
+    assert!(read.pieces.len() > 2 && read.words.is_some_and(|words| words.len() == MAX_SIGN_CODES));
     assert_eq!(embedder.query(long).await.expect("embeds").vector.as_slice().len(), 384);
     embedder.stop();
     embedder.join();
@@ -308,9 +308,12 @@ async fn a_wrong_tokenizer_is_a_failure_that_says_so() {
 }
 
 /// An embedder whose runs wait for words; it stands in the middle of a first run, of text 0.
-async fn busy()
--> (Embedder, Receiver<Vec<u32>>, Sender<Word>, tokio::task::JoinHandle<Result<Coded, EmbedError>>)
-{
+async fn busy() -> (
+    Embedder,
+    Receiver<Vec<u32>>,
+    Sender<Word>,
+    tokio::task::JoinHandle<Result<DocumentEncoding, EmbedError>>,
+) {
     let (source, runs, words) = Obedient::new();
     let embedder = Embedder::with_source(source);
     embedder.settled().await;
@@ -324,7 +327,7 @@ async fn spawn(
     embedder: &Embedder,
     text: &str,
     lane: Lane,
-) -> tokio::task::JoinHandle<Result<Coded, EmbedError>> {
+) -> tokio::task::JoinHandle<Result<DocumentEncoding, EmbedError>> {
     let (before, of_task, text) = (embedder.waiting(), embedder.clone(), text.to_owned());
     let task = tokio::spawn(async move { of_task.document(text, lane).await });
     while embedder.waiting() == before && !task.is_finished() {
@@ -336,7 +339,7 @@ async fn spawn(
 async fn spawn_query(
     embedder: &Embedder,
     text: &str,
-) -> tokio::task::JoinHandle<Result<Asked, EmbedError>> {
+) -> tokio::task::JoinHandle<Result<QueryEncoding, EmbedError>> {
     let (before, of_task, text) = (embedder.waiting(), embedder.clone(), text.to_owned());
     let task = tokio::spawn(async move { of_task.query(text).await });
     while embedder.waiting() == before {
@@ -393,7 +396,7 @@ async fn a_full_lane_says_busy_and_a_caller_that_left_costs_no_run() {
 async fn a_flaw_is_the_texts_own_and_three_failures_in_a_row_are_the_models() {
     let (embedder, _runs, words, first) = busy().await;
     words.send(Word::GiveNan).expect("is heard");
-    assert_eq!(first.await.expect("ends"), Err(EmbedError::Flawed(Flaw::NotFinite)));
+    assert_eq!(first.await.expect("ends"), Err(EmbedError::Flawed(EmbeddingError::NotFinite)));
     assert_eq!(
         embedder.document("seven".to_owned(), Lane::Bulk).await,
         Err(EmbedError::Failed("not a number".to_owned()))

@@ -104,7 +104,7 @@ pub(crate) fn serve(desk: &Desk, source: &dyn Source) {
         if !changed(desk, source, seen.as_ref(), mend_anyway) {
             return;
         }
-        desk.open(State::Loading, Vec::new());
+        desk.open(State::WarmupProgress, Vec::new());
     }
 }
 

@@ -8,7 +8,7 @@ use crate::handlers::read;
 use crate::service::Service;
 use loci_engine::model::encoding;
 use loci_engine::model::time::Timestamp;
-use loci_engine::operations::eval::{Asking, Exam};
+use loci_engine::operations::eval::{EvalQuestion, EvalSet};
 use loci_engine::operations::recall::Question;
 use loci_engine::ranking::fusion::Fusion;
 use loci_proto::error::Failure;
@@ -40,7 +40,7 @@ pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, F
     service.warm_pools().await?;
     service.flush_accesses().await?;
     let (seed, now) = (request.seed, service.now());
-    let Exam { known, probes } =
+    let EvalSet { known, probes } =
         read(service, move |reader| reader.exam(probes, seed, now)).await?;
     let mut judged = Judged {
         fusions,
@@ -93,7 +93,7 @@ impl Judged {
     async fn all(
         &mut self,
         service: &Service,
-        questions: &[Asking],
+        questions: &[EvalQuestion],
     ) -> Result<[Vec<Option<usize>>; 2], Failure> {
         let mut places = [Vec::new(), Vec::new()];
         for asking in questions {
@@ -124,8 +124,8 @@ impl Judged {
 /// The place at which a question's answer is given, by itself or beside one that says the same.
 fn place(
     reader: &loci_engine::Reader,
-    asking: &Asking,
-    asked: Option<&encoding::Asked>,
+    asking: &EvalQuestion,
+    asked: Option<&encoding::QueryEncoding>,
     fusion: Fusion,
     now: Timestamp,
 ) -> loci_engine::error::Result<Option<usize>> {

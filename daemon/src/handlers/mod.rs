@@ -9,7 +9,7 @@ use crate::interface::agents::session::Session;
 use crate::service::Service;
 use crate::service::scheduler;
 use loci_engine::operations::store::check_content;
-use loci_engine::transaction::change::Call;
+use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::mcp::arguments;
@@ -145,7 +145,7 @@ async fn edit(
     request: EditRequest,
     key: Option<String>,
 ) -> Result<loci_proto::requests::people::ChangedReply, Failure> {
-    let mut pieces = loci_engine::model::encoding::Coded::default();
+    let mut pieces = loci_engine::model::encoding::DocumentEncoding::default();
     if let Some(text) = &request.content {
         check_content(text)?;
         pieces = service.vectors(text).await?.unwrap_or_default();
@@ -161,10 +161,10 @@ pub async fn write<T: Send + 'static>(
     service: &Service,
     session: &Session,
     key: Option<String>,
-    work: impl FnOnce(&mut Writer, &Call) -> loci_engine::error::Result<T> + Send + 'static,
+    work: impl FnOnce(&mut Writer, &CallContext) -> loci_engine::error::Result<T> + Send + 'static,
 ) -> Result<T, Failure> {
     let pools = service.pools().await?;
-    let call = Call { now: service.now(), actor: session.actor(), key };
+    let call = CallContext { now: service.now(), actor: session.actor(), key };
     let done = pools.writer.run(move |writer| work(writer, &call)).await?;
     service.wants_checkpoint();
     Ok(done?)

@@ -148,7 +148,7 @@ async fn model(service: &Service) -> Finding {
         State::Ready { sha256 } => {
             Finding::ok("model", format!("{MODEL_ID} is ready, SHA-256 {sha256}"))
         }
-        State::Loading => {
+        State::WarmupProgress => {
             Finding::warn("model", format!("{MODEL_ID} is being loaded"), "Look again in a moment")
         }
         State::Missing { hint } => Finding::warn(

@@ -163,13 +163,13 @@ fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools
         writer.load()?;
     }
     service.clock.has_seen(writer.last_seen()?, writer.suspected()?);
-    let (wants_check, signposts, loading) =
-        (writer.wants_check(), writer.signposts(), writer.loading());
+    let (wants_check, group_redirects, loading) =
+        (writer.wants_check(), writer.group_redirects(), writer.loading());
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);
     Ok((
-        Pools { writer, readers, signposts, loading, wants_check },
+        Pools { writer, readers, group_redirects, loading, wants_check },
         Threads { writer: writer_threads, readers: reader_threads },
     ))
 }

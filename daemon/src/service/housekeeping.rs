@@ -8,7 +8,7 @@ use crate::service::scheduler;
 use crate::service::{Pools, Service};
 use loci_engine::maintain;
 use loci_engine::model::time::{DAY, HOUR, Timestamp};
-use loci_engine::transaction::change::Call;
+use loci_engine::transaction::change::CallContext;
 use loci_proto::error::Failure;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -99,7 +99,7 @@ async fn step(
     checkpoint(service, pools).await?;
     if now.since(done_at.purge) >= PURGE_EVERY && service.clock.read().believed {
         done_at.purge = now;
-        let call = Call { now, actor: maintain::actor(""), key: None };
+        let call = CallContext { now, actor: maintain::actor(""), key: None };
         let gone = pools.writer.run(move |writer| writer.purge(&call, PURGED_AT_ONCE)).await??;
         if gone > 0 {
             tracing::info!(gone, "what was cleaned up 30 days ago was removed for good");

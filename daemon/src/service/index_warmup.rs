@@ -4,7 +4,7 @@
 //! writer. Readers answer meanwhile. Not here: what a recall answers then, and how it is loaded (the engine).
 
 use crate::service::{Pools, Service};
-use loci_engine::{Loading, Writer};
+use loci_engine::{WarmupProgress, Writer};
 use loci_proto::admin::Index;
 use loci_proto::error::{Code, Failure};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Service {
 }
 
 /// How far it has come, for `loci ctl status`.
-pub fn told(loading: &Loading) -> Index {
+pub fn told(loading: &WarmupProgress) -> Index {
     let (read, of) = loading.counts();
     let state = if loading.standing().is_some() { "loading" } else { "ready" };
     Index { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }
@@ -102,9 +102,9 @@ mod tests {
                 open_cold(&folder.path().join("memory.db"), Settings::for_model("m"), Timestamp(0))
                     .expect("opens");
             let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
-            let (signposts, loading) = (writer.signposts(), writer.loading());
+            let (group_redirects, loading) = (writer.group_redirects(), writer.loading());
             let (writer, threads) = Pool::start("writer", vec![writer]);
-            let pools = Pools { writer, readers, signposts, loading, wants_check: false };
+            let pools = Pools { writer, readers, group_redirects, loading, wants_check: false };
             let (store, opened) = watch::channel(Store::Open(Arc::new(pools)));
             let variables =
                 Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };

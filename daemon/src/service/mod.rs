@@ -15,15 +15,15 @@ use crate::embedding::auto_fetch::FirstUse;
 use crate::embedding::{EmbedError, Embedder, Lane, State};
 use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
-use loci_engine::model::encoding::{Asked, Coded};
+use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
 use loci_engine::model::time::Timestamp;
-use loci_engine::operations::eval::Chosen;
-use loci_engine::operations::groups::Signposts;
+use loci_engine::operations::eval::ClickFeedback;
+use loci_engine::operations::groups::GroupRedirects;
 use loci_engine::operations::recall::{Answer, Question, text_to_embed};
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::access::Boosting;
-use loci_engine::transaction::change::Call;
-use loci_engine::{Loading, Reader, Writer};
+use loci_engine::transaction::change::CallContext;
+use loci_engine::{Reader, WarmupProgress, Writer};
 use loci_proto::admin::{Model, Queues, Status};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
@@ -64,9 +64,9 @@ pub struct Pools {
     /// Those that read.
     pub readers: Pool<Reader>,
     /// Where groups lead that were merged into others.
-    pub signposts: Signposts,
+    pub group_redirects: GroupRedirects,
     /// How far the warm index has come.
-    pub loading: Arc<Loading>,
+    pub loading: Arc<WarmupProgress>,
     /// The last daemon did not close the store, and it has not been checked yet.
     pub wants_check: bool,
 }
@@ -91,7 +91,7 @@ pub struct Service {
     /// How often each memory was given in full since this was last written down.
     accesses: Mutex<HashMap<i64, u32>>,
     /// Answers that were chosen since they were last written down.
-    chosen: Mutex<Vec<Chosen>>,
+    chosen: Mutex<Vec<ClickFeedback>>,
     /// Held while either is written down.
     flushing: Arc<tokio::sync::Mutex<()>>,
     first_use: FirstUse,
@@ -147,7 +147,7 @@ impl Service {
 
     /// The group that a group was merged into, if it was.
     pub async fn lead(&self, group: &Group) -> Option<Group> {
-        self.pools().await.ok().and_then(|pools| pools.signposts.lead(group))
+        self.pools().await.ok().and_then(|pools| pools.group_redirects.lead(group))
     }
 
     /// The data folder.
@@ -176,7 +176,7 @@ impl Service {
         if pieces.is_none() {
             self.wants_vectors.store(true, Ordering::Relaxed);
         }
-        let call = Call { now: self.now(), actor: session.actor(), key };
+        let call = CallContext { now: self.now(), actor: session.actor(), key };
         let stored = pools
             .writer
             .run_grouped(move |writer| writer.store(&call, &draft, &pieces.unwrap_or_default()))
@@ -312,10 +312,10 @@ impl Service {
             Ok(Ok(Store::Open(pools))) => Ok(pools),
             Ok(Ok(Store::Failed(failure))) => Err(failure),
             Ok(Ok(Store::Opening) | Err(_)) => {
-                Err(Failure::new(Code::Internal, "the daemon is ending").hint("Call again"))
+                Err(Failure::new(Code::Internal, "the daemon is ending").hint("CallContext again"))
             }
             Err(_) => Err(Failure::new(Code::Busy, "the store is still being opened")
-                .hint("Call again in a moment")),
+                .hint("CallContext again in a moment")),
         }
     }
 
@@ -413,7 +413,7 @@ impl Service {
         let by_id = answer.given.iter().zip(results).filter(|(_, result)| result.score.is_none());
         let why = |(seq, result): (&i64, &Recalled)| {
             let (query, group) = session.why_wanted(&result.id)?;
-            Some(Chosen { query, seq: *seq, group })
+            Some(ClickFeedback { query, seq: *seq, group })
         };
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner).extend(by_id.filter_map(why));
     }
@@ -445,7 +445,7 @@ impl Service {
     ///
     /// # Errors
     /// `embed_failed`, `busy`.
-    pub async fn vectors(&self, text: &str) -> Result<Option<Coded>, Failure> {
+    pub async fn vectors(&self, text: &str) -> Result<Option<DocumentEncoding>, Failure> {
         self.embedder.look_again_if_due().await;
         match self.embedder.document(text.to_owned(), Lane::Interactive).await {
             Ok(pieces) => Ok(Some(pieces)),
@@ -465,7 +465,10 @@ impl Service {
     ///
     /// # Errors
     /// `busy`.
-    pub async fn read_query(&self, text: String) -> Result<(Option<Asked>, Degraded), Failure> {
+    pub async fn read_query(
+        &self,
+        text: String,
+    ) -> Result<(Option<QueryEncoding>, Degraded), Failure> {
         self.embedder.look_again_if_due().await;
         match self.embedder.query(text).await {
             Ok(asked) => Ok((Some(asked), self.degraded())),
@@ -493,7 +496,7 @@ async fn answered_before(
 }
 
 fn busy(error: &EmbedError) -> Failure {
-    Failure::new(Code::Busy, error.to_string()).hint("Call again in a moment")
+    Failure::new(Code::Busy, error.to_string()).hint("CallContext again in a moment")
 }
 
 fn words_alone(why: &str) -> Degraded {
@@ -533,10 +536,10 @@ mod tests {
             Timestamp(0),
         )
         .expect("opens");
-        let (signposts, loading) = (writer.signposts(), writer.loading());
+        let (group_redirects, loading) = (writer.group_redirects(), writer.loading());
         let (readers, _r) = Pool::start("reader", vec![writer.reader().expect("opens")]);
         let (writer, _w) = Pool::start("writer", vec![writer]);
-        let pools = Pools { writer, readers, signposts, loading, wants_check: false };
+        let pools = Pools { writer, readers, group_redirects, loading, wants_check: false };
         let (_store, opened) = watch::channel(Store::Open(Arc::new(pools)));
         let paths = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
         let settled =

@@ -10,7 +10,7 @@ use loci_engine::maintain;
 use loci_engine::maintain::{Cluster, Step};
 use loci_engine::model::encoding::Embedding;
 use loci_engine::model::time::{Timestamp, days};
-use loci_engine::transaction::change::Call;
+use loci_engine::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::compact::{CompactReply, CompactRequest};
 use loci_proto::requests::maintain::{
@@ -191,7 +191,7 @@ async fn step(
     let done = match next {
         Some(Step::Compact(cluster)) => compact(service, pools, cluster, now).await?,
         Some(Step::Promote(promotion)) => {
-            let call = Call { now, actor: maintain::actor(&promotion.group), key: None };
+            let call = CallContext { now, actor: maintain::actor(&promotion.group), key: None };
             Some(pools.writer.run(move |writer| writer.promote(&call, &promotion)).await??)
         }
         None => None,
@@ -231,7 +231,7 @@ async fn compact(
         service.vectors_may_be_missing();
     }
     service.runs.rest(begun).await;
-    let call = Call { now, actor: maintain::actor(&cluster.group), key: None };
+    let call = CallContext { now, actor: maintain::actor(&cluster.group), key: None };
     Ok(Some(pools.writer.run(move |writer| writer.compact(&call, &cluster, &draft, &text)).await??))
 }
 
@@ -306,7 +306,7 @@ pub async fn cleanup(
     if request.dry_run {
         return Ok(pools.readers.run(move |reader| reader.faded(now)).await??);
     }
-    let call = Call { now, actor: session.actor(), key: None };
+    let call = CallContext { now, actor: session.actor(), key: None };
     let done = pools.writer.run(move |writer| writer.cleanup(&call, &request)).await??;
     service.wants_checkpoint();
     Ok(done)
@@ -332,7 +332,7 @@ pub async fn compact_as_told(
     if pieces.is_none() {
         service.vectors_may_be_missing();
     }
-    let call = Call { now, actor: session.actor(), key };
+    let call = CallContext { now, actor: session.actor(), key };
     let done = pools
         .writer
         .run(move |writer| writer.compact_as_told(&call, &request, &pieces.unwrap_or_default()))
@@ -375,9 +375,9 @@ mod tests {
         )
         .expect("opens");
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
-        let (signposts, loading) = (writer.signposts(), writer.loading());
+        let (group_redirects, loading) = (writer.group_redirects(), writer.loading());
         let (writer, _) = Pool::start("writer", vec![writer]);
-        let pools = Pools { writer, readers, signposts, loading, wants_check: false };
+        let pools = Pools { writer, readers, group_redirects, loading, wants_check: false };
         let (store, opened) = watch::channel(Store::Open(Arc::new(pools)));
         let embedder = Embedder::of_words();
         let variables =

@@ -4,7 +4,7 @@
 
 use crate::db::Seqs;
 use crate::error::Result;
-use crate::model::encoding::{CODE_BYTES, Code};
+use crate::model::encoding::{SIGN_CODE_BYTES, SignCode};
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
 
 /// What stores codes.
@@ -20,9 +20,9 @@ pub(crate) fn put(
     statement: &mut CachedStatement<'_>,
     memory: i64,
     model: &str,
-    codes: &[Code],
+    codes: &[SignCode],
 ) -> Result<()> {
-    let bytes = codes.iter().map(Code::bytes).collect::<Vec<_>>().into_flattened();
+    let bytes = codes.iter().map(SignCode::bytes).collect::<Vec<_>>().into_flattened();
     statement.execute((memory, model, bytes))?;
     Ok(())
 }
@@ -34,7 +34,7 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
 }
 
 /// The codes of one memory; none where its words have not been read.
-pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<Vec<Code>>> {
+pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<Vec<SignCode>>> {
     let mut statement =
         conn.prepare_cached("SELECT codes FROM word_codes WHERE memory = ?1 AND model = ?2")?;
     Ok(statement
@@ -47,7 +47,7 @@ pub(crate) fn load(
     conn: &Connection,
     model: &str,
     seqs: &Seqs,
-    mut each: impl FnMut(i64, Vec<Code>) -> Result<()>,
+    mut each: impl FnMut(i64, Vec<SignCode>) -> Result<()>,
 ) -> Result<()> {
     let sql = "SELECT memory, codes FROM word_codes WHERE model = ?1 AND memory BETWEEN ?2 AND ?3 ORDER BY memory";
     let mut statement = conn.prepare_cached(sql)?;
@@ -58,7 +58,7 @@ pub(crate) fn load(
     Ok(())
 }
 
-fn unpacked(bytes: &[u8]) -> Vec<Code> {
-    let (codes, _) = bytes.as_chunks::<CODE_BYTES>();
-    codes.iter().map(Code::from_bytes).collect()
+fn unpacked(bytes: &[u8]) -> Vec<SignCode> {
+    let (codes, _) = bytes.as_chunks::<SIGN_CODE_BYTES>();
+    codes.iter().map(SignCode::from_bytes).collect()
 }

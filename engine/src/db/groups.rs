@@ -89,7 +89,7 @@ pub(crate) fn members(conn: &Connection, id: &str) -> Result<Vec<i64>> {
 }
 
 /// Names that lead to a group and are no group's id.
-pub(crate) fn signposts(conn: &Connection) -> Result<HashMap<String, Group>> {
+pub(crate) fn group_redirects(conn: &Connection) -> Result<HashMap<String, Group>> {
     let sql = "SELECT a.alias, g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id
                WHERE NOT EXISTS (SELECT 1 FROM groups o WHERE o.id = a.alias)";
     let mut statement = conn.prepare_cached(sql)?;

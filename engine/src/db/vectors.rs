@@ -4,11 +4,16 @@
 
 use crate::db::{Seqs, codes};
 use crate::error::Result;
-use crate::model::encoding::{Coded, DIMENSIONS, Embedding};
+use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
 use rusqlite::{CachedStatement, Connection};
 
 /// Stores the vectors of a memory, one for each piece of its text, and the codes of its words.
-pub(crate) fn insert(conn: &Connection, memory: i64, model: &str, text: &Coded) -> Result<()> {
+pub(crate) fn insert(
+    conn: &Connection,
+    memory: i64,
+    model: &str,
+    text: &DocumentEncoding,
+) -> Result<()> {
     Insert::new(conn)?.one(memory, model, text)
 }
 
@@ -31,7 +36,7 @@ impl<'a> Insert<'a> {
         })
     }
 
-    pub(crate) fn one(&mut self, memory: i64, model: &str, text: &Coded) -> Result<()> {
+    pub(crate) fn one(&mut self, memory: i64, model: &str, text: &DocumentEncoding) -> Result<()> {
         for (number, piece) in text.pieces.iter().enumerate() {
             let id =
                 self.piece.insert((memory, i64::try_from(number).unwrap_or(i64::MAX), model))?;
@@ -100,8 +105,11 @@ fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
 }
 
 /// What one memory has of a model.
-pub(crate) fn coded(conn: &Connection, memory: i64, model: &str) -> Result<Coded> {
-    Ok(Coded { pieces: of(conn, memory, model)?, words: codes::of(conn, memory, model)? })
+pub(crate) fn coded(conn: &Connection, memory: i64, model: &str) -> Result<DocumentEncoding> {
+    Ok(DocumentEncoding {
+        pieces: of(conn, memory, model)?,
+        words: codes::of(conn, memory, model)?,
+    })
 }
 
 /// Whether a memory has vectors of this model.

@@ -2,11 +2,11 @@
 
 use crate::db::{connection, health};
 use crate::error::Result;
-use crate::index::warmup::Loading;
+use crate::index::warmup::WarmupProgress;
 use crate::index::{Filter, Index};
 use crate::model::decay::Decay;
 use crate::ranking::fusion::Fusion;
-use crate::search::Depth;
+use crate::search::Effort;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -40,7 +40,7 @@ pub struct Settings {
     /// When episodes are compacted, facts promoted, and memories cleaned up.
     pub rules: crate::maintain::Rules,
     /// How much of a large store a recall compares; nobody sets it but who measures.
-    pub depth: Depth,
+    pub effort: Effort,
     /// From how many memories on the index is kept in a file between a stop and a start; nobody sets it but tests.
     pub kept_from: usize,
 }
@@ -83,7 +83,7 @@ impl Settings {
             decay: Decay::default(),
             ttl: Ttl::default(),
             rules: crate::maintain::Rules::default(),
-            depth: Depth::default(),
+            effort: Effort::default(),
             kept_from: crate::index::snapshot::KEPT_FROM,
         }
     }
@@ -106,7 +106,7 @@ pub struct Writer {
     pub(crate) conn: Connection,
     pub(crate) shared: Arc<Shared>,
     pub(crate) check: health::Check,
-    pub(crate) pending: Vec<News>,
+    pub(crate) pending: Vec<IndexUpdate>,
     /// Something that was deleted for good may still stand in the write-ahead log.
     pub(crate) traces: bool,
     /// The store is older than mentions are.
@@ -132,7 +132,7 @@ pub(crate) struct Shared {
     pub(crate) telling: Mutex<bool>,
     /// Where groups lead that were merged into others.
     pub(crate) aliases: RwLock<HashMap<String, Group>>,
-    pub(crate) loading: Arc<Loading>,
+    pub(crate) loading: Arc<WarmupProgress>,
 }
 
 impl Reader {
@@ -275,22 +275,22 @@ impl Writer {
 
 /// What a change has touched, for the warm index.
 #[derive(Debug, Default)]
-pub(crate) struct Touched {
+pub(crate) struct ChangeSet {
     pub(crate) seqs: Vec<i64>,
-    pub(crate) vectors: Vec<(i64, crate::model::encoding::Coded)>,
+    pub(crate) vectors: Vec<(i64, crate::model::encoding::DocumentEncoding)>,
     /// Nothing is left.
     pub(crate) emptied: bool,
     /// Memories whose vectors are read from the store, for there may be many.
     pub(crate) stored_vectors: Vec<i64>,
     /// What the changes before it in the same group have made; the index does not know it yet.
-    pub(crate) earlier: Vec<News>,
+    pub(crate) earlier: Vec<IndexUpdate>,
 }
 
 /// What the warm index has to be told of a change, once it is committed.
 #[derive(Debug)]
-pub(crate) struct News {
+pub(crate) struct IndexUpdate {
     pub(crate) entries: Vec<(i64, Option<crate::index::Entry>)>,
-    pub(crate) vectors: Vec<(i64, crate::model::encoding::Coded)>,
+    pub(crate) vectors: Vec<(i64, crate::model::encoding::DocumentEncoding)>,
     pub(crate) emptied: bool,
     pub(crate) stored_vectors: Vec<i64>,
     pub(crate) links: Vec<crate::db::entity_links::Link>,

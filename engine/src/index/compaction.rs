@@ -2,8 +2,8 @@
 //!
 //! Not here: the file that keeps these (`crate::index::snapshot`).
 
-use crate::index::{Entry, Index, Row, Said, narrow};
-use crate::model::encoding::Code;
+use crate::index::{Entry, Index, Row, TextFeatures, slot_id};
+use crate::model::encoding::SignCode;
 
 /// Slots that nobody has any more, from which on it is looked whether they are a quarter of all.
 const LEAST_DEAD: usize = 1_000;
@@ -13,7 +13,7 @@ const LEAST_DEAD: usize = 1_000;
 pub(crate) struct Record<'a> {
     /// Without its text.
     pub entry: Entry,
-    pub said: Said,
+    pub said: TextFeatures,
     /// Who says it; empty where nobody is named.
     pub speaker: &'a str,
     /// The terms of its text, and how often it has each.
@@ -22,7 +22,7 @@ pub(crate) struct Record<'a> {
     pub length: u32,
     pub pieces: Vec<Row<'a>>,
     /// None where its words have not been read.
-    pub codes: Option<&'a [Code]>,
+    pub codes: Option<&'a [SignCode]>,
 }
 
 /// An index, with its terms and speakers by their numbers.
@@ -58,7 +58,7 @@ impl Index {
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
         let book = self.book();
         (0..self.len())
-            .filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&narrow(*slot)))
+            .filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&slot_id(*slot)))
             .map(move |slot| book.record(slot))
     }
 
@@ -80,7 +80,7 @@ impl Index {
     pub(crate) fn take_in(&mut self, record: Record<'_>) {
         let Record { entry, said, speaker, terms, length, pieces, codes } = record;
         let (slot, seq) = (self.len(), entry.seq);
-        self.slots.insert(seq, narrow(slot));
+        self.slots.insert(seq, slot_id(slot));
         self.sayings.take_in(slot, said, speaker);
         self.words.take_in(slot, &terms, length);
         self.facts.put(slot, &entry);
@@ -114,11 +114,11 @@ pub(crate) mod tests {
     use super::*;
     use crate::db::entity_links::{Kind, Link};
     use crate::db::memories::Status;
-    use crate::index::{Filter, Stepped};
+    use crate::index::{Filter, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
-    use crate::model::encoding::{Coded, Embedding};
+    use crate::model::encoding::{DocumentEncoding, Embedding};
     use crate::ranking::fusion::Fusion;
-    use crate::search::{Depth, Sought, search};
+    use crate::search::{Effort, SearchQuery, search};
     use crate::tests::fixture::{T0, asked, code, leaning};
     use loci_proto::memory::{Confidence, MemoryType, Scope};
     use proptest::prelude::*;
@@ -126,7 +126,7 @@ pub(crate) mod tests {
     /// What is done to an index.
     #[derive(Debug, Clone)]
     pub(crate) enum Act {
-        Put(i64, Box<Entry>, Option<Coded>),
+        Put(i64, Box<Entry>, Option<DocumentEncoding>),
         Link(i64, i64, Kind),
         Remove(i64),
     }
@@ -162,7 +162,7 @@ pub(crate) mod tests {
         ]);
         let coded =
             (0..4_usize, 0..6_usize, 0..4_usize, any::<bool>()).prop_map(|(pieces, a, b, read)| {
-                Coded {
+                DocumentEncoding {
                     pieces: (0..pieces).map(|piece| leaning(a, 6 + b + piece, 0.6)).collect(),
                     words: read.then(|| {
                         ["kettle", "stove", "key"].iter().take(b).map(|word| code(word)).collect()
@@ -230,17 +230,20 @@ pub(crate) mod tests {
                 compacted,
             };
             let mask = index.mask(&filter);
-            let slots: Vec<u32> = mask.slots().map(narrow).collect();
+            let slots: Vec<u32> = mask.slots().map(slot_id).collect();
             let seqs: Vec<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
-            told.push(format!("{seqs:?} {:?}", index.cosines(&Stepped::from(&query), &slots)));
+            told.push(format!(
+                "{seqs:?} {:?}",
+                index.cosines(&QuantizedVector::from(&query), &slots)
+            ));
             for asked in [None, Some(asked("Where is the kettle of Anna", query.clone()))] {
-                let sought = Sought {
+                let sought = SearchQuery {
                     text: "Where is the kettle of Anna",
                     asked: asked.as_ref(),
                     fusion: Fusion::default(),
                     today: 739_000,
                     limit: 5,
-                    depth: Depth::Best,
+                    effort: Effort::Approximate,
                     telling: crate::search::explain::Telling::Scores,
                 };
                 let found = search(index, &mask, &sought);

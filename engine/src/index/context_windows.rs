@@ -2,7 +2,7 @@
 //!
 //! Not here: what standing there is worth (`soft::order`).
 
-use crate::index::{Index, Mask, narrow};
+use crate::index::{Index, Mask, slot_id};
 use std::ops::Range;
 
 /// What stands around some memories: one run after the other.
@@ -67,7 +67,7 @@ impl<'a> Line<'a> {
                 while let Some(found) = before.filter(|found| index.group(*found) != group) {
                     before = self.mask.before(found);
                 }
-                before.map(|found| (0, narrow(found)))
+                before.map(|found| (0, slot_id(found)))
             }
         }
     }
@@ -82,7 +82,7 @@ impl<'a> Line<'a> {
                 while let Some(found) = after.filter(|found| index.group(*found) != group) {
                     after = self.mask.after(found);
                 }
-                after.map(|found| (0, narrow(found)))
+                after.map(|found| (0, slot_id(found)))
             }
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Line<'a> {
     fn backwards(&self) -> impl Iterator<Item = usize> {
         let end = match self.along {
             Along::List(list) => (list.len(), u32::MAX),
-            Along::Bits(..) => (0, narrow(self.mask.end())),
+            Along::Bits(..) => (0, slot_id(self.mask.end())),
         };
         std::iter::successors(self.before(end), |place| self.before(*place))
             .map(|(_, slot)| slot as usize)
@@ -190,7 +190,7 @@ mod tests {
             let lowest = Confidence::new(0.0).expect("in bounds");
             let filter = Filter { group: "a", kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: false };
             let mask = index.mask(&filter);
-            let slots: Vec<u32> = mask.slots().map(narrow).collect();
+            let slots: Vec<u32> = mask.slots().map(slot_id).collect();
             let centres: BTreeSet<u32> = chosen.iter().filter_map(|at| slots.get(at % slots.len().max(1))).copied().collect();
             let around = index.around(&mask, centres.iter().copied().collect(), radius);
             let mut expected: Vec<Vec<u32>> = Vec::new();

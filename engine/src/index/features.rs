@@ -11,18 +11,18 @@ use std::hash::{Hash, Hasher};
 
 /// What the text of one memory says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Said {
+pub(crate) struct TextFeatures {
     /// Of which kind it is.
     pub kind: Kind,
     /// When it was: `event_date`, else the date before the text, else the day of storing.
     pub day: Option<i32>,
-    /// Who says it: a number of [`Sayings::called`]; 0 is nobody.
+    /// Who says it: a number of [`FeatureTable::called`]; 0 is nobody.
     pub speaker: u32,
     /// Equal for equal texts.
     pub print: u64,
 }
 
-impl Said {
+impl TextFeatures {
     /// Whether two texts are equal.
     pub(crate) fn reads_as(self, other: Self) -> bool {
         self.print == other.print
@@ -38,8 +38,8 @@ pub(crate) enum Text {
 
 /// What all texts say of themselves, by slot.
 #[derive(Debug, Default)]
-pub(crate) struct Sayings {
-    said: Vec<Said>,
+pub(crate) struct FeatureTable {
+    said: Vec<TextFeatures>,
     speakers: HashMap<String, u32>,
     /// For each word of a name, lower case and long enough to be asked for, who bears it.
     bearers: HashMap<String, Vec<u32>>,
@@ -50,11 +50,11 @@ pub(crate) struct Sayings {
 /// Shorter words of a name are no names: initials, "Mr".
 const LEAST_NAME: usize = 3;
 
-impl Sayings {
+impl FeatureTable {
     /// Reads the text of a slot; a text that was read before is not read again.
     pub(crate) fn put(&mut self, slot: usize, entry: &Entry, content: &str) -> Text {
         if self.said.len() <= slot {
-            self.said.resize_with(slot + 1, Said::default);
+            self.said.resize_with(slot + 1, TextFeatures::default);
         }
         let parts = parts(content);
         let mut hasher = DefaultHasher::new();
@@ -69,24 +69,24 @@ impl Sayings {
             self.silence(slot);
             self.speaks(speaker, slot);
         }
-        self.said[slot] = Said { kind, day, speaker, print };
+        self.said[slot] = TextFeatures { kind, day, speaker, print };
         text
     }
 
     /// Forgets the text of a slot.
     pub(crate) fn clear(&mut self, slot: usize) {
         self.silence(slot);
-        self.said[slot] = Said::default();
+        self.said[slot] = TextFeatures::default();
     }
 
     /// Notes what is known of the text of a slot that was empty, its speaker by name.
-    pub(crate) fn take_in(&mut self, slot: usize, said: Said, speaker: &str) {
+    pub(crate) fn take_in(&mut self, slot: usize, said: TextFeatures, speaker: &str) {
         if self.said.len() <= slot {
-            self.said.resize_with(slot + 1, Said::default);
+            self.said.resize_with(slot + 1, TextFeatures::default);
         }
         let speaker = self.speaker(speaker);
         self.speaks(speaker, slot);
-        self.said[slot] = Said { speaker, ..said };
+        self.said[slot] = TextFeatures { speaker, ..said };
     }
 
     /// The names of all speakers, by number; the first is nobody's.
@@ -97,7 +97,7 @@ impl Sayings {
     }
 
     /// What a text says of itself.
-    pub(crate) fn of(&self, slot: usize) -> Said {
+    pub(crate) fn of(&self, slot: usize) -> TextFeatures {
         self.said[slot]
     }
 
@@ -119,7 +119,7 @@ impl Sayings {
 
     fn speaks(&mut self, speaker: u32, slot: usize) {
         if let Some(spoken) = self.spoken.get_mut(speaker as usize).filter(|_| speaker != 0) {
-            let slot = crate::index::narrow(slot);
+            let slot = crate::index::slot_id(slot);
             if let Err(at) = spoken.binary_search(&slot) {
                 spoken.insert(at, slot);
             }
@@ -129,7 +129,7 @@ impl Sayings {
     fn silence(&mut self, slot: usize) {
         let speaker = self.said[slot].speaker;
         if let Some(spoken) = self.spoken.get_mut(speaker as usize)
-            && let Ok(at) = spoken.binary_search(&crate::index::narrow(slot))
+            && let Ok(at) = spoken.binary_search(&crate::index::slot_id(slot))
         {
             spoken.remove(at);
         }
@@ -145,7 +145,7 @@ impl Sayings {
         if let Some(known) = self.speakers.get(name) {
             return *known;
         }
-        let number = crate::index::narrow(self.spoken.len());
+        let number = crate::index::slot_id(self.spoken.len());
         self.spoken.push(Vec::new());
         let words: HashSet<String> = name
             .split(' ')

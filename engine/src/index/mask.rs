@@ -70,7 +70,7 @@ impl Mask {
     }
 
     /// Leaves only what is also to be kept.
-    pub(crate) fn narrow(&mut self, keep: impl Fn(usize) -> bool) {
+    pub(crate) fn slot_id(&mut self, keep: impl Fn(usize) -> bool) {
         let mut words = std::mem::take(&mut self.words);
         for (number, word) in words.iter_mut().enumerate() {
             for slot in slots_of(number, *word).filter(|slot| !keep(*slot)) {

@@ -24,11 +24,11 @@ pub(crate) mod warmup;
 use crate::db::entity_links::Link;
 use crate::db::memories::Status;
 use crate::model::decay::Anchor;
-use crate::model::encoding::{Code, Coded, DIMENSIONS, Embedding};
+use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, SignCode};
 use crate::model::time::Timestamp;
 use attributes::Facts;
 use coherence_cache::Links;
-use features::Sayings;
+use features::FeatureTable;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use postings::Postings;
 use std::collections::HashMap;
@@ -38,12 +38,12 @@ use vectors::Vectors;
 pub(crate) use bitmap::slots_of;
 pub(crate) use compaction::Record;
 pub(crate) use context_windows::Around;
-pub(crate) use features::Said;
+pub(crate) use features::TextFeatures;
 pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
-pub(crate) use quantized::{Row, Stepped};
+pub(crate) use quantized::{QuantizedVector, Row};
 pub(crate) use scratch::{Known, Scratch};
-pub(crate) use vectors::Rough;
+pub(crate) use vectors::BinaryQuery;
 
 /// What the index needs of a memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,7 +105,7 @@ pub(crate) struct Index {
     /// Slots whose words have not been read.
     unread: bitmap::Bitmap,
     words: Postings,
-    sayings: Sayings,
+    sayings: FeatureTable,
     links: Links,
     /// Another number after every change.
     version: u64,
@@ -119,7 +119,7 @@ pub(crate) struct Index {
 impl Index {
     /// An index in which only the slots of memories are known, to take in what a model has read in them.
     pub(crate) fn of_slots(seqs: &[i64]) -> Self {
-        let slots = seqs.iter().enumerate().map(|(slot, seq)| (*seq, narrow(slot))).collect();
+        let slots = seqs.iter().enumerate().map(|(slot, seq)| (*seq, slot_id(slot))).collect();
         Self { slots, ..Self::default() }
     }
 
@@ -141,7 +141,7 @@ impl Index {
             self.words.put(slot, &content);
         }
         if slot == self.len() {
-            self.slots.insert(entry.seq, narrow(slot));
+            self.slots.insert(entry.seq, slot_id(slot));
             self.unread.set(slot, true);
         }
         self.facts.put(slot, &entry);
@@ -187,12 +187,12 @@ impl Index {
             self.names.entry(name.clone()).or_default().push(entry.seq);
         }
         if !entry.names.is_empty() {
-            self.names_of.insert(narrow(slot), entry.names);
+            self.names_of.insert(slot_id(slot), entry.names);
         }
     }
 
     fn unname(&mut self, slot: usize, seq: i64) {
-        for name in self.names_of.remove(&narrow(slot)).unwrap_or_default() {
+        for name in self.names_of.remove(&slot_id(slot)).unwrap_or_default() {
             if let Some(bearers) = self.names.get_mut(&name) {
                 bearers.retain(|bearer| *bearer != seq);
                 if bearers.is_empty() {
@@ -203,19 +203,19 @@ impl Index {
     }
 
     /// Gives a memory its vectors and codes in the place of those that it had.
-    pub(crate) fn set_vectors(&mut self, seq: i64, text: &Coded) {
+    pub(crate) fn set_vectors(&mut self, seq: i64, text: &DocumentEncoding) {
         self.set_codes(seq, text.words.as_deref());
         let Some(slot) = self.slot(seq) else { return };
-        let pieces: Vec<Stepped> = text.pieces.iter().map(Stepped::from).collect();
-        self.put_vectors(slot, &pieces.iter().map(Stepped::row).collect::<Vec<_>>());
+        let pieces: Vec<QuantizedVector> = text.pieces.iter().map(QuantizedVector::from).collect();
+        self.put_vectors(slot, &pieces.iter().map(QuantizedVector::row).collect::<Vec<_>>());
     }
 
     fn put_vectors(&mut self, slot: usize, pieces: &[Row<'_>]) {
         self.version += 1;
         if self.firsts.get(slot).is_some() {
-            self.links.forget(narrow(slot));
+            self.links.forget(slot_id(slot));
         }
-        if let Some((first, count)) = self.pieces.remove(&narrow(slot)) {
+        if let Some((first, count)) = self.pieces.remove(&slot_id(slot)) {
             for row in first..first + count {
                 self.others.set(row as usize, None);
                 self.owners[row as usize] = None;
@@ -233,8 +233,8 @@ impl Index {
     fn push_piece(&mut self, slot: usize, piece: Row<'_>) {
         let row = self.owners.len();
         self.others.set(row, Some(piece));
-        self.owners.push(Some(narrow(slot)));
-        self.pieces.entry(narrow(slot)).or_insert((narrow(row), 0)).1 += 1;
+        self.owners.push(Some(slot_id(slot)));
+        self.pieces.entry(slot_id(slot)).or_insert((slot_id(row), 0)).1 += 1;
     }
 
     /// Leaves behind the pieces that nobody has any more.
@@ -249,14 +249,14 @@ impl Index {
     }
 
     /// Gives a memory the codes of its words; none where they have not been read.
-    pub(crate) fn set_codes(&mut self, seq: i64, words: Option<&[Code]>) {
+    pub(crate) fn set_codes(&mut self, seq: i64, words: Option<&[SignCode]>) {
         let Some(slot) = self.slot(seq) else { return };
         self.codes.set(slot, words);
         self.unread.set(slot, words.is_none());
     }
 
     /// The codes of a memory's words; none where they have not been read.
-    pub(crate) fn codes(&self, slot: usize) -> Option<&[Code]> {
+    pub(crate) fn codes(&self, slot: usize) -> Option<&[SignCode]> {
         self.codes.of(slot)
     }
 
@@ -271,12 +271,12 @@ impl Index {
     }
 
     /// What the text of a memory says of itself.
-    pub(crate) fn said(&self, slot: usize) -> Said {
+    pub(crate) fn said(&self, slot: usize) -> TextFeatures {
         self.sayings.of(slot)
     }
 
     /// The speakers, and the words of their names.
-    pub(crate) fn sayings(&self) -> &Sayings {
+    pub(crate) fn sayings(&self) -> &FeatureTable {
         &self.sayings
     }
 
@@ -296,7 +296,7 @@ impl Index {
             .take(coherence_cache::REACH)
             .filter(|slot| self.firsts.get(*slot).is_some());
         let slots = || {
-            let mut slots: Vec<u32> = newest.map(narrow).collect();
+            let mut slots: Vec<u32> = newest.map(slot_id).collect();
             slots.reverse();
             slots
         };
@@ -308,7 +308,7 @@ impl Index {
     /// Appends one more vector to a memory, as loading does; what is none is left out.
     pub(crate) fn push_vector(&mut self, seq: i64, vector: &[f32]) {
         let Some(slot) = self.slot(seq) else { return };
-        let Some(stepped) = Stepped::checked(vector) else { return };
+        let Some(stepped) = QuantizedVector::checked(vector) else { return };
         if self.firsts.get(slot).is_some() {
             self.push_piece(slot, stepped.row());
         } else {
@@ -355,7 +355,7 @@ impl Index {
 
     /// The memory of a slot.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
-        let names = self.names_of.get(&narrow(slot)).cloned().unwrap_or_default();
+        let names = self.names_of.get(&slot_id(slot)).cloned().unwrap_or_default();
         Entry { names, ..self.facts.entry(slot) }
     }
 
@@ -381,14 +381,14 @@ impl Index {
 
     /// How many vectors a memory has: one for a short text, several for a long one, none while it waits for the model.
     pub(crate) fn pieces(&self, slot: usize) -> usize {
-        let others = self.pieces.get(&narrow(slot)).map_or(0, |(_, count)| *count as usize);
+        let others = self.pieces.get(&slot_id(slot)).map_or(0, |(_, count)| *count as usize);
         usize::from(self.firsts.get(slot).is_some()) + others
     }
 
     /// One vector of a memory, by the number of its piece.
     pub(crate) fn vector(&self, slot: usize, piece: usize) -> Option<Row<'_>> {
         let Some(other) = piece.checked_sub(1) else { return self.firsts.get(slot) };
-        let (first, count) = self.pieces.get(&narrow(slot))?;
+        let (first, count) = self.pieces.get(&slot_id(slot))?;
         (other < *count as usize).then(|| self.others.get(*first as usize + other))?
     }
 
@@ -403,13 +403,13 @@ impl Index {
     }
 
     /// The cosine of the best piece of each of these memories, to a few millionths; 0 for one without a vector.
-    pub(crate) fn cosines(&self, asked: &Stepped, slots: &[u32]) -> Vec<f32> {
+    pub(crate) fn cosines(&self, asked: &QuantizedVector, slots: &[u32]) -> Vec<f32> {
         let firsts = self.firsts.cosines(asked, slots);
         self.best_pieces(slots, firsts, |rows| self.others.cosines(asked, rows))
     }
 
     /// The same to a thousandth, for half the memory that is read.
-    pub(crate) fn nearly(&self, asked: &Stepped, slots: &[u32]) -> Vec<f32> {
+    pub(crate) fn nearly(&self, asked: &QuantizedVector, slots: &[u32]) -> Vec<f32> {
         let firsts = self.firsts.nearly(asked, slots);
         self.best_pieces(slots, firsts, |rows| self.others.nearly(asked, rows))
     }
@@ -434,14 +434,14 @@ impl Index {
     }
 
     /// Roughly the cosines of the first pieces of 64 slots, the first of which is 64 times `number`.
-    pub(crate) fn estimates(&self, rough: &Rough, number: usize) -> [f32; 64] {
+    pub(crate) fn estimates(&self, rough: &BinaryQuery, number: usize) -> [f32; 64] {
         self.firsts.estimates(rough, number)
     }
 
     /// Roughly the cosines of all other pieces that the mask admits, with the slots that they belong to.
     pub(crate) fn estimates_of_others<'a>(
         &'a self,
-        rough: &'a Rough,
+        rough: &'a BinaryQuery,
         mask: &'a Mask,
     ) -> impl Iterator<Item = (usize, f32)> + 'a {
         self.owners.chunks(64).enumerate().flat_map(move |(number, owners)| {
@@ -465,6 +465,6 @@ impl Index {
 const LEAST_ROWS: usize = 1_000;
 
 /// Slots and terms are numbered in 32 bits; a store of four billion memories does not fit this machine.
-pub(crate) fn narrow(number: usize) -> u32 {
+pub(crate) fn slot_id(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

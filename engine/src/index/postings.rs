@@ -4,7 +4,7 @@
 
 use crate::index::bitmap::slots_of;
 use crate::index::slot_set::Slots;
-use crate::index::{Mask, narrow};
+use crate::index::{Mask, slot_id};
 use crate::text::language::Tongue;
 use crate::text::terms;
 use foldhash::HashMap;
@@ -57,7 +57,7 @@ impl Postings {
         let mut words: Vec<u32> = terms.into_iter().map(|term| self.number(&term)).collect();
         words.sort_unstable();
         let times = |same: &[u32]| (same[0], u16::try_from(same.len()).unwrap_or(u16::MAX));
-        self.hold(slot, words.chunk_by(|a, b| a == b).map(times), narrow(length));
+        self.hold(slot, words.chunk_by(|a, b| a == b).map(times), slot_id(length));
     }
 
     /// Holds for a slot without a text what was read in it elsewhere.
@@ -70,7 +70,7 @@ impl Postings {
     fn hold(&mut self, slot: usize, terms: impl Iterator<Item = (u32, u16)>, length: u32) {
         let first = self.of_texts.len();
         for (term, times) in terms {
-            self.lists[term as usize].add(narrow(slot), times);
+            self.lists[term as usize].add(slot_id(slot), times);
             self.of_texts.push(term);
         }
         if self.texts.len() <= slot {
@@ -78,7 +78,7 @@ impl Postings {
             self.lengths.resize(slot + 1, 0);
         }
         self.texts[slot] =
-            Text { first: narrow(first), distinct: narrow(self.of_texts.len() - first) };
+            Text { first: slot_id(first), distinct: slot_id(self.of_texts.len() - first) };
         self.lengths[slot] = length;
     }
 
@@ -87,7 +87,7 @@ impl Postings {
         let text = self.texts.get(slot).copied().unwrap_or_default();
         self.of_texts[text.words()].iter().map(move |term| {
             let list = &self.lists[*term as usize];
-            (*term, list.slots.place(narrow(slot)).map_or(0, |at| list.times[at]))
+            (*term, list.slots.place(slot_id(slot)).map_or(0, |at| list.times[at]))
         })
     }
 
@@ -102,7 +102,7 @@ impl Postings {
     pub(crate) fn clear(&mut self, slot: usize) {
         let Some(text) = self.texts.get_mut(slot).map(std::mem::take) else { return };
         for at in text.words() {
-            self.lists[self.of_texts[at] as usize].remove(narrow(slot));
+            self.lists[self.of_texts[at] as usize].remove(slot_id(slot));
         }
         self.lengths[slot] = 0;
         self.dead += text.words().len();
@@ -116,7 +116,7 @@ impl Postings {
         let old = std::mem::take(&mut self.of_texts);
         for text in &mut self.texts {
             let words = &old[text.words()];
-            text.first = narrow(self.of_texts.len());
+            text.first = slot_id(self.of_texts.len());
             self.of_texts.extend_from_slice(words);
         }
         self.dead = 0;
@@ -161,7 +161,7 @@ impl Postings {
         if let Some(known) = self.terms.get(term) {
             return *known;
         }
-        let next = narrow(self.lists.len());
+        let next = slot_id(self.lists.len());
         self.terms.insert(term.into(), next);
         self.tongues.extend(Tongue::of_term(term).filter(|tongue| !self.tongues.contains(tongue)));
         self.lists.push(List::default());

@@ -23,13 +23,13 @@ pub(crate) struct Row<'a> {
 
 /// The same by itself, to be kept or to ask with.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Stepped {
+pub(crate) struct QuantizedVector {
     pub first: Bytes,
     pub second: Bytes,
     pub step: f32,
 }
 
-impl Stepped {
+impl QuantizedVector {
     /// Divides a vector into steps; none where it has no direction, or a number that is not finite: a damaged database holds such.
     pub(crate) fn checked(vector: &[f32]) -> Option<Self> {
         let sound = vector.len() == DIMENSIONS
@@ -104,16 +104,16 @@ impl Row<'_> {
 
     /// Whether it is what is kept of a vector.
     pub(crate) fn is_of(&self, vector: &[f32]) -> bool {
-        Stepped::checked(vector).is_some_and(|stepped| stepped.row() == *self)
+        QuantizedVector::checked(vector).is_some_and(|stepped| stepped.row() == *self)
     }
 
     /// The same by itself.
-    pub(crate) fn stepped(&self) -> Stepped {
-        Stepped { first: *self.first, second: *self.second, step: self.step }
+    pub(crate) fn stepped(&self) -> QuantizedVector {
+        QuantizedVector { first: *self.first, second: *self.second, step: self.step }
     }
 }
 
-impl From<&Embedding> for Stepped {
+impl From<&Embedding> for QuantizedVector {
     fn from(vector: &Embedding) -> Self {
         Self::of(vector.as_slice())
     }
@@ -129,7 +129,7 @@ mod tests {
         #[test]
         fn a_cosine_is_that_of_the_vectors(numbers in prop::collection::vec(-1.0..1.0_f32, DIMENSIONS), about in 0..9_usize, apart in 0.0..1.0_f32) {
             let (Ok(one), other) = (Embedding::new(numbers), leaning(about, about + 9, apart)) else { return Ok(()) };
-            let (asked, kept) = (Stepped::from(&one), Stepped::from(&other));
+            let (asked, kept) = (QuantizedVector::from(&one), QuantizedVector::from(&other));
             let row = kept.row();
             let exact = one.cosine(&other);
             prop_assert!((asked.cosines([row; 4])[2] - exact).abs() < 1e-5);
@@ -147,12 +147,12 @@ mod tests {
         assert!(
             [0.0, f32::NAN, f32::INFINITY]
                 .iter()
-                .all(|number| Stepped::checked(&with(*number)).is_none())
+                .all(|number| QuantizedVector::checked(&with(*number)).is_none())
         );
-        let stepped = Stepped::checked(&with(0.5)).expect("has a direction");
+        let stepped = QuantizedVector::checked(&with(0.5)).expect("has a direction");
         assert!(stepped.is_sound() && !stepped.row().is_of(&with(f32::NAN)));
         assert!(
-            [0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !Stepped {
+            [0.0, -1.0, f32::NAN, f32::INFINITY].iter().all(|step| !QuantizedVector {
                 step: *step,
                 ..stepped.clone()
             }
@@ -165,7 +165,7 @@ mod tests {
         for sign in [1.0, -1.0] {
             let vector: Vec<f32> = (0..DIMENSIONS).map(|at| sign / (at + 1) as f32).collect();
             assert_eq!(
-                i16::from(Stepped::of(&vector).first[0]),
+                i16::from(QuantizedVector::of(&vector).first[0]),
                 if sign > 0.0 { 127 } else { -127 }
             );
         }

@@ -107,7 +107,7 @@ impl From<Vec<u32>> for Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{narrow, slots_of};
+    use crate::index::{slot_id, slots_of};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -130,7 +130,7 @@ mod tests {
             prop_assert_eq!(slots.count_in(&words), expected.iter().filter(|slot| has(**slot)).count());
             let mut marked = vec![0; 40];
             slots.mark(&mut marked);
-            let bits: Vec<u32> = marked.iter().enumerate().flat_map(|(number, word)| slots_of(number, *word)).map(narrow).collect();
+            let bits: Vec<u32> = marked.iter().enumerate().flat_map(|(number, word)| slots_of(number, *word)).map(slot_id).collect();
             prop_assert_eq!(bits, expected.iter().copied().filter(|slot| *slot < 40 * 64).collect::<Vec<_>>());
         }
     }

@@ -3,7 +3,7 @@
 //! Not here: what they are compared with (`soft`).
 
 use crate::index::huge_pages;
-use crate::model::encoding::Code;
+use crate::model::encoding::SignCode;
 
 /// Codes of one chunk; those of one memory never stand in two.
 const CHUNK: usize = 4096;
@@ -28,20 +28,20 @@ const UNREAD: Span = Span { chunk: u32::MAX, first: 0, count: 0 };
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     spans: Vec<Span>,
-    chunks: Vec<Vec<Code>>,
+    chunks: Vec<Vec<SignCode>>,
     live: usize,
     dead: usize,
 }
 
 impl Codes {
     /// Gives a slot its codes in the place of those that it had; none where its words have not been read.
-    pub(crate) fn set(&mut self, slot: usize, words: Option<&[Code]>) {
+    pub(crate) fn set(&mut self, slot: usize, words: Option<&[SignCode]>) {
         if self.spans.len() <= slot {
             self.spans.resize(slot + 1, UNREAD);
         }
         let old = std::mem::replace(&mut self.spans[slot], UNREAD);
         if let Some(codes) = self.chunks.get_mut(old.chunk as usize) {
-            codes[old.first as usize..][..old.count as usize].fill(Code::default());
+            codes[old.first as usize..][..old.count as usize].fill(SignCode::default());
             self.live -= old.count as usize;
             self.dead += old.count as usize;
         }
@@ -55,7 +55,7 @@ impl Codes {
     }
 
     /// The codes of a slot; none where its words have not been read.
-    pub(crate) fn of(&self, slot: usize) -> Option<&[Code]> {
+    pub(crate) fn of(&self, slot: usize) -> Option<&[SignCode]> {
         let span = self.spans.get(slot)?;
         self.chunks
             .get(span.chunk as usize)
@@ -74,7 +74,7 @@ impl Codes {
     }
 }
 
-fn append(chunks: &mut Vec<Vec<Code>>, words: &[Code]) -> Span {
+fn append(chunks: &mut Vec<Vec<SignCode>>, words: &[SignCode]) -> Span {
     let most = |number: usize| if number < SMALL { CHUNK } else { LARGE };
     if chunks.last().is_none_or(|codes| codes.len() + words.len() > most(chunks.len() - 1)) {
         // A small store takes little: only what follows a full chunk is made as large as that at once.
@@ -84,9 +84,9 @@ fn append(chunks: &mut Vec<Vec<Code>>, words: &[Code]) -> Span {
     }
     let chunk = chunks.len() - 1;
     let codes = &mut chunks[chunk];
-    let first = crate::index::narrow(codes.len());
+    let first = crate::index::slot_id(codes.len());
     codes.extend_from_slice(words);
-    Span { chunk: crate::index::narrow(chunk), first, count: crate::index::narrow(words.len()) }
+    Span { chunk: crate::index::slot_id(chunk), first, count: crate::index::slot_id(words.len()) }
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
         #[test]
         fn every_slot_has_what_it_was_given_last(changes in prop::collection::vec((0..40_usize, prop::option::of(0..300_usize)), 1..300)) {
             let mut codes = Codes::default();
-            let mut given: HashMap<usize, Option<Vec<Code>>> = HashMap::new();
+            let mut given: HashMap<usize, Option<Vec<SignCode>>> = HashMap::new();
             for (number, (slot, count)) in changes.into_iter().enumerate() {
                 let words = count.map(|count| vec![code(&number.to_string()); count]);
                 codes.set(slot, words.as_deref());

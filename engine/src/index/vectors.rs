@@ -4,7 +4,7 @@
 //! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
 
 use crate::index::huge_pages::room;
-use crate::index::quantized::{Row, Stepped};
+use crate::index::quantized::{QuantizedVector, Row};
 use crate::kernels;
 use crate::kernels::{Bytes, Coarse, Signs};
 use crate::model::encoding::DIMENSIONS;
@@ -81,13 +81,13 @@ fn place(row: usize) -> (usize, usize) {
 
 /// A question, as far as signs are compared with it.
 #[derive(Debug, Clone)]
-pub(crate) struct Rough {
+pub(crate) struct BinaryQuery {
     numbers: Coarse,
     sum: i16,
     step: f32,
 }
 
-impl Rough {
+impl BinaryQuery {
     /// Four bits of each number of a vector.
     pub(crate) fn new(vector: &[f32]) -> Self {
         let largest =
@@ -149,7 +149,7 @@ impl Vectors {
     }
 
     /// Roughly the cosines of 64 rows, the first of which is 64 times `number`; 0 for empty rows.
-    pub(crate) fn estimates(&self, rough: &Rough, number: usize) -> [f32; 64] {
+    pub(crate) fn estimates(&self, rough: &BinaryQuery, number: usize) -> [f32; 64] {
         let Some((signs, factors)) = self.rough(number) else { return [0.0; 64] };
         self.bring_signs(number + SOON);
         kernels::scaled(&kernels::sums(&rough.numbers, signs), factors, rough.step, rough.sum)
@@ -170,7 +170,7 @@ impl Vectors {
     }
 
     /// The cosines of rows; 0 for empty ones.
-    pub(crate) fn cosines(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
+    pub(crate) fn cosines(&self, asked: &QuantizedVector, rows: &[u32]) -> Vec<f32> {
         let bring = |row: Row<'_>| {
             [row.first, row.second].into_iter().for_each(|bytes| kernels::bring(bytes))
         };
@@ -178,7 +178,7 @@ impl Vectors {
     }
 
     /// The cosines of rows as far as the first bytes tell; 0 for empty ones.
-    pub(crate) fn nearly(&self, asked: &Stepped, rows: &[u32]) -> Vec<f32> {
+    pub(crate) fn nearly(&self, asked: &QuantizedVector, rows: &[u32]) -> Vec<f32> {
         self.by_four(rows, |row| kernels::bring(row.first), |four| asked.nearly(four))
     }
 
@@ -222,12 +222,12 @@ mod tests {
         let mut vectors = Vectors::default();
         let count = CHUNK + 30;
         for row in 0..count {
-            vectors.set(row, Some(Stepped::from(&vector(row)).row()));
+            vectors.set(row, Some(QuantizedVector::from(&vector(row)).row()));
         }
         vectors.set(5, None);
         let query = vector(3);
-        let (rough, asked) = (Rough::new(query.as_slice()), Stepped::from(&query));
-        let rows: Vec<u32> = (0..count + 2).map(crate::index::narrow).collect();
+        let (rough, asked) = (BinaryQuery::new(query.as_slice()), QuantizedVector::from(&query));
+        let rows: Vec<u32> = (0..count + 2).map(crate::index::slot_id).collect();
         let (cosines, nearly) = (vectors.cosines(&asked, &rows), vectors.nearly(&asked, &rows));
         for row in 0..count {
             let exact = if row == 5 { 0.0 } else { dot(query.as_slice(), vector(row).as_slice()) };
@@ -250,7 +250,8 @@ mod tests {
         let mut vectors = Vectors::default();
         let many = SMALL * CHUNK;
         let rows = [many + LARGE, many + LARGE - 1, many, many - 1, CHUNK, CHUNK - 1, 0];
-        let stepped: Vec<Stepped> = rows.iter().map(|row| Stepped::from(&vector(*row))).collect();
+        let stepped: Vec<QuantizedVector> =
+            rows.iter().map(|row| QuantizedVector::from(&vector(*row))).collect();
         for (row, stepped) in rows.iter().zip(&stepped) {
             assert!(vectors.get(*row).is_none());
             vectors.set(*row, Some(stepped.row()));
@@ -260,7 +261,7 @@ mod tests {
                 vectors.get(*row).is_some_and(|found| found.steps() == stepped.row().steps()),
                 "{row}"
             );
-            let (rough, at) = (Rough::new(vector(*row).as_slice()), row % 64);
+            let (rough, at) = (BinaryQuery::new(vector(*row).as_slice()), row % 64);
             let estimates = vectors.estimates(&rough, row / 64);
             assert!(
                 (estimates[at] - 1.0).abs() < 0.2 && estimates[(at + 1) % 64] < 0.5,

@@ -25,7 +25,7 @@ const SCHEMA_WITH_MENTIONS: i64 = 2;
 
 /// How far the warm index has come.
 #[derive(Debug, Default)]
-pub struct Loading {
+pub struct WarmupProgress {
     read: AtomicUsize,
     all: AtomicUsize,
     stands: AtomicBool,
@@ -42,7 +42,7 @@ enum Origin {
     Instead(Unfit),
 }
 
-impl Loading {
+impl WarmupProgress {
     /// How many memories were read of how many; none once the index stands.
     #[must_use]
     pub fn standing(&self) -> Option<(usize, usize)> {
@@ -123,11 +123,11 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
         .zip(lies)
         .filter(|_| schema == migrate::SCHEMA)
         .map(|(word, lies)| State { word, lies });
-    let loading = Loading::default();
+    let loading = WarmupProgress::default();
     loading.all.store(memories::count(&conn)?, Ordering::Relaxed);
     let shared = Arc::new(Shared {
         path: path.clone(),
-        aliases: RwLock::new(groups::signposts(&conn)?),
+        aliases: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         index: RwLock::default(),
         telling: Mutex::default(),
@@ -139,7 +139,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
 impl Writer {
     /// How far the warm index has come.
     #[must_use]
-    pub fn loading(&self) -> Arc<Loading> {
+    pub fn loading(&self) -> Arc<WarmupProgress> {
         Arc::clone(&self.shared.loading)
     }
 

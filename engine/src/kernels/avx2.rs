@@ -1,7 +1,7 @@
 //! Kernels in AVX2, which counts bits by looking half bytes up (Mula, 2008). What they compute is said by their portable forms.
 
 use crate::kernels::{Bytes, Coarse, Eight, Signs};
-use crate::model::encoding::{Code, DIMENSIONS, LANES};
+use crate::model::encoding::{DIMENSIONS, LANES, SignCode};
 use std::arch::x86_64::{
     __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_abs_epi8,
     _mm256_add_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256,
@@ -102,7 +102,7 @@ fn thirty_two(of: &Bytes, lane: usize) -> __m256i {
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-pub(crate) fn nearest(asked: &Eight, count: usize, codes: &[Code]) -> [u64; 8] {
+pub(crate) fn nearest(asked: &Eight, count: usize, codes: &[SignCode]) -> [u64; 8] {
     match count {
         0..=4 => nearest_of_four_and::<0>(asked, codes),
         5 => nearest_of_four_and::<1>(asked, codes),
@@ -112,7 +112,7 @@ pub(crate) fn nearest(asked: &Eight, count: usize, codes: &[Code]) -> [u64; 8] {
 }
 
 #[target_feature(enable = "avx2")]
-fn nearest_of_eight(asked: &Eight, codes: &[Code]) -> [u64; 8] {
+fn nearest_of_eight(asked: &Eight, codes: &[SignCode]) -> [u64; 8] {
     let mut best = [everywhere(u64::MAX); 2];
     for code in codes {
         best[0] = _mm256_min_epu32(best[0], far(asked, code, 0));
@@ -123,7 +123,7 @@ fn nearest_of_eight(asked: &Eight, codes: &[Code]) -> [u64; 8] {
 
 /// Those beyond four are counted one by one beside them, by parts of the processor that have nothing else to do.
 #[target_feature(enable = "avx2,popcnt")]
-fn nearest_of_four_and<const MORE: usize>(asked: &Eight, codes: &[Code]) -> [u64; 8] {
+fn nearest_of_four_and<const MORE: usize>(asked: &Eight, codes: &[SignCode]) -> [u64; 8] {
     let (mut best, mut of_more) = (everywhere(u64::MAX), [u64::MAX; MORE]);
     for code in codes {
         best = _mm256_min_epu32(best, far(asked, code, 0));
@@ -155,7 +155,7 @@ fn ones(of: u64) -> u64 {
 /// In how many signs a code differs from each of four. Lanes are added bit by bit first, so that half as many are looked up (Mula, Kurz
 /// and Lemire, "Faster population counts using AVX2 instructions", 2018).
 #[target_feature(enable = "avx2")]
-fn far(asked: &Eight, code: &Code, half: usize) -> __m256i {
+fn far(asked: &Eight, code: &SignCode, half: usize) -> __m256i {
     let mut differing = [_mm256_setzero_si256(); LANES];
     for ((differing, asked), own) in differing.iter_mut().zip(asked).zip(code.lanes()) {
         *differing = _mm256_xor_si256(load(asked, half), everywhere(*own));

@@ -1,7 +1,7 @@
 //! Kernels in AVX-512, whose `vpopcntq` counts the bits of eight words at once. What they compute is said by their portable forms.
 
 use crate::kernels::{Bytes, Eight, avx2};
-use crate::model::encoding::{Code, LANES};
+use crate::model::encoding::{LANES, SignCode};
 use std::arch::x86_64::{
     __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm512_add_epi32, _mm512_add_epi64,
     _mm512_castsi512_si256, _mm512_cmp_ps_mask, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
@@ -82,7 +82,7 @@ pub(crate) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) ->
 }
 
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-pub(crate) fn nearest(asked: &Eight, _: usize, codes: &[Code]) -> [u64; 8] {
+pub(crate) fn nearest(asked: &Eight, _: usize, codes: &[SignCode]) -> [u64; 8] {
     let asked: [__m512i; LANES] = std::array::from_fn(|lane| load(&asked[lane]));
     let mut best = everywhere(u64::MAX);
     for code in codes {

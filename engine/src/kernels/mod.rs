@@ -9,7 +9,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-use crate::model::encoding::{Code, DIMENSIONS, LANES};
+use crate::model::encoding::{DIMENSIONS, LANES, SignCode};
 use std::sync::LazyLock;
 
 /// Eight codes side by side: for each 64-bit lane, that of each code.
@@ -137,7 +137,7 @@ kernel! {
     /// For each of the first `count` of eight codes in how many signs it differs from the nearest of `codes`; none of `codes`: `u64::MAX`.
     /// What is said of the rest means nothing.
     pub(crate) fn nearest / nearest_at = nearest_portable, avx2::nearest, avx512::nearest;
-        (asked: &Eight, count: usize, codes: &[Code]) -> [u64; 8]
+        (asked: &Eight, count: usize, codes: &[SignCode]) -> [u64; 8]
 }
 
 kernel! {
@@ -274,7 +274,7 @@ fn whole_products_portable(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [
     })
 }
 
-fn nearest_portable(asked: &Eight, _: usize, codes: &[Code]) -> [u64; 8] {
+fn nearest_portable(asked: &Eight, _: usize, codes: &[SignCode]) -> [u64; 8] {
     let mut best = [u64::MAX; 8];
     for code in codes {
         let mut far = [0; 8];
@@ -335,11 +335,11 @@ mod tests {
         })
     }
 
-    fn code(seed: u64) -> Code {
+    fn code(seed: u64) -> SignCode {
         let bytes: Vec<u8> = (0..LANES as u64)
             .flat_map(|lane| bits(seed.wrapping_mul(31).wrapping_add(lane)).to_le_bytes())
             .collect();
-        Code::from_bytes(&bytes.try_into().expect("is a code"))
+        SignCode::from_bytes(&bytes.try_into().expect("is a code"))
     }
 
     #[test]
@@ -417,8 +417,8 @@ mod tests {
 
         #[test]
         fn every_kernel_finds_the_nearest_code(seed in any::<u64>(), seeds in prop::collection::vec(any::<u64>(), 0..40)) {
-            let (asked, codes): (Eight, Vec<Code>) = (eight(seed), seeds.into_iter().map(code).collect());
-            let far = |word: usize, other: &Code| {
+            let (asked, codes): (Eight, Vec<SignCode>) = (eight(seed), seeds.into_iter().map(code).collect());
+            let far = |word: usize, other: &SignCode| {
                 asked.iter().zip(other.lanes()).map(|(of_asked, own)| u64::from((of_asked[word] ^ own).count_ones())).sum::<u64>()
             };
             let expected: [u64; 8] = std::array::from_fn(|word| codes.iter().map(|other| far(word, other)).min().unwrap_or(u64::MAX));

@@ -14,9 +14,9 @@ use crate::maintain::compact;
 use crate::maintain::compact::{Summary, add_source};
 use crate::maintain::plan::{Cluster, Member, due};
 use crate::model::content;
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
-use crate::transaction::change::{Call, Change};
+use crate::transaction::change::{CallContext, Change};
 use crate::{Reader, Shared, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
@@ -45,7 +45,7 @@ pub(crate) struct Listed {
 pub fn text_of(request: &CompactRequest) -> Result<Option<&str>> {
     let missing = |field: &str| {
         Failure::invalid(field, "is missing")
-            .hint("Call without arguments for a cluster, then with both")
+            .hint("CallContext without arguments for a cluster, then with both")
     };
     match (&request.cluster, &request.summary) {
         (None, None) => Ok(None),
@@ -92,7 +92,7 @@ impl Reader {
             week: Some(listed.cluster.period),
             memories,
             replaces: listed.replaces.map(|(_, id)| id),
-            note: Some("Call again with cluster and your summary".to_owned()),
+            note: Some("CallContext again with cluster and your summary".to_owned()),
             ..CompactReply::default()
         })
     }
@@ -105,9 +105,9 @@ impl Writer {
     /// `not_found` when the project has no such cluster, or it has changed since; `invalid`; `Database`.
     pub fn compact_as_told(
         &mut self,
-        call: &Call,
+        call: &CallContext,
         request: &CompactRequest,
-        coded: &Coded,
+        coded: &DocumentEncoding,
     ) -> Result<CompactReply> {
         let text = text_of(request)?.unwrap_or_default().to_owned();
         let key = request.cluster.clone().unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::model::time::{DAY, Timestamp, days};
 use crate::operations::forget::{erase, put_aside};
 use crate::search::budget;
-use crate::transaction::change::Call;
+use crate::transaction::change::CallContext;
 use crate::{Reader, Shared, Writer};
 use loci_proto::requests::maintain::{CleanupReply, CleanupRequest, Faded};
 use rusqlite::Connection;
@@ -39,7 +39,11 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub fn cleanup(&mut self, call: &Call, request: &CleanupRequest) -> Result<CleanupReply> {
+    pub fn cleanup(
+        &mut self,
+        call: &CallContext,
+        request: &CleanupRequest,
+    ) -> Result<CleanupReply> {
         let at = request.at.map_or(call.now, |at| Timestamp(at).min(call.now));
         self.once(call, |change| {
             let found = candidates(change.conn, change.shared, at)?;
@@ -55,7 +59,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub fn purge(&mut self, call: &Call, limit: usize) -> Result<usize> {
+    pub fn purge(&mut self, call: &CallContext, limit: usize) -> Result<usize> {
         let gone = self.once(call, |change| {
             let gone =
                 clusters::forgotten_before(change.conn, REASON, call.now.plus(-UNDOABLE), limit)?;

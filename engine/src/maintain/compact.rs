@@ -13,9 +13,9 @@ use crate::maintain::plan::{Cluster, Member, is_due};
 use crate::maintain::summary;
 use crate::maintain::summary::{Members, SENTENCES, Sentence, Written};
 use crate::maintain::{Span, quotes};
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::operations::store::hash;
-use crate::transaction::change::{Call, Change};
+use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Reader, Writer};
 use loci_proto::memory::{Confidence, MemoryId, MemoryType};
@@ -46,7 +46,7 @@ impl Draft {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary<'a> {
     pub text: &'a str,
-    pub coded: &'a Coded,
+    pub coded: &'a DocumentEncoding,
     /// `extractive` or `agent`.
     pub method: &'a str,
     /// Ids of the memories that its lines quote, in their order.
@@ -95,10 +95,10 @@ impl Writer {
     /// `Database`.
     pub fn compact(
         &mut self,
-        call: &Call,
+        call: &CallContext,
         cluster: &Cluster,
         draft: &Draft,
-        coded: &Coded,
+        coded: &DocumentEncoding,
     ) -> Result<Deed> {
         let written = draft.written();
         let quoted: Vec<MemoryId> =

@@ -18,7 +18,7 @@ use crate::maintain::plan::{Member, digest};
 use crate::model::encoding::Embedding;
 use crate::model::time::Timestamp;
 use crate::operations::store::hash;
-use crate::transaction::change::{Call, Change};
+use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Shared, Writer};
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
@@ -330,7 +330,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub fn promote(&mut self, call: &Call, promotion: &Promotion) -> Result<Deed> {
+    pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<Deed> {
         self.once(call, |change| {
             let deed = promotion.told();
             if clusters::has(change.conn, &promotion.row())? || !still_open(change, promotion)? {

@@ -8,7 +8,7 @@ use crate::db::rows::{Image, Row};
 use crate::db::{clusters, journal, vectors};
 use crate::error::Result;
 use crate::maintain::quotes::is_extractive;
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::operations::store::hash;
 use crate::transaction::change::Change;
 use crate::transaction::mentions;
@@ -154,7 +154,7 @@ pub(crate) fn without(change: &mut Change<'_>, summary: &Memory, lines: &[usize]
     .collect();
     rows::update(change.conn, &Row::Memory(summary.seq), &columns)?;
     vectors::delete(change.conn, summary.seq)?;
-    change.touched.vectors.push((summary.seq, Coded::default()));
+    change.touched.vectors.push((summary.seq, DocumentEncoding::default()));
     change.touch(summary.seq);
     mentions::renew(change, summary.seq)
 }

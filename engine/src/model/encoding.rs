@@ -15,7 +15,7 @@ pub struct Embedding(Box<[f32]>);
 
 /// Why numbers are no embedding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
+pub enum EmbeddingError {
     /// Not [`DIMENSIONS`] numbers.
     #[error("the vector has {0} numbers, not 384")]
     Length(usize),
@@ -31,17 +31,17 @@ impl Embedding {
     /// Checks the numbers and scales them to length 1.
     ///
     /// # Errors
-    /// [`Flaw`] when they are not [`DIMENSIONS`] finite numbers, or all zero.
-    pub fn new(values: Vec<f32>) -> Result<Self, Flaw> {
+    /// [`EmbeddingError`] when they are not [`DIMENSIONS`] finite numbers, or all zero.
+    pub fn new(values: Vec<f32>) -> Result<Self, EmbeddingError> {
         if values.len() != DIMENSIONS {
-            return Err(Flaw::Length(values.len()));
+            return Err(EmbeddingError::Length(values.len()));
         }
         if values.iter().any(|v| !v.is_finite()) {
-            return Err(Flaw::NotFinite);
+            return Err(EmbeddingError::NotFinite);
         }
         let length = values.iter().map(|v| v * v).sum::<f32>().sqrt();
         if length < 1e-6 {
-            return Err(Flaw::Zero);
+            return Err(EmbeddingError::Zero);
         }
         Ok(Self(values.into_iter().map(|v| v / length).collect()))
     }
@@ -50,7 +50,7 @@ impl Embedding {
     ///
     /// # Errors
     /// As [`Embedding::new`].
-    pub fn kept(values: Vec<f32>) -> Result<Self, Flaw> {
+    pub fn kept(values: Vec<f32>) -> Result<Self, EmbeddingError> {
         let length = values.iter().map(|v| v * v).sum::<f32>().sqrt();
         if values.len() == DIMENSIONS && (length - 1.0).abs() <= 1e-3 {
             Ok(Self(values.into()))
@@ -73,19 +73,19 @@ impl Embedding {
 }
 
 /// Most words of a memory that have a code: what a recall costs stays bounded, whatever the length of a text.
-pub const CODED_WORDS: usize = 64;
+pub const MAX_SIGN_CODES: usize = 64;
 
 /// 64-bit words of one code.
 pub(crate) const LANES: usize = DIMENSIONS / 64;
 
 /// A word as the model understands it where it stands: the signs of its state in the last layer, one bit a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Code([u64; LANES]);
+pub struct SignCode([u64; LANES]);
 
 /// Bytes of a code in the database.
-pub const CODE_BYTES: usize = DIMENSIONS / 8;
+pub const SIGN_CODE_BYTES: usize = DIMENSIONS / 8;
 
-impl Code {
+impl SignCode {
     /// The signs of [`DIMENSIONS`] numbers; zero counts as positive.
     #[must_use]
     pub fn of(state: &[f32]) -> Self {
@@ -109,8 +109,8 @@ impl Code {
 
     /// As it is stored.
     #[must_use]
-    pub fn bytes(&self) -> [u8; CODE_BYTES] {
-        let mut bytes = [0; CODE_BYTES];
+    pub fn bytes(&self) -> [u8; SIGN_CODE_BYTES] {
+        let mut bytes = [0; SIGN_CODE_BYTES];
         for (lane, eight) in self.0.iter().zip(bytes.chunks_exact_mut(8)) {
             eight.copy_from_slice(&lane.to_le_bytes());
         }
@@ -119,7 +119,7 @@ impl Code {
 
     /// As it was stored.
     #[must_use]
-    pub fn from_bytes(bytes: &[u8; CODE_BYTES]) -> Self {
+    pub fn from_bytes(bytes: &[u8; SIGN_CODE_BYTES]) -> Self {
         let mut lanes = [0; LANES];
         for (lane, eight) in lanes.iter_mut().zip(bytes.chunks_exact(8)) {
             *lane = eight.iter().rev().fold(0, |lane, byte| lane << 8 | u64::from(*byte));
@@ -130,14 +130,14 @@ impl Code {
 
 /// What the model reads in a text to store.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Coded {
+pub struct DocumentEncoding {
     /// A vector for each piece; none while there is no model.
     pub pieces: Vec<Embedding>,
-    /// A code for each content word, at most [`CODED_WORDS`]; none where the words were not read.
-    pub words: Option<Vec<Code>>,
+    /// A code for each content word, at most [`MAX_SIGN_CODES`]; none where the words were not read.
+    pub words: Option<Vec<SignCode>>,
 }
 
-impl From<Vec<Embedding>> for Coded {
+impl From<Vec<Embedding>> for DocumentEncoding {
     fn from(pieces: Vec<Embedding>) -> Self {
         Self { pieces, words: None }
     }
@@ -145,11 +145,11 @@ impl From<Vec<Embedding>> for Coded {
 
 /// What the model reads in a question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct QueryEncoding {
     /// Its meaning as a whole.
     pub vector: Embedding,
     /// Its content words, lower case, in order, each with its code.
-    pub words: Vec<(String, Code)>,
+    pub words: Vec<(String, SignCode)>,
 }
 
 #[cfg(test)]
@@ -158,12 +158,12 @@ mod tests {
 
     #[test]
     fn what_has_no_direction_or_is_not_finite_is_no_embedding() {
-        assert_eq!(Embedding::new(vec![0.0; DIMENSIONS]), Err(Flaw::Zero));
-        assert_eq!(Embedding::new(vec![1.0; 3]), Err(Flaw::Length(3)));
+        assert_eq!(Embedding::new(vec![0.0; DIMENSIONS]), Err(EmbeddingError::Zero));
+        assert_eq!(Embedding::new(vec![1.0; 3]), Err(EmbeddingError::Length(3)));
         for bad in [f32::NAN, f32::INFINITY] {
             let mut values = vec![1.0; DIMENSIONS];
             values[7] = bad;
-            assert_eq!(Embedding::new(values), Err(Flaw::NotFinite));
+            assert_eq!(Embedding::new(values), Err(EmbeddingError::NotFinite));
         }
     }
 
@@ -178,14 +178,14 @@ mod tests {
     fn a_code_is_the_signs_and_survives_being_stored() {
         let state: Vec<f32> =
             (0..384).map(|i| if i % 3 == 0 { -1.0 } else { f32::from(i % 5 == 0) }).collect();
-        let code = Code::of(&state);
-        assert_eq!(Code::from_bytes(&code.bytes()), code);
+        let code = SignCode::of(&state);
+        assert_eq!(SignCode::from_bytes(&code.bytes()), code);
         assert_eq!(
             code.bytes()[0],
             0b1011_0110,
             "the first dimension is the lowest bit; zero is positive"
         );
-        assert_eq!(code.distance(&Code::of(&[-1.0; 384])), 256);
+        assert_eq!(code.distance(&SignCode::of(&[-1.0; 384])), 256);
         assert_eq!(code.distance(&code), 0);
     }
 }

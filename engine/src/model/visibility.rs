@@ -9,12 +9,12 @@ use rusqlite::Connection;
 
 /// The projects that a call may act in.
 #[derive(Debug, Clone)]
-pub(crate) struct Sight {
+pub(crate) struct Visibility {
     own: Group,
     named: Group,
 }
 
-impl Sight {
+impl Visibility {
     /// Of a session of `own` whose call names another project, or none.
     pub(crate) fn new(conn: &Connection, own: &Group, named: Option<&GroupName>) -> Result<Self> {
         let named = match named {

@@ -5,7 +5,7 @@
 use crate::db::{backup, connection, health, memories, tombstones};
 use crate::error::{Error, Result};
 use crate::model::time::Timestamp;
-use crate::transaction::change::Call;
+use crate::transaction::change::CallContext;
 use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;
@@ -61,7 +61,7 @@ impl Writer {
     /// As [`Writer::back_up`]; nothing is removed then.
     pub fn reset(
         &mut self,
-        call: &Call,
+        call: &CallContext,
         request: &ResetRequest,
         folder: &Path,
     ) -> Result<ResetReply> {

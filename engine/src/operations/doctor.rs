@@ -257,7 +257,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use crate::db::entity_links::{Kind, Link};
-    use crate::model::encoding::Coded;
+    use crate::model::encoding::DocumentEncoding;
     use crate::tests::fixture::{House, axis, code, coded};
     use loci_proto::requests::doctor::Verdict;
     use serde_json::json;
@@ -316,7 +316,7 @@ mod tests {
             house
         };
         let sound = house();
-        let of_words = Coded { words: Some(vec![code("other")]), ..text(&sound) };
+        let of_words = DocumentEncoding { words: Some(vec![code("other")]), ..text(&sound) };
         sound.writer.shared.index_mut().set_vectors(1, &of_words);
         assert_eq!(sick(&sound), ["the codes of memory 1 are not as the database has them"]);
         let sound = house();

@@ -6,12 +6,12 @@ use crate::db::memories::{Memory, Status};
 use crate::db::rows::{Image, Row};
 use crate::db::{rows, vectors};
 use crate::error::Result;
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
-use crate::model::visibility::Sight;
+use crate::model::visibility::Visibility;
 use crate::model::{content, time};
 use crate::operations::store::hash;
-use crate::transaction::change::{Call, Change};
+use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Writer, maintain};
 use loci_proto::error::{Code, Failure};
@@ -25,12 +25,12 @@ impl Writer {
     /// `not_found`; `invalid` naming the field; `conflict` when it is not active or an equal text is; `Database`.
     pub fn edit(
         &mut self,
-        call: &Call,
+        call: &CallContext,
         request: &EditRequest,
-        text: &Coded,
+        text: &DocumentEncoding,
     ) -> Result<ChangedReply> {
         self.once(call, |change| {
-            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.status != Status::Active {
                 let failure = Failure::new(
@@ -65,9 +65,9 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found`, `Database`.
-    pub fn pin(&mut self, call: &Call, request: &PinRequest) -> Result<ChangedReply> {
+    pub fn pin(&mut self, call: &CallContext, request: &PinRequest) -> Result<ChangedReply> {
         self.once(call, |change| {
-            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.anchor.pinned == request.pinned {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });

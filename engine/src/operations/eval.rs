@@ -28,7 +28,7 @@ const LEAST: usize = 3;
 
 /// An answer that somebody has chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ClickFeedback {
     /// The question.
     pub query: String,
     /// The memory's sequence number.
@@ -39,7 +39,7 @@ pub struct Chosen {
 
 /// A question and the memory that should be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asking {
+pub struct EvalQuestion {
     /// The question.
     pub query: String,
     /// The memory.
@@ -50,11 +50,11 @@ pub struct Asking {
 
 /// Questions whose answers are known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Exam {
-    /// Chosen by somebody.
-    pub known: Vec<Asking>,
+pub struct EvalSet {
+    /// ClickFeedback by somebody.
+    pub known: Vec<EvalQuestion>,
     /// Made from memories.
-    pub probes: Vec<Asking>,
+    pub probes: Vec<EvalQuestion>,
 }
 
 impl Writer {
@@ -62,9 +62,9 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`; they are then not kept.
-    pub fn keep_answers(&mut self, chosen: &[Chosen]) -> Result<()> {
+    pub fn keep_answers(&mut self, chosen: &[ClickFeedback]) -> Result<()> {
         self.change(|tx, _, _| {
-            for Chosen { query, seq, group } in
+            for ClickFeedback { query, seq, group } in
                 chosen.iter().filter(|chosen| chosen.query.len() <= LONGEST)
             {
                 click_feedback::keep(tx, query, *seq, &group.id)?;
@@ -79,16 +79,16 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn exam(&self, probes: usize, seed: u64, now: Timestamp) -> Result<Exam> {
+    pub fn exam(&self, probes: usize, seed: u64, now: Timestamp) -> Result<EvalSet> {
         self.shared.stands()?;
         let there = |memory: &Memory| {
             matches!(memory.status, Status::Active | Status::Compacted)
                 && memory.expires_at.is_none_or(|at| at > now)
         };
-        let mut exam = Exam::default();
+        let mut exam = EvalSet::default();
         for Known { query, seq, group } in click_feedback::all(&self.conn)? {
             if let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(there) {
-                exam.known.push(Asking { query, id: memory.id, group });
+                exam.known.push(EvalQuestion { query, id: memory.id, group });
             }
         }
         for seq in self.drawn(seed, now) {
@@ -99,7 +99,7 @@ impl Reader {
             let query = probe(&self.shared.index(), &memory.content);
             if let (Some(query), Some(group)) = (query, &memory.group) {
                 let group = click_feedback::group(&self.conn, group)?;
-                exam.probes.push(Asking { query, id: memory.id, group });
+                exam.probes.push(EvalQuestion { query, id: memory.id, group });
             }
         }
         Ok(exam)
@@ -168,8 +168,8 @@ mod tests {
         house
     }
 
-    fn chosen(query: &str, seq: i64) -> Chosen {
-        Chosen { query: query.to_owned(), seq, group: named("a") }
+    fn chosen(query: &str, seq: i64) -> ClickFeedback {
+        ClickFeedback { query: query.to_owned(), seq, group: named("a") }
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn the_oldest_answers_go() {
         let mut house = house();
-        let many: Vec<Chosen> =
+        let many: Vec<ClickFeedback> =
             (0..KEPT + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
         house.writer.keep_answers(&many).expect("are kept");
         let known = house.reader.exam(0, 0, house.now).expect("is made").known;

@@ -8,8 +8,8 @@ use crate::db::rows::Row;
 use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
 use crate::error::Result;
 use crate::model::content;
-use crate::model::visibility::Sight;
-use crate::transaction::change::{Call, Change};
+use crate::model::visibility::Visibility;
+use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::people::{ForgetManyReply, ForgetManyRequest};
@@ -20,10 +20,10 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found`, `invalid` for the reason, `Database`.
-    pub fn forget(&mut self, call: &Call, request: &ForgetRequest) -> Result<ForgetReply> {
+    pub fn forget(&mut self, call: &CallContext, request: &ForgetRequest) -> Result<ForgetReply> {
         let reply = self.once(call, |change| {
             content::check_reason(request.reason.as_deref())?;
-            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             if request.hard_delete && tombstones::has(change.conn, &request.memory_id)? {
                 return Ok(reply(request.memory_id.clone(), "deleted", true));
             }
@@ -46,12 +46,12 @@ impl Writer {
     /// As [`Writer::forget`].
     pub fn forget_many(
         &mut self,
-        call: &Call,
+        call: &CallContext,
         request: &ForgetManyRequest,
     ) -> Result<ForgetManyReply> {
         self.once(call, |change| {
             content::check_reason(request.reason.as_deref())?;
-            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let mut forgotten = Vec::with_capacity(request.memory_ids.len());
             for id in &request.memory_ids {
                 let memory = sight.find(change.conn, "memory_ids", id)?;

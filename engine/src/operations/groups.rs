@@ -7,7 +7,7 @@ use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::error::Result;
-use crate::transaction::change::{Call, Change};
+use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Reader, Shared, Writer};
 use loci_proto::error::{Code, Failure};
@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 /// Leads groups that were merged away to where their memories are. Always as the store has it.
 #[derive(Debug, Clone)]
-pub struct Signposts(Arc<Shared>);
+pub struct GroupRedirects(Arc<Shared>);
 
-impl Signposts {
+impl GroupRedirects {
     /// The group that this one was merged into, if it was.
     #[must_use]
     pub fn lead(&self, group: &Group) -> Option<Group> {
@@ -44,15 +44,19 @@ impl Reader {
 impl Writer {
     /// What leads sessions to the groups that theirs were merged into.
     #[must_use]
-    pub fn signposts(&self) -> Signposts {
-        Signposts(Arc::clone(&self.shared))
+    pub fn group_redirects(&self) -> GroupRedirects {
+        GroupRedirects(Arc::clone(&self.shared))
     }
 
     /// Gives a group another display name.
     ///
     /// # Errors
     /// `not_found`, `conflict` when the name is another group's, `Database`.
-    pub fn rename_group(&mut self, call: &Call, request: &RenameRequest) -> Result<GroupChanged> {
+    pub fn rename_group(
+        &mut self,
+        call: &CallContext,
+        request: &RenameRequest,
+    ) -> Result<GroupChanged> {
         self.once(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             is_free(change.conn, "to", &request.to, &group)?;
@@ -67,7 +71,11 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found`, `invalid` when both are one group, `Database`.
-    pub fn merge_groups(&mut self, call: &Call, request: &MergeRequest) -> Result<GroupChanged> {
+    pub fn merge_groups(
+        &mut self,
+        call: &CallContext,
+        request: &MergeRequest,
+    ) -> Result<GroupChanged> {
         self.once(call, |change| {
             let from = find(change.conn, "from", &request.from)?;
             let into = find(change.conn, "into", &request.into)?;
@@ -94,7 +102,11 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found`, `conflict` when the name is another group's, `Database`.
-    pub fn alias_group(&mut self, call: &Call, request: &AliasRequest) -> Result<GroupChanged> {
+    pub fn alias_group(
+        &mut self,
+        call: &CallContext,
+        request: &AliasRequest,
+    ) -> Result<GroupChanged> {
         self.once(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             let alias = request.alias.as_str();
@@ -256,7 +268,7 @@ mod tests {
             1,
             "a call that names it"
         );
-        let signs = house.writer.signposts();
+        let signs = house.writer.group_redirects();
         assert_eq!(signs.lead(&named("old")), Some(named("new")));
         assert_eq!(signs.lead(&named("new")), None);
         let entity = house

@@ -8,7 +8,7 @@ use crate::db::relations::End;
 use crate::db::{groups, log, mentions};
 use crate::error::Result;
 use crate::model::time::Timestamp;
-use crate::model::visibility::Sight;
+use crate::model::visibility::Visibility;
 use crate::search::budget;
 use loci_proto::group::Group;
 use loci_proto::memory::{MemoryId, MemoryType};
@@ -35,7 +35,7 @@ impl Reader {
         own: &Group,
         now: Timestamp,
     ) -> Result<InspectReply> {
-        let sight = Sight::new(&self.conn, own, request.group.as_ref())?;
+        let sight = Visibility::new(&self.conn, own, request.group.as_ref())?;
         let memory = sight.find(&self.conn, "memory_id", &request.memory_id)?;
         let relations = match request.include_relations {
             Some(false) => Vec::new(),
@@ -73,7 +73,7 @@ impl Reader {
     pub(crate) fn relations(
         &self,
         memory: &Memory,
-        sight: &Sight,
+        sight: &Visibility,
         most: usize,
         whole: bool,
     ) -> Result<Vec<Relation>> {
@@ -114,7 +114,7 @@ impl Reader {
         Ok(shown)
     }
 
-    fn neighbours(&self, seqs: Vec<i64>, sight: &Sight) -> Result<Vec<Neighbour>> {
+    fn neighbours(&self, seqs: Vec<i64>, sight: &Visibility) -> Result<Vec<Neighbour>> {
         let mut found = Vec::new();
         for seq in seqs {
             if found.len() == MENTIONS {
@@ -131,7 +131,7 @@ impl Reader {
     }
 
     /// The chain of supersessions that the memory is part of, followed both ways.
-    fn versions(&self, memory: &Memory, sight: &Sight) -> Result<Option<Versions>> {
+    fn versions(&self, memory: &Memory, sight: &Visibility) -> Result<Option<Versions>> {
         let mut earlier = Vec::new();
         let mut first = memory.clone();
         while let Some(before) = self.earlier(&first, sight, &earlier)? {
@@ -154,7 +154,12 @@ impl Reader {
         Ok(Some(Versions { root, version: place, chain: around }))
     }
 
-    fn earlier(&self, memory: &Memory, sight: &Sight, known: &[Memory]) -> Result<Option<Memory>> {
+    fn earlier(
+        &self,
+        memory: &Memory,
+        sight: &Visibility,
+        known: &[Memory],
+    ) -> Result<Option<Memory>> {
         let mut replaced = memories::replaced_by(&self.conn, &memory.id)?;
         replaced.retain(|m| {
             m.status != Status::Compacted && sight.admits(m) && known.iter().all(|k| k.seq != m.seq)
@@ -165,7 +170,7 @@ impl Reader {
     fn later(
         &self,
         memory: Option<&Memory>,
-        sight: &Sight,
+        sight: &Visibility,
         known: &[Memory],
     ) -> Result<Option<Memory>> {
         let by = memory

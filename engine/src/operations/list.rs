@@ -5,7 +5,7 @@ use crate::db::memories::{Memory, Status};
 use crate::db::{groups, listing};
 use crate::error::Result;
 use crate::model::time::Timestamp;
-use crate::model::visibility::Sight;
+use crate::model::visibility::Visibility;
 use crate::operations::inspect::{FLAGGED, group_name};
 use crate::search::budget;
 use loci_proto::error::Failure;
@@ -92,7 +92,7 @@ impl Reader {
             let words = "must be an id, or at least 4 characters of its beginning or its end";
             return Err(Failure::invalid("part", words).hint("loci list shows ids").into());
         }
-        let sight = Sight::new(&self.conn, own, None)?;
+        let sight = Visibility::new(&self.conn, own, None)?;
         let found = listing::by_part(&self.conn, &part, FOUND)?;
         let told = |memory: Memory| {
             let (visible, group_id) = (sight.admits(&memory), memory.group.clone());

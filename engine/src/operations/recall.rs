@@ -7,14 +7,14 @@ use crate::db::memories::{BySeq, Memory, Status};
 use crate::db::{groups, memories};
 use crate::error::Result;
 use crate::index::Filter;
-use crate::model::encoding::Asked;
+use crate::model::encoding::QueryEncoding;
 use crate::model::time::Timestamp;
-use crate::model::visibility::Sight;
+use crate::model::visibility::Visibility;
 use crate::ranking::fusion::Fusion;
 use crate::search::explain::Telling;
 use crate::search::query::date_filter::Days;
 use crate::search::query::parse;
-use crate::search::{Sought, search};
+use crate::search::{SearchQuery, search};
 use crate::search::{budget, collapse, fallback};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
@@ -47,7 +47,7 @@ pub struct Question<'a> {
     /// The project of the session that asks.
     pub group: &'a Group,
     /// What the model reads in the query; none while there is no model: the words alone are searched then.
-    pub asked: Option<&'a Asked>,
+    pub asked: Option<&'a QueryEncoding>,
     /// The moment of the call.
     pub now: Timestamp,
     /// Another ranking than the one that is set; for comparing them.
@@ -237,15 +237,15 @@ impl Reader {
         };
         let mut mask = index.mask(&filter);
         if days != Days::default() {
-            mask.narrow(|slot| days.hold(index.said(slot).day));
+            mask.slot_id(|slot| days.hold(index.said(slot).day));
         }
-        let sought = Sought {
+        let sought = SearchQuery {
             text: parse::head(text).0,
             asked: question.asked.filter(|_| early.is_none()),
             fusion: question.fusion.unwrap_or(settings.fusion),
             today: question.now.day(),
             limit: self.limit(request),
-            depth: settings.depth,
+            effort: settings.effort,
             telling: if request.explain { Telling::Parts } else { Telling::Scores },
         };
         let found = search(index, &mask, &sought);
@@ -334,7 +334,7 @@ impl Reader {
         let seqs: Vec<i64> = found.iter().map(|hit| hit.memory.seq).collect();
         let mut whys = Vec::new();
         let confidence = |m: &Memory| settings.decay.at(question.now, m.kind, m.anchor);
-        let sight = Sight::new(&self.conn, group, None)?;
+        let sight = Visibility::new(&self.conn, group, None)?;
         let mut results = Vec::with_capacity(found.len());
         for Hit { memory, score, why, also, sources, .. } in found {
             whys.push(why);

@@ -7,8 +7,8 @@ use crate::db::relations;
 use crate::db::relations::New;
 use crate::db::rows::Row;
 use crate::error::Result;
-use crate::model::visibility::Sight;
-use crate::transaction::change::{Call, Change};
+use crate::model::visibility::Visibility;
+use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::Failure;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType};
@@ -21,10 +21,10 @@ impl Writer {
     /// # Errors
     /// `not_found` for an end or evidence, `invalid` for an end that is no active entity, for one entity at both ends and for the
     /// predicate, `Database`.
-    pub fn relate(&mut self, call: &Call, request: &RelateRequest) -> Result<RelateReply> {
+    pub fn relate(&mut self, call: &CallContext, request: &RelateRequest) -> Result<RelateReply> {
         self.once(call, |change| {
             let predicate = predicate(&request.predicate)?;
-            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let subject = entity(change, &sight, "subject_id", &request.subject_id)?;
             let object = entity(change, &sight, "object_id", &request.object_id)?;
             if subject.seq == object.seq {
@@ -90,7 +90,7 @@ fn make(
     Ok(id)
 }
 
-fn entity(change: &Change<'_>, sight: &Sight, field: &str, id: &MemoryId) -> Result<Memory> {
+fn entity(change: &Change<'_>, sight: &Visibility, field: &str, id: &MemoryId) -> Result<Memory> {
     let memory = sight.find(change.conn, field, id)?;
     if memory.kind != MemoryType::Entity {
         let message = format!("names a memory that is no entity but {}: {id}", memory.kind);

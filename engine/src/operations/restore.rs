@@ -6,8 +6,8 @@ use crate::db::memories;
 use crate::db::memories::{Standing, Status};
 use crate::db::rows::Row;
 use crate::error::Result;
-use crate::model::visibility::Sight;
-use crate::transaction::change::Call;
+use crate::model::visibility::Visibility;
+use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::forget::{RestoreReply, RestoreRequest};
 use serde_json::json;
@@ -17,9 +17,13 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found`; `conflict` when an equal text is active; `Database`.
-    pub fn restore(&mut self, call: &Call, request: &RestoreRequest) -> Result<RestoreReply> {
+    pub fn restore(
+        &mut self,
+        call: &CallContext,
+        request: &RestoreRequest,
+    ) -> Result<RestoreReply> {
         self.once(call, |change| {
-            let sight = Sight::new(change.conn, &call.actor.group, request.group.as_ref())?;
+            let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             let was = memory.status;
             let mut act = None;

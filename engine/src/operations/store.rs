@@ -10,10 +10,10 @@ use crate::db::{groups, memories};
 use crate::duplicate;
 use crate::duplicate::Alike;
 use crate::error::{Error, Result, not_found};
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
 use crate::model::{content, time};
-use crate::transaction::change::{Call, Change};
+use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Writer, search};
 use loci_proto::error::{Code, Failure};
@@ -67,7 +67,12 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
-    pub fn store(&mut self, call: &Call, draft: &Draft, text: &Coded) -> Result<StoreReply> {
+    pub fn store(
+        &mut self,
+        call: &CallContext,
+        draft: &Draft,
+        text: &DocumentEncoding,
+    ) -> Result<StoreReply> {
         self.once(call, |change| {
             let scope = draft.request.effective_scope();
             let mut work = Work { change, request: &draft.request, text, scope };
@@ -84,7 +89,7 @@ impl Writer {
 struct Work<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
-    text: &'a Coded,
+    text: &'a DocumentEncoding,
     scope: Scope,
 }
 

@@ -9,8 +9,8 @@ use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::{connection, lexical, memories, relations, vectors};
 use crate::error::{Error, Result};
-use crate::model::encoding::Coded;
-use crate::transaction::change::{Call, Change, fingerprint, is_of_use};
+use crate::model::encoding::DocumentEncoding;
+use crate::transaction::change::{CallContext, Change, fingerprint, is_of_use};
 use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::undo::{
@@ -27,7 +27,7 @@ impl Writer {
     ///
     /// # Errors
     /// `not_found` when there is no such act, `conflict` when it was taken back before or something later stands on it, `Database`.
-    pub fn undo(&mut self, call: &Call, request: &UndoRequest) -> Result<UndoReply> {
+    pub fn undo(&mut self, call: &CallContext, request: &UndoRequest) -> Result<UndoReply> {
         self.once(call, |change| {
             connection::in_any_order(change.conn)?;
             let mut undone = Vec::new();
@@ -207,7 +207,7 @@ fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {
     if matches!(&changed.how, How::Set { before, .. } if before.contains_key("content")) {
         // Its vectors are those of the other text; the daemon makes new ones.
         vectors::delete(change.conn, seq)?;
-        change.touched.vectors.push((seq, Coded::default()));
+        change.touched.vectors.push((seq, DocumentEncoding::default()));
     }
     if let Some(memory) = memories::by_seq(change.conn, seq)? {
         change.log(Operation::Restore, &memory.id, &json!({"undone": true}))?;

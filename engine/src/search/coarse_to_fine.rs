@@ -2,12 +2,15 @@
 //! scored.
 //!
 //! The rules are those of the soft ranking (`soft`); what is left out is what cannot be seen in the answer: the order of memories that
-//! are far from the question. `Depth::Whole` compares everything and is what this is measured by. Not here: stores in which everything
+//! are far from the question. `Effort::Exhaustive` compares everything and is what this is measured by. Not here: stores in which everything
 //! can be compared (`search`).
 
-use crate::index::{Around, Index, Known, Mask, Rough, Said, Scratch, Stepped, narrow, slots_of};
+use crate::index::{
+    Around, BinaryQuery, Index, Known, Mask, QuantizedVector, Scratch, TextFeatures, slot_id,
+    slots_of,
+};
 use crate::kernels;
-use crate::model::encoding::{Asked, Code};
+use crate::model::encoding::{QueryEncoding, SignCode};
 use crate::ranking::bm25::{Admitted, SHORT};
 use crate::ranking::late_interaction;
 use crate::ranking::late_interaction::{Lift, Question};
@@ -15,7 +18,7 @@ use crate::search::graph_boost;
 use crate::search::query::parse;
 use crate::search::top_k::{Best, MOST};
 use crate::search::{
-    Depth, MATCH_COSINE, Ranked, Scored, Sought, among, question, words, worth_giving,
+    Effort, MATCH_COSINE, Ranked, Scored, SearchQuery, among, question, words, worth_giving,
 };
 use std::collections::HashMap;
 
@@ -46,13 +49,13 @@ const _: () =
 pub(crate) fn find(
     index: &Index,
     mask: &Mask,
-    sought: &Sought<'_>,
-    (asked, named): (&Asked, &[usize]),
+    sought: &SearchQuery<'_>,
+    (asked, named): (&QueryEncoding, &[usize]),
 ) -> Ranked {
     index.with_scratch(|scratch| {
         let wide = Wide::new(index, mask, sought, (asked, named), scratch);
         let centres = CENTRES.0.max(CENTRES.1 * sought.limit);
-        let candidates = wide.candidates(asked, sought.depth, scratch);
+        let candidates = wide.candidates(asked, sought.effort, scratch);
         let compared = wide.compared(candidates, scratch);
         let mut centres = wide.centres(&compared, centres, scratch);
         centres.extend(wide.centres(&wide.linked, LINKED, scratch));
@@ -67,7 +70,7 @@ pub(crate) fn find(
 struct Wide<'a> {
     index: &'a Index,
     mask: &'a Mask,
-    asked: Stepped,
+    asked: QuantizedVector,
     question: Question,
     /// Who is named by the question.
     called: &'a [u32],
@@ -83,8 +86,8 @@ impl<'a> Wide<'a> {
     fn new(
         index: &'a Index,
         mask: &'a Mask,
-        sought: &Sought<'_>,
-        (asked, named): (&Asked, &[usize]),
+        sought: &SearchQuery<'_>,
+        (asked, named): (&QueryEncoding, &[usize]),
         scratch: &mut Scratch,
     ) -> Self {
         let among = among(index, mask);
@@ -113,7 +116,7 @@ impl<'a> Wide<'a> {
         Self {
             index,
             mask,
-            asked: Stepped::from(&asked.vector),
+            asked: QuantizedVector::from(&asked.vector),
             question,
             called,
             days,
@@ -123,23 +126,23 @@ impl<'a> Wide<'a> {
     }
 
     /// The best by everything but their words, as far as a rough comparison tells.
-    fn candidates(&self, asked: &Asked, depth: Depth, scratch: &mut Scratch) -> Vec<u32> {
-        let rough = Rough::new(asked.vector.as_slice());
+    fn candidates(&self, asked: &QueryEncoding, effort: Effort, scratch: &mut Scratch) -> Vec<u32> {
+        let rough = BinaryQuery::new(asked.vector.as_slice());
         scratch.others(self.index.estimates_of_others(&rough, self.mask));
         let [least, each, most] = CLOSER;
         let count = (least + self.mask.count() / each).min(most);
         let mut best = Best::new((count, count + count / 16));
         let roughly = self.question.roughly();
         let words = || self.mask.words().iter().enumerate().filter(|(_, word)| **word != 0);
-        let is_known = |word: u64| depth == Depth::Exact || word.count_ones() <= FEW;
+        let is_known = |word: u64| effort == Effort::ExactVectors || word.count_ones() <= FEW;
         let known: Vec<u32> = words()
             .filter(|(_, word)| is_known(**word))
             .flat_map(|(number, word)| slots_of(number, *word))
-            .map(narrow)
+            .map(slot_id)
             .collect();
         self.look_closer(
             &known,
-            if depth == Depth::Exact { Known::Exactly } else { Known::Nearly },
+            if effort == Effort::ExactVectors { Known::Exactly } else { Known::Nearly },
             scratch,
         );
         for (number, word) in words() {
@@ -248,9 +251,10 @@ impl<'a> Wide<'a> {
         let known = if self.question.longer() > 0.0 { Known::Exactly } else { Known::Nearly };
         self.look_closer(&slots, known, scratch);
         let mut scores: Vec<f64> = slots.iter().map(|slot| self.own(*slot, scratch)).collect();
-        let codes: Vec<&[Code]> =
+        let codes: Vec<&[SignCode]> =
             slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
-        let said: Vec<Said> = slots.iter().map(|slot| self.index.said(*slot as usize)).collect();
+        let said: Vec<TextFeatures> =
+            slots.iter().map(|slot| self.index.said(*slot as usize)).collect();
         let asks: Vec<bool> = said.iter().map(|said| said.kind.question).collect();
         let mut room = Vec::new();
         for run in &runs {
@@ -340,14 +344,14 @@ fn days(index: &Index, mask: &Mask, question: &Question) -> (i32, Vec<f64>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::Depth;
+    use crate::Effort;
     use crate::db::memories::Status;
-    use crate::index::{Entry, Filter, Index, Stepped};
+    use crate::index::{Entry, Filter, Index, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
-    use crate::model::encoding::{Asked, Coded, DIMENSIONS, Embedding};
+    use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
     use crate::ranking::fusion::Fusion;
     use crate::search::explain::Telling;
-    use crate::search::{Found, Sought, near, search};
+    use crate::search::{Found, SearchQuery, near, search};
     use crate::tests::fixture::{T0, asked, coded};
     use loci_proto::memory::{Confidence, MemoryType, Scope};
 
@@ -420,7 +424,10 @@ mod tests {
             }
             let words =
                 coded(content.rsplit(": ").next().unwrap_or_default(), pieces[0].clone()).words;
-            index.set_vectors(i64::try_from(number).expect("is small"), &Coded { pieces, words });
+            index.set_vectors(
+                i64::try_from(number).expect("is small"),
+                &DocumentEncoding { pieces, words },
+            );
         }
         index
     }
@@ -438,18 +445,18 @@ mod tests {
         }
     }
 
-    fn found(index: &Index, text: &str, asked: &Asked, depth: Depth) -> Found {
+    fn found(index: &Index, text: &str, asked: &QueryEncoding, effort: Effort) -> Found {
         let mask = index.mask(&filter());
         search(
             index,
             &mask,
-            &Sought {
+            &SearchQuery {
                 text,
                 asked: Some(asked),
                 fusion: Fusion::Soft,
                 today: 0,
                 limit: 10,
-                depth,
+                effort,
                 telling: Telling::Scores,
             },
         )
@@ -458,8 +465,8 @@ mod tests {
     /// Many of these texts are as good as one another, and which of those comes tenth is chance.
     #[test]
     fn the_best_of_many_are_those_of_exact_cosines_and_nearly_those_of_comparing_everything() {
-        let exact = same_as(&index(MANY), Depth::Exact, &ASKED);
-        let whole = same_as(&index(STORED), Depth::Whole, &ASKED[..5]);
+        let exact = same_as(&index(MANY), Effort::ExactVectors, &ASKED);
+        let whole = same_as(&index(STORED), Effort::Exhaustive, &ASKED[..5]);
         assert!(exact.0 >= 0.99 && exact.1 == 60, "exact cosines: {exact:?}");
         assert!(whole.0 >= 0.85 && whole.1 >= 59, "all words: {whole:?}");
     }
@@ -475,17 +482,19 @@ mod tests {
             .filter(|word| (1..=super::FEW).contains(&word.count_ones()))
             .count();
         assert!(few > 400, "{few} of 64");
-        let exact = same_as(&index, Depth::Exact, &ASKED);
+        let exact = same_as(&index, Effort::ExactVectors, &ASKED);
         assert!(exact.0 >= 0.995 && exact.1 == 60, "exact cosines: {exact:?}");
     }
 
-    /// The share of the ten best at another depth that are found as usual, and how often the first is the same.
-    fn same_as(index: &Index, depth: Depth, kinds: &[&str]) -> (f64, usize) {
+    /// The share of the ten best at another effort that are found as usual, and how often the first is the same.
+    fn same_as(index: &Index, effort: Effort, kinds: &[&str]) -> (f64, usize) {
         let (mut same, mut all, mut first) = (0_u32, 0_u32, 0);
         for turn in 0..60 {
             let (words, asked) = question(turn, kinds[turn % kinds.len()], index.len());
-            let (best, whole) =
-                (found(index, &words, &asked, Depth::Best), found(index, &words, &asked, depth));
+            let (best, whole) = (
+                found(index, &words, &asked, Effort::Approximate),
+                found(index, &words, &asked, effort),
+            );
             let slots =
                 |found: &Found| found.ranked.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
             let (best, whole) = (slots(&best), slots(&whole));
@@ -503,7 +512,7 @@ mod tests {
     const ASKED: [&str; 6] = ["* in March 2024", "* Marta", "*", "* before word1", "…", "unheard"];
 
     /// A question of this kind about one of so many texts, near it in meaning.
-    fn question(turn: usize, kind: &str, stored: usize) -> (String, Asked) {
+    fn question(turn: usize, kind: &str, stored: usize) -> (String, QueryEncoding) {
         let number = mixed(turn + 77) % stored;
         let said = |number: usize| {
             let content = text(number % stored);
@@ -529,7 +538,7 @@ mod tests {
         let index = index(MANY);
         let answer = |turn: usize| {
             let (words, asked) = question(turn, ASKED[turn % ASKED.len()], MANY);
-            found(&index, &words, &asked, Depth::Best)
+            found(&index, &words, &asked, Effort::Approximate)
         };
         let forwards: Vec<Found> = (0..12).map(answer).collect();
         let backwards: Vec<Found> = (0..12).rev().map(answer).collect();
@@ -542,8 +551,8 @@ mod tests {
         let mask = index.mask(&filter());
         for number in (0..STORED).step_by(97) {
             let vector = vector(number / 6, number);
-            let slots: Vec<u32> = mask.slots().map(super::narrow).collect();
-            let cosines = index.cosines(&Stepped::from(&vector), &slots);
+            let slots: Vec<u32> = mask.slots().map(super::slot_id).collect();
+            let cosines = index.cosines(&QuantizedVector::from(&vector), &slots);
             let expected: Vec<usize> = slots
                 .iter()
                 .zip(&cosines)

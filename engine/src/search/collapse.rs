@@ -4,7 +4,7 @@
 
 use crate::db::memories::Memory;
 use crate::duplicate::same_fact;
-use crate::index::{Index, narrow};
+use crate::index::{Index, slot_id};
 use crate::model::content::same_thing;
 use loci_proto::memory::MemoryType;
 
@@ -17,7 +17,7 @@ pub(crate) const SPARE: usize = 10;
 
 /// For each place of a ranking the earlier places whose memories may say the same.
 pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
-    let slots: Vec<u32> = ranked.iter().map(|(slot, _)| narrow(*slot)).collect();
+    let slots: Vec<u32> = ranked.iter().map(|(slot, _)| slot_id(*slot)).collect();
     let earlier = |place: usize| {
         let alike = alike(index, slots[place], &slots[..place]);
         let reads_as =

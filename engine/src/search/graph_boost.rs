@@ -4,7 +4,7 @@
 //! their meaning have anything to do with Anna. What is lifted is a share of the best score, so that every ranking knows the step. Not
 //! here: what is linked (`links`, `relate`), how it is kept (`index::graph`).
 
-use crate::index::{Index, Mask, narrow};
+use crate::index::{Index, Mask, slot_id};
 use std::collections::HashMap;
 
 /// What a memory gets, as a share of the best score, that is linked as nearly as can be. docs/retrieval.md says what chose each of these.
@@ -71,7 +71,7 @@ fn lifts(
 
 /// What is linked to what a question names, by slot.
 pub(crate) fn linked(index: &Index, mask: &Mask, named: &[usize]) -> Vec<u32> {
-    lifts(index, mask, named, &[]).into_keys().map(narrow).collect()
+    lifts(index, mask, named, &[]).into_keys().map(slot_id).collect()
 }
 
 struct Lifts<'a> {

@@ -14,8 +14,8 @@ pub mod query;
 pub(crate) mod summary_rollup;
 mod top_k;
 
-use crate::index::{Index, Mask, Rough, Stepped, narrow};
-use crate::model::encoding::{Asked, Code, Embedding};
+use crate::index::{BinaryQuery, Index, Mask, QuantizedVector, slot_id};
+use crate::model::encoding::{Embedding, QueryEncoding, SignCode};
 use crate::model::names;
 use crate::ranking::bm25;
 use crate::ranking::bm25::{Admitted, Having};
@@ -38,23 +38,23 @@ pub(crate) const BESIDE: f64 = 0.5;
 
 /// How much of a large store is compared with a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Depth {
+pub enum Effort {
     /// All of it roughly, and the best of that exactly.
     #[default]
-    Best,
+    Approximate,
     /// The cosines of all of it exactly, the words of the best: shows what rough cosines leave out.
-    Exact,
+    ExactVectors,
     /// All of it, words and all: shows what only comparing the words of the best leaves out, too.
-    Whole,
+    Exhaustive,
 }
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sought<'a> {
+pub(crate) struct SearchQuery<'a> {
     /// The question.
     pub text: &'a str,
     /// What the model reads in it; none while there is no model: the words alone are searched then.
-    pub asked: Option<&'a Asked>,
+    pub asked: Option<&'a QueryEncoding>,
     /// How legs become scores.
     pub fusion: Fusion,
     /// The day on which it is asked.
@@ -62,7 +62,7 @@ pub(crate) struct Sought<'a> {
     /// How many are wanted.
     pub limit: usize,
     /// How much is compared.
-    pub depth: Depth,
+    pub effort: Effort,
     /// Whether the scores are taken apart too.
     pub telling: Telling,
 }
@@ -85,13 +85,13 @@ pub(crate) struct Found {
 }
 
 /// Finds what the mask admits.
-pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
+pub(crate) fn search(index: &Index, mask: &Mask, sought: &SearchQuery<'_>) -> Found {
     let above = Above::new(index, mask);
     let repeats = above.repeats(index);
     let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
     let mask = fewer.as_ref().unwrap_or(mask);
     let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
-    let many = mask.count() > late_interaction::SCAN_ALL && sought.depth != Depth::Whole;
+    let many = mask.count() > late_interaction::SCAN_ALL && sought.effort != Effort::Exhaustive;
     let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
     let legs = || Legs::new(index, mask, sought, &named);
     let Ranked { mut scored, matched, longer } = match soft {
@@ -117,7 +117,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &Sought<'_>) -> Found {
     };
     // What the floor is compared with is what a short question without links would give.
     let more = |slot: usize| match soft {
-        Some(asked) if longer > 0.0 => longer * f64::from(index.cosines(&Stepped::from(&asked.vector), &[narrow(slot)])[0]).max(0.0),
+        Some(asked) if longer > 0.0 => longer * f64::from(index.cosines(&QuantizedVector::from(&asked.vector), &[slot_id(slot)])[0]).max(0.0),
         _ => 0.0,
     } + linked.get(&slot).copied().unwrap_or(0.0);
     found.weak = found
@@ -152,8 +152,8 @@ struct Legs<'a> {
 }
 
 impl<'a> Legs<'a> {
-    fn new(index: &'a Index, mask: &'a Mask, sought: &Sought<'_>, named: &[usize]) -> Self {
-        let slots: Vec<u32> = mask.slots().map(narrow).collect();
+    fn new(index: &'a Index, mask: &'a Mask, sought: &SearchQuery<'_>, named: &[usize]) -> Self {
+        let slots: Vec<u32> = mask.slots().map(slot_id).collect();
         let having = |terms: &Vec<String>| {
             let Some(list) = index.words().list(terms) else { return Vec::new() };
             let found = list.iter().filter(|(slot, _)| mask.admits(*slot));
@@ -165,7 +165,7 @@ impl<'a> Legs<'a> {
             words: words(index, sought.text).iter().map(having).collect(),
             cosines: sought.asked.map_or_else(
                 || vec![0.0; slots.len()],
-                |asked| index.cosines(&Stepped::from(&asked.vector), &slots),
+                |asked| index.cosines(&QuantizedVector::from(&asked.vector), &slots),
             ),
             named: named.iter().map(|slot| mask.rank(*slot)).collect(),
             among: among(index, mask),
@@ -211,13 +211,13 @@ impl<'a> Legs<'a> {
             .collect()
     }
 
-    fn plain(&self, sought: &Sought<'_>) -> Ranked {
+    fn plain(&self, sought: &SearchQuery<'_>) -> Ranked {
         let candidates = self.matching_candidates();
         let scored = fusion::scores(sought.fusion, sought.asked.is_some(), &candidates);
         Ranked { scored, matched: candidates.len(), longer: 0.0 }
     }
 
-    fn soft(&self, sought: &Sought<'_>, asked: &Asked) -> Ranked {
+    fn soft(&self, sought: &SearchQuery<'_>, asked: &QueryEncoding) -> Ranked {
         let ((places, orders), matching) = (self.orders(), self.matching());
         let items = self.items(sought, &places, &self.lexical(bm25::SHORT));
         let question = self.question(sought, asked);
@@ -232,7 +232,12 @@ impl<'a> Legs<'a> {
     }
 
     /// How scores came about: the memories' own, and what came of them.
-    fn account(&self, sought: &Sought<'_>, soft: Option<&Asked>, outcome: &Outcome<'_>) -> Account {
+    fn account(
+        &self,
+        sought: &SearchQuery<'_>,
+        soft: Option<&QueryEncoding>,
+        outcome: &Outcome<'_>,
+    ) -> Account {
         let Some(asked) = soft else {
             let (candidates, with_vectors) = (self.matching_candidates(), sought.asked.is_some());
             let of = Of { candidates: &candidates, outcome, index: self.index };
@@ -248,14 +253,18 @@ impl<'a> Legs<'a> {
         Account { ranking: "soft", whys: explain::soft(&of, &parts) }
     }
 
-    fn question(&self, sought: &Sought<'_>, asked: &Asked) -> late_interaction::Question {
+    fn question(
+        &self,
+        sought: &SearchQuery<'_>,
+        asked: &QueryEncoding,
+    ) -> late_interaction::Question {
         let having = |terms: &[String]| {
             self.index.words().list(terms).map_or(0, |list| list.count_in(self.mask))
         };
         question(self.index, self.mask, (sought, asked), having)
     }
 
-    fn items(&self, sought: &Sought<'_>, places: &[usize], lexical: &[f64]) -> Vec<Item<'a>> {
+    fn items(&self, sought: &SearchQuery<'_>, places: &[usize], lexical: &[f64]) -> Vec<Item<'a>> {
         let called = self
             .index
             .sayings()
@@ -300,30 +309,30 @@ pub(crate) fn near(
     vector: &Embedding,
     threshold: f64,
 ) -> Vec<(usize, f32)> {
-    let rough = Rough::new(vector.as_slice());
+    let rough = BinaryQuery::new(vector.as_slice());
     let may_be = |estimate: f32| f64::from(estimate) > threshold - OFF;
     let mut slots: Vec<u32> = Vec::new();
     if mask.count() <= late_interaction::SCAN_ALL {
-        slots.extend(mask.slots().map(narrow));
+        slots.extend(mask.slots().map(slot_id));
     } else {
         for (number, word) in mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
             let estimates = index.estimates(&rough, number);
             slots.extend(
                 (0..64)
                     .filter(|at| word >> at & 1 == 1 && may_be(estimates[*at]))
-                    .map(|at| narrow(number * 64 + at)),
+                    .map(|at| slot_id(number * 64 + at)),
             );
         }
         slots.extend(
             index
                 .estimates_of_others(&rough, mask)
                 .filter(|(_, estimate)| may_be(*estimate))
-                .map(|(slot, _)| narrow(slot)),
+                .map(|(slot, _)| slot_id(slot)),
         );
         slots.sort_unstable();
         slots.dedup();
     }
-    let cosines = index.cosines(&Stepped::from(vector), &slots);
+    let cosines = index.cosines(&QuantizedVector::from(vector), &slots);
     slots
         .into_iter()
         .map(|slot| slot as usize)
@@ -381,7 +390,7 @@ fn found(
 fn question(
     index: &Index,
     mask: &Mask,
-    (sought, asked): (&Sought<'_>, &Asked),
+    (sought, asked): (&SearchQuery<'_>, &QueryEncoding),
     having: impl FnMut(&[String]) -> usize,
 ) -> late_interaction::Question {
     let words = asked_words(index, &asked.words, mask.count(), having);
@@ -401,7 +410,7 @@ fn question(
 /// The content words of a question, or of a part of it, one a stem, weighted by how rare they are among `all` admitted memories.
 fn asked_words<'a>(
     index: &Index,
-    asked: &'a [(String, Code)],
+    asked: &'a [(String, SignCode)],
     all: usize,
     mut having: impl FnMut(&[String]) -> usize,
 ) -> Vec<(&'a str, Word)> {

@@ -3,7 +3,7 @@
 //! Whatever is above the least that can still be among them is kept; once that is four times as many as are wanted, the number is looked for
 //! that as many as are wanted are above, and it is the least from then on. Not here: what the numbers are worth (`wide`).
 
-use crate::index::{narrow, slots_of};
+use crate::index::{slot_id, slots_of};
 use crate::kernels;
 
 /// So many times as many as are wanted are kept before the best of them are chosen: choosing oftener costs more than it keeps out.
@@ -54,12 +54,12 @@ impl Best {
     pub(crate) fn offer(&mut self, number: usize, among: u64, numbers: &[f32; 64]) {
         let among = among & kernels::above(numbers, self.least);
         if among == u64::MAX {
-            let first = narrow(number * 64);
+            let first = slot_id(number * 64);
             self.slots.extend(first..first + 64);
             self.numbers.extend_from_slice(numbers);
         } else {
             for slot in slots_of(number, among) {
-                self.slots.push(narrow(slot));
+                self.slots.push(slot_id(slot));
                 self.numbers.push(numbers[slot % 64]);
             }
         }
@@ -198,7 +198,7 @@ mod tests {
             let (wanted, unwanted) = (place(nearer - 1) - margin, place(nearer + nearer / 16) - margin);
             let is_wanted = |slot: &usize| numbers[*slot] > wanted.max(place(count - 1)) + 1e-6;
             prop_assert!(near.len() <= count + more && near.iter().all(|slot| numbers[*slot as usize] > unwanted - 1e-6));
-            prop_assert!(chosen.iter().filter(|slot| is_wanted(slot)).all(|slot| near.contains(&narrow(*slot))));
+            prop_assert!(chosen.iter().filter(|slot| is_wanted(slot)).all(|slot| near.contains(&slot_id(*slot))));
         }
     }
 }

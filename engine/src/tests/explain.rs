@@ -26,23 +26,23 @@ const WORDS: [&str; 14] = [
 ];
 
 /// One text: who says it, on which day, which words, whether it asks.
-type Said = (u8, u32, Vec<usize>, bool);
+type TextFeatures = (u8, u32, Vec<usize>, bool);
 
-fn texts() -> impl Strategy<Value = Vec<Said>> {
+fn texts() -> impl Strategy<Value = Vec<TextFeatures>> {
     prop::collection::vec(
         (0..3_u8, 1..28_u32, prop::collection::vec(0..WORDS.len(), 1..7), any::<bool>()),
         1..14,
     )
 }
 
-fn text((who, day, words, asks): &Said) -> String {
+fn text((who, day, words, asks): &TextFeatures) -> String {
     let name = ["", "Marta: ", "Olek: "][usize::from(*who)];
     let words: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
     format!("[2023-05-{day:02}] {name}{}{}", words.join(" "), if *asks { "?" } else { "" })
 }
 
 /// A store of these texts, every third of which a summary stands for; it only repeats them and is stored, too, where that is said.
-fn house(fusion: Fusion, said: &[Said], summary: Option<&str>) -> House {
+fn house(fusion: Fusion, said: &[TextFeatures], summary: Option<&str>) -> House {
     let mut house = House::with(Settings { fusion, ..Settings::for_model("test") });
     let summary = summary.map(|text| {
         let arguments = json!({"content": text, "type": "episodic", "metadata": {"summary": true, "method": "extractive", "cluster": "x"}});

@@ -3,11 +3,11 @@
 use crate::db::memories;
 use crate::db::memories::{Standing, Status};
 use crate::error::Result;
-use crate::model::encoding::{Asked, Code, Coded, DIMENSIONS, Embedding};
+use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SignCode};
 use crate::model::time::Timestamp;
 use crate::operations::recall::{Answer, Question};
 use crate::operations::store::Draft;
-use crate::transaction::change::Call;
+use crate::transaction::change::CallContext;
 use crate::{Actor, Reader, Settings, Writer, open};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
@@ -60,7 +60,7 @@ impl House {
         vector: Option<&Embedding>,
     ) -> Result<StoreReply> {
         let draft = Draft::new(parse::<StoreRequest>(arguments))?;
-        let text = Coded::from(vector.into_iter().cloned().collect::<Vec<_>>());
+        let text = DocumentEncoding::from(vector.into_iter().cloned().collect::<Vec<_>>());
         self.writer.store(&self.call(group, None), &draft, &text)
     }
 
@@ -69,7 +69,7 @@ impl House {
         &mut self,
         group: &str,
         arguments: Value,
-        text: &Coded,
+        text: &DocumentEncoding,
     ) -> StoreReply {
         let draft = Draft::new(parse::<StoreRequest>(arguments)).expect("is fine");
         self.writer.store(&self.call(group, None), &draft, text).expect("is stored")
@@ -84,13 +84,13 @@ impl House {
         self.try_store(group, arguments, vector).expect("is stored")
     }
 
-    pub(crate) fn call(&self, group: &str, key: Option<&str>) -> Call {
+    pub(crate) fn call(&self, group: &str, key: Option<&str>) -> CallContext {
         let actor = Actor {
             client: Some("test".to_owned()),
             session: Some("s1".to_owned()),
             group: named(group),
         };
-        Call { now: self.now, actor, key: key.map(str::to_owned) }
+        CallContext { now: self.now, actor, key: key.map(str::to_owned) }
     }
 
     pub(crate) fn recall(
@@ -99,7 +99,8 @@ impl House {
         arguments: Value,
         vector: Option<&Embedding>,
     ) -> Answer {
-        let asked = vector.map(|vector| Asked { vector: vector.clone(), words: Vec::new() });
+        let asked =
+            vector.map(|vector| QueryEncoding { vector: vector.clone(), words: Vec::new() });
         self.recall_asked(group, arguments, asked.as_ref())
     }
 
@@ -108,7 +109,7 @@ impl House {
         &self,
         group: &str,
         arguments: Value,
-        asked: Option<&Asked>,
+        asked: Option<&QueryEncoding>,
     ) -> Answer {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
@@ -209,24 +210,24 @@ pub(crate) fn leaning(a: usize, b: usize, cosine: f32) -> Embedding {
 }
 
 /// A code for a word that is as good as any: the same for the same word, and half of its signs differ from any other's.
-pub(crate) fn code(word: &str) -> Code {
+pub(crate) fn code(word: &str) -> SignCode {
     let mut hash = blake3::Hasher::new().update(word.as_bytes()).finalize_xof();
-    let mut bytes = [0; crate::model::encoding::CODE_BYTES];
+    let mut bytes = [0; crate::model::encoding::SIGN_CODE_BYTES];
     hash.fill(&mut bytes);
-    Code::from_bytes(&bytes)
+    SignCode::from_bytes(&bytes)
 }
 
 /// What a model would read in a text: a vector, and the codes of all its words.
-pub(crate) fn coded(text: &str, vector: Embedding) -> Coded {
-    Coded {
+pub(crate) fn coded(text: &str, vector: Embedding) -> DocumentEncoding {
+    DocumentEncoding {
         pieces: vec![vector],
         words: Some(text.split(' ').map(|word| code(&word.to_lowercase())).collect()),
     }
 }
 
 /// What a model would read in a question.
-pub(crate) fn asked(text: &str, vector: Embedding) -> Asked {
-    Asked {
+pub(crate) fn asked(text: &str, vector: Embedding) -> QueryEncoding {
+    QueryEncoding {
         vector,
         words: text
             .split(' ')

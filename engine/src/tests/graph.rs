@@ -1,7 +1,7 @@
 //! Entities, their relations and mentions; forgetting; versions: as a caller sees them.
 
 use crate::db::dump;
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::DAY;
 use crate::tests::fixture::{House, axis, named, parse};
 use loci_proto::memory::MemoryId;
@@ -202,7 +202,9 @@ fn forgetting_is_told_kept_and_taken_back() {
 #[test]
 fn a_forget_that_is_sent_twice_is_answered_as_the_first_time() {
     let mut house = House::new();
-    let id = house.store("a", json!({"content": "Said in passing", "type": "semantic"}), None).id;
+    let id = house
+        .store("a", json!({"content": "TextFeatures in passing", "type": "semantic"}), None)
+        .id;
     let request = parse(json!({"memory_id": id}));
     let call = house.call("a", Some("session:7"));
     let first = house.writer.forget(&call, &request).expect("is forgotten");
@@ -221,13 +223,20 @@ fn a_hard_forgotten_text_is_nowhere_any_more() {
         json!({"content": format!("The word is {secret}"), "type": "entity", "metadata": {"name": secret}}),
     ))
     .expect("is one");
-    let id = house.writer.store(&call, &draft, &Coded::from(vec![axis(0)])).expect("is stored").id;
+    let id = house
+        .writer
+        .store(&call, &draft, &DocumentEncoding::from(vec![axis(0)]))
+        .expect("is stored")
+        .id;
     let other = entity(&mut house, "a", "Anna", &[]);
     house
         .relate("a", json!({"subject_id": id, "predicate": "knows", "object_id": other}))
         .expect("is made");
     let edit = json!({"memory_id": id, "content": format!("The word was {secret}")});
-    house.writer.edit(&house.call("a", None), &parse(edit), &Coded::default()).expect("is edited");
+    house
+        .writer
+        .edit(&house.call("a", None), &parse(edit), &DocumentEncoding::default())
+        .expect("is edited");
     house
         .forget("a", json!({"memory_id": id, "reason": format!("{secret} is out")}))
         .expect("is put aside");
@@ -303,9 +312,10 @@ fn versions_are_shown_from_the_root_wherever_one_looks() {
 #[test]
 fn the_log_comes_in_pages() {
     let mut house = House::new();
-    let id = house.store("a", json!({"content": "Said often", "type": "semantic"}), None).id;
+    let id =
+        house.store("a", json!({"content": "TextFeatures often", "type": "semantic"}), None).id;
     for _ in 0..120 {
-        house.store("a", json!({"content": "Said often", "type": "semantic"}), None);
+        house.store("a", json!({"content": "TextFeatures often", "type": "semantic"}), None);
     }
     let (mut seen, mut before) = (Vec::new(), Value::Null);
     loop {

@@ -1,7 +1,7 @@
 //! The read path as a caller sees it.
 
 use crate::Settings;
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::{DAY, HOUR};
 use crate::ranking::fusion::Fusion;
 use crate::tests::fixture::{House, T0, axis, id, leaning};
@@ -198,7 +198,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
     );
     house
         .writer
-        .fill(waiting[0].0, &Coded { pieces: vec![axis(4)], words: Some(Vec::new()) })
+        .fill(waiting[0].0, &DocumentEncoding { pieces: vec![axis(4)], words: Some(Vec::new()) })
         .expect("is filled");
     assert!(house.reader.without_vector(10).expect("lists").is_empty());
     assert_eq!(
@@ -216,7 +216,7 @@ fn a_long_text_is_found_by_its_best_piece() {
     .expect("is fine");
     house
         .writer
-        .store(&house.call("a", None), &draft, &Coded::from(vec![axis(10), axis(11)]))
+        .store(&house.call("a", None), &draft, &DocumentEncoding::from(vec![axis(10), axis(11)]))
         .expect("is stored");
     let house = house.reopened();
     let answer = house.recall("a", json!({"query": "zzz"}), Some(&axis(11)));

@@ -1,6 +1,8 @@
 //! Finding as a caller sees it: against the reference, beside other projects, and where words have not been read.
 
-use crate::model::encoding::{Asked, CODE_BYTES, Code, Coded, DIMENSIONS, Embedding};
+use crate::model::encoding::{
+    DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SIGN_CODE_BYTES, SignCode,
+};
 use crate::ranking::bm25::{Admitted, FTS5};
 use crate::ranking::fusion::Fusion;
 use crate::search::BESIDE;
@@ -34,12 +36,12 @@ struct Asking {
     scores: Vec<f64>,
 }
 
-fn from_hex(hex: &str) -> Code {
-    let mut bytes = [0; CODE_BYTES];
+fn from_hex(hex: &str) -> SignCode {
+    let mut bytes = [0; SIGN_CODE_BYTES];
     for (at, byte) in bytes.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("is hexadecimal");
     }
-    Code::from_bytes(&bytes)
+    SignCode::from_bytes(&bytes)
 }
 
 /// A vector of few dimensions as one of all.
@@ -52,7 +54,7 @@ fn episode(text: &str) -> Value {
     json!({"content": text, "type": "episodic"})
 }
 
-fn scores(house: &House, group: &str, query: &str, asked: &Asked) -> Vec<(String, f64)> {
+fn scores(house: &House, group: &str, query: &str, asked: &QueryEncoding) -> Vec<(String, f64)> {
     let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000});
     let found = house.recall_asked(group, everything, Some(asked)).reply.results;
     found
@@ -62,7 +64,7 @@ fn scores(house: &House, group: &str, query: &str, asked: &Asked) -> Vec<(String
 }
 
 /// The scores but for the step that the reference does not know.
-fn as_of_reference(house: &House, query: &str, asked: &Asked) -> Vec<(String, f64)> {
+fn as_of_reference(house: &House, query: &str, asked: &QueryEncoding) -> Vec<(String, f64)> {
     let everything =
         json!({"query": query, "max_results": 20, "token_budget": 1_000_000, "explain": true});
     let score = |result: loci_proto::requests::recall::Recalled| {
@@ -93,8 +95,10 @@ fn every_score_is_that_of_the_reference() {
         let mut house = House::new();
         for slot in &case.slots {
             let words = reference.codes[*slot].iter().map(|hex| from_hex(hex)).collect();
-            let text =
-                Coded { pieces: vec![filled_up(&reference.vectors[*slot])], words: Some(words) };
+            let text = DocumentEncoding {
+                pieces: vec![filled_up(&reference.vectors[*slot])],
+                words: Some(words),
+            };
             house.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
         let link = house.writer.shared.index().link((0, 0), (0..case.slots.len()).rev());
@@ -105,7 +109,7 @@ fn every_score_is_that_of_the_reference() {
             let found = as_of_reference(
                 &house,
                 &asking.text,
-                &Asked { vector: filled_up(&asking.vector), words },
+                &QueryEncoding { vector: filled_up(&asking.vector), words },
             );
             let mut expected: Vec<(&str, f64)> = case
                 .slots

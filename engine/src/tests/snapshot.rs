@@ -1,6 +1,6 @@
 //! The index from a stop to the next start: used when nothing has changed, and never otherwise.
 
-use crate::index::Stepped;
+use crate::index::QuantizedVector;
 use crate::index::compaction::tests::answers;
 use crate::index::snapshot;
 use crate::tests::fixture::{House, T0, asked, coded, leaning};
@@ -247,8 +247,10 @@ fn what_was_removed_for_good_is_in_no_file() {
             &coded(secret, vector.clone()),
         )
         .id;
-    let bytes: Vec<u8> =
-        Stepped::from(&vector).first[38..44].iter().map(|byte| byte.cast_unsigned()).collect();
+    let bytes: Vec<u8> = QuantizedVector::from(&vector).first[38..44]
+        .iter()
+        .map(|byte| byte.cast_unsigned())
+        .collect();
     let code = crate::tests::fixture::code("quagmire").bytes();
     let folder = closed(house);
     let traces =

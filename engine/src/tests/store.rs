@@ -1,6 +1,6 @@
 //! The write path as a caller sees it.
 
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::DAY;
 use crate::operations::store::Draft;
 use crate::tests::fixture::{House, T0, axis, id, leaning, parse};
@@ -158,10 +158,11 @@ fn supersedes_of_the_unknown_the_replaced_and_the_foreign_is_refused_and_nothing
 #[test]
 fn a_call_sent_twice_takes_effect_once() {
     let mut house = House::new();
-    let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("is fine");
+    let draft = Draft::new(parse::<StoreRequest>(fact("TextFeatures once"))).expect("is fine");
     let call = house.call("a", Some("s1:7"));
-    let first = house.writer.store(&call, &draft, &Coded::default()).expect("is stored");
-    let again = house.writer.store(&call, &draft, &Coded::default()).expect("is answered");
+    let first = house.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is stored");
+    let again =
+        house.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is answered");
     assert_eq!(first, again);
     assert!(!again.deduplicated, "the same answer, not a second store");
 }

@@ -1,6 +1,6 @@
 //! Acts taken back: one by one, out of order, and any number of them.
 
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::HOUR;
 use crate::tests::fixture::{House, T0, axis, leaning, parse};
 use loci_proto::memory::MemoryId;
@@ -80,7 +80,11 @@ fn use_in_between_is_kept_and_does_not_stand_in_the_way() {
     let edit = json!({"memory_id": id, "content": "Tea at five"});
     house
         .writer
-        .edit(&house.call("a", None), &parse(edit), &Coded::from(vec![leaning(0, 1, 0.5)]))
+        .edit(
+            &house.call("a", None),
+            &parse(edit),
+            &DocumentEncoding::from(vec![leaning(0, 1, 0.5)]),
+        )
         .expect("is edited");
     house
         .writer
@@ -161,7 +165,7 @@ fn perform(house: &mut House, ids: &mut Vec<MemoryId>, act: &Act) {
         }
         Act::Edit(i, n) => {
             let request = json!({"memory_id": id(*i), "content": format!("Edited {n}"), "metadata": {"name": format!("Edited {n}")}, "confidence": 0.5});
-            house.writer.edit(&call, &parse(request), &Coded::default()).is_err()
+            house.writer.edit(&call, &parse(request), &DocumentEncoding::default()).is_err()
         }
         Act::Pin(i, on) => {
             house.writer.pin(&call, &parse(json!({"memory_id": id(*i), "pinned": on}))).is_err()

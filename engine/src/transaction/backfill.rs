@@ -2,7 +2,7 @@
 
 use crate::db::vectors;
 use crate::error::Result;
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::{Reader, Writer};
 
 impl Reader {
@@ -28,7 +28,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`
-    pub fn fill(&mut self, seq: i64, text: &Coded) -> Result<()> {
+    pub fn fill(&mut self, seq: i64, text: &DocumentEncoding) -> Result<()> {
         self.change(|tx, shared, touched| {
             vectors::delete(tx, seq)?;
             vectors::insert(tx, seq, &shared.settings().model, text)?;

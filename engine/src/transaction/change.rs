@@ -14,9 +14,9 @@ use crate::db::rows::{Image, Row};
 use crate::db::{connection, entity_links, groups, idempotency, memories, vectors};
 use crate::error::Result;
 use crate::index::Index;
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
-use crate::{Actor, News, Reader, Shared, Touched, Writer};
+use crate::{Actor, ChangeSet, IndexUpdate, Reader, Shared, Writer};
 use loci_proto::memory::MemoryId;
 use parking_lot::RwLockWriteGuard;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior};
@@ -30,7 +30,7 @@ const AT_ONCE: usize = 256;
 
 /// One call that changes something.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct CallContext {
     /// The moment of the call.
     pub now: Timestamp,
     /// Who calls.
@@ -44,8 +44,8 @@ pub(crate) struct Change<'a> {
     /// The transaction.
     pub conn: &'a Connection,
     pub shared: &'a Shared,
-    pub call: &'a Call,
-    pub touched: &'a mut Touched,
+    pub call: &'a CallContext,
+    pub touched: &'a mut ChangeSet,
     before: Vec<(Row, Option<Image>)>,
     kept: HashSet<Row>,
 }
@@ -77,7 +77,7 @@ impl Change<'_> {
     }
 
     /// A new memory with its vectors and codes; its sequence number. Mentions are the caller's.
-    pub fn insert(&mut self, new: &memories::New<'_>, text: &Coded) -> Result<i64> {
+    pub fn insert(&mut self, new: &memories::New<'_>, text: &DocumentEncoding) -> Result<i64> {
         let seq = memories::insert(self.conn, new, self.call.now)?;
         vectors::insert(self.conn, seq, &self.shared.settings().model, text)?;
         self.made(Row::Memory(seq));
@@ -161,7 +161,7 @@ impl Writer {
     /// gets that answer again, and nothing else happens.
     pub(crate) fn once<T: Serialize + DeserializeOwned>(
         &mut self,
-        call: &Call,
+        call: &CallContext,
         work: impl FnOnce(&mut Change<'_>) -> Result<T>,
     ) -> Result<T> {
         self.change(|conn, shared, touched| {
@@ -186,12 +186,12 @@ impl Writer {
     /// Runs one change: in a transaction of its own, or as a part of the group that is open ([`Writer::begin_group`]).
     pub(crate) fn change<T>(
         &mut self,
-        work: impl FnOnce(&Connection, &Shared, &mut Touched) -> Result<T>,
+        work: impl FnOnce(&Connection, &Shared, &mut ChangeSet) -> Result<T>,
     ) -> Result<T> {
         self.load()?;
         let grouped = !self.conn.is_autocommit();
         let mut touched =
-            Touched { earlier: std::mem::take(&mut self.pending), ..Touched::default() };
+            ChangeSet { earlier: std::mem::take(&mut self.pending), ..ChangeSet::default() };
         let done = if grouped {
             let part = self.conn.savepoint()?;
             finish(work(&part, &self.shared, &mut touched), &part, &mut touched)
@@ -252,8 +252,8 @@ impl Writer {
         let mut suspect = self.shared.telling.lock();
         // Should this end half way, by a fault or a panic, the index is not left to the next start.
         let was_suspect = std::mem::replace(&mut *suspect, true);
-        let signposts = groups::signposts(&self.conn)?;
-        *self.shared.aliases.write() = signposts;
+        let group_redirects = groups::group_redirects(&self.conn)?;
+        *self.shared.aliases.write() = group_redirects;
         let model = self.shared.settings().model.clone();
         let mut index = self.shared.index_mut();
         let mut told = 0_usize;
@@ -264,7 +264,8 @@ impl Writer {
                 RwLockWriteGuard::bump(index);
             }
         };
-        for News { entries, vectors: new, emptied, stored_vectors, links } in self.pending.drain(..)
+        for IndexUpdate { entries, vectors: new, emptied, stored_vectors, links } in
+            self.pending.drain(..)
         {
             if emptied {
                 *index = Index::default();
@@ -308,7 +309,11 @@ impl Writer {
 }
 
 /// What the index will be told of a change: the rows that it touched as they stand now, and new vectors.
-fn finish<T>(done: Result<T>, conn: &Connection, touched: &mut Touched) -> Result<(T, News)> {
+fn finish<T>(
+    done: Result<T>,
+    conn: &Connection,
+    touched: &mut ChangeSet,
+) -> Result<(T, IndexUpdate)> {
     let done = done?;
     touched.seqs.sort_unstable();
     touched.seqs.dedup();
@@ -317,7 +322,7 @@ fn finish<T>(done: Result<T>, conn: &Connection, touched: &mut Touched) -> Resul
     let links = entity_links::take_changed(conn)?;
     Ok((
         done,
-        News {
+        IndexUpdate {
             entries,
             vectors: std::mem::take(&mut touched.vectors),
             emptied: touched.emptied,

@@ -5,7 +5,9 @@ use crate::db::rows::Row;
 use crate::db::{export_rows, import_rows, relations, tombstones, vectors};
 use crate::error::Result;
 use crate::maintain;
-use crate::model::encoding::{CODE_BYTES, CODED_WORDS, Code, Coded, DIMENSIONS, Embedding};
+use crate::model::encoding::{
+    DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode,
+};
 use crate::operations::relate;
 use crate::operations::store::hash;
 use crate::transfer::check::number;
@@ -90,7 +92,7 @@ impl Work<'_, '_> {
         import_rows::update(self.change.conn, &both, &hash(&both.content))?;
         if both.content != local.content {
             vectors::delete(self.change.conn, seq)?;
-            self.change.touched.vectors.push((seq, Coded::default()));
+            self.change.touched.vectors.push((seq, DocumentEncoding::default()));
         }
         self.reply.changed += 1;
         self.has_come(seq, &both, "changed")
@@ -174,7 +176,7 @@ impl Work<'_, '_> {
         }
         match pieces.into_iter().collect::<Option<Vec<Embedding>>>() {
             Some(pieces) => {
-                let text = Coded { pieces, words };
+                let text = DocumentEncoding { pieces, words };
                 self.insert.read.one(seq, &model, &text)?;
                 self.understood.insert(seq);
                 let touched = &mut *self.change.touched;
@@ -296,11 +298,11 @@ impl Work<'_, '_> {
 }
 
 /// The codes of a memory's words; none where they are not what loci writes, and the words are read anew then.
-fn unpacked_codes(bytes: &Packed) -> Option<Vec<Code>> {
+fn unpacked_codes(bytes: &Packed) -> Option<Vec<SignCode>> {
     let bytes = bytes.0.as_ref()?;
-    let (codes, rest) = bytes.as_chunks::<CODE_BYTES>();
-    (rest.is_empty() && codes.len() <= CODED_WORDS)
-        .then(|| codes.iter().map(Code::from_bytes).collect())
+    let (codes, rest) = bytes.as_chunks::<SIGN_CODE_BYTES>();
+    (rest.is_empty() && codes.len() <= MAX_SIGN_CODES)
+        .then(|| codes.iter().map(SignCode::from_bytes).collect())
 }
 
 fn unpacked(bytes: &Packed) -> Option<Embedding> {

@@ -1,6 +1,6 @@
 //! What was removed for good stays removed, whatever an import brings.
 
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::tests::fixture::{House, leaning, parse};
 use crate::transfer::tests::{exported, imported, listed, small};
 use loci_proto::memory::MemoryId;
@@ -18,7 +18,9 @@ fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
     for step in here.reader.plan(here.now).expect("is planned").steps {
         if let crate::maintain::Step::Compact(cluster) = step {
             let draft = here.reader.draft(&cluster).expect("is read").expect("is there");
-            here.writer.compact(&call, &cluster, &draft, &Coded::default()).expect("is done");
+            here.writer
+                .compact(&call, &cluster, &draft, &DocumentEncoding::default())
+                .expect("is done");
         }
     }
     imported(&mut there, &exported(&here, false));
@@ -34,7 +36,10 @@ fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
     there.now = there.now.plus(crate::model::time::DAY);
     let later = there.call("a", None);
     let edit = parse(json!({"memory_id": made.id, "confidence": 0.9}));
-    there.writer.edit(&later, &edit, &Coded::default()).expect("is edited later than the removal");
+    there
+        .writer
+        .edit(&later, &edit, &DocumentEncoding::default())
+        .expect("is edited later than the removal");
     imported(&mut here, &exported(&there, false));
     assert!(!here.dump().contains(&texts(3)), "{}", here.dump());
     assert!(here.dump().contains(&texts(4)));

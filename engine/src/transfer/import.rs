@@ -7,8 +7,8 @@ use crate::Writer;
 use crate::db::{connection, import_rows};
 use crate::error::{Error, Result};
 use crate::maintain;
-use crate::model::encoding::{Code, Embedding};
-use crate::transaction::change::{Call, Change};
+use crate::model::encoding::{Embedding, SignCode};
+use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::transfer::check;
 use crate::transfer::check::{Plan, at_line};
@@ -27,7 +27,7 @@ impl Writer {
     /// `invalid`, naming the line; nothing is imported then. `Database`.
     pub fn import(
         &mut self,
-        call: &Call,
+        call: &CallContext,
         request: &ImportRequest,
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
@@ -93,7 +93,7 @@ pub(crate) struct Arriving {
     pub seq: i64,
     /// None for one that is no embedding, or not in its turn.
     pub pieces: Vec<Option<Embedding>>,
-    pub words: Option<Vec<Code>>,
+    pub words: Option<Vec<SignCode>>,
 }
 
 impl<'a, 'b> Work<'a, 'b> {

@@ -1,7 +1,7 @@
 //! What comes with an import beside the texts: vectors, codes of words, the keyword index.
 
 use crate::db::vectors;
-use crate::model::encoding::{Code, Coded};
+use crate::model::encoding::{DocumentEncoding, SignCode};
 use crate::tests::fixture::{House, axis, parse};
 use crate::transfer::tests::{exported, import, imported, small};
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 #[test]
 fn what_the_model_has_read_comes_along() {
     let mut house = House::new();
-    let read = Coded {
+    let read = DocumentEncoding {
         pieces: vec![axis(1)],
-        words: Some(vec![Code::of(axis(2).as_slice()), Code::of(axis(3).as_slice())]),
+        words: Some(vec![SignCode::of(axis(2).as_slice()), SignCode::of(axis(3).as_slice())]),
     };
     house.store_coded("shop", json!({"content": "The oven ticks", "type": "semantic"}), &read);
     let file = exported(&house, true);
@@ -43,7 +43,10 @@ fn the_vector_of_another_wording_is_not_taken() {
     imported(&mut other, &plain);
     other.now = other.now.plus(1000);
     let asked = parse(json!({"memory_id": id, "content": "Opens at ten"}));
-    other.writer.edit(&other.call("shop", None), &asked, &Coded::default()).expect("is edited");
+    other
+        .writer
+        .edit(&other.call("shop", None), &asked, &DocumentEncoding::default())
+        .expect("is edited");
     assert_eq!(imported(&mut other, &file).vectors, 0);
     assert_eq!(other.reader.without_vector(9).expect("lists").len(), 1);
 }

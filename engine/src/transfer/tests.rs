@@ -2,7 +2,7 @@
 
 use crate::db::memories::{Standing, Status};
 use crate::db::{lexical, memories};
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
 use crate::tests::fixture::{House, axis, leaning, named, parse};
 use loci_proto::memory::MemoryId;
@@ -177,8 +177,11 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
         Step::Edit(which) => {
             if let Some((group, id)) = pick(ids, *which) {
                 let asked = json!({"memory_id": id, "content": format!("Edited {number}"), "confidence": 1.0 / 3.0, "expires_at": "9999-12-31"});
-                let _ =
-                    house.writer.edit(&house.call(&group, None), &parse(asked), &Coded::default());
+                let _ = house.writer.edit(
+                    &house.call(&group, None),
+                    &parse(asked),
+                    &DocumentEncoding::default(),
+                );
             }
         }
         Step::Restore(which) => {

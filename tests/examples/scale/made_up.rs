@@ -8,7 +8,7 @@
     reason = "numbers that are made up to be small"
 )]
 
-use loci_engine::model::encoding::{Asked, Code, DIMENSIONS, Embedding};
+use loci_engine::model::encoding::{DIMENSIONS, Embedding, QueryEncoding, SignCode};
 
 pub const MODEL: &str = "made-up";
 
@@ -74,13 +74,13 @@ fn mix(parts: &[(f32, &[f32])]) -> Embedding {
 pub struct Note {
     pub text: String,
     pub vector: Embedding,
-    pub codes: Vec<Code>,
+    pub codes: Vec<SignCode>,
 }
 
 /// A question that a note answers.
 pub struct Asking {
     pub text: String,
-    pub asked: Asked,
+    pub asked: QueryEncoding,
 }
 
 /// As many notes as are wanted; each is made when it is asked for.
@@ -165,7 +165,10 @@ impl Notes {
             Some(((*word).to_owned(), code(word.strip_prefix('w')?.parse().ok()?, &mut chance)))
         });
         let coded = coded.collect();
-        Asking { text: format!("{}?", words.join(" ")), asked: Asked { vector, words: coded } }
+        Asking {
+            text: format!("{}?", words.join(" ")),
+            asked: QueryEncoding { vector, words: coded },
+        }
     }
 }
 
@@ -181,12 +184,12 @@ fn words(topic: u64, chance: &mut Chance) -> Vec<String> {
 }
 
 /// The code of a word where it stands: every eighth sign is another than usual.
-fn code(word: u64, chance: &mut Chance) -> Code {
+fn code(word: u64, chance: &mut Chance) -> SignCode {
     let mut usual = Chance::new(0x0c33_0000_0000 + word);
     let mut bytes = [0_u8; DIMENSIONS / 8];
     for eight in bytes.chunks_exact_mut(8) {
         let turned = chance.next() & chance.next() & chance.next();
         eight.copy_from_slice(&(usual.next() ^ turned).to_le_bytes());
     }
-    Code::from_bytes(&bytes)
+    SignCode::from_bytes(&bytes)
 }

@@ -50,7 +50,7 @@ pub fn fill(path: &Path, notes: &Notes) -> Result<(), Anything> {
                 MODEL,
                 note.codes
                     .iter()
-                    .flat_map(loci_engine::model::encoding::Code::bytes)
+                    .flat_map(loci_engine::model::encoding::SignCode::bytes)
                     .collect::<Vec<u8>>(),
             ))?;
         }

@@ -3,9 +3,9 @@
 //! Bytes that are no record give none, whatever they are. Not here: checksums and files (`sidecar`).
 
 use crate::db::memories::Status;
-use crate::index::{Entry, Record, Row, Said, Stepped};
+use crate::index::{Entry, QuantizedVector, Record, Row, TextFeatures};
 use crate::model::decay::Anchor;
-use crate::model::encoding::{CODE_BYTES, Code, DIMENSIONS};
+use crate::model::encoding::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
 use crate::model::time::Timestamp;
 use crate::ranking::late_interaction::Kind;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -92,8 +92,8 @@ const PIECE: usize = 4 + 2 * DIMENSIONS;
 /// Vectors and codes of the record that is read, whose room is used again for the next.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
-    pieces: Vec<Stepped>,
-    codes: Vec<Code>,
+    pieces: Vec<QuantizedVector>,
+    codes: Vec<SignCode>,
 }
 
 impl Room {
@@ -122,13 +122,13 @@ impl Room {
         let of_pieces = rest.take(pieces.checked_mul(PIECE)?)?;
         self.pieces.clear();
         self.pieces.extend(of_pieces.as_chunks().0.iter().map(piece));
-        if !self.pieces.iter().all(Stepped::is_sound) {
+        if !self.pieces.iter().all(QuantizedVector::is_sound) {
             return None;
         }
         let codes = rest.count()?;
-        let of_codes = rest.take(codes.saturating_sub(1).checked_mul(CODE_BYTES)?)?;
+        let of_codes = rest.take(codes.saturating_sub(1).checked_mul(SIGN_CODE_BYTES)?)?;
         self.codes.clear();
-        self.codes.extend(of_codes.as_chunks().0.iter().map(Code::from_bytes));
+        self.codes.extend(of_codes.as_chunks().0.iter().map(SignCode::from_bytes));
         let entry = Entry {
             seq,
             kind,
@@ -144,20 +144,20 @@ impl Room {
             summary,
             extractive: is(1),
         };
-        let said = Said { kind: kind_said, day: said_day, speaker: 0, print };
-        let pieces = self.pieces.iter().map(Stepped::row).collect();
+        let said = TextFeatures { kind: kind_said, day: said_day, speaker: 0, print };
+        let pieces = self.pieces.iter().map(QuantizedVector::row).collect();
         let codes = (codes > 0).then_some(self.codes.as_slice());
         rest.0.is_empty().then_some(Record { entry, said, speaker, terms, length, pieces, codes })
     }
 }
 
-fn piece(bytes: &[u8; PIECE]) -> Stepped {
+fn piece(bytes: &[u8; PIECE]) -> QuantizedVector {
     let (step, numbers) = bytes.split_at(4);
     let byte = |at: usize| numbers[at].cast_signed();
     let step = step.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
     let (first, second) =
         (std::array::from_fn(byte), std::array::from_fn(|at| byte(DIMENSIONS + at)));
-    Stepped { first, second, step: f32::from_bits(step) }
+    QuantizedVector { first, second, step: f32::from_bits(step) }
 }
 
 #[expect(
@@ -237,7 +237,7 @@ mod tests {
             for record in index.records() {
                 let (mut bytes, mut room) = (Vec::new(), Room::default());
                 put(&record, &mut bytes);
-                let expected = Record { said: Said { speaker: 0, ..record.said }, ..record };
+                let expected = Record { said: TextFeatures { speaker: 0, ..record.said }, ..record };
                 prop_assert_eq!(room.take(&bytes), Some(expected));
                 let end = cut.index(bytes.len());
                 prop_assert_eq!(room.take(&bytes[..end]), None);

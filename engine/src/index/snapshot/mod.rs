@@ -8,7 +8,7 @@
 mod format;
 
 use crate::error::{Error, Result};
-use crate::index::warmup::Loading;
+use crate::index::warmup::WarmupProgress;
 use crate::index::{Entry, Index};
 use blake3::{Hash, Hasher, OUT_LEN};
 use std::fs::{File, OpenOptions};
@@ -172,7 +172,7 @@ pub(crate) fn read(
     database: &Path,
     state: &State,
     model: &str,
-    loading: &Loading,
+    loading: &WarmupProgress,
 ) -> Result<Result<Index, Unfit>> {
     let file = match open(&path(database)) {
         Ok(file) => file,
@@ -194,7 +194,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Compares the head and the checksum; how many bytes of records there are.
-fn checked(mut file: &File, wanted: &[u8], loading: &Loading) -> Result<Result<u64, Unfit>> {
+fn checked(mut file: &File, wanted: &[u8], loading: &WarmupProgress) -> Result<Result<u64, Unfit>> {
     let length = file.metadata().map_or(0, |found| found.len());
     let Some(records) = length.checked_sub((wanted.len() + OUT_LEN) as u64) else {
         return Ok(Err(Unfit::Damaged));
@@ -235,7 +235,7 @@ fn reopened(
 fn read_records(
     mut source: impl Read,
     mut left: u64,
-    loading: &Loading,
+    loading: &WarmupProgress,
 ) -> Result<Result<Index, Unfit>> {
     let (mut index, mut room, mut bytes) = (Index::default(), format::Room::default(), Vec::new());
     while left > 0 {

@@ -92,7 +92,7 @@ fn a_cleanup_is_one_act_and_can_be_undone() {
 }
 
 fn purge(house: &mut House) -> usize {
-    let call = Call { now: house.now, actor: actor(""), key: None };
+    let call = CallContext { now: house.now, actor: actor(""), key: None };
     house.writer.purge(&call, 3).expect("is done")
 }
 

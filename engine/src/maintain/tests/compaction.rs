@@ -2,7 +2,7 @@
 
 use crate::maintain::tests::*;
 use crate::maintain::topics::MOST;
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use loci_proto::error::Code;
 use loci_proto::requests::forget::ForgetRequest;
 use loci_proto::requests::people::PinRequest;
@@ -176,9 +176,11 @@ fn what_is_forgotten_while_a_run_is_under_way_is_in_no_summary() {
     let Step::Compact(cluster) = &planned.steps[0] else { panic!("is a cluster") };
     let draft = house.reader.draft(cluster).expect("is read").expect("is there");
     forget(&mut house, &ids[2]);
-    let call = Call { now: house.now, actor: actor("a"), key: None };
-    let deed =
-        house.writer.compact(&call, cluster, &draft, &Coded::default()).expect("is left out");
+    let call = CallContext { now: house.now, actor: actor("a"), key: None };
+    let deed = house
+        .writer
+        .compact(&call, cluster, &draft, &DocumentEncoding::default())
+        .expect("is left out");
     assert_eq!((deed.made, deed.journal), (None, None));
     assert_eq!(status(&house, &ids[0]), "active");
     let made = run(&mut house)[0].made.clone().expect("the five that are left");

@@ -10,11 +10,11 @@ use crate::Settings;
 use crate::db::memories;
 use crate::db::memories::Memory;
 use crate::maintain::{Plan, Rules, Step, actor};
-use crate::model::encoding::Coded;
+use crate::model::encoding::DocumentEncoding;
 use crate::model::encoding::Embedding;
 use crate::model::time::DAY;
 use crate::tests::fixture::{House, T0, leaning};
-use crate::transaction::change::Call;
+use crate::transaction::change::CallContext;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::maintain::Deed;
 use loci_proto::requests::undo::UndoRequest;
@@ -67,11 +67,14 @@ fn plan(house: &House) -> Plan {
 
 /// Does one step as the daemon does, but for the model.
 fn step(house: &mut House, step: &Step) -> Deed {
-    let call = Call { now: house.now, actor: actor(step.group()), key: None };
+    let call = CallContext { now: house.now, actor: actor(step.group()), key: None };
     match step {
         Step::Compact(cluster) => {
             let draft = house.reader.draft(cluster).expect("is read").expect("is there");
-            house.writer.compact(&call, cluster, &draft, &Coded::default()).expect("is done")
+            house
+                .writer
+                .compact(&call, cluster, &draft, &DocumentEncoding::default())
+                .expect("is done")
         }
         Step::Promote(promotion) => house.writer.promote(&call, promotion).expect("is done"),
     }

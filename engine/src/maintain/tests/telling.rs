@@ -11,7 +11,7 @@ fn tell(house: &mut House, cluster: &str, text: &str) -> crate::error::Result<Co
     let call = house.call("a", None);
     let request =
         CompactRequest { cluster: Some(cluster.to_owned()), summary: Some(text.to_owned()) };
-    house.writer.compact_as_told(&call, &request, &Coded::default())
+    house.writer.compact_as_told(&call, &request, &DocumentEncoding::default())
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn edit(house: &mut House, id: &MemoryId, change: Value) {
     let call = house.call("a", None);
     house
         .writer
-        .edit(&call, &crate::tests::fixture::parse(arguments), &Coded::default())
+        .edit(&call, &crate::tests::fixture::parse(arguments), &DocumentEncoding::default())
         .expect("is edited");
 }
 

@@ -3,7 +3,7 @@
 //! It goes the same way by the same functions and keeps what each of them gave; a property test holds the sums to the scores. Asked for
 //! by people alone, so it may cost what it costs. Not here: how parts are told (`explain`).
 
-use crate::model::encoding::Code;
+use crate::model::encoding::SignCode;
 use crate::ranking::late_interaction::context::{BestAround, answered, beside};
 use crate::ranking::late_interaction::{
     ANSWER, DATE, EXPECT, FIRST, Item, NEXT, Order, PERSON, QUESTION, Question, WINDOW, ranges,
@@ -39,7 +39,7 @@ pub(crate) fn parts(items: &[Item<'_>], orders: &[Order], question: &Question) -
         let legs: Vec<f64> =
             of_order.iter().map(|item| question.base(item.cosine, item.lexical)).collect();
         let mut scores = legs.clone();
-        let codes: Vec<&[Code]> = of_order.iter().map(|item| item.codes).collect();
+        let codes: Vec<&[SignCode]> = of_order.iter().map(|item| item.codes).collect();
         question.add_matches(&mut scores, &codes, order.link, &mut Vec::new());
         let words: Vec<f64> =
             scores.iter().zip(&legs).map(|(with, without)| with - without).collect();

@@ -18,7 +18,7 @@ pub(crate) use word_match::{Word, weights};
 
 use crate::kernels;
 use crate::kernels::Eight;
-use crate::model::encoding::Code;
+use crate::model::encoding::SignCode;
 use crate::text::dates::Times;
 use crate::text::features::Wanted;
 
@@ -86,7 +86,7 @@ pub(crate) struct Item<'a> {
     /// Whether the one person whom the question names says it.
     pub said_by_named: bool,
     /// Its words.
-    pub codes: &'a [Code],
+    pub codes: &'a [SignCode],
 }
 
 /// What is known of a question.
@@ -177,7 +177,7 @@ impl Question {
     }
 
     /// What the soft match of its own words is worth.
-    pub(crate) fn own_match(&self, codes: &[Code]) -> f64 {
+    pub(crate) fn own_match(&self, codes: &[SignCode]) -> f64 {
         let mut row = [0.0; 8];
         let of_eight = |(eight, weights): (&Eight, &[f64])| {
             word_match::matches(std::slice::from_ref(eight), codes, &mut row[..weights.len()]);
@@ -190,7 +190,7 @@ impl Question {
     pub(crate) fn add_matches(
         &self,
         scores: &mut [f64],
-        codes: &[&[Code]],
+        codes: &[&[SignCode]],
         link: f64,
         room: &mut Vec<f64>,
     ) {
@@ -228,7 +228,7 @@ pub(crate) fn scores(items: &[Item<'_>], orders: &[Order], question: &Question) 
     let named: Vec<f64> = items.iter().zip(question.nearness(&days)).map(worth).collect();
     let mut scores: Vec<f64> =
         items.iter().map(|item| question.base(item.cosine, item.lexical)).collect();
-    let codes: Vec<&[Code]> = items.iter().map(|item| item.codes).collect();
+    let codes: Vec<&[SignCode]> = items.iter().map(|item| item.codes).collect();
     let asks: Vec<bool> = items.iter().map(|item| item.kind.question).collect();
     let (mut lift, mut room) = (Lift::default(), Vec::new());
     for (order, range) in ranges(orders) {
@@ -259,7 +259,7 @@ mod tests {
         let sum: f64 = weights.iter().sum();
         let words: Vec<Word> = weights
             .iter()
-            .map(|weight| Word { code: Code::of(&[1.0; 384]), weight: weight / sum })
+            .map(|weight| Word { code: SignCode::of(&[1.0; 384]), weight: weight / sum })
             .collect();
         Question::new("", &words, 0).base(1.0, 0.0)
     }

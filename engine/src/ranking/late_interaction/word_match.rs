@@ -5,13 +5,13 @@
 
 use crate::kernels;
 use crate::kernels::Eight;
-use crate::model::encoding::{Code, DIMENSIONS};
+use crate::model::encoding::{DIMENSIONS, SignCode};
 use std::sync::LazyLock;
 
 /// One word of a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Word {
-    pub code: Code,
+    pub code: SignCode,
     /// Its share of the whole match; all words together have 1.
     pub weight: f64,
 }
@@ -36,7 +36,7 @@ pub(crate) fn side_by_side(words: &[Word]) -> Vec<Eight> {
 }
 
 /// For each word of a question the best match among a memory's words, -1 to 1; 0 in a memory without words.
-pub(crate) fn matches(asked: &[Eight], of_memory: &[Code], into: &mut [f64]) {
+pub(crate) fn matches(asked: &[Eight], of_memory: &[SignCode], into: &mut [f64]) {
     if of_memory.is_empty() {
         into.fill(0.0);
         return;
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn code(seed: u64) -> Code {
+    fn code(seed: u64) -> SignCode {
         let bit = |i: u64| {
             (seed
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -82,12 +82,12 @@ mod tests {
                 >> 33)
                 & 1
         };
-        Code::of(&(0..384).map(|i| if bit(i) == 1 { 1.0 } else { -1.0 }).collect::<Vec<f32>>())
+        SignCode::of(&(0..384).map(|i| if bit(i) == 1 { 1.0 } else { -1.0 }).collect::<Vec<f32>>())
     }
 
     #[test]
     fn the_same_word_matches_whole_and_the_opposite_against() {
-        let (one, opposite) = (Code::of(&[1.0; 384]), Code::of(&[-1.0; 384]));
+        let (one, opposite) = (SignCode::of(&[1.0; 384]), SignCode::of(&[-1.0; 384]));
         let mut found = [0.0; 2];
         let asked = [Word { code: one, weight: 0.5 }, Word { code: opposite, weight: 0.5 }];
         let asked = side_by_side(&asked);
@@ -113,7 +113,7 @@ mod tests {
         /// However many words a question has: the kernel takes eight at once.
         #[test]
         fn every_word_meets_its_nearest(asked in prop::collection::vec(any::<u64>(), 0..20), seeds in prop::collection::vec(any::<u64>(), 1..20)) {
-            let codes: Vec<Code> = seeds.into_iter().map(code).collect();
+            let codes: Vec<SignCode> = seeds.into_iter().map(code).collect();
             let words: Vec<Word> = asked.into_iter().map(|seed| Word { code: code(seed), weight: 0.1 }).collect();
             let mut found = vec![0.0; words.len()];
             matches(&side_by_side(&words), &codes, &mut found);

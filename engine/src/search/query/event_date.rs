@@ -3,10 +3,10 @@
 //! Not here: how the question says it (`late_interaction::told`), what the time is worth.
 
 use crate::index::{Index, Mask};
-use crate::model::encoding::{Asked, Code};
+use crate::model::encoding::{QueryEncoding, SignCode};
 use crate::ranking::late_interaction;
 use crate::ranking::late_interaction::{Happened, Question, Word};
-use crate::search::{Sought, asked_words};
+use crate::search::{SearchQuery, asked_words};
 use loci_proto::memory::MemoryType;
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ const COMPARED: usize = 4_000;
 pub(crate) fn told(
     index: &Index,
     mask: &Mask,
-    sought: &Sought<'_>,
-    asked: &Asked,
+    sought: &SearchQuery<'_>,
+    asked: &QueryEncoding,
 ) -> Option<(Happened, i32)> {
     let told = late_interaction::told(sought.text, sought.today)?;
     let day = day(index, mask, &told, (sought.today, asked))?;
@@ -29,8 +29,13 @@ pub(crate) fn told(
 
 /// The day of the memory that has one of the words of what happened and meets all of them best; of equals the last. None where that tells
 /// no more than the question does ("Before a release, run the checks."), or how something is done.
-fn day(index: &Index, mask: &Mask, told: &Happened, (today, asked): (i32, &Asked)) -> Option<i32> {
-    let words: Vec<(String, Code)> =
+fn day(
+    index: &Index,
+    mask: &Mask,
+    told: &Happened,
+    (today, asked): (i32, &QueryEncoding),
+) -> Option<i32> {
+    let words: Vec<(String, SignCode)> =
         asked.words.iter().filter(|(word, _)| told.words.contains(word)).cloned().collect();
     let having = |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
     let words = asked_words(index, &words, mask.count(), having);

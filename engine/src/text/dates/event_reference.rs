@@ -111,7 +111,7 @@ fn at_any_time(question: &str, (side, what): (Side, &str)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::encoding::Code;
+    use crate::model::encoding::SignCode;
 
     #[test]
     fn what_happened_ends_where_its_part_of_the_question_does() {
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn the_words_of_what_happened_count_half() {
         let told = told("Where did Anna live before the move?", 0).expect("tells a time");
-        let word = |weight| Word { code: Code::default(), weight };
+        let word = |weight| Word { code: SignCode::default(), weight };
         let weights =
             |words| told.hold_back(words).iter().map(|word| word.weight).collect::<Vec<_>>();
         assert_eq!(weights(vec![("anna", word(0.5)), ("move", word(0.5))]), [2.0 / 3.0, 1.0 / 3.0]);

@@ -1,6 +1,6 @@
 //! Finding by words alone in several languages: how often the answer is first, and among the first five.
 //!
-//! The sets are tests/data/tongues; `bench/finding.py` asks them with the model too, and docs/retrieval.md has its figures.
+//! The sets are tests/data/languages; `bench/finding.py` asks them with the model too, and docs/retrieval.md has its figures.
 
 use crate::tests::fixture::House;
 use serde::Deserialize;
@@ -14,14 +14,14 @@ struct Pair {
 
 /// Each set, and how many answers must be first and among the first five.
 const SETS: [(&str, &str, usize, usize); 8] = [
-    ("de", include_str!("../../../tests/data/tongues/de.jsonl"), 19, 20),
-    ("en", include_str!("../../../tests/data/tongues/en.jsonl"), 20, 20),
-    ("es", include_str!("../../../tests/data/tongues/es.jsonl"), 18, 19),
-    ("fr", include_str!("../../../tests/data/tongues/fr.jsonl"), 16, 17),
-    ("ja", include_str!("../../../tests/data/tongues/ja.jsonl"), 9, 10),
-    ("ko", include_str!("../../../tests/data/tongues/ko.jsonl"), 6, 6),
-    ("pl", include_str!("../../../tests/data/tongues/pl.jsonl"), 19, 20),
-    ("zh", include_str!("../../../tests/data/tongues/zh.jsonl"), 9, 10),
+    ("de", include_str!("../../../tests/data/languages/de.jsonl"), 19, 20),
+    ("en", include_str!("../../../tests/data/languages/en.jsonl"), 20, 20),
+    ("es", include_str!("../../../tests/data/languages/es.jsonl"), 18, 19),
+    ("fr", include_str!("../../../tests/data/languages/fr.jsonl"), 16, 17),
+    ("ja", include_str!("../../../tests/data/languages/ja.jsonl"), 9, 10),
+    ("ko", include_str!("../../../tests/data/languages/ko.jsonl"), 6, 6),
+    ("pl", include_str!("../../../tests/data/languages/pl.jsonl"), 19, 20),
+    ("zh", include_str!("../../../tests/data/languages/zh.jsonl"), 9, 10),
 ];
 
 fn pairs(text: &str) -> Vec<Pair> {

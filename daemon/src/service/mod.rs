@@ -312,10 +312,10 @@ impl Service {
             Ok(Ok(Store::Open(pools))) => Ok(pools),
             Ok(Ok(Store::Failed(failure))) => Err(failure),
             Ok(Ok(Store::Opening) | Err(_)) => {
-                Err(Failure::new(Code::Internal, "the daemon is ending").hint("CallContext again"))
+                Err(Failure::new(Code::Internal, "the daemon is ending").hint("Call again"))
             }
             Err(_) => Err(Failure::new(Code::Busy, "the store is still being opened")
-                .hint("CallContext again in a moment")),
+                .hint("Call again in a moment")),
         }
     }
 
@@ -496,7 +496,7 @@ async fn answered_before(
 }
 
 fn busy(error: &EmbedError) -> Failure {
-    Failure::new(Code::Busy, error.to_string()).hint("CallContext again in a moment")
+    Failure::new(Code::Busy, error.to_string()).hint("Call again in a moment")
 }
 
 fn words_alone(why: &str) -> Degraded {

@@ -45,7 +45,7 @@ pub(crate) struct Listed {
 pub fn text_of(request: &CompactRequest) -> Result<Option<&str>> {
     let missing = |field: &str| {
         Failure::invalid(field, "is missing")
-            .hint("CallContext without arguments for a cluster, then with both")
+            .hint("Call without arguments for a cluster, then with both")
     };
     match (&request.cluster, &request.summary) {
         (None, None) => Ok(None),
@@ -92,7 +92,7 @@ impl Reader {
             week: Some(listed.cluster.period),
             memories,
             replaces: listed.replaces.map(|(_, id)| id),
-            note: Some("CallContext again with cluster and your summary".to_owned()),
+            note: Some("Call again with cluster and your summary".to_owned()),
             ..CompactReply::default()
         })
     }

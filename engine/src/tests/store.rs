@@ -158,7 +158,7 @@ fn supersedes_of_the_unknown_the_replaced_and_the_foreign_is_refused_and_nothing
 #[test]
 fn a_call_sent_twice_takes_effect_once() {
     let mut house = House::new();
-    let draft = Draft::new(parse::<StoreRequest>(fact("TextFeatures once"))).expect("is fine");
+    let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("is fine");
     let call = house.call("a", Some("s1:7"));
     let first = house.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is stored");
     let again =

@@ -1,32 +1,33 @@
-//! What links memories, as the warm index has to know it: which memories name an entity, and which entities are related.
+//! The links between memories that the index needs: which memories mention an entity, and which
+//! entities are related.
 //!
-//! Rows of `mentions` and `entity_relations` come and go in many ways (a store, an undo, an import, a deletion that takes them along),
-//! so the file itself keeps a list of what a transaction has changed, in a temporary table of the connection that writes. Not here: what
-//! the links are for (`crate::search::graph_boost`).
+//! Rows of `mentions` and `entity_relations` change in many ways (a store, an undo, an import, a
+//! cascading delete), so temporary triggers of the writing connection record what a transaction has
+//! changed in a temporary table. Not here: the use of the links (`crate::search::graph_boost`).
 
 use crate::error::Result;
 use rusqlite::Connection;
 
-/// What leads from one to the other.
+/// The kind of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A memory names the entity.
+    /// A memory mentions the entity.
     Mention,
     /// Another entity is related to it.
     Relation,
 }
 
-/// A link that was made or taken away.
+/// A link that was added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
     pub entity: i64,
     pub other: i64,
     pub kind: Kind,
-    /// False when it is gone.
+    /// False if it was removed.
     pub stands: bool,
 }
 
-/// From now on this connection keeps a list of the links that it makes and takes away.
+/// Starts recording the links that this connection adds and removes.
 pub(crate) fn watch(conn: &Connection) -> Result<()> {
     conn.execute_batch(
         "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, stands INTEGER);
@@ -46,8 +47,9 @@ pub(crate) fn watch(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// The links that were changed since this was asked last, in order. A relation that went with one of its ends is not among them. An end
-/// may come back after its relation, so that only now its number is looked up.
+/// Returns and clears the links changed since the last call, in order. A relation that was deleted
+/// with one of its entities is not among them. An entity may be restored after its relation, so
+/// sequence numbers are looked up only here.
 pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<Link>> {
     let changed = links(
         conn,
@@ -60,7 +62,7 @@ pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<Link>> {
     Ok(changed)
 }
 
-/// Every link of the store.
+/// Returns every link of the store.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<Link>> {
     let mut all = links(conn, "SELECT entity, memory, 0, 1 FROM mentions ORDER BY entity, memory")?;
     all.extend(links(

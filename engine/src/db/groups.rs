@@ -6,7 +6,7 @@ use loci_proto::group::{Group, GroupName};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;
 
-/// Makes the group known, if it is not.
+/// Inserts the group if it is missing.
 pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT(id) DO NOTHING",
@@ -15,9 +15,10 @@ pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result
     Ok(())
 }
 
-/// The group that a name means: its id, an alias, the display name of `own`, else a group of that name.
+/// Resolves a name to a group: its id, an alias, the display name of `own`, else a new group of
+/// that name.
 ///
-/// The display name of any other project is no way to it: a folder can be given any name.
+/// The display name of another project does not resolve to it: a folder can have any name.
 pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) -> Result<Group> {
     let known = conn
         .prepare_cached(
@@ -31,7 +32,7 @@ pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) 
     Ok(known.or_else(|| own.cloned()).unwrap_or_else(|| Group::named(name)))
 }
 
-/// The display name of a group.
+/// Returns the display name of a group.
 pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT name FROM groups WHERE id = ?1")?
@@ -39,7 +40,7 @@ pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
         .optional()?)
 }
 
-/// A group with its other names and its memories.
+/// A group with its aliases and the number of its memories.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub id: String,
@@ -49,7 +50,7 @@ pub(crate) struct Known {
     pub memories: usize,
 }
 
-/// Every group, by name.
+/// Returns every group by name.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
     let ids = conn
         .prepare_cached("SELECT id FROM groups ORDER BY name, id")?
@@ -58,7 +59,7 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
     ids.iter().filter_map(|id| one(conn, id).transpose()).collect()
 }
 
-/// One group.
+/// Returns one group.
 pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
     let aliases = conn
         .prepare_cached("SELECT alias FROM group_aliases WHERE group_id = ?1 ORDER BY alias")?
@@ -80,7 +81,7 @@ pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
     Ok(conn.prepare_cached(sql)?.query_row([id], read).optional()?)
 }
 
-/// The memories of a group, oldest first, whatever their status.
+/// Returns the memories of a group, oldest first, whatever their status.
 pub(crate) fn members(conn: &Connection, id: &str) -> Result<Vec<i64>> {
     let mut statement =
         conn.prepare_cached("SELECT seq FROM memories WHERE source_group = ?1 ORDER BY seq")?;
@@ -88,7 +89,7 @@ pub(crate) fn members(conn: &Connection, id: &str) -> Result<Vec<i64>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Names that lead to a group and are no group's id.
+/// Returns names that redirect to a group and are not the id of a group.
 pub(crate) fn group_redirects(conn: &Connection) -> Result<HashMap<String, Group>> {
     let sql = "SELECT a.alias, g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id
                WHERE NOT EXISTS (SELECT 1 FROM groups o WHERE o.id = a.alias)";

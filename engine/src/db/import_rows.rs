@@ -1,6 +1,6 @@
-//! Lines of an import as rows. Moments, ids and counts are the line's own.
+//! Writes lines of an import as rows. Times, ids and counts are those of the line.
 //!
-//! Not here: which of two accounts holds (`crate::transfer`).
+//! Not here: merging a line with an existing row (`crate::transfer`).
 
 use crate::db::lexical::Aside;
 use crate::db::{log, vectors};
@@ -9,7 +9,7 @@ use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine,
 use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-/// Whether a store held any of these.
+/// Whether a store held rows of these kinds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
     pub memories: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Held {
     pub log: bool,
 }
 
-/// What there is, before a file is brought in.
+/// Returns what the store holds before an import.
 pub(crate) fn held(conn: &Connection) -> Result<Held> {
     let sql = "SELECT EXISTS(SELECT 1 FROM memories), EXISTS(SELECT 1 FROM tombstones), EXISTS(SELECT 1 FROM memory_log)";
     Ok(conn.query_row(sql, [], |row| {
@@ -25,7 +25,7 @@ pub(crate) fn held(conn: &Connection) -> Result<Held> {
     })?)
 }
 
-/// The sequence number and the type of a memory.
+/// Returns the sequence number and type of a memory.
 pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
     let found = conn
         .prepare_cached("SELECT seq, type FROM memories WHERE id = ?1")?
@@ -34,42 +34,42 @@ pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, Memo
     Ok(found.and_then(|(seq, kind)| Some((seq, kind.parse().ok()?))))
 }
 
-/// The memory that took this one's place, whatever its status.
+/// Returns the memory that replaced this one, whatever its status.
 pub(crate) fn replacement(conn: &Connection, seq: i64) -> Result<Option<i64>> {
     let sql =
         "SELECT b.seq FROM memories a JOIN memories b ON b.id = a.superseded_by WHERE a.seq = ?1";
     Ok(conn.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional()?)
 }
 
-/// The group that an id means here: itself, or the one that it was merged into.
+/// Returns the group of an id: itself, or the group it was merged into.
 pub(crate) fn group(conn: &Connection, id: &str) -> Result<Option<String>> {
     let sql = "SELECT id FROM groups WHERE id = ?1 UNION ALL SELECT group_id FROM group_aliases WHERE alias = ?1 LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
 }
 
-/// Makes a group known.
+/// Inserts a group.
 pub(crate) fn add_group(conn: &Connection, line: &GroupLine) -> Result<()> {
     conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3)")?
         .execute((&line.id, &line.name, line.created_at))?;
     Ok(())
 }
 
-/// Makes a name lead to a group.
+/// Inserts an alias of a group.
 pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<()> {
     conn.prepare_cached("INSERT INTO group_aliases(alias, group_id) VALUES (?1, ?2)")?
         .execute((alias, group))?;
     Ok(())
 }
 
-/// What makes the rows of most lines: the statements are looked up once for a whole import.
+/// The prepared statements of the most frequent lines, looked up once for a whole import.
 pub(crate) struct Insert<'a> {
     conn: &'a Connection,
     memory: CachedStatement<'a>,
     words: CachedStatement<'a>,
     log_line: CachedStatement<'a>,
-    /// Vectors and codes.
+    /// Writes vectors and codes.
     pub read: vectors::Insert<'a>,
-    /// Lines of the log that tell of the import itself.
+    /// Writes the log lines about the import itself.
     pub told: CachedStatement<'a>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Insert<'a> {
         })
     }
 
-    /// Makes the row of a memory, under [`ByHand`]; its sequence number.
+    /// Inserts the row of a memory, under [`ByHand`]; returns its sequence number.
     pub(crate) fn memory(&mut self, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
         set(&mut self.memory, line, hash)?;
         let seq = self.conn.last_insert_rowid();
@@ -100,7 +100,7 @@ impl<'a> Insert<'a> {
         Ok(seq)
     }
 
-    /// Adds a line to the audit log.
+    /// Inserts a line of the audit log.
     pub(crate) fn log_line(&mut self, line: &LogLine) -> Result<()> {
         let key = (
             &line.memory,
@@ -132,12 +132,14 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
     Ok(())
 }
 
-/// As long as it lives two things that SQLite does for every row are left to the import.
+/// While it exists, the import does two things that SQLite does for every row.
 ///
-/// The triggers ([`Aside`]): the keyword index is kept in step by [`Insert::memory`] and [`update`], which costs a fraction.
+/// Triggers ([`Aside`]): [`Insert::memory`] and [`update`] keep the keyword index in step, at a
+/// fraction of the cost.
 ///
-/// The checks: of every `IN (…)` SQLite builds a table anew for each row, a quarter of all that an import would do. What a line says was
-/// held to the same words when the file was looked through, and `doctor` reads the rows against the checks again.
+/// CHECK constraints: for every `IN (…)` SQLite builds a table again for each row, a quarter of the
+/// cost of an import. Values were validated by the same rules when the file was checked, and
+/// `doctor` compares the rows with the constraints again.
 pub(crate) struct ByHand<'a>(
     &'a Connection,
     #[expect(dead_code, reason = "lives as long")] Aside<'a>,
@@ -153,7 +155,7 @@ impl<'a> ByHand<'a> {
 
 impl Drop for ByHand<'_> {
     fn drop(&mut self) {
-        // It has no way to fail for an open connection.
+        // It cannot fail on an open connection.
         let _ = self.0.execute_batch("PRAGMA ignore_check_constraints = OFF");
     }
 }
@@ -184,19 +186,20 @@ fn set(statement: &mut CachedStatement<'_>, line: &MemoryLine, hash: &[u8]) -> R
     Ok(())
 }
 
-/// Keeps another wording; false when it was known.
+/// Inserts a variant; returns false if it was there.
 pub(crate) fn add_variant(conn: &Connection, memory: i64, content: &str, at: i64) -> Result<bool> {
     let sql = "INSERT INTO memory_variants(memory, content, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((memory, content, at))? > 0)
 }
 
-/// Says that one memory was made from another; false when it was known.
+/// Records that one memory was made from another; returns false if it was known.
 pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<bool> {
     let sql = "INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((memory, source))? > 0)
 }
 
-/// The id and the confidence of a relation: that of this id, else that of the same triple.
+/// Returns id and confidence of a relation: the one with this id, else the one with the same
+/// triple.
 pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<(String, f64)>> {
     let sql = "SELECT id, confidence FROM entity_relations WHERE id = ?1 OR (subject_id = ?2 AND predicate = ?3 AND object_id = ?4)
                ORDER BY id <> ?1 LIMIT 1";
@@ -204,7 +207,7 @@ pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<
     Ok(conn.prepare_cached(sql)?.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// Makes the row of a relation.
+/// Inserts the row of a relation.
 pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()> {
     let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let (subject, object) = (line.subject.as_str(), line.object.as_str());
@@ -219,7 +222,7 @@ pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()>
     Ok(())
 }
 
-/// How many equal lines the audit log holds.
+/// Returns how many equal lines the audit log holds.
 pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> {
     let sql = "SELECT count(*) FROM memory_log WHERE memory_id = ?1 AND operation = ?2 AND created_at = ?3 AND client IS ?4
                AND session IS ?5 AND group_id IS ?6 AND details IS ?7";
@@ -235,13 +238,13 @@ pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> 
     Ok(conn.prepare_cached(sql)?.query_row(key, |row| row.get(0))?)
 }
 
-/// Remembers that a memory was removed for good; false when it was known.
+/// Records a hard-deleted memory; returns false if it was known.
 pub(crate) fn add_tombstone(conn: &Connection, line: &TombstoneLine) -> Result<bool> {
     let sql = "INSERT INTO tombstones(id, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((line.id.as_str(), line.created_at))? > 0)
 }
 
-/// Remembers a cluster that was dealt with; false when it was known.
+/// Records a processed cluster; returns false if it was known.
 pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool> {
     let sql = "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((&line.key, &line.purpose, line.made_at))? > 0)
@@ -259,7 +262,7 @@ mod tests {
         let mut house = House::new();
         house.store("shop", json!({"content": "The shop opens at nine", "type": "semantic"}), None);
         let conn = &house.writer.conn;
-        // Nothing is kept of it.
+        // The transaction keeps nothing of it.
         let store_wrong = || {
             let transaction = conn.unchecked_transaction().expect("begins");
             transaction

@@ -7,7 +7,7 @@ use loci_proto::requests::inspect::LogLine;
 use rusqlite::{CachedStatement, Connection};
 use serde_json::Value;
 
-/// What happened, in the words of the table's check.
+/// The operation; the values of the table's check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -43,21 +43,21 @@ impl Operation {
     }
 }
 
-/// What one line says.
+/// The fields of one line.
 pub(crate) struct Line<'a> {
     pub operation: Operation,
     pub memory: &'a str,
     pub details: &'a Value,
 }
 
-/// What writes lines of the audit log.
+/// Prepares the statement that inserts lines of the audit log.
 pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
     Ok(conn.prepare_cached(
         "INSERT INTO memory_log(operation, memory_id, details, client, session, group_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?)
 }
 
-/// Writes one line of the audit log, with what [`statement`] gave.
+/// Inserts one line of the audit log, using [`statement`].
 pub(crate) fn write(
     statement: &mut CachedStatement<'_>,
     actor: &Actor,
@@ -76,7 +76,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// A page of the log of one memory, newest first: lines older than `before`, at most `limit`.
+/// Returns a page of the log of one memory, newest first: lines older than `before`, at most
+/// `limit`.
 pub(crate) fn of(
     conn: &Connection,
     memory: &str,
@@ -104,7 +105,7 @@ pub(crate) fn of(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Takes everything that was said about a memory out of the log but that it happened.
+/// Clears the details and actors of a memory's log lines; the operations stay.
 pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
     conn.execute("UPDATE memory_log SET details = NULL WHERE memory_id = ?1", [memory])?;
     Ok(())

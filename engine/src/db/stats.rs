@@ -1,4 +1,4 @@
-//! The store in numbers.
+//! Counts of the store.
 
 use crate::error::Result;
 use crate::model::time::Timestamp;
@@ -6,7 +6,7 @@ use loci_proto::requests::stats::StatsReply;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Counts everything, or what came from one group.
+/// Counts everything, or what one group stored.
 pub(crate) fn count(
     conn: &Connection,
     group: Option<&str>,
@@ -46,7 +46,7 @@ pub(crate) fn count(
     })
 }
 
-/// The number of active memories.
+/// Counts active memories.
 pub(crate) fn active(conn: &Connection) -> Result<u64> {
     let sql = "SELECT count(*) FROM memories WHERE status = 'active'";
     Ok(conn

@@ -202,9 +202,7 @@ fn forgetting_is_told_kept_and_taken_back() {
 #[test]
 fn a_forget_that_is_sent_twice_is_answered_as_the_first_time() {
     let mut house = House::new();
-    let id = house
-        .store("a", json!({"content": "Said in passing", "type": "semantic"}), None)
-        .id;
+    let id = house.store("a", json!({"content": "Said in passing", "type": "semantic"}), None).id;
     let request = parse(json!({"memory_id": id}));
     let call = house.call("a", Some("session:7"));
     let first = house.writer.forget(&call, &request).expect("is forgotten");
@@ -312,8 +310,7 @@ fn versions_are_shown_from_the_root_wherever_one_looks() {
 #[test]
 fn the_log_comes_in_pages() {
     let mut house = House::new();
-    let id =
-        house.store("a", json!({"content": "Said often", "type": "semantic"}), None).id;
+    let id = house.store("a", json!({"content": "Said often", "type": "semantic"}), None).id;
     for _ in 0..120 {
         house.store("a", json!({"content": "Said often", "type": "semantic"}), None);
     }

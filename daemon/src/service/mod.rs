@@ -285,7 +285,8 @@ impl Service {
                 if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {
                     status.memories = active;
                 }
-                if let Ok(Ok(standing)) = pools.readers.run(|reader| reader.standing()).await
+                if let Ok(Ok(standing)) =
+                    pools.readers.run(|reader| reader.maintenance_state()).await
                     && standing.paused
                 {
                     status.warnings.push(

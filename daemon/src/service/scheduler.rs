@@ -130,7 +130,7 @@ pub async fn maintenance(
 }
 
 async fn standing(service: &Service, pools: &Pools) -> Result<MaintenanceReply, Failure> {
-    let standing = pools.readers.run(|reader| reader.standing()).await??;
+    let standing = pools.readers.run(|reader| reader.maintenance_state()).await??;
     let schedule = service.runs.schedule();
     let next = schedule
         .filter(|_| !standing.paused)
@@ -169,7 +169,7 @@ async fn step(
     anew: bool,
 ) -> Result<(Option<Deed>, usize), Failure> {
     let now = sure_of_the_time(service)?;
-    if pools.readers.run(|reader| reader.standing()).await??.paused {
+    if pools.readers.run(|reader| reader.maintenance_state()).await??.paused {
         return Err(Failure::new(Code::Conflict, "maintenance is paused")
             .hint("Run loci ctl maintenance resume"));
     }
@@ -284,7 +284,7 @@ async fn is_due(service: &Service, pools: &Pools) -> bool {
     if !able || pools.loading.standing().is_some() {
         return false;
     }
-    let Ok(Ok(standing)) = pools.readers.run(|reader| reader.standing()).await else {
+    let Ok(Ok(standing)) = pools.readers.run(|reader| reader.maintenance_state()).await else {
         return false;
     };
     let begun = service.runs.under_way.lock().await.is_some();

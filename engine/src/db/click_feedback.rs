@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// One question and a memory that answered it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct FeedbackRow {
     pub query: String,
     pub seq: i64,
     pub group: Group,
@@ -37,7 +37,7 @@ pub(crate) fn redact(conn: &Connection, seq: i64) -> Result<()> {
 
 /// Returns every answer, newest first. A group that was merged into another is replaced by that
 /// one.
-pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
+pub(crate) fn all(conn: &Connection) -> Result<Vec<FeedbackRow>> {
     let mut statement =
         conn.prepare_cached("SELECT query, memory, group_id FROM known_answers ORDER BY id DESC")?;
     let rows = statement.query_map([], |row| {
@@ -45,7 +45,7 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
     })?;
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
     rows.into_iter()
-        .map(|(query, seq, id)| Ok(Known { query, seq, group: group(conn, &id)? }))
+        .map(|(query, seq, id)| Ok(FeedbackRow { query, seq, group: group(conn, &id)? }))
         .collect()
 }
 

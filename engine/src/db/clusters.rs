@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 
 /// Why a cluster was processed; the values of the table's check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ClusterKind {
     Compact,
     Promote,
 }
 
-impl Kind {
+impl ClusterKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Compact => "compact",
@@ -30,13 +30,18 @@ impl Kind {
 }
 
 /// Returns whether a key was processed before, whatever became of the result.
-pub(crate) fn has(conn: &Connection, key: &str) -> Result<bool> {
+pub(crate) fn is_processed(conn: &Connection, key: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM clusters WHERE key = ?1")?.exists([key])?)
 }
 
 /// Records a processed key. It is not part of the undoable act: an undone cluster is not processed
 /// again by itself.
-pub(crate) fn insert(conn: &Connection, key: &str, kind: Kind, now: Timestamp) -> Result<()> {
+pub(crate) fn insert(
+    conn: &Connection,
+    key: &str,
+    kind: ClusterKind,
+    now: Timestamp,
+) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
     )?
@@ -65,7 +70,7 @@ pub(crate) struct Episode {
     /// A fact was promoted from it before.
     pub promoted: bool,
     /// A summary covers it, or covered it before it was restored.
-    pub summed_up: bool,
+    pub is_summarised: bool,
     /// For a summary by maintenance or an agent: the kind of period it covers.
     pub span: Option<Span>,
 }
@@ -127,7 +132,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         expires_at: row.get::<_, Option<i64>>(12)?.map(Timestamp),
         made: row.get(13)?,
         promoted: row.get(14)?,
-        summed_up: row.get(16)?,
+        is_summarised: row.get(16)?,
         span: summary.and_then(|metadata| Span::of(&metadata).map(|(span, _)| span)),
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! Not here: comparing them (`crate::ranking::late_interaction`).
 
-use crate::db::Seqs;
+use crate::db::SeqRange;
 use crate::error::Result;
 use crate::model::encoding::{SIGN_CODE_BYTES, SignCode};
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
@@ -48,7 +48,7 @@ pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<V
 pub(crate) fn load(
     conn: &Connection,
     model: &str,
-    seqs: &Seqs,
+    seqs: &SeqRange,
     mut each: impl FnMut(i64, Vec<SignCode>) -> Result<()>,
 ) -> Result<()> {
     let sql = "SELECT memory, codes FROM word_codes WHERE model = ?1 AND memory BETWEEN ?2 AND ?3 ORDER BY memory";

@@ -9,17 +9,17 @@ use std::sync::Once;
 use std::time::Duration;
 
 /// The oldest SQLite that is safe with several connections: 3.51.3 fixed the WAL-reset race.
-const OLDEST_SQLITE: i32 = 3_051_003;
+const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
 /// How long a statement waits for a lock of another connection.
-pub(crate) const BUSY: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Opens the database for writing. Creates a missing file, readable only by its owner.
 ///
 /// # Errors
 /// `File` if the file cannot be created, `NotOurs` if it is no database, `Database` otherwise.
 pub(crate) fn writer(path: &Path) -> Result<Connection> {
-    set_up();
+    configure_sqlite();
     create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -48,7 +48,7 @@ pub(crate) fn make_durable(conn: &Connection) -> Result<()> {
 /// # Errors
 /// `Database` if the file cannot be opened.
 pub(crate) fn reader(path: &Path) -> Result<Connection> {
-    set_up();
+    configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     common(&conn)?;
@@ -65,7 +65,7 @@ pub(crate) fn begin(conn: &Connection) -> Result<()> {
 /// to.
 ///
 /// It makes SQLite prepare every statement again, so only operations that need it should call it.
-pub(crate) fn in_any_order(conn: &Connection) -> Result<()> {
+pub(crate) fn defer_foreign_keys(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA defer_foreign_keys = ON")?)
 }
 
@@ -82,23 +82,23 @@ pub(crate) fn roll_back(conn: &Connection) -> Result<()> {
 /// Raises the page cache to 16 MiB for a long transaction, so that pages that are written
 /// repeatedly are not spilled to the log each time. A larger cache is not faster, since most pages
 /// are finished once they are full.
-pub(crate) fn with_room(conn: &Connection) -> Result<()> {
+pub(crate) fn enlarge_page_cache(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA cache_size = -16384")?)
 }
 
 /// Restores SQLite's default page cache of 2 MiB.
-pub(crate) fn without_room(conn: &Connection) -> Result<()> {
+pub(crate) fn restore_page_cache(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA cache_size = -2000; PRAGMA shrink_memory;")?)
 }
 
 /// Returns the error of a full disk, which has rolled back a whole transaction.
-pub(crate) fn full() -> Error {
+pub(crate) fn disk_full_error() -> Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None)
         .into()
 }
 
 fn common(conn: &Connection) -> Result<()> {
-    conn.busy_timeout(BUSY)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.execute_batch(
         "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;",
     )?;
@@ -142,14 +142,14 @@ fn no_database(path: &Path, fault: rusqlite::Error) -> Error {
 
 /// Settings for every connection of this process: registers `vec0`, and disables SQLite's memory
 /// accounting, which takes a process-wide lock at each allocation.
-fn set_up() {
+fn configure_sqlite() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the option takes one plain integer. If SQLite is already initialised, it refuses
         // and keeps counting.
         unsafe { rusqlite::ffi::sqlite3_config(rusqlite::ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
         assert!(
-            rusqlite::version_number() >= OLDEST_SQLITE,
+            rusqlite::version_number() >= MIN_SQLITE_VERSION,
             "SQLite {} has the WAL-reset race",
             rusqlite::version()
         );

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 /// The kind of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LinkKind {
     /// A memory mentions the entity.
     Mention,
     /// Another entity is related to it.
@@ -22,15 +22,15 @@ pub(crate) enum Kind {
 pub(crate) struct Link {
     pub entity: i64,
     pub other: i64,
-    pub kind: Kind,
+    pub kind: LinkKind,
     /// False if it was removed.
-    pub stands: bool,
+    pub exists: bool,
 }
 
 /// Starts recording the links that this connection adds and removes.
-pub(crate) fn watch(conn: &Connection) -> Result<()> {
+pub(crate) fn record_changes(conn: &Connection) -> Result<()> {
     conn.execute_batch(
-        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, stands INTEGER);
+        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, exists INTEGER);
          CREATE TEMP TRIGGER mention_made AFTER INSERT ON main.mentions BEGIN
            INSERT INTO changed_links VALUES (new.entity, new.memory, 0, 1);
          END;
@@ -53,8 +53,8 @@ pub(crate) fn watch(conn: &Connection) -> Result<()> {
 pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<Link>> {
     let changed = links(
         conn,
-        "SELECT entity, other, relation, stands, rowid FROM changed_links WHERE relation = 0
-         UNION ALL SELECT s.seq, o.seq, c.relation, c.stands, c.rowid FROM changed_links c
+        "SELECT entity, other, relation, exists, rowid FROM changed_links WHERE relation = 0
+         UNION ALL SELECT s.seq, o.seq, c.relation, c.exists, c.rowid FROM changed_links c
            JOIN memories s ON s.id = c.entity JOIN memories o ON o.id = c.other WHERE c.relation = 1
          ORDER BY 5",
     )?;
@@ -76,8 +76,8 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Link>> {
 fn links(conn: &Connection, sql: &str) -> Result<Vec<Link>> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
-        let kind = if row.get(2)? { Kind::Relation } else { Kind::Mention };
-        Ok(Link { entity: row.get(0)?, other: row.get(1)?, kind, stands: row.get(3)? })
+        let kind = if row.get(2)? { LinkKind::Relation } else { LinkKind::Mention };
+        Ok(Link { entity: row.get(0)?, other: row.get(1)?, kind, exists: row.get(3)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -42,7 +42,7 @@ pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
 
 /// A group with its aliases and the number of its memories.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct GroupRow {
     pub id: String,
     pub name: String,
     pub aliases: Vec<String>,
@@ -51,7 +51,7 @@ pub(crate) struct Known {
 }
 
 /// Returns every group by name.
-pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
+pub(crate) fn all(conn: &Connection) -> Result<Vec<GroupRow>> {
     let ids = conn
         .prepare_cached("SELECT id FROM groups ORDER BY name, id")?
         .query_map([], |row| row.get::<_, String>(0))?
@@ -60,7 +60,7 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
 }
 
 /// Returns one group.
-pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
+pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<GroupRow>> {
     let aliases = conn
         .prepare_cached("SELECT alias FROM group_aliases WHERE group_id = ?1 ORDER BY alias")?
         .query_map([id], |row| row.get(0))?
@@ -70,7 +70,7 @@ pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
     let read = |row: &rusqlite::Row<'_>| {
         let count =
             |column| row.get(column).map(|count: i64| usize::try_from(count).unwrap_or_default());
-        Ok(Known {
+        Ok(GroupRow {
             id: row.get(0)?,
             name: row.get(1)?,
             active: count(2)?,

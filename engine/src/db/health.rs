@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Largest database in bytes that is checked before serving (about 30 ms).
-const CHECKED_AT_ONCE: u64 = 4 << 20;
+const MAX_CHECKED_AT_OPEN: u64 = 4 << 20;
 /// A log of this many bytes is emptied before serving: every further connection would have to read
 /// it again.
-const LONG_LOG: u64 = 4 << 20;
+const MAX_LOG_AT_OPEN: u64 = 4 << 20;
 
 /// How long the writer waits for a reader where it can try again later.
-const A_RECALL: Duration = Duration::from_millis(200);
+const READER_WAIT: Duration = Duration::from_millis(200);
 
 /// Whether the file still has to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +31,14 @@ pub(crate) enum Check {
 
 /// What is known of a store when it is opened.
 #[derive(Debug)]
-pub(crate) struct Begun {
+pub(crate) struct OpenedState {
     pub check: Check,
     /// The nonce that [`end`] left in `meta`; opening removes it.
     pub word: Option<String>,
 }
 
 /// Returns the space of free pages to the file system.
-pub(crate) fn give_back(conn: &Connection) -> Result<()> {
+pub(crate) fn release_free_pages(conn: &Connection) -> Result<()> {
     // Each step frees one page, so repeat until nothing is left.
     let mut statement = conn.prepare("PRAGMA incremental_vacuum")?;
     let mut pages = statement.query([])?;
@@ -50,15 +50,15 @@ pub(crate) fn give_back(conn: &Connection) -> Result<()> {
 ///
 /// # Errors
 /// `Damaged` if the check finds a fault; nothing was changed then.
-pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Begun> {
+pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     let unclean = meta(conn, "open")?.is_some();
     let suspect = meta(conn, "damaged")?.is_some();
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
     // Hard-deleted content may still be in a log that was not closed.
-    if unclean || size(&beside(path, "-wal")) > LONG_LOG {
+    if unclean || size(&beside(path, "-wal")) > MAX_LOG_AT_OPEN {
         conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     }
-    let wait = suspect || size(path) <= CHECKED_AT_ONCE;
+    let wait = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
     if unclean && wait {
         check(conn, path)?;
     }
@@ -70,22 +70,22 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Begun> {
     tx.execute("DELETE FROM meta WHERE key = 'index'", [])?;
     set_meta(&tx, "open", "1")?;
     tx.commit()?;
-    Ok(Begun { check: if unclean && !wait { Check::Due } else { Check::Done }, word })
+    Ok(OpenedState { check: if unclean && !wait { Check::Due } else { Check::Done }, word })
 }
 
 /// Records that mentions are still to be extracted: the store is older than the table, and a start
 /// may be interrupted.
-pub(crate) fn owe_mentions(conn: &Connection) -> Result<()> {
+pub(crate) fn set_mentions_pending(conn: &Connection) -> Result<()> {
     set_meta(conn, "mentions", "due")
 }
 
 /// Returns whether mentions are still to be extracted.
-pub(crate) fn owes_mentions(conn: &Connection) -> Result<bool> {
+pub(crate) fn are_mentions_pending(conn: &Connection) -> Result<bool> {
     Ok(meta(conn, "mentions")?.is_some())
 }
 
 /// Records that mentions were extracted.
-pub(crate) fn mentions_are_made(conn: &Connection) -> Result<()> {
+pub(crate) fn clear_mentions_pending(conn: &Connection) -> Result<()> {
     conn.execute("DELETE FROM meta WHERE key = 'mentions'", [])?;
     Ok(())
 }
@@ -126,9 +126,9 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
 /// Empties the write-ahead log, so that nothing deleted remains in it. Returns false if a reader
 /// blocked it for longer than a recall takes.
 pub(crate) fn empty_log(conn: &Connection) -> Result<bool> {
-    conn.busy_timeout(A_RECALL)?;
+    conn.busy_timeout(READER_WAIT)?;
     let emptied = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-    conn.busy_timeout(connection::BUSY)?;
+    conn.busy_timeout(connection::BUSY_TIMEOUT)?;
     Ok(emptied? == 0)
 }
 

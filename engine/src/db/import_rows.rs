@@ -2,7 +2,7 @@
 //!
 //! Not here: merging a line with an existing row (`crate::transfer`).
 
-use crate::db::lexical::Aside;
+use crate::db::lexical::TriggersOff;
 use crate::db::{log, vectors};
 use crate::error::Result;
 use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, TombstoneLine};
@@ -11,17 +11,17 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 /// Whether a store held rows of these kinds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct ExistingRows {
     pub memories: bool,
     pub tombstones: bool,
     pub log: bool,
 }
 
 /// Returns what the store holds before an import.
-pub(crate) fn held(conn: &Connection) -> Result<Held> {
+pub(crate) fn existing(conn: &Connection) -> Result<ExistingRows> {
     let sql = "SELECT EXISTS(SELECT 1 FROM memories), EXISTS(SELECT 1 FROM tombstones), EXISTS(SELECT 1 FROM memory_log)";
     Ok(conn.query_row(sql, [], |row| {
-        Ok(Held { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? })
+        Ok(ExistingRows { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? })
     })?)
 }
 
@@ -62,18 +62,18 @@ pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<(
 }
 
 /// The prepared statements of the most frequent lines, looked up once for a whole import.
-pub(crate) struct Insert<'a> {
+pub(crate) struct RowWriter<'a> {
     conn: &'a Connection,
     memory: CachedStatement<'a>,
     words: CachedStatement<'a>,
     log_line: CachedStatement<'a>,
     /// Writes vectors and codes.
-    pub read: vectors::Insert<'a>,
+    pub read: vectors::VectorWriter<'a>,
     /// Writes the log lines about the import itself.
     pub told: CachedStatement<'a>,
 }
 
-impl<'a> Insert<'a> {
+impl<'a> RowWriter<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         let memory = "INSERT INTO memories(id, type, content, source_group, scope, status, confidence, confidence_at, pinned, access_count,
                         last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
@@ -87,12 +87,12 @@ impl<'a> Insert<'a> {
             words: conn
                 .prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?,
             log_line: conn.prepare_cached(log_line)?,
-            read: vectors::Insert::new(conn)?,
+            read: vectors::VectorWriter::new(conn)?,
             told: log::statement(conn)?,
         })
     }
 
-    /// Inserts the row of a memory, under [`ByHand`]; returns its sequence number.
+    /// Inserts the row of a memory, under [`BulkWrite`]; returns its sequence number.
     pub(crate) fn memory(&mut self, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
         set(&mut self.memory, line, hash)?;
         let seq = self.conn.last_insert_rowid();
@@ -116,7 +116,7 @@ impl<'a> Insert<'a> {
     }
 }
 
-/// Sets every column of a memory, under [`ByHand`].
+/// Sets every column of a memory, under [`BulkWrite`].
 pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<()> {
     let index = "INSERT INTO memories_fts(memories_fts, rowid, content) SELECT 'delete', seq, content FROM memories WHERE id = ?1";
     conn.prepare_cached(index)?.execute([line.id.as_str()])?;
@@ -134,26 +134,26 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
 
 /// While it exists, the import does two things that SQLite does for every row.
 ///
-/// Triggers ([`Aside`]): [`Insert::memory`] and [`update`] keep the keyword index in step, at a
+/// Triggers ([`TriggersOff`]): [`RowWriter::memory`] and [`update`] keep the keyword index in step, at a
 /// fraction of the cost.
 ///
 /// CHECK constraints: for every `IN (…)` SQLite builds a table again for each row, a quarter of the
 /// cost of an import. Values were validated by the same rules when the file was checked, and
 /// `doctor` compares the rows with the constraints again.
-pub(crate) struct ByHand<'a>(
+pub(crate) struct BulkWrite<'a>(
     &'a Connection,
-    #[expect(dead_code, reason = "lives as long")] Aside<'a>,
+    #[expect(dead_code, reason = "lives as long")] TriggersOff<'a>,
 );
 
-impl<'a> ByHand<'a> {
+impl<'a> BulkWrite<'a> {
     pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
-        let by_hand = Self(conn, Aside::begin(conn)?);
+        let by_hand = Self(conn, TriggersOff::begin(conn)?);
         conn.execute_batch("PRAGMA ignore_check_constraints = ON")?;
         Ok(by_hand)
     }
 }
 
-impl Drop for ByHand<'_> {
+impl Drop for BulkWrite<'_> {
     fn drop(&mut self) {
         // It cannot fail on an open connection.
         let _ = self.0.execute_batch("PRAGMA ignore_check_constraints = OFF");
@@ -269,7 +269,7 @@ mod tests {
                 .execute("UPDATE memories SET status = 'gone'", [])
                 .map_err(|error| error.to_string())
         };
-        let by_hand = ByHand::begin(conn).expect("begins");
+        let by_hand = BulkWrite::begin(conn).expect("begins");
         assert_eq!(store_wrong(), Ok(1), "by hand");
         drop(by_hand);
         assert!(store_wrong().is_err_and(|error| error.contains("CHECK constraint failed")));

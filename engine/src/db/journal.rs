@@ -11,20 +11,21 @@ use serde::{Deserialize, Serialize};
 
 /// One row that an act changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Changed {
+pub(crate) struct RowChange {
     /// The row.
     pub row: Row,
     /// The change.
     #[serde(flatten)]
-    pub how: How,
+    pub effect: RowEffect,
 }
 
 /// What an act did to a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum How {
+pub(crate) enum RowEffect {
     /// Inserted. The fingerprint of the inserted row shows whether it was changed since.
-    Made(String),
+    #[serde(rename = "made")]
+    Inserted(String),
     /// Some columns were changed.
     Set {
         /// The values before.
@@ -33,7 +34,8 @@ pub(crate) enum How {
         after: Image,
     },
     /// Deleted; the row before.
-    Gone(Image),
+    #[serde(rename = "gone")]
+    Deleted(Image),
 }
 
 /// One act.
@@ -41,7 +43,7 @@ pub(crate) enum How {
 pub(crate) struct Entry {
     pub id: i64,
     pub act: String,
-    pub rows: Vec<Changed>,
+    pub rows: Vec<RowChange>,
     pub client: Option<String>,
     pub session: Option<String>,
     pub group: Option<String>,
@@ -53,7 +55,7 @@ pub(crate) struct Entry {
 pub(crate) fn write(
     conn: &Connection,
     act: &str,
-    rows: &[Changed],
+    rows: &[RowChange],
     actor: &Actor,
     now: Timestamp,
 ) -> Result<i64> {
@@ -109,13 +111,13 @@ pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Resul
     redact_where(conn, |changed| concerns(&changed.row, seq, relations))
 }
 
-fn redact_where(conn: &Connection, goes: impl Fn(&Changed) -> bool) -> Result<()> {
+fn redact_where(conn: &Connection, goes: impl Fn(&RowChange) -> bool) -> Result<()> {
     let mut statement = conn.prepare("SELECT id, before FROM journal")?;
     let found = statement
         .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
     for (id, before) in found {
-        let mut rows: Vec<Changed> = serde_json::from_str(&before).unwrap_or_default();
+        let mut rows: Vec<RowChange> = serde_json::from_str(&before).unwrap_or_default();
         let all = rows.len();
         rows.retain(|changed| !goes(changed));
         match rows.len() {
@@ -138,7 +140,7 @@ pub(crate) fn redact_texts(conn: &Connection, seq: i64) -> Result<()> {
     redact_where(conn, |changed| {
         let of_memory = matches!(changed.row, Row::Memory(memory) if memory == seq);
         of_memory
-            && matches!(&changed.how, How::Set { before, .. } if before.contains_key("content"))
+            && matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content"))
     })
 }
 

@@ -38,20 +38,20 @@ pub(crate) fn matching(
 
 /// Deleting one text from FTS5 takes as long as indexing this many: FTS5 looks up each word and
 /// overwrites it in place.
-const LIKE_ONE: usize = 20;
+const DELETE_COST: usize = 20;
 
 /// Fewer deleted texts than this are deleted one by one, however small the store is.
-const A_FEW: usize = 500;
+const MIN_REBUILD: usize = 500;
 
 /// Returns whether a change of this many texts is faster with a rebuild of FTS5.
-pub(crate) fn is_much(conn: &Connection, texts: usize) -> Result<bool> {
-    Ok(texts > A_FEW && texts * LIKE_ONE > memories::count(conn)?)
+pub(crate) fn is_rebuild_cheaper(conn: &Connection, texts: usize) -> Result<bool> {
+    Ok(texts > MIN_REBUILD && texts * DELETE_COST > memories::count(conn)?)
 }
 
 /// Runs work that changes many texts, and rebuilds FTS5 once at its end instead of updating it for
 /// every text.
-pub(crate) fn made_anew<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let aside = Aside::begin(conn)?;
+pub(crate) fn with_rebuild<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let aside = TriggersOff::begin(conn)?;
     let done = work()?;
     drop(aside);
     conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')", [])?;
@@ -60,9 +60,9 @@ pub(crate) fn made_anew<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) 
 
 /// While it exists, the triggers that keep FTS5 in step with the texts are off: after every
 /// statement with a trigger FTS5 flushes. Triggers of temporary tables stay on.
-pub(crate) struct Aside<'a>(&'a Connection);
+pub(crate) struct TriggersOff<'a>(&'a Connection);
 
-impl<'a> Aside<'a> {
+impl<'a> TriggersOff<'a> {
     pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
         let aside = Self(conn);
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -70,7 +70,7 @@ impl<'a> Aside<'a> {
     }
 }
 
-impl Drop for Aside<'_> {
+impl Drop for TriggersOff<'_> {
     fn drop(&mut self) {
         // It cannot fail on an open connection.
         let _ = self.0.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true);

@@ -17,7 +17,7 @@ pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> R
 
 /// Returns the memories whose id begins or ends with `part` (hexadecimal digits and hyphens only),
 /// newest first.
-pub(crate) fn by_part(conn: &Connection, part: &str, limit: usize) -> Result<Vec<Memory>> {
+pub(crate) fn by_partial_id(conn: &Connection, part: &str, limit: usize) -> Result<Vec<Memory>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2"
     );

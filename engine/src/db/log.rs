@@ -44,7 +44,7 @@ impl Operation {
 }
 
 /// The fields of one line.
-pub(crate) struct Line<'a> {
+pub(crate) struct LogEntry<'a> {
     pub operation: Operation,
     pub memory: &'a str,
     pub details: &'a Value,
@@ -62,7 +62,7 @@ pub(crate) fn write(
     statement: &mut CachedStatement<'_>,
     actor: &Actor,
     now: Timestamp,
-    line: &Line<'_>,
+    line: &LogEntry<'_>,
 ) -> Result<()> {
     statement.execute((
         line.operation.as_str(),

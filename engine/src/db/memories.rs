@@ -1,6 +1,6 @@
 //! Rows of `memories` and `memory_variants`.
 
-use crate::db::{Seqs, vectors};
+use crate::db::{SeqRange, vectors};
 use crate::error::Result;
 use crate::index::Entry;
 use crate::model::decay::Anchor;
@@ -61,7 +61,7 @@ pub(crate) struct Memory {
 }
 
 /// What a new row holds.
-pub(crate) struct New<'a> {
+pub(crate) struct NewMemory<'a> {
     pub id: &'a MemoryId,
     pub kind: MemoryType,
     pub content: &'a str,
@@ -77,7 +77,7 @@ pub(crate) const COLUMNS: &str = "seq, id, type, content, source_group, scope, s
      updated_at, forgotten_reason, access_count, last_accessed";
 
 /// Inserts the row; returns its sequence number. A trigger updates the keyword index.
-pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<i64> {
+pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> Result<i64> {
     Ok(conn
         .prepare_cached(
             "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at)
@@ -107,13 +107,13 @@ pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> 
 
 /// Returns the memory with this sequence number.
 pub(crate) fn by_seq(conn: &Connection, seq: i64) -> Result<Option<Memory>> {
-    BySeq::new(conn)?.get(seq)
+    MemoryReader::new(conn)?.get(seq)
 }
 
 /// Reads memories by sequence number with one prepared statement.
-pub(crate) struct BySeq<'a>(CachedStatement<'a>);
+pub(crate) struct MemoryReader<'a>(CachedStatement<'a>);
 
-impl<'a> BySeq<'a> {
+impl<'a> MemoryReader<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         Ok(Self(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE seq = ?1"))?))
     }
@@ -169,7 +169,7 @@ pub(crate) fn count(conn: &Connection) -> Result<usize> {
 /// Returns the index entries of these memories in storage order.
 pub(crate) fn entries(
     conn: &Connection,
-    seqs: &Seqs,
+    seqs: &SeqRange,
     mut each: impl FnMut(Entry) -> Result<()>,
 ) -> Result<()> {
     let mut statement = conn.prepare_cached(&format!(
@@ -237,13 +237,13 @@ pub(crate) fn supersede(conn: &Connection, seq: i64, by: &MemoryId, now: Timesta
 
 /// The status of a memory with what replaced it and why it was forgotten.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct StatusChange<'a> {
     pub status: Status,
     pub by: Option<&'a str>,
     pub reason: Option<&'a str>,
 }
 
-impl<'a> Standing<'a> {
+impl<'a> StatusChange<'a> {
     /// Takes part in recall.
     pub(crate) const ACTIVE: Self = Self { status: Status::Active, by: None, reason: None };
 
@@ -257,7 +257,7 @@ impl<'a> Standing<'a> {
 pub(crate) fn set_status(
     conn: &Connection,
     seq: i64,
-    standing: Standing<'_>,
+    standing: StatusChange<'_>,
     now: Timestamp,
 ) -> Result<()> {
     conn.prepare_cached(
@@ -304,7 +304,7 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
 }
 
 /// Returns another active memory with the same text for the same sessions, if there is one.
-pub(crate) fn twin(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
+pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope
                AND (t.scope = 'global' OR t.source_group IS m.source_group) ORDER BY t.seq LIMIT 1";

@@ -60,7 +60,7 @@ pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<i64> {
     }
     if (1..SCHEMA).contains(&found) {
         // A step may have rewritten a table. Space that cannot be released is reused by later rows.
-        let _ = health::give_back(conn);
+        let _ = health::release_free_pages(conn);
     }
     Ok(found)
 }

@@ -32,7 +32,7 @@ pub(crate) mod tombstones;
 pub(crate) mod vectors;
 
 /// A range of sequence numbers of memories, both ends included.
-pub(crate) type Seqs = std::ops::RangeInclusive<i64>;
+pub(crate) type SeqRange = std::ops::RangeInclusive<i64>;
 
 /// All memories, including later ones.
-pub(crate) const EVERY: Seqs = i64::MIN..=i64::MAX;
+pub(crate) const ALL_SEQS: SeqRange = i64::MIN..=i64::MAX;

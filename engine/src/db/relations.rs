@@ -31,7 +31,7 @@ pub(crate) fn find(
 }
 
 /// A new triple.
-pub(crate) struct New<'a> {
+pub(crate) struct NewRelation<'a> {
     pub id: &'a str,
     pub subject: &'a MemoryId,
     pub predicate: &'a str,
@@ -40,7 +40,7 @@ pub(crate) struct New<'a> {
 }
 
 /// Inserts the row.
-pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<()> {
+pub(crate) fn insert(conn: &Connection, new: &NewRelation<'_>, now: Timestamp) -> Result<()> {
     let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     conn.prepare_cached(sql)?.execute((
         new.id,
@@ -77,16 +77,16 @@ pub(crate) fn evidence(conn: &Connection, relation: &str) -> Result<Vec<MemoryId
 
 /// Which end of a relation a memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum RelationEnd {
     Subject,
     Object,
 }
 
 /// Returns the relations of a memory whose other end is active, oldest first.
-pub(crate) fn of(conn: &Connection, id: &MemoryId, end: End) -> Result<Vec<Relation>> {
+pub(crate) fn of(conn: &Connection, id: &MemoryId, end: RelationEnd) -> Result<Vec<Relation>> {
     let (own, other) = match end {
-        End::Subject => ("subject_id", "object_id"),
-        End::Object => ("object_id", "subject_id"),
+        RelationEnd::Subject => ("subject_id", "object_id"),
+        RelationEnd::Object => ("object_id", "subject_id"),
     };
     let mut statement = conn.prepare_cached(&format!(
         "SELECT r.id, r.predicate, r.confidence, m.seq FROM entity_relations r JOIN memories m ON m.id = r.{other}

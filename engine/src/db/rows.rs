@@ -90,14 +90,14 @@ pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
 
 /// Writes the images of many new rows as JSON text, equal to [`image`]. It builds no JSON tree, and
 /// looks up the columns of a table once.
-pub(crate) struct Teller<'a> {
+pub(crate) struct ImageWriter<'a> {
     conn: &'a Connection,
     leave_out: fn(&str) -> bool,
     tables: HashMap<&'static str, Table<'a>>,
 }
 
 /// Bytes that most images need.
-const TOLD: usize = 1024;
+const IMAGE_BYTES: usize = 1024;
 
 struct Table<'a> {
     by_key: CachedStatement<'a>,
@@ -105,14 +105,14 @@ struct Table<'a> {
     columns: Vec<(String, usize)>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> ImageWriter<'a> {
     /// Creates one that leaves out some columns.
     pub(crate) fn new(conn: &'a Connection, leave_out: fn(&str) -> bool) -> Self {
         Self { conn, leave_out, tables: HashMap::new() }
     }
 
     /// Returns the image of a row as JSON; `None` if there is no such row.
-    pub(crate) fn told(&mut self, row: &Row) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn write(&mut self, row: &Row) -> Result<Option<Vec<u8>>> {
         let (condition, key) = row.key();
         let Table { by_key, columns } = match self.tables.entry(row.table()) {
             Entry::Occupied(known) => known.into_mut(),
@@ -121,7 +121,7 @@ impl<'a> Teller<'a> {
             }
         };
         let read = |found: &rusqlite::Row<'_>| {
-            let mut told = Vec::with_capacity(TOLD);
+            let mut told = Vec::with_capacity(IMAGE_BYTES);
             told.push(b'[');
             for (name, at) in columns {
                 told.extend_from_slice(if told.len() > 1 { b",[" } else { b"[" });

@@ -3,7 +3,7 @@
 //!
 //! Not here: searching them (`index`, in memory), the rows of the codes (`codes`).
 
-use crate::db::{Seqs, codes};
+use crate::db::{SeqRange, codes};
 use crate::error::Result;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
 use rusqlite::{CachedStatement, Connection};
@@ -15,17 +15,17 @@ pub(crate) fn insert(
     model: &str,
     text: &DocumentEncoding,
 ) -> Result<()> {
-    Insert::new(conn)?.one(memory, model, text)
+    VectorWriter::new(conn)?.one(memory, model, text)
 }
 
 /// The same for many memories: prepared statements are looked up once.
-pub(crate) struct Insert<'a> {
+pub(crate) struct VectorWriter<'a> {
     piece: CachedStatement<'a>,
     vector: CachedStatement<'a>,
     codes: CachedStatement<'a>,
 }
 
-impl<'a> Insert<'a> {
+impl<'a> VectorWriter<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         Ok(Self {
             piece: conn.prepare_cached(
@@ -78,7 +78,7 @@ pub(crate) fn empty(conn: &Connection) -> Result<()> {
 pub(crate) fn load(
     conn: &Connection,
     model: &str,
-    seqs: &Seqs,
+    seqs: &SeqRange,
     mut each: impl FnMut(i64, &[f32]) -> Result<()>,
 ) -> Result<()> {
     let mut statement = conn.prepare_cached(
@@ -108,7 +108,7 @@ fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
 }
 
 /// Returns the encoding of one memory by a model.
-pub(crate) fn coded(conn: &Connection, memory: i64, model: &str) -> Result<DocumentEncoding> {
+pub(crate) fn encoding(conn: &Connection, memory: i64, model: &str) -> Result<DocumentEncoding> {
     Ok(DocumentEncoding {
         pieces: of(conn, memory, model)?,
         words: codes::of(conn, memory, model)?,

@@ -112,7 +112,7 @@ impl Index {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::db::entity_links::{Kind, Link};
+    use crate::db::entity_links::{Link, LinkKind};
     use crate::db::memories::Status;
     use crate::index::{Filter, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
@@ -127,7 +127,7 @@ pub(crate) mod tests {
     #[derive(Debug, Clone)]
     pub(crate) enum Act {
         Put(i64, Box<Entry>, Option<DocumentEncoding>),
-        Link(i64, i64, Kind),
+        Link(i64, i64, LinkKind),
         Remove(i64),
     }
 
@@ -143,7 +143,7 @@ pub(crate) mod tests {
             Act::Link(entity, other, kind)
                 if index.slot(*entity).is_some() && index.slot(*other).is_some() =>
             {
-                index.link_up(Link { entity: *entity, other: *other, kind: *kind, stands: true });
+                index.link_up(Link { entity: *entity, other: *other, kind: *kind, exists: true });
             }
             Act::Link(..) => {}
             Act::Remove(seq) => index.remove(*seq),
@@ -193,7 +193,7 @@ pub(crate) mod tests {
         let seq = || 0..30_i64;
         let put = (seq(), entry, prop::option::of(coded))
             .prop_map(|(seq, entry, coded)| Act::Put(seq, Box::new(entry), coded));
-        let kind = prop::sample::select(vec![Kind::Mention, Kind::Relation]);
+        let kind = prop::sample::select(vec![LinkKind::Mention, LinkKind::Relation]);
         let link =
             (seq(), seq(), kind).prop_map(|(entity, other, kind)| Act::Link(entity, other, kind));
         prop::collection::vec(

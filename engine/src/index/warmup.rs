@@ -4,7 +4,7 @@
 //! here: what a recall answers meanwhile (`early`).
 
 use crate::db::{
-    EVERY, codes, connection, entity_links, groups, health, memories, migrate, vectors,
+    ALL_SEQS, codes, connection, entity_links, groups, health, memories, migrate, vectors,
 };
 use crate::error::{Error, Result};
 use crate::index::Index;
@@ -115,10 +115,10 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     connection::make_durable(&conn)?;
     let schema = migrate::run(&mut conn, now)?;
     if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
-        health::owe_mentions(&conn)?;
+        health::set_mentions_pending(&conn)?;
     }
-    let wants_mentions = health::owes_mentions(&conn)?;
-    let health::Begun { check, word } = health::begin(&conn, path)?;
+    let wants_mentions = health::are_mentions_pending(&conn)?;
+    let health::OpenedState { check, word } = health::begin(&conn, path)?;
     let kept = word
         .zip(lies)
         .filter(|_| schema == migrate::SCHEMA)
@@ -155,14 +155,14 @@ impl Writer {
         if self.wants_mentions {
             let tx = self.conn.transaction()?;
             mentions::renew_store(&tx, &index)?;
-            health::mentions_are_made(&tx)?;
+            health::clear_mentions_pending(&tx)?;
             tx.commit()?;
             self.wants_mentions = false;
         }
         for link in entity_links::all(&self.conn)? {
             index.link_up(link);
         }
-        entity_links::watch(&self.conn)?;
+        entity_links::record_changes(&self.conn)?;
         *self.shared.index_mut() = index;
         let _ = self.shared.loading.origin.set(origin);
         self.shared.loading.stands.store(true, Ordering::Release);
@@ -204,18 +204,18 @@ fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let conn = connection::reader(&shared.path)?;
-            vectors::load(&conn, &model, &EVERY, |seq, vector| {
+            vectors::load(&conn, &model, &ALL_SEQS, |seq, vector| {
                 understood.push_vector(seq, vector);
                 loading.goes_on()
             })?;
-            codes::load(&conn, &model, &EVERY, |seq, words| {
+            codes::load(&conn, &model, &ALL_SEQS, |seq, words| {
                 understood.set_codes(seq, Some(&words));
                 loading.goes_on()
             })?;
             Ok::<_, Error>(understood)
         });
         let mut index = Index::default();
-        let texts = memories::entries(conn, &EVERY, |entry| {
+        let texts = memories::entries(conn, &ALL_SEQS, |entry| {
             index.put(entry);
             loading.count();
             loading.goes_on()

@@ -6,7 +6,7 @@ use crate::db::clusters;
 use crate::db::clusters::Episode;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Standing, Status};
+use crate::db::memories::{Memory, Status, StatusChange};
 use crate::db::rows::Row;
 use crate::error::{Error, Result};
 use crate::maintain::Span;
@@ -70,7 +70,7 @@ impl Reader {
         self.shared.stands()?;
         let mut found = open(&self.conn, &self.shared, &group.id, now)?;
         if found.is_empty() {
-            found = summed_up(&self.conn, &group.id)?;
+            found = is_summarised(&self.conn, &group.id)?;
         }
         let Some(listed) = found.into_iter().next() else {
             return Ok(CompactReply {
@@ -114,7 +114,7 @@ impl Writer {
         self.once(call, |change| {
             let group = &call.actor.group.id;
             let mut found = open(change.conn, change.shared, group, call.now)?;
-            found.extend(summed_up(change.conn, group)?);
+            found.extend(is_summarised(change.conn, group)?);
             let listed = found
                 .into_iter()
                 .find(|listed| listed.cluster.key == key)
@@ -156,7 +156,7 @@ fn open(conn: &Connection, shared: &Shared, group: &str, now: Timestamp) -> Resu
 }
 
 /// The project's clusters that have an extractive summary, newest first.
-fn summed_up(conn: &Connection, group: &str) -> Result<Vec<Listed>> {
+fn is_summarised(conn: &Connection, group: &str) -> Result<Vec<Listed>> {
     let mut found = Vec::new();
     for summary in clusters::summaries(conn, group)? {
         let field =
@@ -208,7 +208,12 @@ fn supersede(
     change.touch(old.0);
     for member in &cluster.members {
         change.keep(Row::Memory(member.seq))?;
-        memories::set_status(change.conn, member.seq, Standing::compacted(&id), change.call.now)?;
+        memories::set_status(
+            change.conn,
+            member.seq,
+            StatusChange::compacted(&id),
+            change.call.now,
+        )?;
         add_source(change, seq, member)?;
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
         change.touch(member.seq);

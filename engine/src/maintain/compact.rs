@@ -3,10 +3,10 @@
 //! Not here: which episodes (`plan`), which sentences (`summary`), the summaries of agents (`agents`).
 
 use crate::db::clusters;
-use crate::db::clusters::Kind;
+use crate::db::clusters::ClusterKind;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{New, Standing};
+use crate::db::memories::{NewMemory, StatusChange};
 use crate::db::rows::Row;
 use crate::error::Result;
 use crate::maintain::plan::{Cluster, Member, is_due};
@@ -105,7 +105,8 @@ impl Writer {
             written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
         self.once(call, |change| {
             let deed = super::Step::Compact(cluster.clone()).told();
-            if clusters::has(change.conn, &cluster.row())? || !still_due(change, cluster)? {
+            if clusters::is_processed(change.conn, &cluster.row())? || !still_due(change, cluster)?
+            {
                 return Ok(deed);
             }
             let summary =
@@ -143,12 +144,17 @@ pub(crate) fn replace(
     let (id, seq) = insert(change, cluster, summary)?;
     for member in &cluster.members {
         change.keep(Row::Memory(member.seq))?;
-        memories::set_status(change.conn, member.seq, Standing::compacted(&id), change.call.now)?;
+        memories::set_status(
+            change.conn,
+            member.seq,
+            StatusChange::compacted(&id),
+            change.call.now,
+        )?;
         add_source(change, seq, member)?;
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
         change.touch(member.seq);
     }
-    clusters::insert(change.conn, &cluster.row(), Kind::Compact, change.call.now)?;
+    clusters::insert(change.conn, &cluster.row(), ClusterKind::Compact, change.call.now)?;
     let journal = change.write_down("compact")?;
     Ok((id, journal))
 }
@@ -168,7 +174,7 @@ pub(crate) fn insert(
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let seqs: Vec<i64> = cluster.members.iter().map(|member| member.seq).collect();
     let metadata = metadata(cluster, summary);
-    let new = New {
+    let new = NewMemory {
         id: &id,
         kind: MemoryType::Episodic,
         content: summary.text,

@@ -66,7 +66,7 @@ impl Default for Rules {
 
 /// How maintenance stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Standing {
+pub struct MaintenanceState {
     /// A person has paused it.
     pub paused: bool,
     /// When the last run came to its end.
@@ -78,8 +78,8 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn standing(&self) -> Result<Standing> {
-        Ok(Standing {
+    pub fn maintenance_state(&self) -> Result<MaintenanceState> {
+        Ok(MaintenanceState {
             paused: health::paused(&self.conn)?,
             last_run: health::last_run(&self.conn)?,
         })

@@ -180,7 +180,7 @@ pub(crate) fn due(
                 key.clone(),
                 topic.into_iter().map(|i| Member::from(members[i])).collect(),
             );
-            if !clusters::has(conn, &cluster.row())? {
+            if !clusters::is_processed(conn, &cluster.row())? {
                 due.push(cluster);
             }
         }
@@ -228,7 +228,7 @@ pub(crate) fn is_due(episode: &Episode, rules: &Rules, now: Timestamp) -> bool {
     episode.status == Status::Active
         && !episode.anchor.pinned
         && episode.expires_at.is_none()
-        && !episode.summed_up
+        && !episode.is_summarised
         && span(episode, rules, now).is_some_and(|span| span.is_over(episode.at, rules, now))
 }
 

@@ -5,10 +5,10 @@
 //! is true; the text is that of the most central episode, word for word.
 
 use crate::db::clusters;
-use crate::db::clusters::{Episode, Kind};
+use crate::db::clusters::{ClusterKind, Episode};
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, New, Status};
+use crate::db::memories::{Memory, NewMemory, Status};
 use crate::db::vectors;
 use crate::duplicate;
 use crate::duplicate::Values;
@@ -107,7 +107,7 @@ pub(crate) fn promotions(
     let mut due = Vec::new();
     for stars in agreed(conn, found, settings.rules.promotion_similarity)? {
         let promotion = known.promotion(&stars)?;
-        if !clusters::has(conn, &promotion.row())? {
+        if !clusters::is_processed(conn, &promotion.row())? {
             due.push(promotion);
         }
     }
@@ -333,7 +333,9 @@ impl Writer {
     pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<Deed> {
         self.once(call, |change| {
             let deed = promotion.told();
-            if clusters::has(change.conn, &promotion.row())? || !still_open(change, promotion)? {
+            if clusters::is_processed(change.conn, &promotion.row())?
+                || !still_open(change, promotion)?
+            {
                 return Ok(deed);
             }
             let (seq, id) = match &promotion.known {
@@ -345,7 +347,7 @@ impl Writer {
                 clusters::insert(
                     change.conn,
                     &format!("promote/{}", member.id),
-                    Kind::Promote,
+                    ClusterKind::Promote,
                     call.now,
                 )?;
                 change.log(
@@ -354,7 +356,7 @@ impl Writer {
                     &json!({"into": id, "known": promotion.known.is_some()}),
                 )?;
             }
-            clusters::insert(change.conn, &promotion.row(), Kind::Promote, call.now)?;
+            clusters::insert(change.conn, &promotion.row(), ClusterKind::Promote, call.now)?;
             let journal = change.write_down("promote")?;
             Ok(Deed { made: Some(id), journal, ..deed })
         })
@@ -384,13 +386,13 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         .map(|memory| memory.content)
         .unwrap_or_default();
     let seqs: Vec<i64> = promotion.members.iter().map(|member| member.seq).collect();
-    let coded = vectors::coded(change.conn, central.seq, &change.shared.settings().model)?;
+    let coded = vectors::encoding(change.conn, central.seq, &change.shared.settings().model)?;
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let ids: Vec<&str> =
         promotion.members.iter().take(NAMED).map(|member| member.id.as_str()).collect();
     let fields = json!({"promoted": true, "promoted_from": central.id, "source_ids": ids, "sources": seqs.len()});
     let metadata = if let Value::Object(fields) = fields { fields } else { Map::new() };
-    let new = New {
+    let new = NewMemory {
         id: &id,
         kind: MemoryType::Semantic,
         content: &content,

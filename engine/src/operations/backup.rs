@@ -72,10 +72,10 @@ impl Writer {
         let copy = self.back_up(folder, call.now)?;
         self.change(|conn, _, touched| {
             touched.emptied = true;
-            connection::in_any_order(conn)?;
+            connection::defer_foreign_keys(conn)?;
             backup::empty(conn)
         })?;
-        health::give_back(&self.conn)?;
+        health::release_free_pages(&self.conn)?;
         self.leave_no_trace()?;
         Ok(ResetReply { memories, backup: Some(copy.display().to_string()) })
     }

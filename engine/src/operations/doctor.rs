@@ -1,6 +1,8 @@
 //! `doctor`: whether the store is whole, and the warm index says what the store says.
 
-use crate::db::{EVERY, Seqs, codes, entity_links, export_rows, integrity, memories, vectors};
+use crate::db::{
+    ALL_SEQS, SeqRange, codes, entity_links, export_rows, integrity, memories, vectors,
+};
 use crate::error::Result;
 use crate::index::{Graph, Index, Record};
 use crate::{Reader, Writer};
@@ -65,12 +67,12 @@ impl Reader {
 
     /// The first thing in which they differ.
     fn difference(&self, seen: &mut Seen) -> Result<Option<String>> {
-        let mut next = Some(*EVERY.start());
+        let mut next = Some(*ALL_SEQS.start());
         while let Some(first) = next {
             // Asked for only now: an import that has come meanwhile is not all compared at once.
             let last = memories::last_of(&self.conn, first, AT_ONCE)?;
             let fault =
-                self.caught_up(|look| look.at(&(first..=last.unwrap_or(*EVERY.end())), seen))?;
+                self.caught_up(|look| look.at(&(first..=last.unwrap_or(*ALL_SEQS.end())), seen))?;
             if fault.is_some() {
                 return Ok(fault);
             }
@@ -129,7 +131,7 @@ impl Look<'_> {
     }
 
     /// Compares everything that belongs to these memories.
-    fn at(&mut self, seqs: &Seqs, seen: &mut Seen) -> Result<()> {
+    fn at(&mut self, seqs: &SeqRange, seen: &mut Seen) -> Result<()> {
         let mut here = self.at_texts(seqs)?;
         let mut digest = seen.digest.clone();
         self.at_vectors(seqs, &mut here, &mut digest)?;
@@ -152,7 +154,7 @@ impl Look<'_> {
     }
 
     /// What is known of each memory, and what is read in its text.
-    fn at_texts(&mut self, seqs: &Seqs) -> Result<BTreeMap<i64, Given>> {
+    fn at_texts(&mut self, seqs: &SeqRange) -> Result<BTreeMap<i64, Given>> {
         let (book, mut here) = (self.index.book(), BTreeMap::new());
         memories::entries(self.conn, seqs, |entry| {
             let (seq, mut anew) = (entry.seq, Index::default());
@@ -175,7 +177,7 @@ impl Look<'_> {
 
     fn at_vectors(
         &mut self,
-        seqs: &Seqs,
+        seqs: &SeqRange,
         here: &mut BTreeMap<i64, Given>,
         digest: &mut blake3::Hasher,
     ) -> Result<()> {
@@ -193,7 +195,7 @@ impl Look<'_> {
         })
     }
 
-    fn at_codes(&mut self, seqs: &Seqs, here: &mut BTreeMap<i64, Given>) -> Result<()> {
+    fn at_codes(&mut self, seqs: &SeqRange, here: &mut BTreeMap<i64, Given>) -> Result<()> {
         codes::load(self.conn, self.model, seqs, |seq, codes| {
             here.entry(seq).or_default().codes = true;
             let known = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
@@ -256,7 +258,7 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use crate::db::entity_links::{Kind, Link};
+    use crate::db::entity_links::{Link, LinkKind};
     use crate::model::encoding::DocumentEncoding;
     use crate::tests::fixture::{House, axis, code, coded};
     use loci_proto::requests::doctor::Verdict;
@@ -326,8 +328,8 @@ mod tests {
         sound.writer.shared.index_mut().link_up(Link {
             entity: 2,
             other: 1,
-            kind: Kind::Mention,
-            stands: false,
+            kind: LinkKind::Mention,
+            exists: false,
         });
         assert_eq!(sick(&sound), ["what links memories is not as the database has it"]);
         let sound = house();

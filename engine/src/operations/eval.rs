@@ -5,7 +5,7 @@
 //! asking (the daemon does, as for an agent), and what is made of the places (`loci eval`).
 
 use crate::db::click_feedback;
-use crate::db::click_feedback::Known;
+use crate::db::click_feedback::FeedbackRow;
 use crate::db::memories;
 use crate::db::memories::{Memory, Status};
 use crate::error::Result;
@@ -86,7 +86,7 @@ impl Reader {
                 && memory.expires_at.is_none_or(|at| at > now)
         };
         let mut exam = EvalSet::default();
-        for Known { query, seq, group } in click_feedback::all(&self.conn)? {
+        for FeedbackRow { query, seq, group } in click_feedback::all(&self.conn)? {
             if let Some(memory) = memories::by_seq(&self.conn, seq)?.filter(there) {
                 exam.known.push(EvalQuestion { query, id: memory.id, group });
             }

@@ -3,7 +3,7 @@
 use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Standing, Status};
+use crate::db::memories::{Memory, Status, StatusChange};
 use crate::db::rows::Row;
 use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
 use crate::error::Result;
@@ -76,7 +76,7 @@ pub(crate) fn put_aside(
     if !already {
         change.keep(Row::Memory(memory.seq))?;
         let standing =
-            Standing { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
+            StatusChange { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
         memories::set_status(change.conn, memory.seq, standing, change.call.now)?;
         change.log(
             Operation::Forget,
@@ -96,7 +96,7 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     // What it stood for stands for itself again.
     for below in memories::sources(change.conn, memory.seq)? {
         if below.status == Status::Compacted && below.superseded_by.as_deref() == Some(id) {
-            memories::set_status(change.conn, below.seq, Standing::ACTIVE, change.call.now)?;
+            memories::set_status(change.conn, below.seq, StatusChange::ACTIVE, change.call.now)?;
             change.log(Operation::Restore, &below.id, &json!({"was": below.status.as_str()}))?;
             change.touch(below.seq);
         }

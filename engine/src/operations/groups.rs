@@ -1,7 +1,7 @@
 //! What people do with groups: list, rename, merge, other names. And where a session is led whose group was merged into another.
 
 use crate::db::groups;
-use crate::db::groups::Known;
+use crate::db::groups::GroupRow;
 use crate::db::import_rows;
 use crate::db::log::Operation;
 use crate::db::rows;
@@ -147,7 +147,7 @@ fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
 }
 
 /// Ends a group: its other names, its id, and its display name where no other group bears it lead to another one.
-fn lead_on(change: &mut Change<'_>, from: &Known, into: &Known) -> Result<()> {
+fn lead_on(change: &mut Change<'_>, from: &GroupRow, into: &GroupRow) -> Result<()> {
     for alias in &from.aliases {
         let row = Row::Alias(alias.clone());
         change.keep(row.clone())?;
@@ -176,13 +176,13 @@ fn changed(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result
 }
 
 /// The group that a person means: by its id, by another name, by a display name that only one bears.
-fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<Known> {
+fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
     if let Some(id) = import_rows::group(conn, name.as_str())?
         && let Some(group) = groups::one(conn, &id)?
     {
         return Ok(group);
     }
-    let mut named: Vec<Known> =
+    let mut named: Vec<GroupRow> =
         groups::all(conn)?.into_iter().filter(|group| group.name == name.as_str()).collect();
     match (named.pop(), named.len()) {
         (Some(group), 0) => Ok(group),
@@ -205,7 +205,7 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<Known> {
 }
 
 /// Refuses a name that means another group.
-fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &Known) -> Result<()> {
+fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
     let taken = import_rows::group(conn, name.as_str())?
         .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
     match taken {
@@ -219,8 +219,8 @@ fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &Known) -> Res
     }
 }
 
-fn told(known: Known) -> GroupEntry {
-    let Known { id, name, aliases, active, memories } = known;
+fn told(known: GroupRow) -> GroupEntry {
+    let GroupRow { id, name, aliases, active, memories } = known;
     GroupEntry { id, name, aliases, active, memories }
 }
 

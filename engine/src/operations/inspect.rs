@@ -4,7 +4,7 @@ use crate::Reader;
 use crate::db::memories;
 use crate::db::memories::{Memory, Status};
 use crate::db::relations;
-use crate::db::relations::End;
+use crate::db::relations::RelationEnd;
 use crate::db::{groups, log, mentions};
 use crate::error::Result;
 use crate::model::time::Timestamp;
@@ -81,7 +81,7 @@ impl Reader {
         if memory.status == Status::Forgotten || memory.kind != MemoryType::Entity {
             return Ok(shown);
         }
-        for end in [End::Subject, End::Object] {
+        for end in [RelationEnd::Subject, RelationEnd::Object] {
             for relation in relations::of(&self.conn, &memory.id, end)? {
                 let Some(other) = memories::by_seq(&self.conn, relation.other)?
                     .filter(|other| sight.admits(other))
@@ -91,7 +91,7 @@ impl Reader {
                 if shown.len() == most {
                     return Ok(shown);
                 }
-                let (object, subject) = if end == End::Subject {
+                let (object, subject) = if end == RelationEnd::Subject {
                     (Some(neighbour(&other)), None)
                 } else {
                     (None, Some(neighbour(&other)))

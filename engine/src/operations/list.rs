@@ -93,7 +93,7 @@ impl Reader {
             return Err(Failure::invalid("part", words).hint("loci list shows ids").into());
         }
         let sight = Visibility::new(&self.conn, own, None)?;
-        let found = listing::by_part(&self.conn, &part, FOUND)?;
+        let found = listing::by_partial_id(&self.conn, &part, FOUND)?;
         let told = |memory: Memory| {
             let (visible, group_id) = (sight.admits(&memory), memory.group.clone());
             Ok(Found { visible, group_id, memory: self.listed(memory, now)? })

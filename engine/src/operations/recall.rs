@@ -3,7 +3,7 @@
 //! Not here: finding and ranking (`search`), what an answer leaves behind (`access`).
 
 use crate::Reader;
-use crate::db::memories::{BySeq, Memory, Status};
+use crate::db::memories::{Memory, MemoryReader, Status};
 use crate::db::{groups, memories};
 use crate::error::Result;
 use crate::index::Filter;
@@ -174,7 +174,7 @@ impl Reader {
         let mut collapsed = 0;
         // One look at the store, so that its file is locked once and not for every row.
         let snapshot = self.conn.unchecked_transaction()?;
-        let mut memories = BySeq::new(&self.conn)?;
+        let mut memories = MemoryReader::new(&self.conn)?;
         for (place, candidate) in found.ranked.into_iter().enumerate() {
             let wanted = hits.len() < limit;
             if !wanted && candidate.near.is_empty() {
@@ -364,7 +364,7 @@ impl Reader {
 }
 
 /// What a summary is given for.
-fn sources(memories: &mut BySeq<'_>, below: &[i64]) -> Result<Vec<Source>> {
+fn sources(memories: &mut MemoryReader<'_>, below: &[i64]) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for seq in below {
         // It may have been forgotten since the index was asked.

@@ -4,7 +4,7 @@ use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories::{Memory, Status};
 use crate::db::relations;
-use crate::db::relations::New;
+use crate::db::relations::NewRelation;
 use crate::db::rows::Row;
 use crate::error::Result;
 use crate::model::visibility::Visibility;
@@ -68,7 +68,7 @@ fn make(
     object: &Memory,
 ) -> Result<String> {
     let id = uuid::Uuid::now_v7().to_string();
-    let new = New {
+    let new = NewRelation {
         id: &id,
         subject: &subject.id,
         predicate,

@@ -3,7 +3,7 @@
 use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Standing, Status};
+use crate::db::memories::{Status, StatusChange};
 use crate::db::rows::Row;
 use crate::error::Result;
 use crate::model::visibility::Visibility;
@@ -28,7 +28,7 @@ impl Writer {
             let was = memory.status;
             let mut act = None;
             if was != Status::Active {
-                if let Some(twin) = memories::twin(change.conn, &memory)? {
+                if let Some(twin) = memories::same_text(change.conn, &memory)? {
                     let message = format!("says what an active memory says: {twin}");
                     return Err(Failure::new(Code::Conflict, message)
                         .at("memory_id")
@@ -36,7 +36,7 @@ impl Writer {
                         .into());
                 }
                 change.keep(Row::Memory(memory.seq))?;
-                memories::set_status(change.conn, memory.seq, Standing::ACTIVE, call.now)?;
+                memories::set_status(change.conn, memory.seq, StatusChange::ACTIVE, call.now)?;
                 change.log(Operation::Restore, &memory.id, &json!({"was": was.as_str()}))?;
                 change.touch(memory.seq);
                 act = change.write_down("restore")?;

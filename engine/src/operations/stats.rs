@@ -3,7 +3,7 @@
 use crate::Reader;
 use crate::db::memories;
 use crate::db::memories::Status;
-use crate::db::{EVERY, groups, stats};
+use crate::db::{ALL_SEQS, groups, stats};
 use crate::error::Result;
 use crate::index::Entry;
 use crate::model::time::Timestamp;
@@ -32,7 +32,7 @@ impl Reader {
         let mut count = |entry: &Entry| flagged += u64::from(of_group(entry) && faded(entry));
         match self.shared.warm() {
             Some(index) => index.entries().for_each(|entry| count(&entry)),
-            None => memories::entries(&self.conn, &EVERY, |entry| {
+            None => memories::entries(&self.conn, &ALL_SEQS, |entry| {
                 count(&entry);
                 Ok(())
             })?,

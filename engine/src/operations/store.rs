@@ -4,7 +4,7 @@
 //! are written in one transaction. Not here: when two texts are the same fact (`duplicate`).
 
 use crate::db::log::Operation;
-use crate::db::memories::{Memory, New, Status};
+use crate::db::memories::{Memory, NewMemory, Status};
 use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::duplicate;
@@ -279,7 +279,7 @@ impl Work<'_, '_> {
 
     fn insert(&mut self, group: &Group) -> Result<MemoryId> {
         let id = MemoryId::from(uuid::Uuid::now_v7());
-        let new = New {
+        let new = NewMemory {
             id: &id,
             kind: self.request.kind,
             content: &self.request.content,

@@ -3,7 +3,7 @@
 //! What use has changed since (accesses, boosts) is left as it is. Not here: what an act keeps (`change`).
 
 use crate::db::journal;
-use crate::db::journal::{Changed, Entry, How};
+use crate::db::journal::{Entry, RowChange, RowEffect};
 use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
@@ -29,7 +29,7 @@ impl Writer {
     /// `not_found` when there is no such act, `conflict` when it was taken back before or something later stands on it, `Database`.
     pub fn undo(&mut self, call: &CallContext, request: &UndoRequest) -> Result<UndoReply> {
         self.once(call, |change| {
-            connection::in_any_order(change.conn)?;
+            connection::defer_foreign_keys(change.conn)?;
             let mut undone = Vec::new();
             for id in wanted(change, request)? {
                 let entry = journal::by_id(change.conn, id)?.ok_or_else(|| nothing(id))?;
@@ -129,8 +129,8 @@ fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     let conn = change.conn;
     let texts = entry.rows.iter().filter(|changed| has_text(changed)).count();
     let mut put_back = || entry.rows.iter().rev().try_for_each(|changed| put_back(change, changed));
-    if lexical::is_much(conn, texts)? {
-        lexical::made_anew(conn, put_back)?;
+    if lexical::is_rebuild_cheaper(conn, texts)? {
+        lexical::with_rebuild(conn, put_back)?;
     } else {
         put_back()?;
     }
@@ -138,10 +138,9 @@ fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
 }
 
 /// True when a text comes, goes or becomes another.
-fn has_text(changed: &Changed) -> bool {
-    let other =
-        |how: &How| !matches!(how, How::Set { before, .. } if !before.contains_key("content"));
-    matches!(changed.row, Row::Memory(_)) && other(&changed.how)
+fn has_text(changed: &RowChange) -> bool {
+    let other = |effect: &RowEffect| !matches!(effect, RowEffect::Set { before, .. } if !before.contains_key("content"));
+    matches!(changed.row, Row::Memory(_)) && other(&changed.effect)
 }
 
 /// Refuses when a row is not any more as the act left it.
@@ -149,22 +148,24 @@ fn still_stands(
     change: &Change<'_>,
     entry: &Entry,
     own: &HashSet<&Row>,
-    changed: &Changed,
+    changed: &RowChange,
 ) -> Result<()> {
     let now = rows::image(change.conn, &changed.row)?;
-    match (&changed.how, now) {
-        (How::Made(_) | How::Set { .. }, None) => {
+    match (&changed.effect, now) {
+        (RowEffect::Inserted(_) | RowEffect::Set { .. }, None) => {
             Err(conflict(entry, "what it made or changed is gone"))
         }
-        (How::Gone(_), Some(_)) => Err(conflict(entry, "what it took away is there again")),
-        (How::Made(print), Some(now)) if *print != fingerprint(&now) => {
+        (RowEffect::Deleted(_), Some(_)) => {
+            Err(conflict(entry, "what it took away is there again"))
+        }
+        (RowEffect::Inserted(print), Some(now)) if *print != fingerprint(&now) => {
             Err(conflict(entry, "what it made was changed since"))
         }
-        (How::Made(_), Some(now)) if stands_on(change, own, &changed.row, &now)? => {
+        (RowEffect::Inserted(_), Some(now)) if stands_on(change, own, &changed.row, &now)? => {
             Err(conflict(entry, "something later refers to what it made"))
         }
-        (How::Gone(_), None) | (How::Made(_), Some(_)) => Ok(()),
-        (How::Set { after, .. }, Some(now)) => {
+        (RowEffect::Deleted(_), None) | (RowEffect::Inserted(_), Some(_)) => Ok(()),
+        (RowEffect::Set { after, .. }, Some(now)) => {
             let moved = after
                 .iter()
                 .find(|(name, value)| !is_of_use(name) && now.get(*name) != Some(*value));
@@ -183,11 +184,11 @@ fn stands_on(change: &Change<'_>, own: &HashSet<&Row>, row: &Row, image: &Image)
     Ok(dependent.iter().any(|row| !own.contains(row)))
 }
 
-fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {
-    match &changed.how {
-        How::Made(_) => remove(change, &changed.row)?,
-        How::Gone(before) => rows::insert(change.conn, &changed.row, before)?,
-        How::Set { before, after } => {
+fn put_back(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
+    match &changed.effect {
+        RowEffect::Inserted(_) => remove(change, &changed.row)?,
+        RowEffect::Deleted(before) => rows::insert(change.conn, &changed.row, before)?,
+        RowEffect::Set { before, after } => {
             let now = rows::image(change.conn, &changed.row)?.unwrap_or_default();
             // What use has changed since is newer than the act.
             let same =
@@ -204,7 +205,7 @@ fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {
     }
     let Row::Memory(seq) = changed.row else { return Ok(()) };
     change.touch(seq);
-    if matches!(&changed.how, How::Set { before, .. } if before.contains_key("content")) {
+    if matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content")) {
         // Its vectors are those of the other text; the daemon makes new ones.
         vectors::delete(change.conn, seq)?;
         change.touched.vectors.push((seq, DocumentEncoding::default()));

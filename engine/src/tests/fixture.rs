@@ -1,7 +1,7 @@
 //! A store in a folder of its own, and vectors whose cosines are chosen. For tests of the engine alone.
 
 use crate::db::memories;
-use crate::db::memories::{Standing, Status};
+use crate::db::memories::{Status, StatusChange};
 use crate::error::Result;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SignCode};
 use crate::model::time::Timestamp;
@@ -187,7 +187,7 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'sta
 pub(crate) fn compacted(house: &mut House, id: &MemoryId, summary: Option<&MemoryId>) {
     let call = house.call("a", None);
     let standing =
-        Standing { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
+        StatusChange { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
     let compact = house.writer.once(&call, |change| {
         let seq = memories::by_id(change.conn, id)?.expect("is there").seq;
         change.touch(seq);

@@ -3,10 +3,10 @@
 //! Every act of the engine that writes goes through [`Writer::once`]: an answer that was given before is given again, the work and the
 //! answer are one transaction, and the warm index follows after the commit. An act that can be taken back says of each row that it is
 //! about to change [`Change::keep`], of each row that it has made [`Change::made`], and ends with [`Change::write_down`].
-//! Not here: what an act is (the verbs), how it is taken back (`undo`).
+//! Not here: what an act is (the verbs), effect it is taken back (`undo`).
 
 use crate::db::journal;
-use crate::db::journal::{Changed, How};
+use crate::db::journal::{RowChange, RowEffect};
 use crate::db::log;
 use crate::db::log::Operation;
 use crate::db::rows;
@@ -25,7 +25,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// How many memories and vectors the index takes in before it lets in those who wait to look: some milliseconds.
+/// RowEffect many memories and vectors the index takes in before it lets in those who wait to look: some milliseconds.
 const AT_ONCE: usize = 256;
 
 /// One call that changes something.
@@ -77,7 +77,11 @@ impl Change<'_> {
     }
 
     /// A new memory with its vectors and codes; its sequence number. Mentions are the caller's.
-    pub fn insert(&mut self, new: &memories::New<'_>, text: &DocumentEncoding) -> Result<i64> {
+    pub fn insert(
+        &mut self,
+        new: &memories::NewMemory<'_>,
+        text: &DocumentEncoding,
+    ) -> Result<i64> {
         let seq = memories::insert(self.conn, new, self.call.now)?;
         vectors::insert(self.conn, seq, &self.shared.settings().model, text)?;
         self.made(Row::Memory(seq));
@@ -90,14 +94,14 @@ impl Change<'_> {
 
     /// Writes the act down, so that it can be taken back; its number, or none when it has changed nothing.
     pub fn write_down(&mut self, act: &str) -> Result<Option<i64>> {
-        let (mut changed, mut made) = (Vec::new(), rows::Teller::new(self.conn, is_of_use));
+        let (mut changed, mut images) = (Vec::new(), rows::ImageWriter::new(self.conn, is_of_use));
         self.kept.clear();
         for (row, before) in std::mem::take(&mut self.before) {
-            let how = match before {
-                None => made.told(&row)?.map(|told| How::Made(print(&told))),
+            let effect = match before {
+                None => images.write(&row)?.map(|image| RowEffect::Inserted(print(&image))),
                 Some(before) => difference(before, rows::image(self.conn, &row)?),
             };
-            changed.extend(how.map(|how| Changed { row, how }));
+            changed.extend(effect.map(|effect| RowChange { row, effect }));
         }
         if changed.is_empty() {
             return Ok(None);
@@ -122,20 +126,20 @@ impl Change<'_> {
             statement,
             &self.call.actor,
             self.call.now,
-            &log::Line { operation, memory: memory.as_str(), details },
+            &log::LogEntry { operation, memory: memory.as_str(), details },
         )
     }
 }
 
-fn difference(before: Image, after: Option<Image>) -> Option<How> {
+fn difference(before: Image, after: Option<Image>) -> Option<RowEffect> {
     match after {
-        None => Some(How::Gone(before)),
+        None => Some(RowEffect::Deleted(before)),
         Some(after) => {
             let differs = |(name, value): &(String, Value)| before.get(name) != Some(value);
             let after: Image = after.into_iter().filter(differs).collect();
             let before: Image =
                 before.into_iter().filter(|(name, _)| after.contains_key(name)).collect();
-            (!after.is_empty()).then_some(How::Set { before, after })
+            (!after.is_empty()).then_some(RowEffect::Set { before, after })
         }
     }
 }
@@ -234,7 +238,7 @@ impl Writer {
         let committed = if self.group_stands() {
             connection::commit(&self.conn)
         } else {
-            Err(connection::full())
+            Err(connection::disk_full_error())
         };
         if committed.is_ok() {
             return self.tell_index();
@@ -285,7 +289,7 @@ impl Writer {
                 breathe(&mut index);
             }
             for seq in stored_vectors {
-                index.set_vectors(seq, &vectors::coded(&self.conn, seq, &model)?);
+                index.set_vectors(seq, &vectors::encoding(&self.conn, seq, &model)?);
                 breathe(&mut index);
             }
         }

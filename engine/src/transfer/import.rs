@@ -32,18 +32,18 @@ impl Writer {
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
         let work = |change: &mut Change<'_>| {
-            connection::in_any_order(change.conn)?;
+            connection::defer_foreign_keys(change.conn)?;
             let plan = check::look(change.conn, buffered(&mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
-            let _by_hand = import_rows::ByHand::begin(change.conn)?;
-            let before = import_rows::held(change.conn)?;
+            let _by_hand = import_rows::BulkWrite::begin(change.conn)?;
+            let before = import_rows::existing(change.conn)?;
             let mut work = Work::new(change, plan, before, request.skip_bad)?;
             work.every_line(Lines::new(buffered(file)))?;
             work.end()
         };
-        connection::with_room(&self.conn)?;
+        connection::enlarge_page_cache(&self.conn)?;
         let done = self.once(call, work);
-        connection::without_room(&self.conn)?;
+        connection::restore_page_cache(&self.conn)?;
         done
     }
 }
@@ -56,11 +56,11 @@ fn buffered<R: Read>(file: R) -> BufReader<R> {
 /// One import in the making.
 pub(crate) struct Work<'a, 'b> {
     pub change: &'a mut Change<'b>,
-    pub insert: import_rows::Insert<'b>,
+    pub insert: import_rows::RowWriter<'b>,
     pub plan: Plan,
     pub reply: ImportReply,
     /// What the store held before: where that is nothing, no line is looked up in it.
-    pub before: import_rows::Held,
+    pub before: import_rows::ExistingRows,
     /// Memories that were added or changed.
     pub touched: Vec<i64>,
     /// Those among them that may quote others.
@@ -100,12 +100,12 @@ impl<'a, 'b> Work<'a, 'b> {
     fn new(
         change: &'a mut Change<'b>,
         mut plan: Plan,
-        before: import_rows::Held,
+        before: import_rows::ExistingRows,
         skip_bad: bool,
     ) -> Result<Self> {
         let bad = std::mem::take(&mut plan.bad);
         Ok(Self {
-            insert: import_rows::Insert::new(change.conn)?,
+            insert: import_rows::RowWriter::new(change.conn)?,
             change,
             plan,
             skip_bad,

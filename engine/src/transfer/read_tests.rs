@@ -21,7 +21,7 @@ fn what_the_model_has_read_comes_along() {
         (other.reader.without_vector(9).expect("lists"), exported(&other, true)),
         (Vec::new(), file.clone())
     );
-    assert_eq!(vectors::coded(&other.reader.conn, 1, "test").expect("reads"), read);
+    assert_eq!(vectors::encoding(&other.reader.conn, 1, "test").expect("reads"), read);
     // Codes that are cut short are read anew, and the vector stays.
     let codes: Value =
         serde_json::from_str(file.lines().find(|line| line.contains("codes")).expect("has codes"))

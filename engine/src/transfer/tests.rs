@@ -1,6 +1,6 @@
 //! Whole stores out and in again, and every way in which a file can be wrong.
 
-use crate::db::memories::{Standing, Status};
+use crate::db::memories::{Status, StatusChange};
 use crate::db::{lexical, memories};
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
@@ -146,7 +146,7 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
                     memories::set_status(
                         change.conn,
                         one.seq,
-                        Standing::compacted(&summary.id),
+                        StatusChange::compacted(&summary.id),
                         change.call.now,
                     )?;
                     memories::add_source(change.conn, summary.seq, one.seq)?;
@@ -265,7 +265,7 @@ fn sorted(export: &str) -> Vec<String> {
 
 pub(crate) fn listed(house: &House) -> Vec<(i64, MemoryId, String)> {
     let mut found = Vec::new();
-    memories::entries(&house.reader.conn, &crate::db::EVERY, |entry| {
+    memories::entries(&house.reader.conn, &crate::db::ALL_SEQS, |entry| {
         found.push(entry.seq);
         Ok(())
     })
@@ -539,7 +539,7 @@ fn a_large_import_that_is_undone_leaves_the_words_of_what_was_there() {
     let (before, shops) = (exported(&house, false), found(&house, "shop"));
     imported(&mut house, &exported(&other, false));
     assert!(
-        lexical::is_much(&house.writer.conn, 1100).expect("is counted"),
+        lexical::is_rebuild_cheaper(&house.writer.conn, 1100).expect("is counted"),
         "the keyword index is made anew"
     );
     assert_eq!((found(&house, "crate"), shops), (1100, 3));

@@ -185,8 +185,8 @@ fn pausing_and_the_last_run_outlive_a_restart() {
     house.writer.set_paused(true).expect("is set");
     house.writer.run_ended(T0).expect("is set");
     let house = house.reopened();
-    let standing = house.reader.standing().expect("is read");
+    let standing = house.reader.maintenance_state().expect("is read");
     assert_eq!((standing.paused, standing.last_run), (true, Some(T0)));
     house.writer.set_paused(false).expect("is set");
-    assert!(!house.reader.standing().expect("is read").paused);
+    assert!(!house.reader.maintenance_state().expect("is read").paused);
 }

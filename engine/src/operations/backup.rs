@@ -1,6 +1,7 @@
-//! Backups: a copy that was checked before it got its name; what older ones still hold; and a store that is emptied after one.
+//! `backup` and `reset`: checked copies of the database, which copies still hold a memory, and
+//! emptying the store after a backup.
 //!
-//! A backup is never rewritten. Not here: when backups are made by themselves.
+//! A backup is never rewritten. Not here: the schedule of backups.
 
 use crate::db::{backup, connection, health, memories, tombstones};
 use crate::error::{Error, Result};
@@ -16,10 +17,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 impl Writer {
-    /// Copies the database into a folder, and checks the copy.
+    /// Copies the database into a folder and checks the copy before it gets its final name.
     ///
     /// # Errors
-    /// `Database`, `Damaged` or `storage_failed`; no half copy is left then.
+    /// `Database`, `Damaged` or `storage_failed`; no partial copy remains then.
     pub fn back_up(&self, folder: &Path, now: Timestamp) -> Result<PathBuf> {
         DirBuilder::new()
             .recursive(true)
@@ -35,7 +36,7 @@ impl Writer {
     }
 
     fn draft(&self, draft: &Path, folder: &Path, now: Timestamp) -> Result<PathBuf> {
-        // For its owner alone before a byte is in it.
+        // Readable only by its owner before it has any content.
         OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -55,10 +56,10 @@ impl Writer {
         Ok(path)
     }
 
-    /// Removes everything that is stored, after a backup into `folder`. The only way back is that backup.
+    /// Deletes all stored data after a backup into `folder`. That backup is the only way back.
     ///
     /// # Errors
-    /// As [`Writer::back_up`]; nothing is removed then.
+    /// As [`Writer::back_up`]; nothing is deleted then.
     pub fn reset(
         &mut self,
         call: &CallContext,
@@ -82,10 +83,10 @@ impl Writer {
 }
 
 impl Reader {
-    /// Removes the backups that still hold a memory which was removed for good.
+    /// Deletes the backups that still hold a hard-deleted memory.
     ///
     /// # Errors
-    /// `conflict` while the memory is there; `storage_failed` when a backup cannot be removed.
+    /// `conflict` while the memory exists; `storage_failed` if a backup cannot be deleted.
     pub fn purge_backups(&self, id: &MemoryId, folder: &Path) -> Result<PurgeReply> {
         if !tombstones::has(&self.conn, id)? {
             let failure = Failure::new(
@@ -106,16 +107,16 @@ impl Reader {
     }
 }
 
-/// The backups of a folder, as far as they concern one memory.
+/// The backups of a folder with regard to one memory.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Those that hold it, oldest first.
+    /// Backups that hold it, oldest first.
     pub holding: Vec<PathBuf>,
-    /// Those that cannot be read.
+    /// Backups that cannot be read.
     pub unreadable: Vec<PathBuf>,
 }
 
-/// Looks into every backup of a folder for one memory.
+/// Searches every backup of a folder for one memory.
 #[must_use]
 pub fn holding(folder: &Path, id: &MemoryId) -> Found {
     let mut found = Found::default();
@@ -123,7 +124,7 @@ pub fn holding(folder: &Path, id: &MemoryId) -> Found {
     let mut paths: Vec<PathBuf> =
         entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "db"));
-    // Their names begin with their moment.
+    // Names begin with the time of the backup.
     paths.sort();
     for path in paths {
         match backup::holds(&path, id) {
@@ -135,7 +136,7 @@ pub fn holding(folder: &Path, id: &MemoryId) -> Found {
     found
 }
 
-/// `memory-20260210T083000Z.db`, with a number when there is one of this second.
+/// `memory-20260210T083000Z.db`, with a number if one of this second exists.
 fn free_name(folder: &Path, now: Timestamp) -> PathBuf {
     let moment: String = now.iso().chars().take(19).filter(char::is_ascii_alphanumeric).collect();
     let name = |number: usize| {

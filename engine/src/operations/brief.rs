@@ -1,5 +1,5 @@
-//! `brief`: what is known in a project, on one page: pinned memories, then what is so, how things are done and who is who, then the latest
-//! events. Within the token budget of previews.
+//! `brief`: one page about a project: pinned memories, then facts, procedures and entities, then
+//! the latest events. Bounded by the token budget of previews.
 
 use crate::Reader;
 use crate::db::memories::{Memory, Status};
@@ -11,11 +11,11 @@ use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::{MemoryType, Scope};
 use std::fmt::Write as _;
 
-/// Memories of one heading.
+/// Memories per heading.
 const EACH: usize = 10;
 
 impl Reader {
-    /// A page of Markdown about a project, or about the caller's own.
+    /// Returns a Markdown page about a project, or about the caller's own.
     ///
     /// # Errors
     /// `Database`.
@@ -53,7 +53,7 @@ fn page(name: &str, known: Vec<(Memory, f64)>, tokens: usize) -> String {
         ("People, projects, things", MemoryType::Entity),
         ("Latest events", MemoryType::Episodic),
     ];
-    // Events stay in their order, newest first; of the others what is surest and most used comes first.
+    // Events stay newest first; the others are ordered by confidence and use.
     rest.sort_by(|(a, sure_a), (b, sure_b)| match (a.kind, b.kind) {
         (MemoryType::Episodic, MemoryType::Episodic) => b.seq.cmp(&a.seq),
         _ => sure_b

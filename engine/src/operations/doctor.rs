@@ -1,4 +1,4 @@
-//! `doctor`: whether the store is whole, and the warm index says what the store says.
+//! `doctor`: checks the database for faults, and compares the index with the database.
 
 use crate::db::{
     ALL_SEQS, SeqRange, codes, entity_links, export_rows, integrity, memories, vectors,
@@ -10,14 +10,15 @@ use loci_proto::requests::doctor::Finding;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// How often the index may be caught a moment behind the store before that counts as a fault.
+/// How often the index may be found behind the database before that counts as a fault.
 const TRIES: usize = 5;
-/// How many memories are compared before those who wait for the index are let in; some 30 ms.
+/// Memories compared while the index lock is held; about 30 ms.
 const AT_ONCE: i64 = 1024;
 const REPORT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
 
 impl Reader {
-    /// Looks at pages, references and the warm index, for which every text is read anew. Nobody waits for it long.
+    /// Checks pages, references and the index, which means tokenising every text again. Holds the
+    /// index lock only briefly at a time.
     ///
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
@@ -43,7 +44,8 @@ impl Reader {
         Ok(findings)
     }
 
-    /// The index beside the database, some memories at a time: stores and recalls that come meanwhile wait for these alone.
+    /// Compares the index with the database, some memories at a time: concurrent stores and recalls
+    /// wait for one such step at most.
     fn compare(&self) -> Result<Finding> {
         let mut seen = Seen::default();
         if let Some(fault) = self.difference(&mut seen)? {
@@ -65,11 +67,11 @@ impl Reader {
         ))
     }
 
-    /// The first thing in which they differ.
+    /// Returns the first difference.
     fn difference(&self, seen: &mut Seen) -> Result<Option<String>> {
         let mut next = Some(*ALL_SEQS.start());
         while let Some(first) = next {
-            // Asked for only now: an import that has come meanwhile is not all compared at once.
+            // Read only now, so that a concurrent import is not compared all at once.
             let last = memories::last_of(&self.conn, first, AT_ONCE)?;
             let fault =
                 self.caught_up(|look| look.at(&(first..=last.unwrap_or(*ALL_SEQS.end())), seen))?;
@@ -84,8 +86,8 @@ impl Reader {
         })
     }
 
-    /// Looks at one state of the database and the index, again where the index had not been told of that state yet; what differs, if
-    /// anything does.
+    /// Compares one state of the database with the index; retries while the index has not been
+    /// updated to that state. Returns the difference, if any.
     fn caught_up(
         &self,
         mut look: impl FnMut(&mut Look<'_>) -> Result<()>,
@@ -107,7 +109,7 @@ impl Reader {
     }
 }
 
-/// What has been found in the database so far.
+/// What was read from the database so far.
 #[derive(Default)]
 struct Seen {
     memories: usize,
@@ -115,7 +117,7 @@ struct Seen {
     digest: blake3::Hasher,
 }
 
-/// The index beside the database: the first thing that differs is kept.
+/// A comparison of index and database that keeps the first difference.
 struct Look<'a> {
     conn: &'a Connection,
     model: &'a str,
@@ -153,7 +155,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// What is known of each memory, and what is read in its text.
+    /// Compares the entry of each memory and the terms and features of its text.
     fn at_texts(&mut self, seqs: &SeqRange) -> Result<BTreeMap<i64, Given>> {
         let (book, mut here) = (self.index.book(), BTreeMap::new());
         memories::entries(self.conn, seqs, |entry| {
@@ -213,7 +215,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Whether the index knows memories that the database does not.
+    /// Checks that the index has no memories that the database does not have.
     fn at_number(&mut self) -> Result<()> {
         let (known, held) = (self.index.held().0, memories::count(self.conn)?);
         self.sees(known == held, || format!("it holds {known} memories, the database {held}"));
@@ -221,7 +223,7 @@ impl Look<'_> {
     }
 }
 
-/// What the database has of a memory's model.
+/// The stored vectors and codes of a memory.
 #[derive(Default)]
 struct Given {
     pieces: usize,
@@ -232,7 +234,7 @@ fn differing_codes(seq: i64) -> String {
     format!("the codes of memory {seq} are not as the database has them")
 }
 
-/// What was read in a text; the numbers of speakers and the order of terms are the index's own.
+/// The comparable part of a record; speaker numbers and term order are internal to an index.
 fn words(record: Record<'_>) -> impl PartialEq {
     let Record { said, speaker, mut terms, length, .. } = record;
     terms.sort_unstable();
@@ -242,7 +244,7 @@ fn words(record: Record<'_>) -> impl PartialEq {
 }
 
 impl Writer {
-    /// Looks whether the keyword index says what the texts say.
+    /// Checks that the keyword index agrees with the texts.
     #[must_use]
     pub fn examine_words(&self) -> Finding {
         match integrity::words(&self.conn) {
@@ -343,7 +345,8 @@ mod tests {
         assert_eq!(sick(&sound), ["the words of memory 1 are not as the database has them"]);
     }
 
-    /// FTS5 keeps in mind how its index lies, and a check does not notice that another connection has changed that.
+    /// FTS5 caches the layout of its index per connection, and a check does not notice changes by
+    /// another connection.
     #[test]
     fn stores_between_two_checks_are_no_damage() {
         let mut house = House::new();

@@ -1,4 +1,5 @@
-//! `edit` and `pin`: a person changes a memory in place. Agents store a new one with `supersedes` instead.
+//! `edit` and `pin`: a person changes a memory in place. Agents store a new one with `supersedes`
+//! instead.
 
 use crate::db::log::Operation;
 use crate::db::memories;
@@ -19,10 +20,12 @@ use loci_proto::requests::people::{ChangedReply, EditRequest, PinRequest};
 use serde_json::{Map, Value, json};
 
 impl Writer {
-    /// Changes a memory in place. `text` is what the model reads in the new text; nothing means that it comes later.
+    /// Changes a memory in place. `text` is the encoding of the new text; an empty one is computed
+    /// later.
     ///
     /// # Errors
-    /// `not_found`; `invalid` naming the field; `conflict` when it is not active or an equal text is; `Database`.
+    /// `not_found`; `invalid` naming the field; `conflict` if it is not active, or an equal text
+    /// is; `Database`.
     pub fn edit(
         &mut self,
         call: &CallContext,
@@ -61,7 +64,7 @@ impl Writer {
         })
     }
 
-    /// Keeps a memory's confidence from fading, or lets it fade again from what it is now.
+    /// Stops the decay of a memory's confidence, or lets it decay again from its current value.
     ///
     /// # Errors
     /// `not_found`, `Database`.
@@ -100,7 +103,8 @@ fn set(
     Ok(())
 }
 
-/// What a summary was made of is no person's to change; but lines that a person has changed quote nobody any more.
+/// The sources of a summary cannot be edited; but lines that a person has changed are no longer
+/// quotes.
 fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, is_rewritten: bool) {
     for name in ["summary", "method", "cluster", "week", "month", "year", "source_ids", "quotes"] {
         if let Some(value) = before.get(name) {
@@ -113,7 +117,7 @@ fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, i
     }
 }
 
-/// The columns that would be other than they are.
+/// Returns the columns whose values change.
 fn columns(
     change: &Change<'_>,
     memory: &Memory,

@@ -1,8 +1,9 @@
-//! `eval`: questions whose answers are known, by which a store can judge its own searching.
+//! `eval`: questions with known answers, with which a store can measure its own search.
 //!
-//! Two kinds. What was asked for in full after a question (its preview was seen, and then it was wanted) is an answer that somebody chose.
-//! And of each memory a probe can be made: some telling words of one of its sentences, as somebody would half remember it. Not here:
-//! asking (the daemon does, as for an agent), and what is made of the places (`loci eval`).
+//! Two kinds. A memory that was read in full after its preview for a question is an answer that an
+//! agent or a person chose. And each memory gives a probe: some characteristic words of one of its
+//! sentences, as somebody might half remember it. Not here: running the questions (the daemon does,
+//! like an agent), and the metrics (`loci eval`).
 
 use crate::db::click_feedback;
 use crate::db::click_feedback::FeedbackRow;
@@ -17,16 +18,16 @@ use crate::{Reader, Writer};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
 
-/// Answers that are kept; older ones go.
+/// Stored answers; older ones are deleted.
 const KEPT: i64 = 500;
-/// Longer questions are not kept.
+/// Longer questions in bytes are not stored.
 const LONGEST: usize = 1024;
 /// Words of a probe.
 const WORDS: usize = 5;
-/// A sentence needs so many content words to make a probe.
+/// Minimum content words of a sentence for a probe.
 const LEAST: usize = 3;
 
-/// An answer that somebody has chosen.
+/// An answer that was chosen by reading it in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClickFeedback {
     /// The question.
@@ -48,20 +49,20 @@ pub struct EvalQuestion {
     pub group: Group,
 }
 
-/// Questions whose answers are known.
+/// Questions with known answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EvalSet {
-    /// ClickFeedback by somebody.
+    /// From click feedback.
     pub known: Vec<EvalQuestion>,
-    /// Made from memories.
+    /// From memories.
     pub probes: Vec<EvalQuestion>,
 }
 
 impl Writer {
-    /// Keeps answers that somebody has chosen.
+    /// Stores chosen answers.
     ///
     /// # Errors
-    /// `Database`; they are then not kept.
+    /// `Database`; they are not stored then.
     pub fn keep_answers(&mut self, chosen: &[ClickFeedback]) -> Result<()> {
         self.change(|tx, _, _| {
             for ClickFeedback { query, seq, group } in
@@ -75,7 +76,8 @@ impl Writer {
 }
 
 impl Reader {
-    /// Questions whose answers are known and still there; `probes` are made from so many memories, the same ones for the same `seed`.
+    /// Returns the questions whose known answers still exist, and `probes` probes made from
+    /// memories; the same `seed` gives the same ones.
     ///
     /// # Errors
     /// `Database`.
@@ -105,7 +107,7 @@ impl Reader {
         Ok(exam)
     }
 
-    /// Every memory that a probe can be made of, in an order that hangs on the seed alone.
+    /// Every memory that can give a probe, in an order that depends only on the seed.
     fn drawn(&self, seed: u64, now: Timestamp) -> Vec<i64> {
         let place = |seq: i64| {
             *blake3::hash([seed.to_le_bytes(), seq.to_le_bytes()].as_flattened()).as_bytes()
@@ -120,8 +122,9 @@ impl Reader {
     }
 }
 
-/// Telling words of the most telling sentence, in their order, but without the most telling of all: a name or a number alone would find
-/// any text. None where no sentence has enough words.
+/// Returns characteristic words of the most characteristic sentence in order, without the single
+/// most characteristic one: a name or a number alone would find any text. `None` if no sentence has
+/// enough words.
 fn probe(index: &Index, content: &str) -> Option<String> {
     let rarity = |word: &str| {
         let having = index.words().list(&index.words().terms_of(word)).map_or(0, |list| list.len());

@@ -1,4 +1,5 @@
-//! `forget`: a memory is put aside and can be brought back; or, when asked for, every trace of it is removed for good.
+//! `forget`: hides a memory, which can be restored; or, with hard delete, removes every trace of it
+//! permanently.
 
 use crate::Writer;
 use crate::db::log::Operation;
@@ -66,7 +67,7 @@ fn reply(id: MemoryId, status: &str, already: bool) -> ForgetReply {
     ForgetReply { id, status: status.to_owned(), already_forgotten: already, act: None, note: None }
 }
 
-/// Out of sight, with its relations; nothing is lost.
+/// Hides a memory and its relations; nothing is deleted.
 pub(crate) fn put_aside(
     change: &mut Change<'_>,
     memory: &Memory,
@@ -88,12 +89,14 @@ pub(crate) fn put_aside(
     Ok(reply(memory.id.clone(), "forgotten", already))
 }
 
-/// Removes every trace: the row with its words, vectors, wordings, relations and mentions; images in the journal; answers kept for calls
-/// that are sent again; questions that led to it; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
+/// Removes every trace: the row with its terms, vectors, variants, relations and mentions; images
+/// in the journal; stored answers of repeatable calls; questions that led to it; details of its log
+/// lines. What remains: the fact of its deletion, and a tombstone that keeps imports from restoring
+/// it.
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
     let left = crate::maintain::unquote(change, memory)?;
-    // What it stood for stands for itself again.
+    // The memories that it replaced or covered become independent again.
     for below in memories::sources(change.conn, memory.seq)? {
         if below.status == Status::Compacted && below.superseded_by.as_deref() == Some(id) {
             memories::set_status(change.conn, below.seq, StatusChange::ACTIVE, change.call.now)?;
@@ -116,7 +119,7 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     Ok(ForgetReply { note: note(&left), ..reply(memory.id.clone(), "deleted", false) })
 }
 
-/// A text that was made from the memory may still say what it said.
+/// A text that was made from the memory may still contain its content.
 fn note(derived: &[MemoryId]) -> Option<String> {
     let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
     (!ids.is_empty()).then(|| {

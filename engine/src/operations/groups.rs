@@ -1,4 +1,5 @@
-//! What people do with groups: list, rename, merge, other names. And where a session is led whose group was merged into another.
+//! `groups`: list, rename, merge, aliases; and redirects for sessions whose group was merged into
+//! another.
 
 use crate::db::groups;
 use crate::db::groups::GroupRow;
@@ -19,12 +20,12 @@ use rusqlite::Connection;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Leads groups that were merged away to where their memories are. Always as the store has it.
+/// Redirects of merged groups, always in the current state of the store.
 #[derive(Debug, Clone)]
 pub struct GroupRedirects(Arc<Shared>);
 
 impl GroupRedirects {
-    /// The group that this one was merged into, if it was.
+    /// Returns the group that this one was merged into, if it was.
     #[must_use]
     pub fn lead(&self, group: &Group) -> Option<Group> {
         self.0.aliases.read().get(&group.id).cloned()
@@ -32,7 +33,7 @@ impl GroupRedirects {
 }
 
 impl Reader {
-    /// Every group, by name.
+    /// Returns every group by name.
     ///
     /// # Errors
     /// `Database`.
@@ -42,7 +43,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// What leads sessions to the groups that theirs were merged into.
+    /// Returns the redirects of merged groups.
     #[must_use]
     pub fn group_redirects(&self) -> GroupRedirects {
         GroupRedirects(Arc::clone(&self.shared))
@@ -51,7 +52,7 @@ impl Writer {
     /// Gives a group another display name.
     ///
     /// # Errors
-    /// `not_found`, `conflict` when the name is another group's, `Database`.
+    /// `not_found`, `conflict` if the name belongs to another group, `Database`.
     pub fn rename_group(
         &mut self,
         call: &CallContext,
@@ -67,10 +68,10 @@ impl Writer {
         })
     }
 
-    /// Moves every memory of a group into another; its id and its name then lead there.
+    /// Moves every memory of a group into another; its id and its name then redirect there.
     ///
     /// # Errors
-    /// `not_found`, `invalid` when both are one group, `Database`.
+    /// `not_found`, `invalid` if both are one group, `Database`.
     pub fn merge_groups(
         &mut self,
         call: &CallContext,
@@ -98,10 +99,10 @@ impl Writer {
         })
     }
 
-    /// Gives a group one more name, or takes one away.
+    /// Adds or removes an alias of a group.
     ///
     /// # Errors
-    /// `not_found`, `conflict` when the name is another group's, `Database`.
+    /// `not_found`, `conflict` if the name belongs to another group, `Database`.
     pub fn alias_group(
         &mut self,
         call: &CallContext,
@@ -146,7 +147,8 @@ fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
     Ok(())
 }
 
-/// Ends a group: its other names, its id, and its display name where no other group bears it lead to another one.
+/// Deletes a group; its aliases, its id, and its display name (unless another group has it) become
+/// redirects.
 fn lead_on(change: &mut Change<'_>, from: &GroupRow, into: &GroupRow) -> Result<()> {
     for alias in &from.aliases {
         let row = Row::Alias(alias.clone());
@@ -175,7 +177,7 @@ fn changed(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result
     Ok(GroupChanged { group: told(group), moved, act: change.write_down(act)? })
 }
 
-/// The group that a person means: by its id, by another name, by a display name that only one bears.
+/// Resolves the group that a person names: by id, by alias, or by a unique display name.
 fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
     if let Some(id) = import_rows::group(conn, name.as_str())?
         && let Some(group) = groups::one(conn, &id)?
@@ -204,7 +206,7 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
     }
 }
 
-/// Refuses a name that means another group.
+/// Refuses a name that belongs to another group.
 fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
     let taken = import_rows::group(conn, name.as_str())?
         .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));

@@ -15,11 +15,11 @@ use loci_proto::memory::{MemoryId, MemoryType};
 use loci_proto::requests::inspect::{InspectReply, InspectRequest, Shown, Version, Versions};
 use loci_proto::requests::relate::{Neighbour, Relation};
 
-/// Lines of the log on one page.
+/// Log lines on one page.
 const LOG_PAGE: usize = 50;
-/// Memories that are named beside an entity.
+/// Mentions shown for an entity.
 const MENTIONS: usize = 20;
-/// Versions that are shown before and after a memory.
+/// Versions shown before and after a memory.
 const VERSIONS: usize = 25;
 /// Below this confidence a memory is flagged for cleanup.
 pub(crate) const FLAGGED: f64 = 0.1;
@@ -69,7 +69,8 @@ impl Reader {
         })
     }
 
-    /// The relations of a memory, those that begin at it first; those whose other end is not active or cannot be seen are hidden.
+    /// Returns the visible relations of a memory, outgoing ones first; those with an inactive or
+    /// invisible other end are hidden.
     pub(crate) fn relations(
         &self,
         memory: &Memory,
@@ -130,14 +131,15 @@ impl Reader {
         Ok(found)
     }
 
-    /// The chain of supersessions that the memory is part of, followed both ways.
+    /// Returns the supersession chain of the memory, in both directions.
     fn versions(&self, memory: &Memory, sight: &Visibility) -> Result<Option<Versions>> {
         let mut earlier = Vec::new();
         let mut first = memory.clone();
         while let Some(before) = self.earlier(&first, sight, &earlier)? {
             earlier.push(std::mem::replace(&mut first, before));
         }
-        // `first` is the root now; what follows it, up to the memory itself, came in from the back.
+        // `first` is the root now; the successors up to the memory itself were collected in
+        // reverse.
         let mut chain = vec![first];
         chain.extend(earlier.into_iter().rev());
         let place = chain.len();
@@ -211,7 +213,7 @@ impl Reader {
     }
 }
 
-/// The display name of the project that a memory came from.
+/// Returns the display name of the project in which a memory was stored.
 pub(crate) fn group_name(conn: &rusqlite::Connection, id: Option<&str>) -> Result<Option<String>> {
     match id {
         Some(id) => Ok(Some(groups::name(conn, id)?.unwrap_or_else(|| id.to_owned()))),

@@ -1,4 +1,5 @@
-//! `list` and `find`: memories in storing order, newest first, for people and their scripts; and those that a part of an id means.
+//! `list` and `find`: memories in storage order, newest first, for people and their scripts; and
+//! memories that a partial id matches.
 
 use crate::Reader;
 use crate::db::memories::{Memory, Status};
@@ -13,16 +14,16 @@ use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, Scope};
 use loci_proto::requests::people::{FindReply, FindRequest, Found, ListReply, ListRequest, Listed};
 
-/// Memories on one page, where the call does not say.
+/// Default memories per page.
 const PAGE: usize = 50;
-/// Most memories on one page.
+/// Maximum memories per page.
 const MOST: usize = 1000;
-/// Characters of an id that can mean it.
+/// Allowed length of a partial id in characters.
 const PART: std::ops::RangeInclusive<usize> = 4..=36;
-/// Memories that a part of an id can mean, before the rest is left out.
+/// Maximum memories that a partial id returns.
 const FOUND: usize = 10;
 
-/// Which memories the word for a status means.
+/// The memories that a status word selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Status(Status),
@@ -33,7 +34,7 @@ enum Wanted {
 }
 
 impl Reader {
-    /// One page of the memories that are asked for.
+    /// Returns one page of the selected memories.
     ///
     /// # Errors
     /// `invalid` for `status` and `limit`, `Database`.
@@ -81,7 +82,8 @@ impl Reader {
         Ok(ListReply { memories, total, next })
     }
 
-    /// The memories whose id begins or ends so, whatever their project and status.
+    /// Returns the memories whose id begins or ends with the part, whatever their project and
+    /// status.
     ///
     /// # Errors
     /// `invalid` for the part, `Database`.

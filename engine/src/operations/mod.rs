@@ -1,4 +1,5 @@
-//! Operations.
+//! The operations of the store, one file per verb. Each is a method of `Writer` or `Reader` that
+//! takes the time and the request.
 
 pub mod backup;
 pub(crate) mod brief;

@@ -1,4 +1,4 @@
-//! `relate`: a triple between two entities; said again, it is the same one with more evidence.
+//! `relate`: stores a triple of two entities; the same triple again adds evidence.
 
 use crate::Writer;
 use crate::db::log::Operation;
@@ -19,8 +19,8 @@ impl Writer {
     /// Relates two entities.
     ///
     /// # Errors
-    /// `not_found` for an end or evidence, `invalid` for an end that is no active entity, for one entity at both ends and for the
-    /// predicate, `Database`.
+    /// `not_found` for an entity or evidence; `invalid` for an end that is no active entity, for
+    /// one entity at both ends, and for the predicate; `Database`.
     pub fn relate(&mut self, call: &CallContext, request: &RelateRequest) -> Result<RelateReply> {
         self.once(call, |change| {
             let predicate = predicate(&request.predicate)?;
@@ -107,7 +107,7 @@ fn entity(change: &Change<'_>, sight: &Visibility, field: &str, id: &MemoryId) -
     Ok(memory)
 }
 
-/// The predicate without blanks around it.
+/// Returns the trimmed predicate.
 pub(crate) fn predicate(text: &str) -> Result<String> {
     let text = text.trim();
     let refuse = |why: String| {

@@ -1,4 +1,5 @@
-//! `restore`: a forgotten, superseded or compacted memory is active again. What took its place stays.
+//! `restore`: makes a forgotten, superseded or compacted memory active again. Its replacement
+//! stays.
 
 use crate::Writer;
 use crate::db::log::Operation;
@@ -13,10 +14,10 @@ use loci_proto::requests::forget::{RestoreReply, RestoreRequest};
 use serde_json::json;
 
 impl Writer {
-    /// Brings a memory back. One that is active already is left alone, and the answer says so (`was`).
+    /// Restores a memory. An active one is left as it is, and the reply says so (`was`).
     ///
     /// # Errors
-    /// `not_found`; `conflict` when an equal text is active; `Database`.
+    /// `not_found`; `conflict` if an equal text is active; `Database`.
     pub fn restore(
         &mut self,
         call: &CallContext,

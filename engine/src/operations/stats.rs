@@ -1,4 +1,4 @@
-//! `stats`: the store in numbers.
+//! `stats`: counts of the store.
 
 use crate::Reader;
 use crate::db::memories;
@@ -12,7 +12,7 @@ use loci_proto::group::Group;
 use loci_proto::requests::stats::{StatsReply, StatsRequest};
 
 impl Reader {
-    /// Counts everything, or what came from one group.
+    /// Counts everything, or what one group stored.
     ///
     /// # Errors
     /// `Database`.
@@ -40,7 +40,7 @@ impl Reader {
         Ok(StatsReply { flagged, ..counted })
     }
 
-    /// The number of active memories.
+    /// Returns the number of active memories.
     ///
     /// # Errors
     /// `Database`.

@@ -1,7 +1,8 @@
-//! `store`: a new memory, or a known one said again.
+//! `store`: stores a new memory, or reinforces an equal one.
 //!
-//! The text is checked and embedded before ([`Draft`]); then memory, keywords, vectors, supersession, audit line and the answer itself
-//! are written in one transaction. Not here: when two texts are the same fact (`duplicate`).
+//! The text is validated and encoded before ([`Draft`]). One transaction then writes memory,
+//! keywords, vectors, supersession, log line and the answer. Not here: when two texts state the
+//! same fact (`duplicate`).
 
 use crate::db::log::Operation;
 use crate::db::memories::{Memory, NewMemory, Status};
@@ -23,20 +24,20 @@ use loci_proto::requests::recall::Degraded;
 use loci_proto::requests::store::{StoreReply, StoreRequest};
 use serde_json::json;
 
-/// What saying a fact again adds to its confidence.
+/// Confidence added when a fact is stored again.
 const REINFORCEMENT: f64 = 0.1;
-/// How many near memories an answer names.
+/// Maximum similar memories that a reply names.
 const SIMILAR: usize = 5;
-/// Most memories below the threshold that are compared word for word.
+/// Maximum memories below the threshold that are compared word by word.
 const REWORDED: usize = 16;
 
-/// A request whose content and metadata have been checked.
+/// A request with validated content and metadata.
 #[derive(Debug, Clone)]
 pub struct Draft {
     request: StoreRequest,
 }
 
-/// Refuses a text that cannot be kept.
+/// Refuses a text that cannot be stored.
 ///
 /// # Errors
 /// `invalid` or `too_large`, for `content`.
@@ -45,7 +46,7 @@ pub fn check_content(text: &str) -> Result<()> {
 }
 
 impl Draft {
-    /// Checks what a request wants to store.
+    /// Validates a store request.
     ///
     /// # Errors
     /// `invalid`, `too_large` or `too_deep`, naming the field.
@@ -55,7 +56,7 @@ impl Draft {
         Ok(Self { request })
     }
 
-    /// The text to embed.
+    /// The text to encode.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.request.content
@@ -63,7 +64,8 @@ impl Draft {
 }
 
 impl Writer {
-    /// Stores a memory. `text` is what the model reads in it; nothing means that it comes later, and the memory is found by its words.
+    /// Stores a memory. `text` is its encoding; an empty one is computed later, and the memory is
+    /// found by its words until then.
     ///
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
@@ -85,7 +87,7 @@ impl Writer {
     }
 }
 
-/// One store in the making.
+/// One store in progress.
 struct Work<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
@@ -93,7 +95,7 @@ struct Work<'a, 'b> {
     scope: Scope,
 }
 
-/// What the store already holds that is near the new text.
+/// Stored memories that are similar to the new text.
 #[derive(Default)]
 struct Near {
     same: Option<Memory>,
@@ -126,7 +128,8 @@ impl Work<'_, '_> {
         })
     }
 
-    /// The scope asked for; else that of the memory that is replaced, if that is seen by more; else the type's own.
+    /// Returns the scope in the request; else that of the replaced memory, if it is wider; else the
+    /// default of the type.
     fn scope_beside(&self, replaced: Option<&Memory>) -> Scope {
         match replaced {
             Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => {
@@ -147,7 +150,7 @@ impl Work<'_, '_> {
         Ok(group)
     }
 
-    /// The memory that `supersedes` names: visible from here, and still active.
+    /// Returns the memory that `supersedes` names: visible to the caller and still active.
     fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
         let seen = |m: &Memory| {
@@ -187,7 +190,8 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Looks for the same fact, and for near ones, among active memories of the same type that are seen by the same sessions.
+    /// Finds the same fact and similar memories among active memories of the same type that the
+    /// same sessions see.
     fn near(&self, group: &Group, replaced: Option<&Memory>) -> Result<Near> {
         let scope = self.scope;
         let eligible = |m: &Memory| {
@@ -225,8 +229,9 @@ impl Work<'_, '_> {
         Ok(near)
     }
 
-    /// Memories of one piece and their cosines, nearest first: all above the threshold, and a few down to twice its distance from 1,
-    /// which may say the same in the same words. Longer texts merge on equal wording alone.
+    /// Returns one-chunk memories with their cosines, nearest first: all above the threshold, and a
+    /// few down to twice its distance from 1, which may state the same in the same words. Longer
+    /// texts merge only on equal wording.
     fn close_by(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
         let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
@@ -241,7 +246,8 @@ impl Work<'_, '_> {
             .filter(|(slot, _)| index.pieces(*slot) == 1)
             .map(|(slot, cosine)| (index.seq(slot), cosine))
             .collect();
-        // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.
+        // Stores of the same group commit are not in the index yet; the row decides whether one is
+        // eligible.
         for (seq, text) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
             if let [piece] = text.pieces.as_slice() {
                 let cosine = crate::model::encoding::dot(vector.as_slice(), piece.as_slice());
@@ -254,7 +260,7 @@ impl Work<'_, '_> {
         close
     }
 
-    /// When the memory's time is over: as the call says, else as its type's setting says.
+    /// Returns the expiry time: from the call, else from the setting of the type.
     fn expires_at(&self) -> Result<Option<Timestamp>> {
         let now = self.change.call.now;
         let after = |seconds: usize| {
@@ -303,7 +309,7 @@ impl Work<'_, '_> {
         let after = before.boosted(REINFORCEMENT);
         content::merge_metadata(&mut known.metadata, &self.request.metadata);
         if self.request.supersedes.is_some() {
-            // Undoing the supersession takes back the whole call.
+            // Undoing the supersession reverts the whole call.
             self.change.keep(Row::Memory(known.seq))?;
             self.change.keep(Row::Variant(known.seq, self.request.content.clone()))?;
         }

@@ -1,6 +1,7 @@
-//! `undo` and `history`: acts are taken back, newest first or one alone, as long as nothing later stands on them.
+//! `undo` and `history`: acts are undone, newest first or a single one, unless a later change
+//! depends on them.
 //!
-//! What use has changed since (accesses, boosts) is left as it is. Not here: what an act keeps (`change`).
+//! Later accesses and boosts are kept. Not here: which rows an act records (`crate::transaction`).
 
 use crate::db::journal;
 use crate::db::journal::{Entry, RowChange, RowEffect};
@@ -19,14 +20,15 @@ use loci_proto::requests::undo::{
 use serde_json::json;
 use std::collections::HashSet;
 
-/// Acts on one page of the history, where the call does not say.
+/// Default acts on one page of the history.
 const PAGE: usize = 20;
 
 impl Writer {
-    /// Takes acts back: one by its number, the newest, or all since a moment. All or none.
+    /// Undoes acts: one by number, the newest, or all since a time. All or none.
     ///
     /// # Errors
-    /// `not_found` when there is no such act, `conflict` when it was taken back before or something later stands on it, `Database`.
+    /// `not_found` if there is no such act, `conflict` if it was undone before or a later change
+    /// depends on it, `Database`.
     pub fn undo(&mut self, call: &CallContext, request: &UndoRequest) -> Result<UndoReply> {
         self.once(call, |change| {
             connection::defer_foreign_keys(change.conn)?;
@@ -47,7 +49,7 @@ impl Writer {
 }
 
 impl Reader {
-    /// Acts, newest first, a page at a time.
+    /// Returns acts, newest first, a page at a time.
     ///
     /// # Errors
     /// `Database`.
@@ -137,13 +139,13 @@ fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     journal::set_undone(conn, entry.id, change.call.now)
 }
 
-/// True when a text comes, goes or becomes another.
+/// Returns true if a text is added, removed or changed.
 fn has_text(changed: &RowChange) -> bool {
     let other = |effect: &RowEffect| !matches!(effect, RowEffect::Set { before, .. } if !before.contains_key("content"));
     matches!(changed.row, Row::Memory(_)) && other(&changed.effect)
 }
 
-/// Refuses when a row is not any more as the act left it.
+/// Refuses if a row has changed since the act.
 fn still_stands(
     change: &Change<'_>,
     entry: &Entry,
@@ -176,7 +178,8 @@ fn still_stands(
     }
 }
 
-/// True when relations, wordings or sources that the act did not make would go with what it made.
+/// Returns whether deleting the row would also delete relations, variants or sources that the act
+/// did not create.
 fn stands_on(change: &Change<'_>, own: &HashSet<&Row>, row: &Row, image: &Image) -> Result<bool> {
     let Row::Memory(seq) = row else { return Ok(false) };
     let id = image.get("id").and_then(serde_json::Value::as_str).unwrap_or_default();
@@ -190,7 +193,7 @@ fn put_back(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
         RowEffect::Deleted(before) => rows::insert(change.conn, &changed.row, before)?,
         RowEffect::Set { before, after } => {
             let now = rows::image(change.conn, &changed.row)?.unwrap_or_default();
-            // What use has changed since is newer than the act.
+            // Accesses since then are newer than the act.
             let same =
                 |(name, _): &(&String, &serde_json::Value)| now.get(*name) == after.get(*name);
             let columns: Image = before
@@ -206,7 +209,7 @@ fn put_back(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
     let Row::Memory(seq) = changed.row else { return Ok(()) };
     change.touch(seq);
     if matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content")) {
-        // Its vectors are those of the other text; the daemon makes new ones.
+        // Its vectors belong to the other text; the daemon computes new ones.
         vectors::delete(change.conn, seq)?;
         change.touched.vectors.push((seq, DocumentEncoding::default()));
     }

@@ -41,7 +41,7 @@ pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, F
     service.flush_accesses().await?;
     let (seed, now) = (request.seed, service.now());
     let EvalSet { known, probes } =
-        read(service, move |reader| reader.exam(probes, seed, now)).await?;
+        read(service, move |reader| reader.eval_set(probes, seed, now)).await?;
     let mut judged = Judged {
         fusions,
         now,

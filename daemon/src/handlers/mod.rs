@@ -79,7 +79,7 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
             answer(read(service, move |reader| reader.inspect(&request, &own, now)).await?)
         }
         "compact_memories" => {
-            answer(scheduler::compact_as_told(service, session, parse(given)?, key).await?)
+            answer(scheduler::store_agent_summary(service, session, parse(given)?, key).await?)
         }
         _ => of_people(service, Asked { session, name, given, key }).await,
     }

@@ -100,7 +100,7 @@ pub(crate) async fn forget(service: &Service, asked: Asked<'_>) -> Result<Forget
     Ok(ForgetReply { note: (!notes.is_empty()).then(|| notes.join(". ")), ..reply })
 }
 
-fn note(found: &backup::Found) -> Option<String> {
+fn note(found: &backup::BackupSearch) -> Option<String> {
     let named =
         |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let oldest = found.holding.first().map(named);

@@ -147,7 +147,7 @@ impl Service {
 
     /// The group that a group was merged into, if it was.
     pub async fn lead(&self, group: &Group) -> Option<Group> {
-        self.pools().await.ok().and_then(|pools| pools.group_redirects.lead(group))
+        self.pools().await.ok().and_then(|pools| pools.group_redirects.resolve(group))
     }
 
     /// The data folder.
@@ -386,7 +386,7 @@ impl Service {
             // It goes on when the caller has gone, and so does its turn.
             let _turn = turn;
             writer.touch(&accesses, reading.now, boosting)?;
-            if chosen.is_empty() { Ok(()) } else { writer.keep_answers(&chosen) }
+            if chosen.is_empty() { Ok(()) } else { writer.store_click_feedback(&chosen) }
         };
         pools.writer.run(written).await??;
         self.wants_checkpoint();

@@ -115,7 +115,7 @@ pub async fn maintenance(
         Action::Plan => {
             let now = service.now();
             let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
-            Ok(MaintenanceReply { plan: Some(plan.told()), ..standing(service, &pools).await? })
+            Ok(MaintenanceReply { plan: Some(plan.to_reply()), ..standing(service, &pools).await? })
         }
         Action::Pause | Action::Resume => {
             let paused = request.action == Action::Pause;
@@ -316,7 +316,7 @@ pub async fn cleanup(
 ///
 /// # Errors
 /// What the engine refuses; `conflict` while the clock is not to be believed; `busy`, `embed_failed`.
-pub async fn compact_as_told(
+pub async fn store_agent_summary(
     service: &Service,
     session: &Session,
     request: CompactRequest,
@@ -324,7 +324,7 @@ pub async fn compact_as_told(
 ) -> Result<CompactReply, Failure> {
     let pools = service.warm_pools().await?;
     let now = sure_of_the_time(service)?;
-    let Some(text) = maintain::text_of(&request)? else {
+    let Some(text) = maintain::summary_text(&request)? else {
         let group = session.group.clone();
         return Ok(pools.readers.run(move |reader| reader.compactable(&group, now)).await??);
     };
@@ -335,7 +335,7 @@ pub async fn compact_as_told(
     let call = CallContext { now, actor: session.actor(), key };
     let done = pools
         .writer
-        .run(move |writer| writer.compact_as_told(&call, &request, &pieces.unwrap_or_default()))
+        .run(move |writer| writer.store_agent_summary(&call, &request, &pieces.unwrap_or_default()))
         .await??;
     service.wants_checkpoint();
     Ok(done)

@@ -5,7 +5,7 @@
 
 use crate::db::memories::{COLUMNS, Memory, Status, read};
 use crate::error::Result;
-use crate::maintain::Span;
+use crate::maintain::PeriodKind;
 use crate::model::decay::Anchor;
 use crate::model::time;
 use crate::model::time::Timestamp;
@@ -72,7 +72,7 @@ pub(crate) struct Episode {
     /// A summary covers it, or covered it before it was restored.
     pub is_summarised: bool,
     /// For a summary by maintenance or an agent: the kind of period it covers.
-    pub span: Option<Span>,
+    pub span: Option<PeriodKind>,
 }
 
 const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scope, m.status, m.confidence, m.confidence_at, m.pinned,
@@ -133,7 +133,7 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         made: row.get(13)?,
         promoted: row.get(14)?,
         is_summarised: row.get(16)?,
-        span: summary.and_then(|metadata| Span::of(&metadata).map(|(span, _)| span)),
+        span: summary.and_then(|metadata| PeriodKind::of(&metadata).map(|(span, _)| span)),
     })
 }
 

@@ -1,6 +1,8 @@
-//! Compaction: a summary takes the place of old episodes, or of older summaries, in one transaction. Nothing is lost: they stay, below their summary.
+//! Compaction: one transaction replaces old episodes, or older summaries, by a summary. Nothing is
+//! lost: they stay as its sources.
 //!
-//! Not here: which episodes (`plan`), which sentences (`summary`), the summaries of agents (`agents`).
+//! Not here: which episodes (`plan`), which sentences (`summary`), summaries by agents
+//! (`agent_summary`).
 
 use crate::db::clusters;
 use crate::db::clusters::ClusterKind;
@@ -11,8 +13,8 @@ use crate::db::rows::Row;
 use crate::error::Result;
 use crate::maintain::plan::{Cluster, Member, is_due};
 use crate::maintain::summary;
-use crate::maintain::summary::{Members, SENTENCES, Sentence, Written};
-use crate::maintain::{Span, quotes};
+use crate::maintain::summary::{MAX_SENTENCES, Members, Sentence, SummaryText};
+use crate::maintain::{PeriodKind, quotes};
 use crate::model::encoding::DocumentEncoding;
 use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
@@ -22,50 +24,51 @@ use loci_proto::memory::{Confidence, MemoryId, MemoryType};
 use loci_proto::requests::maintain::Deed;
 use serde_json::{Map, Value, json};
 
-/// A summary in the making.
+/// A summary before it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// Its sentences; give those without a vector one, where there is a model.
+    /// Its candidate sentences; give a vector to those without one if there is a model.
     pub sentences: Vec<Sentence>,
     members: Members,
 }
 
 impl Draft {
-    /// The text of the summary, as far as the vectors are there.
+    /// Returns the text of the summary, chosen with the vectors present.
     #[must_use]
     pub fn text(&self) -> String {
-        self.written().text
+        self.summary_text().text
     }
 
-    fn written(&self) -> Written {
+    fn summary_text(&self) -> SummaryText {
         summary::write(self.members, &self.sentences)
     }
 }
 
-/// A summary that is to take the place of a cluster.
+/// A summary that will replace a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary<'a> {
     pub text: &'a str,
     pub coded: &'a DocumentEncoding,
     /// `extractive` or `agent`.
     pub method: &'a str,
-    /// Ids of the memories that its lines quote, in their order.
+    /// Ids of the memories that its lines quote, in order.
     pub quoted: &'a [MemoryId],
 }
 
 impl Reader {
-    /// The sentences of a cluster; none when one of its memories is gone. A memory of one sentence has its vector already. A summary among
-    /// them gives the lines that it quotes, with their dates.
+    /// Returns the sentences of a cluster; `None` if one of its memories no longer exists. A
+    /// one-sentence memory has its vector already. A summary among the memories gives the lines
+    /// that it quotes, with their dates.
     ///
     /// # Errors
     /// `Database`.
     pub fn draft(&self, cluster: &Cluster) -> Result<Option<Draft>> {
-        let most = (SENTENCES / cluster.members.len().max(1)).max(1);
+        let most = (MAX_SENTENCES / cluster.members.len().max(1)).max(1);
         let mut all = Vec::new();
         for (number, member) in cluster.members.iter().enumerate() {
             let Some(memory) = memories::by_seq(&self.conn, member.seq)? else { return Ok(None) };
             if quotes::is_extractive(&memory) {
-                for (at, text) in quotes::still_said(&self.conn, &memory)?.into_iter().take(most) {
+                for (at, text) in quotes::valid_lines(&self.conn, &memory)?.into_iter().take(most) {
                     all.push(Sentence { member: number, at, text, vector: None });
                 }
                 continue;
@@ -80,7 +83,7 @@ impl Reader {
                 vector: known.clone(),
             }));
         }
-        let named = if cluster.span == Span::Week { "memories" } else { "summaries" };
+        let named = if cluster.span == PeriodKind::Week { "memories" } else { "summaries" };
         Ok((!all.is_empty()).then_some(Draft {
             sentences: all,
             members: Members { count: cluster.members.len(), named },
@@ -89,7 +92,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Puts a draft's summary in the place of a cluster. Nothing is done, and nothing made, when a memory has changed since the plan.
+    /// Replaces a cluster by the draft's summary. Changes nothing if a memory has changed since the
+    /// plan.
     ///
     /// # Errors
     /// `Database`.
@@ -100,11 +104,11 @@ impl Writer {
         draft: &Draft,
         coded: &DocumentEncoding,
     ) -> Result<Deed> {
-        let written = draft.written();
+        let written = draft.summary_text();
         let quoted: Vec<MemoryId> =
             written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
         self.once(call, |change| {
-            let deed = super::Step::Compact(cluster.clone()).told();
+            let deed = super::Step::Compact(cluster.clone()).to_reply();
             if clusters::is_processed(change.conn, &cluster.row())? || !still_due(change, cluster)?
             {
                 return Ok(deed);
@@ -117,7 +121,7 @@ impl Writer {
     }
 }
 
-/// True when every member stands as the plan has seen it.
+/// Returns true if every member is still in the state of the plan.
 pub(crate) fn still_due(change: &Change<'_>, cluster: &Cluster) -> Result<bool> {
     let rules = &change.shared.settings().rules;
     for member in &cluster.members {
@@ -135,7 +139,7 @@ pub(crate) fn still_due(change: &Change<'_>, cluster: &Cluster) -> Result<bool> 
     Ok(true)
 }
 
-/// Makes the summary and compacts the members; the new memory and the number of the act.
+/// Inserts the summary and compacts the members; returns the new memory and the number of the act.
 pub(crate) fn replace(
     change: &mut Change<'_>,
     cluster: &Cluster,
@@ -165,7 +169,8 @@ pub(crate) fn add_source(change: &mut Change<'_>, memory: i64, source: &Member) 
     Ok(())
 }
 
-/// The summary's own row. It is as sure as its memories are on average: being summed up brings nothing back that had faded.
+/// Inserts the summary's row. Its confidence is the mean of its members: being summarised restores
+/// no faded confidence.
 pub(crate) fn insert(
     change: &mut Change<'_>,
     cluster: &Cluster,
@@ -193,7 +198,7 @@ pub(crate) fn insert(
     Ok((id, seq))
 }
 
-/// The mean of what the confidences of memories are now.
+/// Returns the mean of the current confidences of memories.
 pub(crate) fn average(change: &Change<'_>, seqs: &[i64]) -> Result<Confidence> {
     let mut sum = 0.0;
     for seq in seqs {

@@ -109,7 +109,7 @@ impl Reader {
 
 /// The backups of a folder with regard to one memory.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct BackupSearch {
     /// Backups that hold it, oldest first.
     pub holding: Vec<PathBuf>,
     /// Backups that cannot be read.
@@ -118,8 +118,8 @@ pub struct Found {
 
 /// Searches every backup of a folder for one memory.
 #[must_use]
-pub fn holding(folder: &Path, id: &MemoryId) -> Found {
-    let mut found = Found::default();
+pub fn holding(folder: &Path, id: &MemoryId) -> BackupSearch {
+    let mut found = BackupSearch::default();
     let Ok(entries) = std::fs::read_dir(folder) else { return found };
     let mut paths: Vec<PathBuf> =
         entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();

@@ -12,7 +12,7 @@ use loci_proto::memory::{MemoryType, Scope};
 use std::fmt::Write as _;
 
 /// Memories per heading.
-const EACH: usize = 10;
+const MAX_PER_HEADING: usize = 10;
 
 impl Reader {
     /// Returns a Markdown page about a project, or about the caller's own.
@@ -74,7 +74,7 @@ fn section<'a>(
     memories: impl Iterator<Item = &'a (Memory, f64)>,
 ) {
     let mut lines = String::new();
-    for (memory, _) in memories.take(EACH) {
+    for (memory, _) in memories.take(MAX_PER_HEADING) {
         let line = format!("- {} ({})\n", budget::preview(&memory.content), memory.id);
         let used =
             text.chars().count() + heading.len() + lines.chars().count() + line.chars().count() + 6;

@@ -11,9 +11,9 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 
 /// How often the index may be found behind the database before that counts as a fault.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 /// Memories compared while the index lock is held; about 30 ms.
-const AT_ONCE: i64 = 1024;
+const COMPARE_STEP: i64 = 1024;
 const REPORT: &str = "Stop the daemon (loci ctl stop), keep a copy of the database, and restore a backup or import an export";
 
 impl Reader {
@@ -47,8 +47,8 @@ impl Reader {
     /// Compares the index with the database, some memories at a time: concurrent stores and recalls
     /// wait for one such step at most.
     fn compare(&self) -> Result<Finding> {
-        let mut seen = Seen::default();
-        if let Some(fault) = self.difference(&mut seen)? {
+        let mut read_state = ReadState::default();
+        if let Some(fault) = self.difference(&mut read_state)? {
             self.shared.suspect();
             return Ok(Finding::fail(
                 "index",
@@ -56,8 +56,8 @@ impl Reader {
                 "Run loci ctl restart: the index is built anew from the database",
             ));
         }
-        let (Seen { memories, vectors, digest }, origin) =
-            (seen, self.shared.loading.origin().unwrap_or_default());
+        let (ReadState { memories, vectors, digest }, origin) =
+            (read_state, self.shared.loading.origin().unwrap_or_default());
         let digest = &digest.finalize().to_hex()[..12];
         Ok(Finding::ok(
             "index",
@@ -68,37 +68,38 @@ impl Reader {
     }
 
     /// Returns the first difference.
-    fn difference(&self, seen: &mut Seen) -> Result<Option<String>> {
+    fn difference(&self, read_state: &mut ReadState) -> Result<Option<String>> {
         let mut next = Some(*ALL_SEQS.start());
         while let Some(first) = next {
             // Read only now, so that a concurrent import is not compared all at once.
-            let last = memories::last_of(&self.conn, first, AT_ONCE)?;
-            let fault =
-                self.caught_up(|look| look.at(&(first..=last.unwrap_or(*ALL_SEQS.end())), seen))?;
+            let last = memories::last_of(&self.conn, first, COMPARE_STEP)?;
+            let fault = self.compare_in_step(|look| {
+                look.compare_range(&(first..=last.unwrap_or(*ALL_SEQS.end())), read_state)
+            })?;
             if fault.is_some() {
                 return Ok(fault);
             }
             next = last.and_then(|last| last.checked_add(1));
         }
-        self.caught_up(|look| {
-            look.at_links()?;
-            look.at_number()
+        self.compare_in_step(|look| {
+            look.compare_links()?;
+            look.compare_count()
         })
     }
 
     /// Compares one state of the database with the index; retries while the index has not been
     /// updated to that state. Returns the difference, if any.
-    fn caught_up(
+    fn compare_in_step(
         &self,
-        mut look: impl FnMut(&mut Look<'_>) -> Result<()>,
+        mut look: impl FnMut(&mut Comparison<'_>) -> Result<()>,
     ) -> Result<Option<String>> {
         let model = self.shared.settings().model.clone();
         let mut fault = None;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             self.shared.wait_for_news();
             let conn = &export_rows::snapshot(&self.conn)?;
             let index = &self.shared.index();
-            let mut this = Look { conn, model: &model, index, fault: None };
+            let mut this = Comparison { conn, model: &model, index, fault: None };
             look(&mut this)?;
             fault = this.fault;
             if fault.is_none() {
@@ -111,52 +112,52 @@ impl Reader {
 
 /// What was read from the database so far.
 #[derive(Default)]
-struct Seen {
+struct ReadState {
     memories: usize,
     vectors: usize,
     digest: blake3::Hasher,
 }
 
 /// A comparison of index and database that keeps the first difference.
-struct Look<'a> {
+struct Comparison<'a> {
     conn: &'a Connection,
     model: &'a str,
     index: &'a Index,
     fault: Option<String>,
 }
 
-impl Look<'_> {
-    fn sees(&mut self, same: bool, otherwise: impl FnOnce() -> String) {
+impl Comparison<'_> {
+    fn expect(&mut self, same: bool, otherwise: impl FnOnce() -> String) {
         if !same && self.fault.is_none() {
             self.fault = Some(otherwise());
         }
     }
 
     /// Compares everything that belongs to these memories.
-    fn at(&mut self, seqs: &SeqRange, seen: &mut Seen) -> Result<()> {
-        let mut here = self.at_texts(seqs)?;
-        let mut digest = seen.digest.clone();
-        self.at_vectors(seqs, &mut here, &mut digest)?;
-        self.at_codes(seqs, &mut here)?;
-        for (seq, Given { pieces, codes }) in &here {
+    fn compare_range(&mut self, seqs: &SeqRange, read_state: &mut ReadState) -> Result<()> {
+        let mut here = self.compare_texts(seqs)?;
+        let mut digest = read_state.digest.clone();
+        self.compare_vectors(seqs, &mut here, &mut digest)?;
+        self.compare_codes(seqs, &mut here)?;
+        for (seq, StoredEncoding { pieces, codes }) in &here {
             let slot = self.index.slot(*seq);
-            self.sees(slot.is_none_or(|slot| self.index.vector(slot, *pieces).is_none()), || {
+            self.expect(slot.is_none_or(|slot| self.index.vector(slot, *pieces).is_none()), || {
                 format!("memory {seq} has more vectors than the {pieces} of the database")
             });
-            self.sees(slot.is_none_or(|slot| self.index.codes(slot).is_some() == *codes), || {
+            self.expect(slot.is_none_or(|slot| self.index.codes(slot).is_some() == *codes), || {
                 differing_codes(*seq)
             });
         }
         if self.fault.is_none() {
-            seen.memories += here.len();
-            seen.vectors += here.values().map(|given| given.pieces).sum::<usize>();
-            seen.digest = digest;
+            read_state.memories += here.len();
+            read_state.vectors += here.values().map(|given| given.pieces).sum::<usize>();
+            read_state.digest = digest;
         }
         Ok(())
     }
 
     /// Compares the entry of each memory and the terms and features of its text.
-    fn at_texts(&mut self, seqs: &SeqRange) -> Result<BTreeMap<i64, Given>> {
+    fn compare_texts(&mut self, seqs: &SeqRange) -> Result<BTreeMap<i64, StoredEncoding>> {
         let (book, mut here) = (self.index.book(), BTreeMap::new());
         memories::entries(self.conn, seqs, |entry| {
             let (seq, mut anew) = (entry.seq, Index::default());
@@ -165,28 +166,28 @@ impl Look<'_> {
             let read = anew.records().next();
             let entry =
                 |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
-            self.sees(entry(&known) == entry(&read), || {
+            self.expect(entry(&known) == entry(&read), || {
                 format!("memory {seq} is not as the database has it")
             });
-            self.sees(known.map(words) == read.map(words), || {
+            self.expect(known.map(words) == read.map(words), || {
                 format!("the words of memory {seq} are not as the database has them")
             });
-            here.insert(seq, Given::default());
+            here.insert(seq, StoredEncoding::default());
             Ok(())
         })?;
         Ok(here)
     }
 
-    fn at_vectors(
+    fn compare_vectors(
         &mut self,
         seqs: &SeqRange,
-        here: &mut BTreeMap<i64, Given>,
+        here: &mut BTreeMap<i64, StoredEncoding>,
         digest: &mut blake3::Hasher,
     ) -> Result<()> {
         vectors::load(self.conn, self.model, seqs, |seq, vector| {
             let pieces = &mut here.entry(seq).or_default().pieces;
             let known = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *pieces));
-            self.sees(known.is_some_and(|row| row.is_of(vector)), || {
+            self.expect(known.is_some_and(|row| row.is_of(vector)), || {
                 format!("vector {pieces} of memory {seq} is not as the database has it")
             });
             for number in vector {
@@ -197,35 +198,39 @@ impl Look<'_> {
         })
     }
 
-    fn at_codes(&mut self, seqs: &SeqRange, here: &mut BTreeMap<i64, Given>) -> Result<()> {
+    fn compare_codes(
+        &mut self,
+        seqs: &SeqRange,
+        here: &mut BTreeMap<i64, StoredEncoding>,
+    ) -> Result<()> {
         codes::load(self.conn, self.model, seqs, |seq, codes| {
             here.entry(seq).or_default().codes = true;
             let known = self.index.slot(seq).and_then(|slot| self.index.codes(slot));
-            self.sees(known == Some(&codes), || differing_codes(seq));
+            self.expect(known == Some(&codes), || differing_codes(seq));
             Ok(())
         })
     }
 
-    fn at_links(&mut self) -> Result<()> {
+    fn compare_links(&mut self) -> Result<()> {
         let mut links = Graph::default();
         entity_links::all(self.conn)?.into_iter().for_each(|link| links.set(link));
-        self.sees(links.sorted() == self.index.graph().sorted(), || {
+        self.expect(links.sorted() == self.index.graph().sorted(), || {
             "what links memories is not as the database has it".to_owned()
         });
         Ok(())
     }
 
     /// Checks that the index has no memories that the database does not have.
-    fn at_number(&mut self) -> Result<()> {
+    fn compare_count(&mut self) -> Result<()> {
         let (known, held) = (self.index.held().0, memories::count(self.conn)?);
-        self.sees(known == held, || format!("it holds {known} memories, the database {held}"));
+        self.expect(known == held, || format!("it holds {known} memories, the database {held}"));
         Ok(())
     }
 }
 
 /// The stored vectors and codes of a memory.
 #[derive(Default)]
-struct Given {
+struct StoredEncoding {
     pieces: usize,
     codes: bool,
 }
@@ -266,7 +271,7 @@ mod tests {
     use loci_proto::requests::doctor::Verdict;
     use serde_json::json;
 
-    fn sick(house: &House) -> Vec<String> {
+    fn failures(house: &House) -> Vec<String> {
         let mut findings = house.reader.examine().expect("looks");
         findings.push(house.writer.examine_words());
         findings
@@ -287,13 +292,13 @@ mod tests {
             Some(&axis(2)),
         );
         house.forget("a", json!({"memory_id": first, "hard_delete": true})).expect("is removed");
-        assert_eq!(sick(&house), Vec::<String>::new());
+        assert_eq!(failures(&house), Vec::<String>::new());
         house.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
-        assert_eq!(sick(&house), ["vector 0 of memory 2 is not as the database has it"]);
+        assert_eq!(failures(&house), ["vector 0 of memory 2 is not as the database has it"]);
         house.writer.shared.index_mut().set_vectors(2, &vec![axis(2)].into());
-        assert_eq!(sick(&house), Vec::<String>::new());
+        assert_eq!(failures(&house), Vec::<String>::new());
         crate::db::integrity::spoil_words(&house.writer.conn).expect("is spoilt");
-        assert!(sick(&house)[0].contains("keyword index differs"), "{:?}", sick(&house));
+        assert!(failures(&house)[0].contains("keyword index differs"), "{:?}", failures(&house));
     }
 
     #[test]
@@ -316,16 +321,16 @@ mod tests {
                 json!({"content": "Kettle", "type": "entity", "metadata": {"name": "Kettle"}}),
                 None,
             );
-            assert_eq!(sick(&house), Vec::<String>::new());
+            assert_eq!(failures(&house), Vec::<String>::new());
             house
         };
         let sound = house();
         let of_words = DocumentEncoding { words: Some(vec![code("other")]), ..text(&sound) };
         sound.writer.shared.index_mut().set_vectors(1, &of_words);
-        assert_eq!(sick(&sound), ["the codes of memory 1 are not as the database has them"]);
+        assert_eq!(failures(&sound), ["the codes of memory 1 are not as the database has them"]);
         let sound = house();
         sound.writer.shared.index_mut().set_codes(2, Some(&[]));
-        assert_eq!(sick(&sound), ["the codes of memory 2 are not as the database has them"]);
+        assert_eq!(failures(&sound), ["the codes of memory 2 are not as the database has them"]);
         let sound = house();
         sound.writer.shared.index_mut().link_up(Link {
             entity: 2,
@@ -333,7 +338,7 @@ mod tests {
             kind: LinkKind::Mention,
             exists: false,
         });
-        assert_eq!(sick(&sound), ["what links memories is not as the database has it"]);
+        assert_eq!(failures(&sound), ["what links memories is not as the database has it"]);
         let sound = house();
         let entry =
             crate::db::memories::entry(&sound.writer.conn, 1).expect("reads").expect("is there");
@@ -342,7 +347,7 @@ mod tests {
             .shared
             .index_mut()
             .put(crate::index::Entry { content: "The pot is hot".to_owned(), ..entry });
-        assert_eq!(sick(&sound), ["the words of memory 1 are not as the database has them"]);
+        assert_eq!(failures(&sound), ["the words of memory 1 are not as the database has them"]);
     }
 
     /// FTS5 caches the layout of its index per connection, and a check does not notice changes by
@@ -355,7 +360,7 @@ mod tests {
                 house.store("a", json!({"content": format!("Crate {number} of {}", house.now.0), "type": "episodic"}), None);
             }
             house.now = house.now.plus(1000);
-            assert_eq!(sick(&house), Vec::<String>::new());
+            assert_eq!(failures(&house), Vec::<String>::new());
             house.reader.check().expect("is whole");
         }
     }
@@ -363,18 +368,18 @@ mod tests {
     #[test]
     fn every_memory_is_compared_however_many_there_are() {
         let mut house = House::new();
-        for number in 0..=super::AT_ONCE {
+        for number in 0..=super::COMPARE_STEP {
             house.store(
                 "a",
                 json!({"content": format!("Crate {number}"), "type": "episodic"}),
                 None,
             );
         }
-        assert_eq!(sick(&house), Vec::<String>::new());
-        for seq in [1, super::AT_ONCE, super::AT_ONCE + 1] {
+        assert_eq!(failures(&house), Vec::<String>::new());
+        for seq in [1, super::COMPARE_STEP, super::COMPARE_STEP + 1] {
             house.writer.shared.index_mut().set_codes(seq, Some(&[]));
             assert_eq!(
-                sick(&house),
+                failures(&house),
                 [format!("the codes of memory {seq} are not as the database has them")]
             );
             house.writer.shared.index_mut().set_codes(seq, None);
@@ -386,6 +391,6 @@ mod tests {
         let mut house = House::new();
         house.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1)));
         house.writer.shared.index_mut().remove(1);
-        assert!(sick(&house)[0].contains("memory 1 is not as the database has it"));
+        assert!(failures(&house)[0].contains("memory 1 is not as the database has it"));
     }
 }

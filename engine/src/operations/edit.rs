@@ -147,7 +147,7 @@ fn columns(
     if request.metadata.is_some() {
         content::check_metadata(memory.kind, &metadata)?;
     }
-    if maintain::Span::of(&memory.metadata).is_some() {
+    if maintain::PeriodKind::of(&memory.metadata).is_some() {
         let is_rewritten = request.content.as_ref().is_some_and(|text| *text != memory.content);
         keep_origin(&memory.metadata, &mut metadata, is_rewritten);
     }

@@ -19,13 +19,13 @@ use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
 
 /// Stored answers; older ones are deleted.
-const KEPT: i64 = 500;
+const MAX_ANSWERS: i64 = 500;
 /// Longer questions in bytes are not stored.
-const LONGEST: usize = 1024;
+const MAX_QUESTION_BYTES: usize = 1024;
 /// Words of a probe.
-const WORDS: usize = 5;
+const PROBE_WORDS: usize = 5;
 /// Minimum content words of a sentence for a probe.
-const LEAST: usize = 3;
+const MIN_SENTENCE_WORDS: usize = 3;
 
 /// An answer that was chosen by reading it in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,14 +63,14 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`; they are not stored then.
-    pub fn keep_answers(&mut self, chosen: &[ClickFeedback]) -> Result<()> {
+    pub fn store_click_feedback(&mut self, chosen: &[ClickFeedback]) -> Result<()> {
         self.change(|tx, _, _| {
             for ClickFeedback { query, seq, group } in
-                chosen.iter().filter(|chosen| chosen.query.len() <= LONGEST)
+                chosen.iter().filter(|chosen| chosen.query.len() <= MAX_QUESTION_BYTES)
             {
                 click_feedback::keep(tx, query, *seq, &group.id)?;
             }
-            click_feedback::bound(tx, KEPT)
+            click_feedback::bound(tx, MAX_ANSWERS)
         })
     }
 }
@@ -81,7 +81,7 @@ impl Reader {
     ///
     /// # Errors
     /// `Database`.
-    pub fn exam(&self, probes: usize, seed: u64, now: Timestamp) -> Result<EvalSet> {
+    pub fn eval_set(&self, probes: usize, seed: u64, now: Timestamp) -> Result<EvalSet> {
         self.shared.stands()?;
         let there = |memory: &Memory| {
             matches!(memory.status, Status::Active | Status::Compacted)
@@ -93,7 +93,7 @@ impl Reader {
                 exam.known.push(EvalQuestion { query, id: memory.id, group });
             }
         }
-        for seq in self.drawn(seed, now) {
+        for seq in self.draw_memories(seed, now) {
             if exam.probes.len() == probes {
                 break;
             }
@@ -108,7 +108,7 @@ impl Reader {
     }
 
     /// Every memory that can give a probe, in an order that depends only on the seed.
-    fn drawn(&self, seed: u64, now: Timestamp) -> Vec<i64> {
+    fn draw_memories(&self, seed: u64, now: Timestamp) -> Vec<i64> {
         let place = |seq: i64| {
             *blake3::hash([seed.to_le_bytes(), seq.to_le_bytes()].as_flattened()).as_bytes()
         };
@@ -137,13 +137,13 @@ fn probe(index: &Index, content: &str) -> Option<String> {
             .collect();
         words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         words.dedup_by(|a, b| a.2.eq_ignore_ascii_case(b.2));
-        let left_out = usize::from(words.len() > LEAST);
-        let mut chosen: Vec<_> = words.into_iter().skip(left_out).take(WORDS).collect();
+        let left_out = usize::from(words.len() > MIN_SENTENCE_WORDS);
+        let mut chosen: Vec<_> = words.into_iter().skip(left_out).take(PROBE_WORDS).collect();
         let weight =
             chosen.iter().map(|(rarity, ..)| rarity).sum::<f64>() / chosen.len().max(1) as f64;
         chosen.sort_by_key(|(_, at, _)| *at);
         let words: Vec<&str> = chosen.into_iter().map(|(.., word)| word).collect();
-        (words.len() >= LEAST).then(|| (weight, words.join(" ")))
+        (words.len() >= MIN_SENTENCE_WORDS).then(|| (weight, words.join(" ")))
     };
     let all = sentences(parts(content).body, usize::MAX);
     all.iter()
@@ -178,15 +178,16 @@ mod tests {
     #[test]
     fn probes_are_the_same_for_the_same_seed_and_never_the_whole_text() {
         let house = house();
-        let exam = |seed| house.reader.exam(5, seed, house.now).expect("is made").probes;
+        let exam = |seed| house.reader.eval_set(5, seed, house.now).expect("is made").probes;
         assert_eq!(exam(1), exam(1));
         assert_ne!(exam(1), exam(2));
-        let all = house.reader.exam(99, 0, house.now).expect("is made").probes;
+        let all = house.reader.eval_set(99, 0, house.now).expect("is made").probes;
         assert_eq!(all.len(), 12, "one word makes no probe");
         for probe in all {
             let words: Vec<&str> = probe.query.split(' ').collect();
             assert!(
-                (LEAST..=WORDS).contains(&words.len()) && !words.contains(&"Olek"),
+                (MIN_SENTENCE_WORDS..=PROBE_WORDS).contains(&words.len())
+                    && !words.contains(&"Olek"),
                 "{probe:?}"
             );
         }
@@ -197,13 +198,20 @@ mod tests {
         let mut house = house();
         house
             .writer
-            .keep_answers(&[chosen("who mends", 1), chosen("who mends", 1), chosen("who mends", 2)])
+            .store_click_feedback(&[
+                chosen("who mends", 1),
+                chosen("who mends", 1),
+                chosen("who mends", 2),
+            ])
             .expect("are kept");
         house
             .writer
-            .keep_answers(&[chosen(&"x".repeat(LONGEST + 1), 3), chosen("gone", 99)])
+            .store_click_feedback(&[
+                chosen(&"x".repeat(MAX_QUESTION_BYTES + 1), 3),
+                chosen("gone", 99),
+            ])
             .expect("are left out");
-        let known = |house: &House| house.reader.exam(0, 0, house.now).expect("is made").known;
+        let known = |house: &House| house.reader.eval_set(0, 0, house.now).expect("is made").known;
         assert_eq!(known(&house).len(), 2);
         let id = known(&house)[0].id.clone();
         house.forget("a", json!({"memory_id": id})).expect("is forgotten");
@@ -216,9 +224,9 @@ mod tests {
     fn the_oldest_answers_go() {
         let mut house = house();
         let many: Vec<ClickFeedback> =
-            (0..KEPT + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
-        house.writer.keep_answers(&many).expect("are kept");
-        let known = house.reader.exam(0, 0, house.now).expect("is made").known;
+            (0..MAX_ANSWERS + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
+        house.writer.store_click_feedback(&many).expect("are kept");
+        let known = house.reader.eval_set(0, 0, house.now).expect("is made").known;
         assert_eq!((known.len(), known[0].query.as_str()), (500, "question 519"));
     }
 
@@ -228,17 +236,23 @@ mod tests {
         let path = house.folder.path().join("memory.db");
         house
             .writer
-            .keep_answers(&[
+            .store_click_feedback(&[
                 chosen("the secret boiler", 1),
                 chosen("the secret boiler", 2),
                 chosen("another", 2),
             ])
             .expect("kept");
         assert!(dump::holds(&path, "the secret boiler"));
-        let id =
-            house.reader.exam(0, 0, house.now).expect("is made").known.pop().expect("is known").id;
+        let id = house
+            .reader
+            .eval_set(0, 0, house.now)
+            .expect("is made")
+            .known
+            .pop()
+            .expect("is known")
+            .id;
         house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
-        let left = house.reader.exam(0, 0, house.now).expect("is made").known;
+        let left = house.reader.eval_set(0, 0, house.now).expect("is made").known;
         assert_eq!(
             left.iter().map(|asking| asking.query.as_str()).collect::<Vec<_>>(),
             ["another"]

@@ -32,7 +32,7 @@ impl Writer {
             if request.hard_delete {
                 return erase(change, &memory);
             }
-            let told = put_aside(change, &memory, request.reason.as_deref())?;
+            let told = hide(change, &memory, request.reason.as_deref())?;
             Ok(ForgetReply { act: change.write_down("forget")?, ..told })
         })?;
         if request.hard_delete {
@@ -56,7 +56,7 @@ impl Writer {
             let mut forgotten = Vec::with_capacity(request.memory_ids.len());
             for id in &request.memory_ids {
                 let memory = sight.find(change.conn, "memory_ids", id)?;
-                forgotten.push(put_aside(change, &memory, request.reason.as_deref())?);
+                forgotten.push(hide(change, &memory, request.reason.as_deref())?);
             }
             Ok(ForgetManyReply { forgotten, act: change.write_down("forget")? })
         })
@@ -68,7 +68,7 @@ fn reply(id: MemoryId, status: &str, already: bool) -> ForgetReply {
 }
 
 /// Hides a memory and its relations; nothing is deleted.
-pub(crate) fn put_aside(
+pub(crate) fn hide(
     change: &mut Change<'_>,
     memory: &Memory,
     reason: Option<&str>,
@@ -95,7 +95,7 @@ pub(crate) fn put_aside(
 /// it.
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
-    let left = crate::maintain::unquote(change, memory)?;
+    let left = crate::maintain::remove_quotes_of(change, memory)?;
     // The memories that it replaced or covered become independent again.
     for below in memories::sources(change.conn, memory.seq)? {
         if below.status == Status::Compacted && below.superseded_by.as_deref() == Some(id) {

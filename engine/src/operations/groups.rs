@@ -27,7 +27,7 @@ pub struct GroupRedirects(Arc<Shared>);
 impl GroupRedirects {
     /// Returns the group that this one was merged into, if it was.
     #[must_use]
-    pub fn lead(&self, group: &Group) -> Option<Group> {
+    pub fn resolve(&self, group: &Group) -> Option<Group> {
         self.0.aliases.read().get(&group.id).cloned()
     }
 }
@@ -38,7 +38,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn groups(&self) -> Result<GroupsReply> {
-        Ok(GroupsReply { groups: groups::all(&self.conn)?.into_iter().map(told).collect() })
+        Ok(GroupsReply { groups: groups::all(&self.conn)?.into_iter().map(to_entry).collect() })
     }
 }
 
@@ -60,7 +60,7 @@ impl Writer {
     ) -> Result<GroupChanged> {
         self.once(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
-            is_free(change.conn, "to", &request.to, &group)?;
+            check_name_free(change.conn, "to", &request.to, &group)?;
             change.keep(Row::Group(group.id.clone()))?;
             let columns = Image::from_iter([("name".to_owned(), json!(request.to))]);
             rows::update(change.conn, &Row::Group(group.id.clone()), &columns)?;
@@ -87,13 +87,13 @@ impl Writer {
             }
             let members = groups::members(change.conn, &from.id)?;
             if request.dry_run {
-                let group = told(groups::one(change.conn, &into.id)?.unwrap_or(into));
+                let group = to_entry(groups::one(change.conn, &into.id)?.unwrap_or(into));
                 return Ok(GroupChanged { group, moved: members.len(), act: None });
             }
             for seq in &members {
                 relocate(change, *seq, &into.id)?;
             }
-            lead_on(change, &from, &into)?;
+            replace_by_redirects(change, &from, &into)?;
             mentions::renew_all(change, &members, |_| false)?;
             changed(change, &into.id, members.len(), "groups merge")
         })
@@ -124,7 +124,7 @@ impl Writer {
                 change.keep(row.clone())?;
                 rows::delete(change.conn, &row)?;
             } else if !group.aliases.iter().any(|known| known == alias) {
-                is_free(change.conn, "alias", &request.alias, &group)?;
+                check_name_free(change.conn, "alias", &request.alias, &group)?;
                 import_rows::add_alias(change.conn, alias, &group.id)?;
                 change.made(row);
             }
@@ -149,7 +149,7 @@ fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
 
 /// Deletes a group; its aliases, its id, and its display name (unless another group has it) become
 /// redirects.
-fn lead_on(change: &mut Change<'_>, from: &GroupRow, into: &GroupRow) -> Result<()> {
+fn replace_by_redirects(change: &mut Change<'_>, from: &GroupRow, into: &GroupRow) -> Result<()> {
     for alias in &from.aliases {
         let row = Row::Alias(alias.clone());
         change.keep(row.clone())?;
@@ -174,7 +174,7 @@ fn lead_on(change: &mut Change<'_>, from: &GroupRow, into: &GroupRow) -> Result<
 fn changed(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<GroupChanged> {
     let group = groups::one(change.conn, id)?
         .ok_or_else(|| Failure::new(Code::Internal, "the group is gone"))?;
-    Ok(GroupChanged { group: told(group), moved, act: change.write_down(act)? })
+    Ok(GroupChanged { group: to_entry(group), moved, act: change.write_down(act)? })
 }
 
 /// Resolves the group that a person names: by id, by alias, or by a unique display name.
@@ -207,7 +207,7 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
 }
 
 /// Refuses a name that belongs to another group.
-fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
+fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
     let taken = import_rows::group(conn, name.as_str())?
         .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
     match taken {
@@ -221,7 +221,7 @@ fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> 
     }
 }
 
-fn told(known: GroupRow) -> GroupEntry {
+fn to_entry(known: GroupRow) -> GroupEntry {
     let GroupRow { id, name, aliases, active, memories } = known;
     GroupEntry { id, name, aliases, active, memories }
 }
@@ -271,8 +271,8 @@ mod tests {
             "a call that names it"
         );
         let signs = house.writer.group_redirects();
-        assert_eq!(signs.lead(&named("old")), Some(named("new")));
-        assert_eq!(signs.lead(&named("new")), None);
+        assert_eq!(signs.resolve(&named("old")), Some(named("new")));
+        assert_eq!(signs.resolve(&named("new")), None);
         let entity = house
             .reader
             .list(&parse(json!({"type": "entity"})), &named("new"), house.now)
@@ -287,7 +287,7 @@ mod tests {
         );
         house.undo_last().expect("is undone");
         assert_eq!(house.dump(), before);
-        assert_eq!(signs.lead(&named("old")), None);
+        assert_eq!(signs.resolve(&named("old")), None);
     }
 
     #[test]

@@ -15,17 +15,17 @@ use loci_proto::memory::{Confidence, Scope};
 use loci_proto::requests::people::{FindReply, FindRequest, Found, ListReply, ListRequest, Listed};
 
 /// Default memories per page.
-const PAGE: usize = 50;
+const DEFAULT_LIMIT: usize = 50;
 /// Maximum memories per page.
-const MOST: usize = 1000;
+const MAX_LIMIT: usize = 1000;
 /// Allowed length of a partial id in characters.
-const PART: std::ops::RangeInclusive<usize> = 4..=36;
+const PARTIAL_ID_CHARS: std::ops::RangeInclusive<usize> = 4..=36;
 /// Maximum memories that a partial id returns.
-const FOUND: usize = 10;
+const MAX_FOUND: usize = 10;
 
 /// The memories that a status word selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum StatusFilter {
     Status(Status),
     Expired,
     Pinned,
@@ -40,11 +40,13 @@ impl Reader {
     /// `invalid` for `status` and `limit`, `Database`.
     pub fn list(&self, request: &ListRequest, own: &Group, now: Timestamp) -> Result<ListReply> {
         let wanted = wanted(request.status.as_deref())?;
-        let limit = request.limit.unwrap_or(PAGE);
-        if !(1..=MOST).contains(&limit) {
-            return Err(
-                Failure::invalid("limit", format!("must be a whole number in 1..{MOST}")).into()
-            );
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(Failure::invalid(
+                "limit",
+                format!("must be a whole number in 1..{MAX_LIMIT}"),
+            )
+            .into());
         }
         let group = match &request.group {
             Some(name) => groups::resolve(&self.conn, name, Some(own))?,
@@ -89,13 +91,14 @@ impl Reader {
     /// `invalid` for the part, `Database`.
     pub fn find(&self, request: &FindRequest, own: &Group, now: Timestamp) -> Result<FindReply> {
         let part = request.part.to_ascii_lowercase();
-        if !PART.contains(&part.len()) || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        if !PARTIAL_ID_CHARS.contains(&part.len())
+            || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
         {
             let words = "must be an id, or at least 4 characters of its beginning or its end";
             return Err(Failure::invalid("part", words).hint("loci list shows ids").into());
         }
         let sight = Visibility::new(&self.conn, own, None)?;
-        let found = listing::by_partial_id(&self.conn, &part, FOUND)?;
+        let found = listing::by_partial_id(&self.conn, &part, MAX_FOUND)?;
         let told = |memory: Memory| {
             let (visible, group_id) = (sight.admits(&memory), memory.group.clone());
             Ok(Found { visible, group_id, memory: self.listed(memory, now)? })
@@ -107,16 +110,16 @@ impl Reader {
         self.shared.settings().decay.at(now, memory.kind, memory.anchor)
     }
 
-    fn is_wanted(&self, memory: &Memory, wanted: Wanted, now: Timestamp) -> bool {
+    fn is_wanted(&self, memory: &Memory, wanted: StatusFilter, now: Timestamp) -> bool {
         let active = memory.status == Status::Active;
         let expired = memory.expires_at.is_some_and(|at| at <= now);
         match wanted {
-            Wanted::Status(Status::Active) => active && !expired,
-            Wanted::Status(status) => memory.status == status,
-            Wanted::Expired => active && expired,
-            Wanted::Pinned => active && memory.anchor.pinned,
-            Wanted::Flagged => active && self.confidence(memory, now).get() < FLAGGED,
-            Wanted::All => true,
+            StatusFilter::Status(Status::Active) => active && !expired,
+            StatusFilter::Status(status) => memory.status == status,
+            StatusFilter::Expired => active && expired,
+            StatusFilter::Pinned => active && memory.anchor.pinned,
+            StatusFilter::Flagged => active && self.confidence(memory, now).get() < FLAGGED,
+            StatusFilter::All => true,
         }
     }
 
@@ -135,16 +138,16 @@ impl Reader {
     }
 }
 
-fn wanted(word: Option<&str>) -> Result<Wanted> {
+fn wanted(word: Option<&str>) -> Result<StatusFilter> {
     Ok(match word {
-        None | Some("active") => Wanted::Status(Status::Active),
-        Some("superseded") => Wanted::Status(Status::Superseded),
-        Some("compacted") => Wanted::Status(Status::Compacted),
-        Some("forgotten") => Wanted::Status(Status::Forgotten),
-        Some("expired") => Wanted::Expired,
-        Some("pinned") => Wanted::Pinned,
-        Some("flagged") => Wanted::Flagged,
-        Some("all") => Wanted::All,
+        None | Some("active") => StatusFilter::Status(Status::Active),
+        Some("superseded") => StatusFilter::Status(Status::Superseded),
+        Some("compacted") => StatusFilter::Status(Status::Compacted),
+        Some("forgotten") => StatusFilter::Status(Status::Forgotten),
+        Some("expired") => StatusFilter::Expired,
+        Some("pinned") => StatusFilter::Pinned,
+        Some("flagged") => StatusFilter::Flagged,
+        Some("all") => StatusFilter::All,
         Some(_) => {
             let words =
                 "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";

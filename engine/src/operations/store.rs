@@ -27,9 +27,9 @@ use serde_json::json;
 /// Confidence added when a fact is stored again.
 const REINFORCEMENT: f64 = 0.1;
 /// Maximum similar memories that a reply names.
-const SIMILAR: usize = 5;
+const MAX_SIMILAR: usize = 5;
 /// Maximum memories below the threshold that are compared word by word.
-const REWORDED: usize = 16;
+const MAX_REWORDED: usize = 16;
 
 /// A request with validated content and metadata.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl Writer {
     ) -> Result<StoreReply> {
         self.once(call, |change| {
             let scope = draft.request.effective_scope();
-            let mut work = Work { change, request: &draft.request, text, scope };
+            let mut work = StoreWork { change, request: &draft.request, text, scope };
             let reply = work.store()?;
             if reply.superseded.is_some() {
                 change.write_down("supersede")?;
@@ -88,7 +88,7 @@ impl Writer {
 }
 
 /// One store in progress.
-struct Work<'a, 'b> {
+struct StoreWork<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
     text: &'a DocumentEncoding,
@@ -97,17 +97,17 @@ struct Work<'a, 'b> {
 
 /// Stored memories that are similar to the new text.
 #[derive(Default)]
-struct Near {
+struct SimilarMemories {
     same: Option<Memory>,
     similar: Vec<MemoryId>,
 }
 
-impl Work<'_, '_> {
+impl StoreWork<'_, '_> {
     fn store(&mut self) -> Result<StoreReply> {
         let group = self.group()?;
         let replaced = self.replaced(&group)?;
-        self.scope = self.scope_beside(replaced.as_ref());
-        let near = self.near(&group, replaced.as_ref())?;
+        self.scope = self.effective_scope(replaced.as_ref());
+        let near = self.similar(&group, replaced.as_ref())?;
         let (id, deduplicated) = match near.same {
             Some(known) => (self.reinforce(known)?, true),
             None => (self.insert(&group)?, false),
@@ -130,7 +130,7 @@ impl Work<'_, '_> {
 
     /// Returns the scope in the request; else that of the replaced memory, if it is wider; else the
     /// default of the type.
-    fn scope_beside(&self, replaced: Option<&Memory>) -> Scope {
+    fn effective_scope(&self, replaced: Option<&Memory>) -> Scope {
         match replaced {
             Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => {
                 Scope::Global
@@ -192,7 +192,7 @@ impl Work<'_, '_> {
 
     /// Finds the same fact and similar memories among active memories of the same type that the
     /// same sessions see.
-    fn near(&self, group: &Group, replaced: Option<&Memory>) -> Result<Near> {
+    fn similar(&self, group: &Group, replaced: Option<&Memory>) -> Result<SimilarMemories> {
         let scope = self.scope;
         let eligible = |m: &Memory| {
             m.kind == self.request.kind
@@ -205,11 +205,11 @@ impl Work<'_, '_> {
             .into_iter()
             .find(&eligible);
         if exact.is_some() {
-            return Ok(Near { same: exact, similar: Vec::new() });
+            return Ok(SimilarMemories { same: exact, similar: Vec::new() });
         }
-        let mut near = Near::default();
+        let mut near = SimilarMemories::default();
         let threshold = self.change.shared.settings().dedup_threshold;
-        for (seq, cosine) in self.close_by(group, threshold) {
+        for (seq, cosine) in self.nearest(group, threshold) {
             let is_near = f64::from(cosine) > threshold;
             let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else {
                 continue;
@@ -222,7 +222,7 @@ impl Work<'_, '_> {
                 near.similar.clear();
                 break;
             }
-            if is_near && near.similar.len() < SIMILAR {
+            if is_near && near.similar.len() < MAX_SIMILAR {
                 near.similar.push(memory.id);
             }
         }
@@ -232,7 +232,7 @@ impl Work<'_, '_> {
     /// Returns one-chunk memories with their cosines, nearest first: all above the threshold, and a
     /// few down to twice its distance from 1, which may state the same in the same words. Longer
     /// texts merge only on equal wording.
-    fn close_by(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
+    fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
         let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
         let filter = crate::index::Filter {
@@ -256,7 +256,7 @@ impl Work<'_, '_> {
         }
         close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let above = close.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
-        close.truncate(above + REWORDED);
+        close.truncate(above + MAX_REWORDED);
         close
     }
 

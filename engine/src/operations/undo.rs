@@ -33,15 +33,15 @@ impl Writer {
         self.once(call, |change| {
             connection::defer_foreign_keys(change.conn)?;
             let mut undone = Vec::new();
-            for id in wanted(change, request)? {
-                let entry = journal::by_id(change.conn, id)?.ok_or_else(|| nothing(id))?;
+            for id in selected_acts(change, request)? {
+                let entry = journal::by_id(change.conn, id)?.ok_or_else(|| no_such_act(id))?;
                 if request.preview {
                     let at = entry.undone_at;
-                    undone.push(told(entry, at));
+                    undone.push(to_act(entry, at));
                     continue;
                 }
-                take_back(change, &entry)?;
-                undone.push(told(entry, Some(change.call.now)));
+                undo_act(change, &entry)?;
+                undone.push(to_act(entry, Some(change.call.now)));
             }
             Ok(UndoReply { undone })
         })
@@ -75,7 +75,7 @@ impl Reader {
                         .into_iter()
                         .map(|e| {
                             let at = e.undone_at;
-                            told(e, at)
+                            to_act(e, at)
                         })
                         .collect(),
                     next,
@@ -92,13 +92,13 @@ fn concerns(entry: &Entry, seq: i64) -> bool {
         .any(|changed| matches!(changed.row, Row::Memory(s) | Row::Variant(s, _) if s == seq))
 }
 
-fn wanted(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
+fn selected_acts(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
     Ok(match request.which()? {
         Which::One(id) => vec![id],
         Which::These(ids) => ids,
         Which::Last => vec![
             journal::last(change.conn)?
-                .ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?,
+                .ok_or_else(|| Failure::new(Code::NotFound, "there is no_such_act to undo"))?,
         ],
         Which::Since(seconds) => {
             journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?
@@ -106,7 +106,7 @@ fn wanted(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
     })
 }
 
-fn nothing(id: i64) -> Error {
+fn no_such_act(id: i64) -> Error {
     Failure::new(Code::NotFound, format!("names no act: {id}"))
         .at("id")
         .hint("Run loci history for the acts that can be undone")
@@ -120,21 +120,22 @@ fn conflict(entry: &Entry, why: &str) -> Error {
         .into()
 }
 
-fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
+fn undo_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     if entry.undone_at.is_some() {
         return Err(
             Failure::new(Code::Conflict, format!("act {} is undone already", entry.id)).into()
         );
     }
     let own: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
-    entry.rows.iter().try_for_each(|changed| still_stands(change, entry, &own, changed))?;
+    entry.rows.iter().try_for_each(|changed| check_unchanged(change, entry, &own, changed))?;
     let conn = change.conn;
     let texts = entry.rows.iter().filter(|changed| has_text(changed)).count();
-    let mut put_back = || entry.rows.iter().rev().try_for_each(|changed| put_back(change, changed));
+    let mut restore_row =
+        || entry.rows.iter().rev().try_for_each(|changed| restore_row(change, changed));
     if lexical::is_rebuild_cheaper(conn, texts)? {
-        lexical::with_rebuild(conn, put_back)?;
+        lexical::with_rebuild(conn, restore_row)?;
     } else {
-        put_back()?;
+        restore_row()?;
     }
     journal::set_undone(conn, entry.id, change.call.now)
 }
@@ -146,7 +147,7 @@ fn has_text(changed: &RowChange) -> bool {
 }
 
 /// Refuses if a row has changed since the act.
-fn still_stands(
+fn check_unchanged(
     change: &Change<'_>,
     entry: &Entry,
     own: &HashSet<&Row>,
@@ -163,7 +164,7 @@ fn still_stands(
         (RowEffect::Inserted(print), Some(now)) if *print != fingerprint(&now) => {
             Err(conflict(entry, "what it made was changed since"))
         }
-        (RowEffect::Inserted(_), Some(now)) if stands_on(change, own, &changed.row, &now)? => {
+        (RowEffect::Inserted(_), Some(now)) if would_cascade(change, own, &changed.row, &now)? => {
             Err(conflict(entry, "something later refers to what it made"))
         }
         (RowEffect::Deleted(_), None) | (RowEffect::Inserted(_), Some(_)) => Ok(()),
@@ -180,14 +181,19 @@ fn still_stands(
 
 /// Returns whether deleting the row would also delete relations, variants or sources that the act
 /// did not create.
-fn stands_on(change: &Change<'_>, own: &HashSet<&Row>, row: &Row, image: &Image) -> Result<bool> {
+fn would_cascade(
+    change: &Change<'_>,
+    own: &HashSet<&Row>,
+    row: &Row,
+    image: &Image,
+) -> Result<bool> {
     let Row::Memory(seq) = row else { return Ok(false) };
     let id = image.get("id").and_then(serde_json::Value::as_str).unwrap_or_default();
     let dependent = relations::rows_of(change.conn, *seq, id)?;
     Ok(dependent.iter().any(|row| !own.contains(row)))
 }
 
-fn put_back(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
+fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
     match &changed.effect {
         RowEffect::Inserted(_) => remove(change, &changed.row)?,
         RowEffect::Deleted(before) => rows::insert(change.conn, &changed.row, before)?,
@@ -229,7 +235,7 @@ fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {
     rows::delete(change.conn, row)
 }
 
-fn told(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Act {
+fn to_act(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Act {
     Act {
         id: entry.id,
         act: entry.act,

@@ -95,7 +95,7 @@ fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
     assert!(
         cold.reader.examine().is_err()
             && cold.reader.plan(T0).is_err()
-            && cold.reader.exam(1, 1, T0).is_err()
+            && cold.reader.eval_set(1, 1, T0).is_err()
     );
     let again =
         cold.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None);

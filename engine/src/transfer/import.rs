@@ -184,7 +184,7 @@ impl<'a, 'b> Work<'a, 'b> {
         self.keep_pieces()?;
         self.no_circles()?;
         // Only now are all there whose names the texts may hold.
-        maintain::hold_to_sources(self.change, &self.quoting)?;
+        maintain::remove_invalid_quotes(self.change, &self.quoting)?;
         mentions::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();

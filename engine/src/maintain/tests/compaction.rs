@@ -1,7 +1,7 @@
 //! Compaction: which episodes, what the summary says, and that nothing is lost.
 
 use crate::maintain::tests::*;
-use crate::maintain::topics::MOST;
+use crate::maintain::topics::MAX_TOPIC;
 use crate::model::encoding::DocumentEncoding;
 use loci_proto::error::Code;
 use loci_proto::requests::forget::ForgetRequest;
@@ -17,7 +17,7 @@ fn forget(house: &mut House, id: &MemoryId) {
 fn members(rules: Rules, count: usize) -> usize {
     let mut house = house(rules);
     week(&mut house, "a", 0, count);
-    plan(&house).told().compacted
+    plan(&house).to_reply().compacted
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_memory_without_a_date_has_that_of_its_storing() {
     }
     assert_eq!(plan(&house).steps.len(), 0);
     later(&mut house, 31);
-    assert_eq!(plan(&house).told().compacted, 5);
+    assert_eq!(plan(&house).to_reply().compacted, 5);
 }
 
 #[test]
@@ -230,9 +230,10 @@ fn a_huge_week_becomes_many_bounded_steps() {
         );
     }
     let planned = plan(&house);
-    let sizes: Vec<usize> = planned.told().steps.iter().map(|deed| deed.members.len()).collect();
+    let sizes: Vec<usize> =
+        planned.to_reply().steps.iter().map(|deed| deed.members.len()).collect();
     assert_eq!(sizes.iter().sum::<usize>(), 600);
-    assert!(sizes.iter().all(|size| (3..=MOST).contains(size)), "{sizes:?}");
+    assert!(sizes.iter().all(|size| (3..=MAX_TOPIC).contains(size)), "{sizes:?}");
     let made = step(&mut house, &planned.steps[0]).made.expect("is made");
     assert!(memory(&house, &made).content.chars().count() <= 1000);
 }

@@ -23,7 +23,7 @@ fn said(house: &mut House, group: &str, count: usize, lean: f32) -> Vec<MemoryId
 fn facts(rules: Rules, count: usize, lean: f32) -> usize {
     let mut house = house(rules);
     said(&mut house, "a", count, lean);
-    plan(&house).told().promoted
+    plan(&house).to_reply().promoted
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn what_happened_several_times_is_no_fact_however_alike_the_reports_are() {
         for (i, text) in texts.into_iter().enumerate() {
             episode(&mut house, "a", text, "2026-01-31", Some(&leaning(7, 200 + i, 0.97)));
         }
-        plan(&house).told().promoted
+        plan(&house).to_reply().promoted
     };
     let report = |ticket, person, place| {
         format!("{person} traced ticket {ticket} about the mail gateway in {place} to a full disk.")

@@ -145,7 +145,7 @@ fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
     let other = house.store("a", json!({"content": "Left alone", "type": "semantic"}), None).id;
     later(&mut house, 20);
     let before = memory(&house, &other);
-    let planned = plan(&house).told();
+    let planned = plan(&house).to_reply();
     assert_eq!((planned.steps.len(), planned.compacted, planned.promoted), (3, 12, 1));
     let done = run(&mut house);
     let bare = |deed: &Deed| Deed { made: None, journal: None, ..deed.clone() };

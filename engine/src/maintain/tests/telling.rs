@@ -11,7 +11,7 @@ fn tell(house: &mut House, cluster: &str, text: &str) -> crate::error::Result<Co
     let call = house.call("a", None);
     let request =
         CompactRequest { cluster: Some(cluster.to_owned()), summary: Some(text.to_owned()) };
-    house.writer.compact_as_told(&call, &request, &DocumentEncoding::default())
+    house.writer.store_agent_summary(&call, &request, &DocumentEncoding::default())
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_cluster_that_is_not_there_or_has_changed_is_refused() {
     assert!(tell(&mut house, &key, "x").is_err(), "its members are others now");
     let half = CompactRequest { cluster: Some(key), summary: None };
     assert!(
-        crate::maintain::text_of(&half)
+        crate::maintain::summary_text(&half)
             .expect_err("is refused")
             .to_string()
             .contains("summary is missing")

@@ -9,6 +9,7 @@ mod hosts;
 mod layers;
 mod migrations;
 mod plist;
+mod references;
 mod repository;
 mod rust;
 mod scripts;

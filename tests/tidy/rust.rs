@@ -57,6 +57,17 @@ impl Source {
         &self.literals
     }
 
+    /// Returns the code between the braces of each definition and `impl` block of a type.
+    pub fn bodies(&self, type_name: &str) -> Vec<&str> {
+        let items = self.positions(&["struct", "enum", "union", "trait", "impl"]);
+        let item = |at: usize| &self.code[at..at + item_length(&self.code[at..])];
+        let parts = items.into_iter().filter_map(|at| item(at).split_once('{'));
+        parts
+            .filter(|(header, _)| !occurrences(header, type_name).is_empty())
+            .map(|(_, body)| body)
+            .collect()
+    }
+
     /// Returns the components of the file's path, and the modules that the file declares.
     pub fn modules(&self) -> Vec<String> {
         let declared = self
@@ -311,6 +322,13 @@ mod tests {
         assert_eq!(source.lines_with(&["unsafe"]), Vec::<usize>::new());
         assert_eq!(source.lines_with(&["todo!"]).len(), 1);
         assert_eq!(source.lines_with(&["Instant::now"]).len(), 1);
+    }
+
+    #[test]
+    fn bodies_are_those_of_the_type_alone() {
+        let text = "struct A { b: u8 }\nstruct C;\nimpl<T> From<C> for A { fn d() {} }\nfn e() -> A { f }";
+        assert_eq!(Source::new("a.rs", text).bodies("A"), [" b: u8 }", " fn d() {} }"]);
+        assert_eq!(Source::new("a.rs", text).bodies("C"), [" fn d() {} }"]);
     }
 
     #[test]

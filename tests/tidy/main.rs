@@ -14,6 +14,7 @@ mod repository;
 mod rust;
 mod scripts;
 mod units;
+mod vocabulary;
 
 /// Fails the test if there are violations: prints the rule and all of them.
 #[track_caller]

@@ -9,10 +9,6 @@ use std::path::Path;
 const PAGES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 /// Extensions by which a name without a folder is recognised as a file.
 const EXTENSIONS: [&str; 8] = ["rs", "toml", "md", "sql", "sh", "py", "lock", "service"];
-/// Keywords that define an item with a name.
-const DEFINITIONS: [&str; 9] =
-    ["fn", "struct", "enum", "trait", "type", "const", "static", "mod", "macro_rules!"];
-
 /// Words that may come before the name of a member in its declaration.
 const KEYWORDS: [&str; 6] = ["pub", "async", "unsafe", "fn", "const", "type"];
 
@@ -165,22 +161,11 @@ fn defines(source: &Source, segments: &[&str]) -> bool {
         modules.ends_with(path)
             && match item {
                 [] => true,
-                [name] => has_definition(source, name),
+                [name] => source.defines(name),
                 [owner, member] => has_member(source, owner, member),
                 _ => false,
             }
     })
-}
-
-fn first_name(text: &str) -> &str {
-    let text = text.trim_start();
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
-}
-
-fn has_definition(source: &Source, name: &str) -> bool {
-    DEFINITIONS
-        .iter()
-        .any(|keyword| source.after(keyword).iter().any(|(_, rest)| first_name(rest) == name))
 }
 
 /// Whether the type of that name has the method, variant, field or constant in this file.
@@ -191,8 +176,8 @@ fn has_member(source: &Source, owner: &str, member: &str) -> bool {
     source.bodies(owner).into_iter().any(|body| {
         outside_brackets(body).split([',', ';', '\n']).any(|declaration| {
             let names = declaration.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_');
-            let name = names.take_while(|name| !name.is_empty());
-            name.skip_while(|name| KEYWORDS.contains(name)).next() == Some(member)
+            let mut names = names.take_while(|name| !name.is_empty());
+            names.find(|name| !KEYWORDS.contains(name)) == Some(member)
         })
     })
 }

@@ -3,6 +3,10 @@
 
 use std::ops::Range;
 
+/// Keywords that define an item with a name.
+const DEFINITIONS: [&str; 9] =
+    ["fn", "struct", "enum", "trait", "type", "const", "static", "mod", "macro_rules!"];
+
 /// A Rust file.
 pub struct Source {
     pub path: String,
@@ -55,6 +59,19 @@ impl Source {
     /// Returns the string literals with their lines.
     pub fn literals(&self) -> &[(usize, String)] {
         &self.literals
+    }
+
+    /// Whether the file defines an item of that name, at any depth.
+    pub fn defines(&self, name: &str) -> bool {
+        DEFINITIONS.iter().any(|keyword| {
+            self.after(keyword).iter().any(|(_, rest)| name_at_start(rest.trim_start()) == name)
+        })
+    }
+
+    /// Returns the code with test code replaced by spaces as well.
+    pub fn product_code(&self) -> String {
+        let kept = |(at, c): (usize, char)| if c == '\n' || !self.is_test(at) { c } else { ' ' };
+        self.code.char_indices().map(kept).collect()
     }
 
     /// Returns the code between the braces of each definition and `impl` block of a type.
@@ -326,7 +343,8 @@ mod tests {
 
     #[test]
     fn bodies_are_those_of_the_type_alone() {
-        let text = "struct A { b: u8 }\nstruct C;\nimpl<T> From<C> for A { fn d() {} }\nfn e() -> A { f }";
+        let text =
+            "struct A { b: u8 }\nstruct C;\nimpl<T> From<C> for A { fn d() {} }\nfn e() -> A { f }";
         assert_eq!(Source::new("a.rs", text).bodies("A"), [" b: u8 }", " fn d() {} }"]);
         assert_eq!(Source::new("a.rs", text).bodies("C"), [" fn d() {} }"]);
     }
@@ -338,6 +356,11 @@ mod tests {
         let source = Source::new("a.rs", text);
         assert_eq!(source.product_lines_with(&["word"]), [1, 6]);
         assert_eq!(source.test_lines_with(&["word"]), [4, 8, 10]);
+        assert_eq!(
+            source.product_code().split_whitespace().filter(|word| *word == "word").count(),
+            2
+        );
+        assert_eq!(source.product_code().lines().count(), text.lines().count());
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn commands(page: &str) -> Vec<String> {
             "```sh" => in_block = true,
             "```" => in_block = false,
             command if in_block => {
-                commands.push(command.split(" #").next().unwrap_or(command).trim_end().to_owned())
+                commands.push(command.split(" #").next().unwrap_or(command).trim_end().to_owned());
             }
             _ => {}
         }

@@ -5,9 +5,11 @@
 
 mod code;
 mod configuration;
+mod cycles;
 mod hosts;
 mod layers;
 mod migrations;
+mod names;
 mod plist;
 mod references;
 mod repository;

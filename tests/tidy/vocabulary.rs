@@ -1,7 +1,7 @@
 //! Words that docs/glossary.md lists as retired do not come back as identifiers. Not here: the words of comments and messages.
 
 use crate::assert_rule;
-use crate::repository::read;
+use crate::repository::{read, sources};
 use crate::rust::Source;
 use std::collections::BTreeSet;
 
@@ -134,4 +134,14 @@ fn retired_words_are_found_by_kind() {
     }
     let found = relapse(&[source], &retired("Desk", Kind::Type));
     assert!(found.is_some_and(|found| found.contains("2 × Desk (Type): use x. x/src/early.rs:1")));
+}
+
+#[test]
+fn no_retired_word_comes_back() {
+    let sources = sources();
+    let rows = parse_table(&read(PAGE));
+    let found = rows.iter().flatten().filter_map(|retired| relapse(&sources, retired));
+    let rule = "No word that docs/glossary.md lists as retired is an identifier: one concept has one name. Use the replacement. If the word \
+                has become the right one for something else, take it off the list.";
+    assert_rule(rule, &found.collect::<Vec<_>>());
 }

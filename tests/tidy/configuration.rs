@@ -1,6 +1,6 @@
-//! docs/configuration.md is whole and true: every variable and every key that the code knows, and no other.
+//! docs/configuration.md lists every variable and every key that the code reads, and no other.
 
-use crate::keep;
+use crate::assert_rule;
 use crate::repository::{read, sources};
 use crate::rust::Source;
 use std::collections::BTreeSet;
@@ -8,44 +8,48 @@ use toml::Table;
 
 const PAGE: &str = "docs/configuration.md";
 
-/// `LOCI_HOME` and its like, and nothing beside it.
+/// Whether the text is exactly one name such as `LOCI_HOME`.
 fn is_variable(text: &str) -> bool {
     let name = text.strip_prefix("LOCI_").unwrap_or_default();
     !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
-/// The variables that the product reads: literals that are one name.
-fn read_by(sources: &[Source]) -> BTreeSet<String> {
+/// The variables that the product reads: literals that are exactly one name.
+fn variables_read(sources: &[Source]) -> BTreeSet<String> {
     let product = sources.iter().filter(|source| !source.path.starts_with("tests/"));
     let literals = product.flat_map(|source| source.literals().iter().map(|(_, text)| text));
     literals.filter(|text| is_variable(text)).cloned().collect()
 }
 
-/// The first cells of the page's tables, as far as they are code.
-fn told(page: &str) -> BTreeSet<String> {
+/// The first cells of the page's tables, where they are code.
+fn documented(page: &str) -> BTreeSet<String> {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.filter_map(|row| row.split_once('`').map(|(name, _)| name.to_owned())).collect()
 }
 
-fn differences(known: &BTreeSet<String>, told: &BTreeSet<String>) -> Vec<String> {
-    let missing = known.difference(told).map(|name| format!("{name} is known and not told"));
-    let invented = told.difference(known).map(|name| format!("{name} is told and not known"));
-    missing.chain(invented).collect()
+fn differences(known: &BTreeSet<String>, documented: &BTreeSet<String>) -> Vec<String> {
+    let missing = known.difference(documented).map(|name| format!("{name} is not documented"));
+    let unknown =
+        documented.difference(known).map(|name| format!("{name} is documented but does not exist"));
+    missing.chain(unknown).collect()
 }
 
 #[test]
-fn every_variable_is_told() {
+fn every_variable_is_documented() {
     let made_up =
         [Source::new("shim/src/a.rs", "var(\"LOCI_HOME\"); hint(\"Set LOCI_DB\"); // LOCI_GROUP")];
-    assert_eq!(read_by(&made_up), BTreeSet::from(["LOCI_HOME".to_owned()]));
-    assert_eq!(differences(&read_by(&made_up), &told("| `LOCI_CELLAR` | nobody |")).len(), 2);
-    let told: BTreeSet<String> =
-        told(&read(PAGE)).into_iter().filter(|name| is_variable(name)).collect();
+    assert_eq!(variables_read(&made_up), BTreeSet::from(["LOCI_HOME".to_owned()]));
+    assert_eq!(
+        differences(&variables_read(&made_up), &documented("| `LOCI_CELLAR` | nothing |")).len(),
+        2
+    );
+    let documented: BTreeSet<String> =
+        documented(&read(PAGE)).into_iter().filter(|name| is_variable(name)).collect();
     let rule = "docs/configuration.md has one row for every variable LOCI_… that the code reads: who reads it, and when.";
-    keep(rule, &differences(&read_by(&sources()), &told));
+    assert_rule(rule, &differences(&variables_read(&sources()), &documented));
 }
 
-/// The keys of the example, those that are commented out included, as `section.key`.
+/// The keys of the example as `section.key`, including those that are commented out.
 fn keys(example: &str) -> BTreeSet<String> {
     let is_key = |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
     let uncommented =
@@ -65,18 +69,18 @@ fn keys(example: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_key_is_told() {
+fn every_key_is_documented() {
     assert_eq!(
         keys("# A file = x.\n[a]\nb = 1 # one\n# c = \"x\"\n"),
         BTreeSet::from(["a.b".to_owned(), "a.c".to_owned()])
     );
-    let told: BTreeSet<String> =
-        told(&read(PAGE)).into_iter().filter(|name| name.contains('.')).collect();
+    let documented: BTreeSet<String> =
+        documented(&read(PAGE)).into_iter().filter(|name| name.contains('.')).collect();
     let rule = "docs/configuration.md has one row for every key of config.example.toml.";
-    keep(rule, &differences(&keys(&read("config.example.toml")), &told));
+    assert_rule(rule, &differences(&keys(&read("config.example.toml")), &documented));
 }
 
-/// The fields of the structs whose comment is a section's name, as `section.key`; a table of its own is no key.
+/// The fields, as `section.key`, of the structs whose comment is a section's name. A field that is a table is not a key.
 fn fields(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut section = None;
@@ -101,11 +105,8 @@ fn every_key_of_the_code_is_in_the_example() {
     let made_up = "/// `[a]`\npub struct A {\n    /// One.\n    pub b: i64,\n    pub c: Option<toml::Table>,\n}\npub struct D {\n    pub e: i64,\n}\n";
     assert_eq!(fields(made_up), BTreeSet::from(["a.b".to_owned()]));
     let rule = "config.example.toml shows every key of daemon/src/config/mod.rs; one without a default is commented out.";
-    keep(
+    assert_rule(
         rule,
-        &differences(
-            &fields(&read("daemon/src/config/mod.rs")),
-            &keys(&read("config.example.toml")),
-        ),
+        &differences(&fields(&read("daemon/src/config/mod.rs")), &keys(&read("config.example.toml"))),
     );
 }

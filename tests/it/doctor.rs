@@ -1,10 +1,10 @@
-//! `loci doctor`: a sound house, and each thing that can be wrong with one.
+//! `loci doctor`: a healthy installation, and each fault that it can find.
 
 use crate::house::House;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
-/// The exit code, and what was found as `part verdict`.
+/// Returns the exit code, and the findings as `part verdict`.
 fn doctor(house: &House) -> (Option<i32>, Vec<Value>) {
     let output = house.loci(&["doctor", "--json"]);
     let reply: Value =

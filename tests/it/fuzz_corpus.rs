@@ -1,4 +1,5 @@
-//! The fuzz target's corpus, replayed: every line that once was worth keeping is still treated rightly. Not here: the search for new ones.
+//! Replays the fuzz target's corpus: every line in it is still handled correctly. Not here: the
+//! search for new lines.
 
 #[path = "../fuzz/invariants.rs"]
 mod invariants;

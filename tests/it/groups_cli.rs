@@ -1,4 +1,4 @@
-//! `loci groups`: projects that were renamed or merged, and the sessions that go on working in them.
+//! `loci groups`: renamed and merged projects, and the sessions that continue to work in them.
 
 use crate::house::House;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn groups(house: &House, arguments: &[&str]) -> Result<Value, String> {
     }
 }
 
-/// The id of the group of this display name.
+/// Returns the id of the group with this display name.
 fn id(house: &House, name: &str) -> String {
     let listed = groups(house, &["list"]).expect("lists");
     let found = listed["groups"]

@@ -1,4 +1,4 @@
-//! The handshake is answered always, and in the same words whoever answers.
+//! The handshake is always answered, in the same words by daemon and shim.
 
 use crate::house::{Agent, House, binaries};
 use loci_proto::mcp::handshake::LISTS;
@@ -16,7 +16,7 @@ fn meta(version: &str) -> Value {
     })
 }
 
-/// Every request of the handshake, in every revision.
+/// Every request of the handshake, in every protocol revision.
 fn requests() -> Vec<(&'static str, Value)> {
     let initialize = |version: &str| {
         (
@@ -37,7 +37,7 @@ fn requests() -> Vec<(&'static str, Value)> {
     all
 }
 
-/// What the daemon says, on a connection of its own for each request.
+/// Returns the daemon's answer, on a new connection for each request.
 fn of_daemon(house: &House, method: &str, params: &Value) -> Value {
     let socket = UnixStream::connect(house.path("run/loci/locid.sock")).expect("is served");
     let mut writer = socket.try_clone().expect("is a socket");
@@ -51,12 +51,13 @@ fn of_daemon(house: &House, method: &str, params: &Value) -> Value {
     serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON")
 }
 
-/// A shim that has no daemon to start: its binary lies alone in a folder.
+/// Returns a shim that finds no daemon to start: its binary is alone in a folder.
 fn orphan(house: &House) -> Agent {
     let alone = house.path("alone");
     if !alone.exists() {
         std::fs::create_dir(&alone).expect("a folder");
-        // Not by this process: a file that is open for writing cannot be run, and any test may fork meanwhile.
+        // A child process copies it: a file open for writing cannot be executed, and any test may
+        // fork meanwhile.
         let copied =
             Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
         assert!(copied.success());
@@ -91,7 +92,7 @@ fn the_shims_snapshot_is_what_the_daemon_says() {
     }
 }
 
-/// Writes the daemon's answers down as the snapshot.
+/// Writes the daemon's answers as the snapshot.
 fn bless(house: &House) {
     let result = |method: &str, params: Value| of_daemon(house, method, &params)["result"].clone();
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});

@@ -1,4 +1,5 @@
-//! The whole house under test: one binary, one file a subject, each test in a home of its own.
+//! Integration tests of the whole product: one binary, one file per subject, each test in a home of
+//! its own.
 
 mod activation;
 mod bad_input;

@@ -1,4 +1,5 @@
-//! The lifecycle through the real binaries: plans and runs, cleanup, the agent's own summary, and a clock that is not believed.
+//! The lifecycle through the real binaries: plans and runs, cleanup, an agent's summary, and an
+//! untrusted clock.
 
 use crate::house::{Agent, House};
 use serde_json::{Value, json};
@@ -192,7 +193,7 @@ fn cleanup_asks_first_and_says_what_it_would_do() {
     assert_eq!(faint["memories"], json!([]));
 }
 
-/// Changes the database while nobody has it open.
+/// Changes the database while no process has it open.
 fn with_database(house: &House, change: &str) {
     assert!(house.loci(&["ctl", "stop"]).status.success());
     let conn = rusqlite::Connection::open(house.path(".loci/memory.db")).expect("opens");

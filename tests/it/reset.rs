@@ -1,4 +1,4 @@
-//! `loci reset`, and what backups still hold of a memory that was removed for good.
+//! `loci reset`, and backups that still hold a hard-deleted memory.
 
 use crate::house::House;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Configurations and environments that cannot be: each is refused with its place and what to do, by `locid` with 78 and by `loci` with 1,
-//! and none is passed over in silence.
+//! Invalid configurations and environments: each is refused with its position and the next step, by
+//! `locid` with 78 and by `loci` with 1; none is ignored silently.
 
 use crate::house::House;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Both sides refuse the house as it stands, and say this.
+/// Asserts that both binaries refuse this home with these texts.
 fn is_refused(house: &House, exits: (i32, i32), expected: &[&str]) {
     let daemon = house.command("locid").output().expect("runs");
     let person = house.loci(&["list"]);
@@ -146,7 +146,7 @@ fn something_else_in_the_place_of_the_file() {
         set_permissions(file, Permissions::from_mode(0o777)).expect("is set");
     };
     is_refused(&replaced(open), CONFIG, &["can be written by everybody", "chmod 600"]);
-    // What is empty, or a link to a file of one's own, is no fault.
+    // An empty file, or a link to a file of one's own, is valid.
     let house = replaced(|file| {
         let real = file.with_file_name("dotfiles.toml");
         std::fs::write(&real, "").expect("is written");
@@ -155,7 +155,7 @@ fn something_else_in_the_place_of_the_file() {
     assert!(house.loci(&["list"]).status.success());
 }
 
-/// Root alone can give files away; the build server is root in its container.
+/// Only root can give files away; the build server is root in its container.
 fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
@@ -171,7 +171,7 @@ fn what_belongs_to_somebody_else() {
     let house = House::without_model();
     chown(house.path(".loci"), Some(1234), Some(1234)).expect("is given away");
     is_refused(&house, (70, 3), &[".loci belongs to another user"]);
-    // sudo with the HOME of the person who called it.
+    // sudo with the HOME of the calling user.
     let house = House::without_model();
     std::fs::remove_dir_all(house.path(".loci")).expect("is removed");
     chown(house.path(""), Some(1234), Some(1234)).expect("is given away");

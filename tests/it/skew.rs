@@ -1,7 +1,8 @@
-//! Shim and daemon of different versions: they agree, or one says so in words that name both; only the newer replaces the older.
+//! Shim and daemon of different versions: they agree, or one reports both versions; only the newer
+//! replaces the older.
 //!
-//! The daemons of other versions are threads of the test, since there is only one version to run; the shim and the daemon that takes
-//! their place are the real ones.
+//! Daemons of other versions are threads of the test, since only one version can be built. The shim
+//! and the replacing daemon are real.
 
 use crate::house::{Agent, House};
 use crate::wire::{Daemon, Peer};
@@ -14,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread::JoinHandle;
 
-/// A home in whose sockets' place another daemon may sit.
+/// Returns a home in whose socket path another daemon can listen.
 fn house() -> House {
     let house = House::without_model();
     fs::create_dir(house.path("run/loci")).expect("is made");
@@ -26,7 +27,8 @@ fn listen(house: &House, name: &str) -> UnixListener {
     UnixListener::bind(house.path("run/loci").join(name)).expect("is bound")
 }
 
-/// A daemon that speaks only these protocols: it refuses each shim, and ends when somebody comes who says nothing.
+/// A daemon that speaks only these protocols: it refuses each shim, and exits when a peer connects
+/// and sends nothing.
 fn refuse(agents: UnixListener, speaks: (u32, u32)) -> JoinHandle<()> {
     std::thread::spawn(move || {
         loop {

@@ -1,4 +1,4 @@
-//! The daemon's sockets: what lies in their place, who may connect, and what happens when they are taken away.
+//! The daemon's sockets: existing files in their place, who may connect, and removal while running.
 
 use crate::house::{Agent, House};
 use crate::wire::{Daemon, Peer, until};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// A home whose folder of sockets is there already.
+/// Returns a home whose socket folder exists already.
 fn house() -> House {
     let house = House::without_model();
     fs::create_dir(house.path("run/loci")).expect("is made");
@@ -131,7 +131,7 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
     );
     let refused = house.session().call("memory_stats", json!({})).expect_err("says why");
     assert!(refused.contains("too long"), "{refused}");
-    // There is nothing to stop: the next look finds a home that works.
+    // Nothing to stop: the next look finds a home that works.
     drop(house.with("XDG_RUNTIME_DIR", "/tmp"));
 }
 
@@ -151,11 +151,11 @@ fn without_home_the_data_folder_has_to_be_named() {
     let house = house.with("LOCI_HOME", &data);
     let mut agent = Agent::bare(house.command("loci").arg("mcp").env_remove("HOME"));
     assert!(agent.call("memory_stats", json!({})).is_ok());
-    // Which sockets it has depends on the usual home folder, so that it is stopped as it was started.
+    // Its sockets depend on the usual home folder, so it is stopped as it was started.
     let stopped =
         house.command("loci").args(["ctl", "stop"]).env_remove("HOME").status().expect("runs");
     assert!(stopped.success());
-    // The home folder of a user whom the system does not know is nowhere to be found.
+    // A user unknown to the system has no home folder.
     let mut unknown = Command::new("setpriv");
     unknown
         .args(["--reuid=64242", "--regid=64242", "--clear-groups"])
@@ -170,7 +170,8 @@ fn without_home_the_data_folder_has_to_be_named() {
     }
 }
 
-/// Runs a command that takes another user's place; its exit code and its words. Nothing where we may not.
+/// Runs a command as another user; returns its exit code and output, or `None` without the
+/// privilege.
 fn as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
     let id = Command::new("id").arg("-u").output().expect("runs");
     if id.stdout != b"0\n" {
@@ -182,7 +183,7 @@ fn as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
     Some((output.status.code(), said.concat()))
 }
 
-/// Connects, says hello and prints what comes back.
+/// A Python program that connects, sends a hello and prints the reply.
 const KNOCK: &str = r#"
     my $peer = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $ARGV[0]) or die "no connection: $!";
     print "connected\n";

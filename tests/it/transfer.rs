@@ -1,4 +1,4 @@
-//! Export and import through the real binaries: nothing is lost on the way, and nothing that is no export gets in.
+//! Export and import through the real binaries: nothing is lost, and invalid files are refused.
 
 use crate::house::House;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn export(house: &House, more: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// Imports a file and gives the report back, or what was said against it.
+/// Imports a file; returns the report, or the error.
 fn import(house: &House, file: &str, more: &[&str]) -> Result<Value, String> {
     let output = house.loci(&[&["import", file, "--json"], more].concat());
     if output.status.success() {
@@ -35,12 +35,12 @@ fn piped(house: &House, bytes: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("runs");
-    // What was refused early is not read to its end.
+    // A file that is refused early is not read to its end.
     let _ = child.stdin.take().expect("is piped").write_all(bytes);
     child.wait_with_output().expect("ends")
 }
 
-/// A house in which something of everything has happened.
+/// Fills a home with every kind of data.
 fn lived_in(house: &House) {
     let mut agent = house.session();
     let first = agent.store("semantic", "The release train leaves on Tuesdays");

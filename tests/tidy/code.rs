@@ -278,12 +278,14 @@ fn the_engine_reads_no_clock_and_no_environment() {
 }
 
 fn unexpected_mcp(source: &Source) -> Vec<String> {
-    let allowed = ["daemon/src/mcp/", "daemon/src/interface/agents/transport.rs", "daemon/src/transport/"];
+    let allowed =
+        ["daemon/src/mcp/", "daemon/src/interface/agents/transport.rs", "daemon/src/transport/"];
     if allowed.iter().any(|prefix| source.path.starts_with(prefix)) {
         return Vec::new();
     }
     let is_session_start = |rest: &str| {
-        source.path == "daemon/src/interface/agents/listen.rs" && rest == "::service::serve_directly_with_ct;"
+        source.path == "daemon/src/interface/agents/listen.rs"
+            && rest == "::service::serve_directly_with_ct;"
     };
     let lines = source
         .after("rmcp")
@@ -297,9 +299,15 @@ fn unexpected_mcp(source: &Source) -> Vec<String> {
 fn mcp_is_confined_to_two_modules() {
     let start = "use rmcp::service::serve_directly_with_ct;\n";
     assert!(
-        unexpected_mcp(&Source::new("daemon/src/interface/agents/mcp.rs", "use rmcp::model::Tool;")).is_empty()
+        unexpected_mcp(&Source::new(
+            "daemon/src/interface/agents/mcp.rs",
+            "use rmcp::model::Tool;"
+        ))
+        .is_empty()
     );
-    assert!(unexpected_mcp(&Source::new("daemon/src/interface/agents/listen.rs", start)).is_empty());
+    assert!(
+        unexpected_mcp(&Source::new("daemon/src/interface/agents/listen.rs", start)).is_empty()
+    );
     assert_eq!(
         unexpected_mcp(&Source::new(
             "daemon/src/interface/agents/listen.rs",

@@ -107,6 +107,9 @@ fn every_key_of_the_code_is_in_the_example() {
     let rule = "config.example.toml shows every key of daemon/src/config/mod.rs; one without a default is commented out.";
     assert_rule(
         rule,
-        &differences(&fields(&read("daemon/src/config/mod.rs")), &keys(&read("config.example.toml"))),
+        &differences(
+            &fields(&read("daemon/src/config/mod.rs")),
+            &keys(&read("config.example.toml")),
+        ),
     );
 }

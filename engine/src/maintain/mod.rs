@@ -16,6 +16,7 @@ mod plan;
 mod promote;
 mod quotes;
 mod remove_quotes;
+mod steps;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -24,10 +25,9 @@ mod topics;
 pub use agent_summary::summary_text;
 pub use compact::Draft;
 pub(crate) use period::PeriodKind;
-pub use plan::{Cluster, Plan, Step};
-pub use promote::Promotion;
-pub(crate) use quotes::{may_quote, remove_invalid_quotes};
-pub(crate) use remove_quotes::remove_quotes_of;
+pub(crate) use quotes::may_quote;
+pub(crate) use remove_quotes::{remove_invalid_quotes, remove_quotes_of};
+pub use steps::{Cluster, Plan, Promotion, Step};
 pub use summary::Sentence;
 pub(crate) use summary::sentences;
 

@@ -7,13 +7,12 @@ use crate::db::clusters;
 use crate::db::clusters::Episode;
 use crate::db::memories::Status;
 use crate::error::Result;
+use crate::maintain::steps::{Cluster, Key, Member, Plan, Step};
 use crate::maintain::{PeriodKind, Rules, promote, topics};
 use crate::model::encoding::Embedding;
 use crate::model::time::Timestamp;
 use crate::{Reader, Shared};
-use loci_proto::memory::{MemoryId, Scope};
-use loci_proto::requests::maintain as reply;
-use loci_proto::requests::maintain::{Act, Deed};
+use loci_proto::memory::Scope;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
@@ -22,129 +21,6 @@ const MIN_TOPIC: usize = 3;
 
 /// Vectors copied while the index lock is held once.
 const COPY_STEP: usize = 256;
-
-/// All steps of a run, in order.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
-    /// First episodes that become summaries, then summaries of summaries, then facts.
-    pub steps: Vec<Step>,
-}
-
-/// One transaction of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step {
-    /// A summary replaces episodes, or summaries.
-    Compact(Cluster),
-    /// Similar episodes become a fact.
-    Promote(promote::Promotion),
-}
-
-/// Episodes of one project, scope, week and topic; or summaries of one month or year.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Cluster {
-    /// Identifies the cluster: its period and a digest of its members.
-    pub key: String,
-    /// The project, by its id.
-    pub group: String,
-    pub(crate) scope: Scope,
-    pub(crate) span: PeriodKind,
-    /// The ISO week, month or year.
-    pub period: String,
-    pub(crate) members: Vec<Member>,
-}
-
-/// A memory in its state at the time of the plan.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Member {
-    pub seq: i64,
-    pub id: MemoryId,
-    pub at: Timestamp,
-    pub hash: Vec<u8>,
-}
-
-impl From<&Episode> for Member {
-    fn from(episode: &Episode) -> Self {
-        Self {
-            seq: episode.seq,
-            id: episode.id.clone(),
-            at: episode.at,
-            hash: episode.hash.clone(),
-        }
-    }
-}
-
-impl Cluster {
-    pub(crate) fn new(key: Key, members: Vec<Member>) -> Self {
-        let (group, scope, span, period) = key;
-        let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
-        Self {
-            key: format!("{period}-{}", digest(&[&group, scope.as_str()], &ids)),
-            group,
-            scope,
-            span,
-            period,
-            members,
-        }
-    }
-
-    /// Its key in the table of processed clusters.
-    pub(crate) fn row(&self) -> String {
-        format!("compact/{}", self.key)
-    }
-}
-
-/// Returns a short digest of a set of ids in a context; the order of the ids does not matter.
-pub(crate) fn digest(context: &[&str], ids: &[&str]) -> String {
-    let mut sorted = ids.to_vec();
-    sorted.sort_unstable();
-    let text = format!("{}\n{}", context.join("\n"), sorted.join("\n"));
-    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
-}
-
-impl Step {
-    /// Converts the step to its reply form.
-    #[must_use]
-    pub fn to_reply(&self) -> Deed {
-        match self {
-            Self::Compact(cluster) => Deed {
-                act: Act::Compact,
-                cluster: cluster.key.clone(),
-                group: cluster.group.clone(),
-                scope: cluster.scope,
-                week: Some(cluster.period.clone()),
-                members: cluster.members.iter().map(|member| member.id.clone()).collect(),
-                from: None,
-                made: None,
-                journal: None,
-            },
-            Self::Promote(promotion) => promotion.to_reply(),
-        }
-    }
-
-    /// The project, by its id.
-    #[must_use]
-    pub fn group(&self) -> &str {
-        match self {
-            Self::Compact(cluster) => &cluster.group,
-            Self::Promote(promotion) => &promotion.group,
-        }
-    }
-}
-
-impl Plan {
-    /// Converts the plan to its reply form.
-    #[must_use]
-    pub fn to_reply(&self) -> reply::Plan {
-        let steps: Vec<Deed> = self.steps.iter().map(Step::to_reply).collect();
-        let compacted = steps
-            .iter()
-            .filter(|deed| deed.act == Act::Compact)
-            .map(|deed| deed.members.len())
-            .sum();
-        let promoted = steps.iter().filter(|deed| deed.act != Act::Compact).count();
-        reply::Plan { steps, compacted, promoted }
-    }
-}
 
 impl Reader {
     /// Returns the plan of a run at this time.
@@ -211,8 +87,6 @@ pub(crate) fn directions(shared: &Shared, episodes: &[&Episode]) -> Vec<Option<E
 fn min_topic(rules: &Rules) -> usize {
     MIN_TOPIC.min(rules.compaction_min_group_size)
 }
-
-type Key = (String, Scope, PeriodKind, String);
 
 /// Returns the kind of period that a memory is summarised with: the week for an episode, the month
 /// for a summary, and the year for the rest. `None` for memories that were derived otherwise.

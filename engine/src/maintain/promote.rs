@@ -15,7 +15,7 @@ use crate::duplicate;
 use crate::duplicate::Values;
 use crate::error::Result;
 use crate::maintain::compact::{add_source, average};
-use crate::maintain::plan::{Member, digest};
+use crate::maintain::steps::{Member, Promotion, digest};
 use crate::model::encoding::Embedding;
 use crate::model::time::Timestamp;
 use crate::operations::store::hash;
@@ -23,7 +23,7 @@ use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Shared, Writer};
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
-use loci_proto::requests::maintain::{Act, Deed};
+use loci_proto::requests::maintain::Deed;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -36,41 +36,6 @@ const MAX_COMPARED: usize = 4000;
 const MAX_SIMILAR: usize = 256;
 /// Ids that `metadata.source_ids` of a fact names; links to all sources are stored separately.
 const MAX_NAMED_SOURCES: usize = 40;
-
-/// Similar episodes and the fact that they become or support.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Promotion {
-    pub(crate) key: String,
-    /// The project, by its id.
-    pub group: String,
-    pub(crate) scope: Scope,
-    pub(crate) members: Vec<Member>,
-    /// Index of the member whose text becomes the fact.
-    pub(crate) central: usize,
-    /// An existing fact that states it already.
-    pub(crate) known: Option<(i64, MemoryId)>,
-}
-
-impl Promotion {
-    pub(crate) fn to_reply(&self) -> Deed {
-        let from = self.known.as_ref().map_or(&self.members[self.central].id, |(_, id)| id);
-        Deed {
-            act: if self.known.is_some() { Act::Link } else { Act::Promote },
-            cluster: self.key.clone(),
-            group: self.group.clone(),
-            scope: self.scope,
-            week: None,
-            members: self.members.iter().map(|member| member.id.clone()).collect(),
-            from: Some(from.clone()),
-            made: None,
-            journal: None,
-        }
-    }
-
-    fn row(&self) -> String {
-        format!("promote/{}", self.key)
-    }
-}
 
 /// Returns the promotions that are due.
 pub(crate) fn promotions(

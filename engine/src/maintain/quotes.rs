@@ -6,12 +6,10 @@
 
 use crate::db::memories;
 use crate::db::memories::{Memory, Status};
-use crate::db::tombstones;
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::maintain::summary::parse_line;
 use crate::model::time::Timestamp;
-use crate::transaction::change::Change;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
@@ -46,43 +44,8 @@ pub(crate) fn valid_lines(conn: &Connection, summary: &Memory) -> Result<Vec<(Ti
     Ok(said)
 }
 
-/// Removes invalid lines from imported extractive summaries: quotes of memories that were
-/// hard-deleted here, and quotes of a summary that does not contain them here.
-pub(crate) fn remove_invalid_quotes(change: &mut Change<'_>, seqs: &[i64]) -> Result<()> {
-    let mut summaries: Vec<Memory> = Vec::new();
-    for seq in seqs {
-        summaries.extend(memories::by_seq(change.conn, *seq)?.filter(is_extractive));
-    }
-    // Weeks first: month summaries quote them.
-    summaries.sort_by_key(|summary| {
-        (PeriodKind::of(&summary.metadata).map(|(span, _)| span), summary.seq)
-    });
-    for summary in summaries {
-        let mut left = Vec::new();
-        for (number, line) in
-            summary.content.lines().enumerate().filter(|(_, line)| parse_line(line).is_some())
-        {
-            let Some(id) = quoted(&summary, number) else { continue };
-            let is_gone = match memories::by_id(change.conn, &id)? {
-                Some(source) => {
-                    is_extractive(&source)
-                        && !source.content.lines().any(|of_source| of_source == line)
-                }
-                None => tombstones::has(change.conn, &id)?,
-            };
-            if is_gone {
-                left.push(number);
-            }
-        }
-        if !left.is_empty() {
-            crate::maintain::remove_quotes::rewrite_without(change, &summary, &left)?;
-        }
-    }
-    Ok(())
-}
-
 /// Returns the memory that a line quotes.
-fn quoted(summary: &Memory, line: usize) -> Option<MemoryId> {
+pub(crate) fn quoted(summary: &Memory, line: usize) -> Option<MemoryId> {
     let list = |name: &str| summary.metadata.get(name).and_then(Value::as_array);
     let place = usize::try_from(list("quotes")?.get(line)?.as_u64()?).ok()?;
     list("source_ids")?.get(place)?.as_str()?.parse().ok()

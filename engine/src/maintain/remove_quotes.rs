@@ -2,12 +2,16 @@
 //!
 //! Not here: texts that an agent wrote in its own words; the caller is told about these instead.
 
+use crate::db::memories;
 use crate::db::memories::Memory;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
+use crate::db::tombstones;
 use crate::db::{clusters, journal, vectors};
 use crate::error::Result;
-use crate::maintain::quotes::is_extractive;
+use crate::maintain::PeriodKind;
+use crate::maintain::quotes::{is_extractive, quoted};
+use crate::maintain::summary::parse_line;
 use crate::model::encoding::DocumentEncoding;
 use crate::operations::store::hash;
 use crate::transaction::change::Change;
@@ -162,4 +166,39 @@ pub(crate) fn rewrite_without(
     change.touched.vectors.push((summary.seq, DocumentEncoding::default()));
     change.touch(summary.seq);
     mentions::renew(change, summary.seq)
+}
+
+/// Removes invalid lines from imported extractive summaries: quotes of memories that were
+/// hard-deleted here, and quotes of a summary that does not contain them here.
+pub(crate) fn remove_invalid_quotes(change: &mut Change<'_>, seqs: &[i64]) -> Result<()> {
+    let mut summaries: Vec<Memory> = Vec::new();
+    for seq in seqs {
+        summaries.extend(memories::by_seq(change.conn, *seq)?.filter(is_extractive));
+    }
+    // Weeks first: month summaries quote them.
+    summaries.sort_by_key(|summary| {
+        (PeriodKind::of(&summary.metadata).map(|(span, _)| span), summary.seq)
+    });
+    for summary in summaries {
+        let mut left = Vec::new();
+        for (number, line) in
+            summary.content.lines().enumerate().filter(|(_, line)| parse_line(line).is_some())
+        {
+            let Some(id) = quoted(&summary, number) else { continue };
+            let is_gone = match memories::by_id(change.conn, &id)? {
+                Some(source) => {
+                    is_extractive(&source)
+                        && !source.content.lines().any(|of_source| of_source == line)
+                }
+                None => tombstones::has(change.conn, &id)?,
+            };
+            if is_gone {
+                left.push(number);
+            }
+        }
+        if !left.is_empty() {
+            rewrite_without(change, &summary, &left)?;
+        }
+    }
+    Ok(())
 }

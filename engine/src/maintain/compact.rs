@@ -12,7 +12,8 @@ use crate::db::memories::{NewMemory, StatusChange};
 use crate::db::rows::Row;
 use crate::error::Result;
 use crate::maintain::plan::is_due;
-use crate::maintain::steps::{Cluster, Member};
+use crate::maintain::sources::{add_source, mean_confidence};
+use crate::maintain::steps::Cluster;
 use crate::maintain::summary;
 use crate::maintain::summary::{MAX_SENTENCES, Members, Sentence, SummaryText};
 use crate::maintain::{PeriodKind, quotes};
@@ -21,7 +22,7 @@ use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Reader, Writer};
-use loci_proto::memory::{Confidence, MemoryId, MemoryType};
+use loci_proto::memory::{MemoryId, MemoryType};
 use loci_proto::requests::maintain::Deed;
 use serde_json::{Map, Value, json};
 
@@ -164,12 +165,6 @@ pub(crate) fn replace(
     Ok((id, journal))
 }
 
-pub(crate) fn add_source(change: &mut Change<'_>, memory: i64, source: &Member) -> Result<()> {
-    memories::add_source(change.conn, memory, source.seq)?;
-    change.made(Row::Source(memory, source.seq));
-    Ok(())
-}
-
 /// Inserts the summary's row. Its confidence is the mean of its members: being summarised restores
 /// no faded confidence.
 pub(crate) fn insert(
@@ -186,7 +181,7 @@ pub(crate) fn insert(
         content: summary.text,
         group: &cluster.group,
         scope: cluster.scope,
-        confidence: average(change, &seqs)?,
+        confidence: mean_confidence(change, &seqs)?,
         metadata: &metadata,
         hash: &hash(summary.text),
         expires_at: None,
@@ -197,22 +192,6 @@ pub(crate) fn insert(
     change.log(Operation::Create, &id, &details)?;
     mentions::renew(change, seq)?;
     Ok((id, seq))
-}
-
-/// Returns the mean of the current confidences of memories.
-pub(crate) fn average(change: &Change<'_>, seqs: &[i64]) -> Result<Confidence> {
-    let mut sum = 0.0;
-    for seq in seqs {
-        if let Some(memory) = memories::by_seq(change.conn, *seq)? {
-            sum += change
-                .shared
-                .settings()
-                .decay
-                .at(change.call.now, memory.kind, memory.anchor)
-                .get();
-        }
-    }
-    Ok(Confidence::new(sum / seqs.len().max(1) as f64).unwrap_or(Confidence::FULL))
 }
 
 fn metadata(cluster: &Cluster, summary: Summary<'_>) -> Map<String, Value> {

@@ -16,6 +16,8 @@ mod plan;
 mod promote;
 mod quotes;
 mod remove_quotes;
+mod rules;
+mod sources;
 mod steps;
 mod summary;
 #[cfg(test)]
@@ -27,6 +29,7 @@ pub use compact::Draft;
 pub(crate) use period::PeriodKind;
 pub(crate) use quotes::may_quote;
 pub(crate) use remove_quotes::{remove_invalid_quotes, remove_quotes_of};
+pub use rules::Rules;
 pub use steps::{Cluster, Plan, Promotion, Step};
 pub use summary::Sentence;
 pub(crate) use summary::sentences;
@@ -36,37 +39,6 @@ use crate::error::Result;
 use crate::model::time::Timestamp;
 use crate::{Actor, Reader, Writer};
 use loci_proto::group::Group;
-
-/// When episodes are compacted, facts promoted, and memories cleaned up. The defaults are the
-/// specification's.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rules {
-    /// Episodes older than this many days are compacted.
-    pub compaction_age_days: f64,
-    /// Minimum episodes of a project and week.
-    pub compaction_min_group_size: usize,
-    /// Minimum similar episodes for a fact.
-    pub promotion_threshold: usize,
-    /// Above this cosine two episodes count as similar.
-    pub promotion_similarity: f64,
-    /// Below this confidence a memory may be cleaned up.
-    pub cleanup_confidence_floor: f64,
-    /// Days without an access before a cleanup.
-    pub cleanup_no_access_days: f64,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            compaction_age_days: 30.0,
-            compaction_min_group_size: 5,
-            promotion_threshold: 3,
-            promotion_similarity: 0.88,
-            cleanup_confidence_floor: 0.05,
-            cleanup_no_access_days: 90.0,
-        }
-    }
-}
 
 /// The state of maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -14,7 +14,7 @@ use crate::db::vectors;
 use crate::duplicate;
 use crate::duplicate::Values;
 use crate::error::Result;
-use crate::maintain::compact::{add_source, average};
+use crate::maintain::sources::{add_source, mean_confidence};
 use crate::maintain::steps::{Member, Promotion, digest};
 use crate::model::encoding::Embedding;
 use crate::model::time::Timestamp;
@@ -375,7 +375,7 @@ fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, Memory
         content: &content,
         group: &promotion.group,
         scope: promotion.scope,
-        confidence: average(change, &seqs)?,
+        confidence: mean_confidence(change, &seqs)?,
         metadata: &metadata,
         hash: &hash(&content),
         expires_at: None,

@@ -6,6 +6,7 @@ use crate::index::Entry;
 use crate::model::decay::Anchor;
 use crate::model::names;
 use crate::model::time::Timestamp;
+use crate::model::visibility::Audience;
 use crate::text::features;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, types::Type};
@@ -58,6 +59,13 @@ pub(crate) struct Memory {
     pub forgotten_reason: Option<String>,
     pub access_count: i64,
     pub last_accessed: Option<Timestamp>,
+}
+
+impl Memory {
+    /// Returns who can see the memory.
+    pub(crate) fn audience(&self) -> Audience<'_> {
+        Audience::new(self.scope, self.group.as_deref())
+    }
 }
 
 /// What a new row holds.
@@ -302,7 +310,8 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
     Ok(())
 }
 
-/// The active memory that says the same to the same sessions, if there is one beside this.
+/// Returns another active memory with the same text and audience, if there is one. The condition on scope and group is
+/// [`Audience::is_same`] in SQL.
 pub(crate) fn twin(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope

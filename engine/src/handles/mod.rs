@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::model::time::Timestamp;
+use crate::model::visibility::Visibility;
 
 /// What a person can set about the engine. The defaults are the specification's.
 #[derive(Debug, Clone, PartialEq)]
@@ -340,11 +341,11 @@ impl Shared {
     }
 
     /// The filter of everything that a session of this group can see.
-    pub(crate) fn filter<'a>(&self, group: &'a str, now: Timestamp) -> Filter<'a> {
+    pub(crate) fn filter<'a>(&self, visibility: &'a Visibility, now: Timestamp) -> Filter<'a> {
         let (kind, scope): (Option<MemoryType>, Option<Scope>) = (None, None);
         let lowest = Confidence::new(0.0).unwrap_or(Confidence::FULL);
         Filter {
-            group,
+            visibility,
             kind,
             scope,
             min_confidence: lowest,

@@ -221,7 +221,7 @@ pub(crate) mod tests {
         {
             let (scope, decay) = (None, Decay::default());
             let filter = Filter {
-                group,
+                visibility: &crate::model::visibility::Visibility::of_group(group),
                 kind,
                 scope,
                 min_confidence: Confidence::FULL,

@@ -40,7 +40,7 @@ type Place = (usize, u32);
 impl<'a> Line<'a> {
     fn new(index: &'a Index, mask: &'a Mask, group: u32) -> Self {
         let members = index.facts.members_of(group);
-        let along = match mask.own() == Some(group) {
+        let along = match mask.sees_group(group) {
             true if members.all.list().len() > 4 * mask.count() => Along::Bits(index, group),
             true => Along::List(members.all.list()),
             // Of another project only what everybody sees is admitted.
@@ -166,6 +166,7 @@ mod tests {
     use crate::db::memories::Status;
     use crate::index::{Entry, Filter};
     use crate::model::decay::Decay;
+    use crate::model::visibility::Visibility;
     use crate::tests::fixture::T0;
     use loci_proto::memory::{Confidence, Scope};
     use proptest::prelude::*;
@@ -188,7 +189,8 @@ mod tests {
                 index.put(entry(seq, *group, scope, if stored.len() % 2 == 0 { Status::Active } else { status }));
             }
             let lowest = Confidence::new(0.0).expect("in bounds");
-            let filter = Filter { group: "a", kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: false };
+            let visibility = Visibility::of_group("a");
+            let filter = Filter { visibility: &visibility, kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: false };
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(slot_id).collect();
             let centres: BTreeSet<u32> = chosen.iter().filter_map(|at| slots.get(at % slots.len().max(1))).copied().collect();

@@ -26,6 +26,7 @@ use crate::db::memories::Status;
 use crate::model::decay::Anchor;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, SignCode};
 use crate::model::time::Timestamp;
+use crate::model::visibility::Audience;
 use attributes::Facts;
 use coherence_cache::Links;
 use features::FeatureTable;
@@ -70,6 +71,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Returns who can see the memory.
+    pub(crate) fn audience(&self) -> Audience<'_> {
+        Audience::new(self.scope, self.group.as_deref())
+    }
+
     /// A memory that is like any other, without a text.
     pub(crate) fn bare(seq: i64) -> Self {
         Self {

@@ -17,6 +17,7 @@ use crate::maintain::compact::{add_source, average};
 use crate::maintain::plan::{Member, digest};
 use crate::model::encoding::Embedding;
 use crate::model::time::Timestamp;
+use crate::model::visibility::Audience;
 use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -272,10 +273,8 @@ impl Known<'_> {
         let central = members.iter().position(|member| member.seq == centre.0.seq).unwrap_or(0);
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         let key = digest(&[&group, scope.as_str()], &ids);
-        let own = |fact: &Memory| {
-            fact.scope == Scope::Global
-                || (scope == Scope::Group && fact.group.as_deref() == Some(group.as_str()))
-        };
+        let audience = Audience::new(scope, Some(&group));
+        let own = |fact: &Memory| fact.audience().includes(audience);
         let known = self.known(centre, own)?;
         Ok(Promotion { key, group, scope, members, central, known })
     }

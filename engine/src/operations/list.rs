@@ -10,7 +10,7 @@ use crate::operations::inspect::{FLAGGED, group_name};
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, Scope};
+use loci_proto::memory::Confidence;
 use loci_proto::requests::people::{FindReply, FindRequest, Found, ListReply, ListRequest, Listed};
 
 /// Memories on one page, where the call does not say.
@@ -49,11 +49,10 @@ impl Reader {
             Some(name) => groups::resolve(&self.conn, name, Some(own))?,
             None => own.clone(),
         };
+        let visibility = Visibility::of_group(&group.id);
         let text = request.text.as_deref().map(str::to_lowercase);
         let admits = |memory: &Memory| {
-            (request.all_groups
-                || memory.scope == Scope::Global
-                || memory.group.as_deref() == Some(group.id.as_str()))
+            (request.all_groups || visibility.admits(memory.audience()))
                 && self.is_wanted(memory, wanted, now)
                 && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
                 && request
@@ -95,7 +94,7 @@ impl Reader {
         let sight = Visibility::new(&self.conn, own, None)?;
         let found = listing::by_part(&self.conn, &part, FOUND)?;
         let told = |memory: Memory| {
-            let (visible, group_id) = (sight.admits(&memory), memory.group.clone());
+            let (visible, group_id) = (sight.admits(memory.audience()), memory.group.clone());
             Ok(Found { visible, group_id, memory: self.listed(memory, now)? })
         };
         Ok(FindReply { memories: found.into_iter().map(told).collect::<Result<_>>()? })

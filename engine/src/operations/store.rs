@@ -9,9 +9,10 @@ use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::duplicate;
 use crate::duplicate::Alike;
-use crate::error::{Error, Result, not_found};
+use crate::error::{Error, Result};
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
+use crate::model::visibility::{Audience, Visibility};
 use crate::model::{content, time};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -150,14 +151,8 @@ impl Work<'_, '_> {
     /// The memory that `supersedes` names: visible from here, and still active.
     fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
-        let seen = |m: &Memory| {
-            m.scope == Scope::Global
-                || [&group.id, &self.change.call.actor.group.id]
-                    .contains(&m.group.as_ref().unwrap_or(&String::new()))
-        };
-        let memory = memories::by_id(self.change.conn, id)?
-            .filter(seen)
-            .ok_or_else(|| not_found("supersedes", id.as_str()))?;
+        let visibility = Visibility::of_groups(&self.change.call.actor.group.id, &group.id);
+        let memory = visibility.find(self.change.conn, "supersedes", id)?;
         let conflict = |what: String, hint: &str| {
             Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)))
         };
@@ -189,11 +184,10 @@ impl Work<'_, '_> {
 
     /// Looks for the same fact, and for near ones, among active memories of the same type that are seen by the same sessions.
     fn near(&self, group: &Group, replaced: Option<&Memory>) -> Result<Near> {
-        let scope = self.scope;
+        let audience = Audience::new(self.scope, Some(&group.id));
         let eligible = |m: &Memory| {
             m.kind == self.request.kind
-                && m.scope == scope
-                && (scope == Scope::Global || m.group.as_deref() == Some(group.id.as_str()))
+                && m.audience().is_same(audience)
                 && m.expires_at.is_none_or(|at| at > self.change.call.now)
                 && replaced.is_none_or(|r| r.seq != m.seq)
         };
@@ -230,10 +224,11 @@ impl Work<'_, '_> {
     fn close_by(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
         let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
+        let visibility = Visibility::of_group(&group.id);
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
             scope: Some(self.scope),
-            ..self.change.shared.filter(&group.id, self.change.call.now)
+            ..self.change.shared.filter(&visibility, self.change.call.now)
         };
         let least = 1.0 - 2.0 * (1.0 - threshold);
         let near = search::near(&index, &index.mask(&filter), vector, least).into_iter();

@@ -349,6 +349,7 @@ mod tests {
     use crate::index::{Entry, Filter, Index, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
+    use crate::model::visibility::Visibility;
     use crate::ranking::fusion::Fusion;
     use crate::search::explain::Telling;
     use crate::search::{Found, SearchQuery, near, search};
@@ -432,10 +433,10 @@ mod tests {
         index
     }
 
-    fn filter() -> Filter<'static> {
+    fn filter(visibility: &Visibility) -> Filter<'_> {
         let lowest = Confidence::new(0.1).expect("in bounds");
         Filter {
-            group: "a",
+            visibility,
             kind: None,
             scope: None,
             min_confidence: lowest,
@@ -446,7 +447,7 @@ mod tests {
     }
 
     fn found(index: &Index, text: &str, asked: &QueryEncoding, effort: Effort) -> Found {
-        let mask = index.mask(&filter());
+        let mask = index.mask(&filter(&Visibility::of_group("a")));
         search(
             index,
             &mask,
@@ -476,7 +477,7 @@ mod tests {
         // A part of them stands close together, the rest far apart.
         let index = index_with(36_000, |number| number < 3_000 || number.is_multiple_of(16));
         let few = index
-            .mask(&filter())
+            .mask(&filter(&Visibility::of_group("a")))
             .words()
             .iter()
             .filter(|word| (1..=super::FEW).contains(&word.count_ones()))
@@ -548,7 +549,7 @@ mod tests {
     #[test]
     fn whatever_is_near_enough_is_found_among_many() {
         let index = index(STORED);
-        let mask = index.mask(&filter());
+        let mask = index.mask(&filter(&Visibility::of_group("a")));
         for number in (0..STORED).step_by(97) {
             let vector = vector(number / 6, number);
             let slots: Vec<u32> = mask.slots().map(super::slot_id).collect();

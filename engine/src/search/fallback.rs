@@ -27,7 +27,7 @@ pub(crate) fn index(
     text: &str,
 ) -> Result<Index> {
     let mut found: BTreeMap<i64, Entry> = BTreeMap::new();
-    lexical::matching(conn, &parse::words(text).words, filter.group, |entry| {
+    lexical::matching(conn, &parse::words(text).words, filter.visibility, |entry| {
         if filter.admits(&entry) && days.admit(day(&entry)) {
             found.insert(entry.seq, entry);
         }

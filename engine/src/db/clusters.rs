@@ -2,10 +2,12 @@
 //!
 //! Not here: which episodes belong together (`maintain`).
 
-use crate::db::memories::{COLUMNS, Memory, Status, read};
+use crate::db::memories::{COLUMNS, read};
 use crate::error::Result;
 use crate::maintain::Span;
 use crate::model::decay::Anchor;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId, Scope};

@@ -5,7 +5,7 @@
 use crate::db::memories;
 use crate::db::memories::{ENTRY, read_entry};
 use crate::error::Result;
-use crate::index::Entry;
+use crate::model::entry::Entry;
 use crate::model::visibility::Visibility;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;

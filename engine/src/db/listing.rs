@@ -1,7 +1,8 @@
 //! Whole tables, row by row, and the rows that a part of an id means.
 
-use crate::db::memories::{COLUMNS, Memory, read};
+use crate::db::memories::{COLUMNS, read};
 use crate::error::Result;
+use crate::model::memory::Memory;
 use rusqlite::Connection;
 
 /// Every memory, newest first.

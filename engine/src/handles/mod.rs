@@ -290,11 +290,11 @@ pub(crate) struct ChangeSet {
 /// What the warm index has to be told of a change, once it is committed.
 #[derive(Debug)]
 pub(crate) struct IndexUpdate {
-    pub(crate) entries: Vec<(i64, Option<crate::index::Entry>)>,
+    pub(crate) entries: Vec<(i64, Option<crate::model::entry::Entry>)>,
     pub(crate) vectors: Vec<(i64, crate::model::encoding::DocumentEncoding)>,
     pub(crate) emptied: bool,
     pub(crate) stored_vectors: Vec<i64>,
-    pub(crate) links: Vec<crate::db::entity_links::Link>,
+    pub(crate) links: Vec<crate::model::entity_link::EntityLink>,
 }
 
 impl Shared {

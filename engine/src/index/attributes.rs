@@ -2,11 +2,11 @@
 //!
 //! Not here: what a filter is (`mask`), texts (`said`, `postings`), vectors.
 
-use crate::db::memories::Status;
-use crate::index::Entry;
 use crate::index::bitmap::Bitmap;
 use crate::index::slot_set::Slots;
 use crate::model::decay::Anchor;
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashMap;

@@ -2,8 +2,9 @@
 //!
 //! Not here: the file that keeps these (`crate::index::snapshot`).
 
-use crate::index::{Entry, Index, Row, TextFeatures, slot_id};
+use crate::index::{Index, Row, TextFeatures, slot_id};
 use crate::model::encoding::SignCode;
+use crate::model::entry::Entry;
 
 /// Slots that nobody has any more, from which on it is looked whether they are a quarter of all.
 const LEAST_DEAD: usize = 1_000;
@@ -62,7 +63,7 @@ impl Index {
             .map(move |slot| book.record(slot))
     }
 
-    /// The same in the order of the database, in which a memory that was brought back stands where it stood.
+    /// The same in the order of the database, in which a memory that was brought back exists where it stood.
     pub(crate) fn records_as_stored(&self) -> impl Iterator<Item = Record<'_>> {
         let book = self.book();
         let mut slots: Vec<(i64, u32)> =
@@ -112,11 +113,12 @@ impl Index {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::db::entity_links::{Kind, Link};
-    use crate::db::memories::Status;
     use crate::index::{Filter, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DocumentEncoding, Embedding};
+    use crate::model::entity_link::EntityLink;
+    use crate::model::entity_link::LinkKind;
+    use crate::model::status::Status;
     use crate::ranking::fusion::Fusion;
     use crate::search::{Effort, SearchQuery, search};
     use crate::tests::fixture::{T0, asked, code, leaning};
@@ -127,7 +129,7 @@ pub(crate) mod tests {
     #[derive(Debug, Clone)]
     pub(crate) enum Act {
         Put(i64, Box<Entry>, Option<DocumentEncoding>),
-        Link(i64, i64, Kind),
+        Link(i64, i64, LinkKind),
         Remove(i64),
     }
 
@@ -143,7 +145,12 @@ pub(crate) mod tests {
             Act::Link(entity, other, kind)
                 if index.slot(*entity).is_some() && index.slot(*other).is_some() =>
             {
-                index.link_up(Link { entity: *entity, other: *other, kind: *kind, stands: true });
+                index.set_link(EntityLink {
+                    entity: *entity,
+                    other: *other,
+                    kind: *kind,
+                    exists: true,
+                });
             }
             Act::Link(..) => {}
             Act::Remove(seq) => index.remove(*seq),
@@ -193,7 +200,7 @@ pub(crate) mod tests {
         let seq = || 0..30_i64;
         let put = (seq(), entry, prop::option::of(coded))
             .prop_map(|(seq, entry, coded)| Act::Put(seq, Box::new(entry), coded));
-        let kind = prop::sample::select(vec![Kind::Mention, Kind::Relation]);
+        let kind = prop::sample::select(vec![LinkKind::Mention, LinkKind::Relation]);
         let link =
             (seq(), seq(), kind).prop_map(|(entity, other, kind)| Act::Link(entity, other, kind));
         prop::collection::vec(

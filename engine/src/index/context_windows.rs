@@ -163,9 +163,10 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::memories::Status;
-    use crate::index::{Entry, Filter};
+    use crate::index::Filter;
     use crate::model::decay::Decay;
+    use crate::model::entry::Entry;
+    use crate::model::status::Status;
     use crate::model::visibility::Visibility;
     use crate::tests::fixture::T0;
     use loci_proto::memory::{Confidence, Scope};

@@ -2,7 +2,7 @@
 //!
 //! Not here: how that is read (`soft::text`), what it weighs (`soft`).
 
-use crate::index::Entry;
+use crate::model::entry::Entry;
 use crate::ranking::late_interaction::Kind;
 use crate::text::features::{kind, parts};
 use std::collections::hash_map::DefaultHasher;

@@ -2,11 +2,11 @@
 //!
 //! Not here: what is known of each memory (`facts`).
 
-use crate::db::memories::Status;
-use crate::index::Entry;
 use crate::index::attributes::{BLOCK, Facts};
 use crate::index::bitmap::slots_of;
 use crate::model::decay::{Anchor, Decay};
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::{DAY, Timestamp};
 use crate::model::visibility::Visibility;
 use loci_proto::memory::{Confidence, MemoryType, Scope};

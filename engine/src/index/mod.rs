@@ -21,16 +21,12 @@ mod token_codes;
 mod vectors;
 pub(crate) mod warmup;
 
-use crate::db::entity_links::Link;
-use crate::db::memories::Status;
-use crate::model::decay::Anchor;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, SignCode};
-use crate::model::time::Timestamp;
-use crate::model::visibility::Audience;
+use crate::model::entity_link::EntityLink;
+use crate::model::entry::Entry;
 use attributes::Facts;
 use coherence_cache::Links;
 use features::FeatureTable;
-use loci_proto::memory::{Confidence, MemoryType, Scope};
 use postings::Postings;
 use std::collections::HashMap;
 use token_codes::Codes;
@@ -45,56 +41,6 @@ pub(crate) use mask::{Filter, Mask};
 pub(crate) use quantized::{QuantizedVector, Row};
 pub(crate) use scratch::{Known, Scratch};
 pub(crate) use vectors::BinaryQuery;
-
-/// What the index needs of a memory.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    pub(crate) seq: i64,
-    pub(crate) kind: MemoryType,
-    pub(crate) group: Option<String>,
-    pub(crate) scope: Scope,
-    pub(crate) status: Status,
-    pub(crate) anchor: Anchor,
-    pub(crate) expires_at: Option<Timestamp>,
-    /// Names and aliases of an entity, as [`crate::model::names::of`] gives them; none for other types.
-    pub(crate) names: Vec<String>,
-    /// The text; the index reads it and does not keep it.
-    pub(crate) content: String,
-    /// The day of `event_date`, as a number of days.
-    pub(crate) event_day: Option<i32>,
-    /// The day when it was stored.
-    pub(crate) created_day: i32,
-    /// The summary that stands for it.
-    pub(crate) summary: Option<i64>,
-    /// It is a summary made of sentences of others.
-    pub(crate) extractive: bool,
-}
-
-impl Entry {
-    /// Returns who can see the memory.
-    pub(crate) fn audience(&self) -> Audience<'_> {
-        Audience::new(self.scope, self.group.as_deref())
-    }
-
-    /// A memory that is like any other, without a text.
-    pub(crate) fn bare(seq: i64) -> Self {
-        Self {
-            seq,
-            kind: MemoryType::Episodic,
-            group: None,
-            scope: Scope::Group,
-            status: Status::Active,
-            anchor: Anchor { confidence: Confidence::FULL, at: Timestamp(0), pinned: false },
-            expires_at: None,
-            names: Vec::new(),
-            content: String::new(),
-            event_day: None,
-            created_day: 0,
-            summary: None,
-            extractive: false,
-        }
-    }
-}
 
 /// Every memory's entry and vectors; a slot is a memory's place, in storing order.
 #[derive(Debug, Default)]
@@ -174,7 +120,7 @@ impl Index {
     }
 
     /// Makes a link between memories, or takes one away.
-    pub(crate) fn link_up(&mut self, link: Link) {
+    pub(crate) fn set_link(&mut self, link: EntityLink) {
         self.graph.set(link);
     }
 

@@ -160,7 +160,7 @@ impl Writer {
             self.wants_mentions = false;
         }
         for link in entity_links::all(&self.conn)? {
-            index.link_up(link);
+            index.set_link(link);
         }
         entity_links::watch(&self.conn)?;
         *self.shared.index_mut() = index;

@@ -4,8 +4,8 @@
 //! daemon asks that first).
 
 use crate::db::clusters;
-use crate::db::memories::Memory;
 use crate::error::Result;
+use crate::model::memory::Memory;
 use crate::model::time::{DAY, Timestamp, days};
 use crate::operations::forget::{erase, put_aside};
 use crate::search::budget;

@@ -4,10 +4,10 @@
 
 use crate::db::clusters;
 use crate::db::clusters::Episode;
-use crate::db::memories::Status;
 use crate::error::Result;
 use crate::maintain::{Rules, Span, promote, topics};
 use crate::model::encoding::Embedding;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::{Reader, Shared};
 use loci_proto::memory::{MemoryId, Scope};

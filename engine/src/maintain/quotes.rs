@@ -4,11 +4,12 @@
 //! that is removed for good (`unquote`).
 
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::db::tombstones;
 use crate::error::Result;
 use crate::maintain::Span;
 use crate::maintain::summary::dated;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::transaction::change::Change;
 use loci_proto::memory::MemoryId;

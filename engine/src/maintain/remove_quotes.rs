@@ -2,13 +2,13 @@
 //!
 //! Not here: what an agent has written in its own words; the caller is told of that instead.
 
-use crate::db::memories::Memory;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::{clusters, journal, vectors};
 use crate::error::Result;
 use crate::maintain::quotes::is_extractive;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
 use crate::operations::store::hash;
 use crate::transaction::change::Change;
 use crate::transaction::mentions;

@@ -2,9 +2,10 @@
 //! events. Within the token budget of previews.
 
 use crate::Reader;
-use crate::db::memories::{Memory, Status};
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::search::budget;

@@ -256,15 +256,16 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use crate::db::entity_links::{Kind, Link};
     use crate::model::encoding::DocumentEncoding;
-    use crate::tests::fixture::{House, axis, code, coded};
+    use crate::model::entity_link::EntityLink;
+    use crate::model::entity_link::LinkKind;
+    use crate::tests::fixture::{TestStore, axis, code, coded};
     use loci_proto::requests::doctor::Verdict;
     use serde_json::json;
 
-    fn sick(house: &House) -> Vec<String> {
-        let mut findings = house.reader.examine().expect("looks");
-        findings.push(house.writer.examine_words());
+    fn sick(test_store: &TestStore) -> Vec<String> {
+        let mut findings = test_store.reader.examine().expect("looks");
+        findings.push(test_store.writer.examine_words());
         findings
             .into_iter()
             .filter(|finding| finding.verdict != Verdict::Ok)
@@ -274,113 +275,115 @@ mod tests {
 
     #[test]
     fn a_sound_store_has_nothing_and_each_fault_is_named() {
-        let mut house = House::new();
+        let mut test_store = TestStore::new();
         let first =
-            house.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1))).id;
-        house.store(
+            test_store.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1))).id;
+        test_store.store(
             "a",
             json!({"content": "Two", "type": "semantic", "supersedes": first}),
             Some(&axis(2)),
         );
-        house.forget("a", json!({"memory_id": first, "hard_delete": true})).expect("is removed");
-        assert_eq!(sick(&house), Vec::<String>::new());
-        house.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
-        assert_eq!(sick(&house), ["vector 0 of memory 2 is not as the database has it"]);
-        house.writer.shared.index_mut().set_vectors(2, &vec![axis(2)].into());
-        assert_eq!(sick(&house), Vec::<String>::new());
-        crate::db::integrity::spoil_words(&house.writer.conn).expect("is spoilt");
-        assert!(sick(&house)[0].contains("keyword index differs"), "{:?}", sick(&house));
+        test_store
+            .forget("a", json!({"memory_id": first, "hard_delete": true}))
+            .expect("is removed");
+        assert_eq!(sick(&test_store), Vec::<String>::new());
+        test_store.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
+        assert_eq!(sick(&test_store), ["vector 0 of memory 2 is not as the database has it"]);
+        test_store.writer.shared.index_mut().set_vectors(2, &vec![axis(2)].into());
+        assert_eq!(sick(&test_store), Vec::<String>::new());
+        crate::db::integrity::spoil_words(&test_store.writer.conn).expect("is spoilt");
+        assert!(sick(&test_store)[0].contains("keyword index differs"), "{:?}", sick(&test_store));
     }
 
     #[test]
     fn whatever_the_index_holds_is_compared() {
-        let text = |house: &House| {
+        let text = |test_store: &TestStore| {
             coded(
                 "The kettle is hot",
-                house.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)),
+                test_store.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)),
             )
         };
-        let house = || {
-            let mut house = House::new();
-            house.store_coded(
+        let test_store = || {
+            let mut test_store = TestStore::new();
+            test_store.store_coded(
                 "a",
                 json!({"content": "The kettle is hot", "type": "semantic"}),
                 &coded("The kettle is hot", axis(1)),
             );
-            house.store(
+            test_store.store(
                 "a",
                 json!({"content": "Kettle", "type": "entity", "metadata": {"name": "Kettle"}}),
                 None,
             );
-            assert_eq!(sick(&house), Vec::<String>::new());
-            house
+            assert_eq!(sick(&test_store), Vec::<String>::new());
+            test_store
         };
-        let sound = house();
+        let sound = test_store();
         let of_words = DocumentEncoding { words: Some(vec![code("other")]), ..text(&sound) };
         sound.writer.shared.index_mut().set_vectors(1, &of_words);
         assert_eq!(sick(&sound), ["the codes of memory 1 are not as the database has them"]);
-        let sound = house();
+        let sound = test_store();
         sound.writer.shared.index_mut().set_codes(2, Some(&[]));
         assert_eq!(sick(&sound), ["the codes of memory 2 are not as the database has them"]);
-        let sound = house();
-        sound.writer.shared.index_mut().link_up(Link {
+        let sound = test_store();
+        sound.writer.shared.index_mut().set_link(EntityLink {
             entity: 2,
             other: 1,
-            kind: Kind::Mention,
-            stands: false,
+            kind: LinkKind::Mention,
+            exists: false,
         });
         assert_eq!(sick(&sound), ["what links memories is not as the database has it"]);
-        let sound = house();
+        let sound = test_store();
         let entry =
             crate::db::memories::entry(&sound.writer.conn, 1).expect("reads").expect("is there");
         sound
             .writer
             .shared
             .index_mut()
-            .put(crate::index::Entry { content: "The pot is hot".to_owned(), ..entry });
+            .put(crate::model::entry::Entry { content: "The pot is hot".to_owned(), ..entry });
         assert_eq!(sick(&sound), ["the words of memory 1 are not as the database has them"]);
     }
 
     /// FTS5 keeps in mind how its index lies, and a check does not notice that another connection has changed that.
     #[test]
     fn stores_between_two_checks_are_no_damage() {
-        let mut house = House::new();
+        let mut test_store = TestStore::new();
         for _ in 0..3 {
             for number in 0..100 {
-                house.store("a", json!({"content": format!("Crate {number} of {}", house.now.0), "type": "episodic"}), None);
+                test_store.store("a", json!({"content": format!("Crate {number} of {}", test_store.now.0), "type": "episodic"}), None);
             }
-            house.now = house.now.plus(1000);
-            assert_eq!(sick(&house), Vec::<String>::new());
-            house.reader.check().expect("is whole");
+            test_store.now = test_store.now.plus(1000);
+            assert_eq!(sick(&test_store), Vec::<String>::new());
+            test_store.reader.check().expect("is whole");
         }
     }
 
     #[test]
     fn every_memory_is_compared_however_many_there_are() {
-        let mut house = House::new();
+        let mut test_store = TestStore::new();
         for number in 0..=super::AT_ONCE {
-            house.store(
+            test_store.store(
                 "a",
                 json!({"content": format!("Crate {number}"), "type": "episodic"}),
                 None,
             );
         }
-        assert_eq!(sick(&house), Vec::<String>::new());
+        assert_eq!(sick(&test_store), Vec::<String>::new());
         for seq in [1, super::AT_ONCE, super::AT_ONCE + 1] {
-            house.writer.shared.index_mut().set_codes(seq, Some(&[]));
+            test_store.writer.shared.index_mut().set_codes(seq, Some(&[]));
             assert_eq!(
-                sick(&house),
+                sick(&test_store),
                 [format!("the codes of memory {seq} are not as the database has them")]
             );
-            house.writer.shared.index_mut().set_codes(seq, None);
+            test_store.writer.shared.index_mut().set_codes(seq, None);
         }
     }
 
     #[test]
     fn an_index_that_missed_a_change_is_found() {
-        let mut house = House::new();
-        house.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1)));
-        house.writer.shared.index_mut().remove(1);
-        assert!(sick(&house)[0].contains("memory 1 is not as the database has it"));
+        let mut test_store = TestStore::new();
+        test_store.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1)));
+        test_store.writer.shared.index_mut().remove(1);
+        assert!(sick(&test_store)[0].contains("memory 1 is not as the database has it"));
     }
 }

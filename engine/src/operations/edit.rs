@@ -2,11 +2,12 @@
 
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::db::rows::{Image, Row};
 use crate::db::{rows, vectors};
 use crate::error::Result;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};

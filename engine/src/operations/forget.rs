@@ -3,11 +3,13 @@
 use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Standing, Status};
+use crate::db::memories::Standing;
 use crate::db::rows::Row;
 use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
 use crate::error::Result;
 use crate::model::content;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;

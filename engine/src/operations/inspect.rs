@@ -2,11 +2,12 @@
 
 use crate::Reader;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::db::relations;
 use crate::db::relations::End;
 use crate::db::{groups, log, mentions};
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::search::budget;

@@ -3,11 +3,13 @@
 //! Not here: finding and ranking (`search`), what an answer leaves behind (`access`).
 
 use crate::Reader;
-use crate::db::memories::{BySeq, Memory, Status};
+use crate::db::memories::BySeq;
 use crate::db::{groups, memories};
 use crate::error::Result;
 use crate::index::Filter;
 use crate::model::encoding::QueryEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::ranking::fusion::Fusion;

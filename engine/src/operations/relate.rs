@@ -2,11 +2,12 @@
 
 use crate::Writer;
 use crate::db::log::Operation;
-use crate::db::memories::{Memory, Status};
 use crate::db::relations;
 use crate::db::relations::New;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::Failure;

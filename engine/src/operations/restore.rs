@@ -3,9 +3,10 @@
 use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Standing, Status};
+use crate::db::memories::Standing;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};

@@ -4,13 +4,15 @@
 //! are written in one transaction. Not here: when two texts are the same fact (`duplicate`).
 
 use crate::db::log::Operation;
-use crate::db::memories::{Memory, New, Status};
+use crate::db::memories::New;
 use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::duplicate;
 use crate::duplicate::Alike;
 use crate::error::{Error, Result};
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::{Audience, Visibility};
 use crate::model::{content, time};

@@ -2,9 +2,9 @@
 //!
 //! Not here: the rule itself (`model::visibility`).
 
-use crate::db::memories::Memory;
 use crate::db::{groups, memories};
 use crate::error::{Result, not_found};
+use crate::model::memory::Memory;
 use crate::model::visibility::Visibility;
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;

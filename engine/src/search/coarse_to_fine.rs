@@ -345,10 +345,11 @@ fn days(index: &Index, mask: &Mask, question: &Question) -> (i32, Vec<f64>) {
 #[cfg(test)]
 mod tests {
     use crate::Effort;
-    use crate::db::memories::Status;
-    use crate::index::{Entry, Filter, Index, QuantizedVector};
+    use crate::index::{Filter, Index, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
+    use crate::model::entry::Entry;
+    use crate::model::status::Status;
     use crate::model::visibility::Visibility;
     use crate::ranking::fusion::Fusion;
     use crate::search::explain::Telling;

@@ -2,10 +2,10 @@
 //!
 //! Not here: the same fact at the moment of storing (`store`), and what makes two texts one fact (`duplicate`).
 
-use crate::db::memories::Memory;
 use crate::duplicate::same_fact;
 use crate::index::{Index, slot_id};
 use crate::model::content::same_thing;
+use crate::model::memory::Memory;
 use loci_proto::memory::MemoryType;
 
 /// From this cosine on two texts may say the same.

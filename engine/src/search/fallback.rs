@@ -6,7 +6,8 @@
 
 use crate::db::{lexical, memories};
 use crate::error::Result;
-use crate::index::{Entry, Filter, Index};
+use crate::index::{Filter, Index};
+use crate::model::entry::Entry;
 use crate::search::query::date_filter::Days;
 use crate::search::query::parse;
 use crate::text::features::parts;

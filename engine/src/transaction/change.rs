@@ -278,7 +278,7 @@ impl Writer {
                 breathe(&mut index);
             }
             for link in links {
-                index.link_up(link);
+                index.set_link(link);
             }
             for (seq, pieces) in new {
                 index.set_vectors(seq, &pieces);

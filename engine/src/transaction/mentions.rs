@@ -3,10 +3,11 @@
 //! Not here: what counts as a name (`names`), how mentions are shown (`inspect`).
 
 use crate::db::memories;
-use crate::db::memories::Memory;
 use crate::db::mentions;
 use crate::error::Result;
-use crate::index::{Entry, Index};
+use crate::index::Index;
+use crate::model::entry::Entry;
+use crate::model::memory::Memory;
 use crate::model::names;
 use crate::transaction::change::Change;
 use loci_proto::memory::MemoryType;

@@ -2,10 +2,11 @@
 //!
 //! Bytes that are no record give none, whatever they are. Not here: checksums and files (`sidecar`).
 
-use crate::db::memories::Status;
-use crate::index::{Entry, QuantizedVector, Record, Row, TextFeatures};
+use crate::index::{QuantizedVector, Record, Row, TextFeatures};
 use crate::model::decay::Anchor;
 use crate::model::encoding::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::ranking::late_interaction::Kind;
 use loci_proto::memory::{Confidence, MemoryType, Scope};

@@ -8,8 +8,9 @@
 mod format;
 
 use crate::error::{Error, Result};
+use crate::index::Index;
 use crate::index::warmup::WarmupProgress;
-use crate::index::{Entry, Index};
+use crate::model::entry::Entry;
 use blake3::{Hash, Hasher, OUT_LEN};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read, Write};

@@ -42,7 +42,7 @@ fn text((who, day, words, asks): &TextFeatures) -> String {
 }
 
 /// A store of these texts, every third of which a summary stands for; it only repeats them and is stored, too, where that is said.
-fn test_store(fusion: Fusion, said: &[TextFeatures], summary: Option<&str>) -> TestStore {
+fn store_holding(fusion: Fusion, said: &[TextFeatures], summary: Option<&str>) -> TestStore {
     let mut test_store = TestStore::with(Settings { fusion, ..Settings::for_model("test") });
     let summary = summary.map(|text| {
         let arguments = json!({"content": text, "type": "episodic", "metadata": {"summary": true, "method": "extractive", "cluster": "x"}});
@@ -78,7 +78,7 @@ proptest! {
     #[test]
     fn the_parts_are_the_score_and_explaining_changes_no_answer(said in texts(), ranking in 0..4_usize, summed in any::<bool>(), asking in prop::collection::vec(0..WORDS.len(), 1..16)) {
         let fusion = [Fusion::Soft, Fusion::Soft, Fusion::Weighted { vector_weight: 0.3 }, Fusion::Rrf { k: 60.0 }][ranking];
-        let test_store = test_store(fusion, &said, summed.then_some("a summary of the kettle"));
+        let test_store = store_holding(fusion, &said, summed.then_some("a summary of the kettle"));
         let query = asking.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
         for query in [query.clone(), format!("when did {query} happen in May 2023")] {
             let plain = reply(&test_store, json!({"max_results": 6}), &query);
@@ -116,7 +116,7 @@ fn each_boost_is_told_by_its_name() {
         (0, 20, vec![12, 10, 11], false),
         (0, 9, vec![8], false),
     ];
-    let test_store = test_store(Fusion::Soft, &said, None);
+    let test_store = store_holding(Fusion::Soft, &said, None);
     let told =
         reply(&test_store, json!({"explain": true}), "When was Olek at the kettle in May 2023");
     let best = told.results[0].why.clone().expect("is explained");
@@ -144,7 +144,7 @@ fn a_summary_that_speaks_for_others_says_so() {
     let said = [(0, 8, vec![4, 5], false), (0, 9, vec![8, 9], false), (0, 20, vec![0, 1], false)];
     for fusion in [Fusion::Soft, Fusion::Rrf { k: 60.0 }] {
         let told = reply(
-            &test_store(fusion, &said, Some("told in short")),
+            &store_holding(fusion, &said, Some("told in short")),
             json!({"explain": true}),
             "kettle boiler",
         );

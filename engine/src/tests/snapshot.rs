@@ -17,7 +17,7 @@ fn settings() -> Settings {
     Settings { kept_from: 1, ..Settings::for_model("test") }
 }
 
-fn test_store() -> TestStore {
+fn store_holding() -> TestStore {
     let mut test_store = TestStore::with(settings());
     let texts = [
         "Anna: The zebra crossing is closed",

@@ -28,7 +28,7 @@ fn cleanup(test_store: &mut TestStore) -> loci_proto::requests::maintain::Cleanu
 }
 
 fn after(rules: Rules, days: i64) -> usize {
-    let mut test_store = test_store(rules);
+    let mut test_store = store_with(rules);
     faint(&mut test_store, "Hardly sure", 0.1);
     later(&mut test_store, days);
     listed(&test_store).len()
@@ -49,7 +49,7 @@ fn cleanup_no_access_days_says_how_long_unused() {
 
 #[test]
 fn what_is_pinned_used_or_superseded_stays() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let (pinned, used, gone) = (
         faint(&mut test_store, "Pinned", 0.01),
         faint(&mut test_store, "Used", 0.01),
@@ -84,7 +84,7 @@ fn what_is_pinned_used_or_superseded_stays() {
 
 #[test]
 fn a_cleanup_is_one_act_and_can_be_undone() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids: Vec<MemoryId> =
         (0..4).map(|i| faint(&mut test_store, &format!("Faint {i}"), 0.01)).collect();
     later(&mut test_store, 95);
@@ -108,7 +108,7 @@ fn purge(test_store: &mut TestStore) -> usize {
 
 #[test]
 fn a_month_later_what_was_cleaned_up_is_gone_for_good_in_small_steps() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids: Vec<MemoryId> =
         (0..4).map(|i| faint(&mut test_store, &format!("Faint {i}"), 0.01)).collect();
     later(&mut test_store, 95);
@@ -133,7 +133,7 @@ fn a_month_later_what_was_cleaned_up_is_gone_for_good_in_small_steps() {
 
 #[test]
 fn what_was_used_since_the_list_was_shown_stays() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let (first, second) =
         (faint(&mut test_store, "First", 0.01), faint(&mut test_store, "Second", 0.01));
     later(&mut test_store, 95);
@@ -160,7 +160,7 @@ fn what_was_used_since_the_list_was_shown_stays() {
 
 #[test]
 fn stats_count_what_is_flagged() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     faint(&mut test_store, "Faint", 0.05);
     faint(&mut test_store, "Clear", 0.5);
     let stats = test_store

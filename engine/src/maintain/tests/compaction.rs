@@ -15,7 +15,7 @@ fn forget(test_store: &mut TestStore, id: &MemoryId) {
 }
 
 fn members(rules: Rules, count: usize) -> usize {
-    let mut test_store = test_store(rules);
+    let mut test_store = store_with(rules);
     week(&mut test_store, "a", 0, count);
     plan(&test_store).told().compacted
 }
@@ -44,7 +44,7 @@ fn compaction_age_days_changes_which_weeks_are_compacted() {
 
 #[test]
 fn a_memory_without_a_date_has_that_of_its_storing() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for i in 0..5 {
         test_store.store(
             "a",
@@ -59,7 +59,7 @@ fn a_memory_without_a_date_has_that_of_its_storing() {
 
 #[test]
 fn weeks_projects_and_audiences_do_not_mix() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 3);
     week(&mut test_store, "b", 0, 2);
     episode(&mut test_store, "a", "The week before", "2025-12-14", Some(&about(0, 50)));
@@ -72,7 +72,7 @@ fn weeks_projects_and_audiences_do_not_mix() {
 
 #[test]
 fn pinned_ending_and_made_memories_are_left() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 5);
     let call = test_store.call("a", None);
     test_store
@@ -96,7 +96,7 @@ fn pinned_ending_and_made_memories_are_left() {
 
 #[test]
 fn the_summary_names_its_sources_and_they_stand_below_it() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
     let done = run(&mut test_store);
     let made = done[0].made.clone().expect("is made");
@@ -138,7 +138,7 @@ fn the_summary_names_its_sources_and_they_stand_below_it() {
 
 #[test]
 fn a_summary_is_as_sure_as_its_memories_are_on_average() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for i in 0..5 {
         let confidence = if i == 0 { 0.2 } else { 0.7 };
         let metadata = json!({"event_date": MONDAY});
@@ -151,7 +151,7 @@ fn a_summary_is_as_sure_as_its_memories_are_on_average() {
 
 #[test]
 fn undo_restores_exactly_and_the_cluster_is_not_made_again() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 6);
     week(&mut test_store, "a", 1, 5);
     let before = dump(&test_store);
@@ -170,7 +170,7 @@ fn undo_restores_exactly_and_the_cluster_is_not_made_again() {
 
 #[test]
 fn what_is_forgotten_while_a_run_is_under_way_is_in_no_summary() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
     let planned = plan(&test_store);
     let Step::Compact(cluster) = &planned.steps[0] else { panic!("is a cluster") };
@@ -190,7 +190,7 @@ fn what_is_forgotten_while_a_run_is_under_way_is_in_no_summary() {
 
 #[test]
 fn a_hard_forgotten_memory_leaves_its_summary_too() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
     let made = run(&mut test_store)[0].made.clone().expect("is made");
     assert!(memory(&test_store, &made).content.contains("Episode 3 "));
@@ -220,7 +220,7 @@ fn a_hard_forgotten_memory_leaves_its_summary_too() {
 
 #[test]
 fn a_huge_week_becomes_many_bounded_steps() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for i in 0..600 {
         episode(
             &mut test_store,

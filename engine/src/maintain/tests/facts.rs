@@ -21,7 +21,7 @@ fn said(test_store: &mut TestStore, group: &str, count: usize, lean: f32) -> Vec
 }
 
 fn facts(rules: Rules, count: usize, lean: f32) -> usize {
-    let mut test_store = test_store(rules);
+    let mut test_store = store_with(rules);
     said(&mut test_store, "a", count, lean);
     plan(&test_store).told().promoted
 }
@@ -43,7 +43,7 @@ fn promotion_similarity_says_how_alike() {
 #[test]
 fn what_happened_several_times_is_no_fact_however_alike_the_reports_are() {
     let promoted = |texts: [&str; 3]| {
-        let mut test_store = test_store(Rules::default());
+        let mut test_store = store_with(Rules::default());
         for (i, text) in texts.into_iter().enumerate() {
             episode(&mut test_store, "a", text, "2026-01-31", Some(&leaning(7, 200 + i, 0.97)));
         }
@@ -61,7 +61,7 @@ fn what_happened_several_times_is_no_fact_however_alike_the_reports_are() {
 
 #[test]
 fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = said(&mut test_store, "a", 3, 0.97);
     let seq = memory(&test_store, &ids[1]).seq;
     test_store
@@ -92,7 +92,7 @@ fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
 
 #[test]
 fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_once() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for i in 0..3 {
         let text = format!("The user asked for tabs, time {i}");
         let arguments =
@@ -113,7 +113,7 @@ fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_onc
 
 #[test]
 fn a_fact_is_as_sure_as_its_episodes_are() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     said(&mut test_store, "a", 3, 0.97);
     later(&mut test_store, 7);
     let made = run(&mut test_store)[0].made.clone().expect("is made");
@@ -122,7 +122,7 @@ fn a_fact_is_as_sure_as_its_episodes_are() {
 
 #[test]
 fn nothing_is_promoted_twice() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     said(&mut test_store, "a", 3, 0.97);
     run(&mut test_store);
     assert_eq!(plan(&test_store), Plan::default());
@@ -144,7 +144,7 @@ fn nothing_is_promoted_twice() {
 
 #[test]
 fn summaries_and_forgotten_episodes_make_no_fact() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = said(&mut test_store, "a", 3, 0.97);
     let request = loci_proto::requests::forget::ForgetRequest {
         memory_id: ids[0].clone(),
@@ -162,7 +162,7 @@ fn summaries_and_forgotten_episodes_make_no_fact() {
 
 #[test]
 fn compacted_episodes_still_count() {
-    let mut test_store = test_store(Rules { promotion_threshold: 6, ..Rules::default() });
+    let mut test_store = store_with(Rules { promotion_threshold: 6, ..Rules::default() });
     for i in 0..6 {
         episode(
             &mut test_store,
@@ -181,7 +181,7 @@ fn compacted_episodes_still_count() {
 
 #[test]
 fn only_when_two_projects_agree_is_a_fact_for_all() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     said(&mut test_store, "a", 3, 0.97);
     said(&mut test_store, "b", 4, 0.97);
     let done = run(&mut test_store);
@@ -193,7 +193,7 @@ fn only_when_two_projects_agree_is_a_fact_for_all() {
 
 #[test]
 fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for (group, pin) in [("a", 4711), ("b", 9023)] {
         for (i, told) in ["told me", "told me again", "reminded me"].into_iter().enumerate() {
             let text = format!("The user {told} that the PIN of the safe is {pin}");
@@ -216,7 +216,7 @@ fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
 
 #[test]
 fn a_fact_that_is_known_is_linked_and_not_told_again() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = said(&mut test_store, "a", 3, 0.97);
     let text = memory(&test_store, &ids[0]).content;
     let arguments = json!({"content": text, "type": "semantic", "scope": "group"});

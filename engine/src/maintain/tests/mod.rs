@@ -129,7 +129,7 @@ fn field(memory: &Memory, name: &str) -> Value {
 
 #[test]
 fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 7);
     week(&mut test_store, "b", 1, 5);
     let alike = |i: usize| leaning(50, 300 + i, 0.97);
@@ -163,7 +163,7 @@ fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
 
 #[test]
 fn a_run_that_was_broken_off_goes_on_where_it_was() {
-    let mut whole = test_store(Rules::default());
+    let mut whole = store_with(Rules::default());
     for (subject, count) in [(0, 6), (1, 4), (2, 3)] {
         week(&mut whole, "a", subject, count);
     }
@@ -182,7 +182,7 @@ fn a_run_that_was_broken_off_goes_on_where_it_was() {
 
 #[test]
 fn pausing_and_the_last_run_outlive_a_restart() {
-    let test_store = test_store(Rules::default());
+    let test_store = store_with(Rules::default());
     test_store.writer.set_paused(true).expect("is set");
     test_store.writer.run_ended(T0).expect("is set");
     let test_store = test_store.reopened();

@@ -23,7 +23,7 @@ fn tell(
 
 #[test]
 fn an_agent_sums_up_a_cluster_of_its_own_project() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 5);
     assert_eq!(listed(&test_store, "b").cluster, None, "another project's cluster is not shown");
     let shown = listed(&test_store, "a");
@@ -54,7 +54,7 @@ fn an_agent_sums_up_a_cluster_of_its_own_project() {
 
 #[test]
 fn an_agents_summary_takes_the_place_of_an_extractive_one() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 5);
     let old = run(&mut test_store)[0].made.clone().expect("is made");
     let before = dump(&test_store);
@@ -84,7 +84,7 @@ fn an_agents_summary_takes_the_place_of_an_extractive_one() {
 
 #[test]
 fn a_cluster_that_is_not_there_or_has_changed_is_refused() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 5);
     let key = listed(&test_store, "a").cluster.expect("is due");
     assert!(

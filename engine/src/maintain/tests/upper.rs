@@ -26,7 +26,7 @@ fn goes_to(test_store: &mut TestStore, date: &str) {
 
 #[test]
 fn the_weeks_of_a_month_that_has_settled_become_one_summary_of_their_lines() {
-    let mut test_store = test_store(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids = weeks(&mut test_store, &OCTOBER);
     assert_eq!(plan(&test_store).steps.len(), 1, "three months have gone by");
     goes_to(&mut test_store, "2026-01-28");

@@ -72,17 +72,17 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Begun> {
 }
 
 /// Notes that it is still to be found which memories name an entity: the store is older than that is kept, and a start may be broken off.
-pub(crate) fn owe_mentions(conn: &Connection) -> Result<()> {
+pub(crate) fn request_mention_backfill(conn: &Connection) -> Result<()> {
     set_meta(conn, "mentions", "due")
 }
 
 /// Whether that is still to be found.
-pub(crate) fn owes_mentions(conn: &Connection) -> Result<bool> {
+pub(crate) fn needs_mention_backfill(conn: &Connection) -> Result<bool> {
     Ok(meta(conn, "mentions")?.is_some())
 }
 
 /// Notes that it has been found.
-pub(crate) fn mentions_are_made(conn: &Connection) -> Result<()> {
+pub(crate) fn finish_mention_backfill(conn: &Connection) -> Result<()> {
     conn.execute("DELETE FROM meta WHERE key = 'mentions'", [])?;
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Which memories a search may find: a filter, and the bits that it makes.
 //!
-//! Not here: what is known of each memory (`facts`).
+//! Not here: what is known of each memory (`attributes`).
 
-use crate::index::attributes::{BLOCK, Facts};
+use crate::index::attributes::{Attributes, BLOCK};
 use crate::index::bitmap::slots_of;
 use crate::model::decay::{Anchor, Decay};
 use crate::model::entry::Entry;
@@ -70,7 +70,7 @@ impl Mask {
     }
 
     /// Leaves only what is also to be kept.
-    pub(crate) fn slot_id(&mut self, keep: impl Fn(usize) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let mut words = std::mem::take(&mut self.words);
         for (number, word) in words.iter_mut().enumerate() {
             for slot in slots_of(number, *word).filter(|slot| !keep(*slot)) {
@@ -128,7 +128,7 @@ impl Mask {
     }
 
     /// A number that other bits have not, but for a chance of one in 2^64.
-    pub(crate) fn print(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         self.words.iter().fold(self.count as u64, |print, word| {
             (print.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         })
@@ -145,7 +145,7 @@ impl Mask {
     }
 }
 
-impl Facts {
+impl Attributes {
     /// Which memories a search may find.
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
         let mut words = vec![0_u64; self.len().div_ceil(64)];

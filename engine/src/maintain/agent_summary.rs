@@ -69,7 +69,7 @@ impl Reader {
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
     pub fn compactable(&self, group: &Group, now: Timestamp) -> Result<CompactReply> {
-        self.shared.stands()?;
+        self.shared.require_ready()?;
         let mut found = open(&self.conn, &self.shared, &group.id, now)?;
         if found.is_empty() {
             found = summed_up(&self.conn, &group.id)?;
@@ -113,7 +113,7 @@ impl Writer {
     ) -> Result<CompactReply> {
         let text = text_of(request)?.unwrap_or_default().to_owned();
         let key = request.cluster.clone().unwrap_or_default();
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let group = &call.actor.group.id;
             let mut found = open(change.conn, change.shared, group, call.now)?;
             found.extend(summed_up(change.conn, group)?);
@@ -204,17 +204,17 @@ fn supersede(
     summary: Summary<'_>,
 ) -> Result<(MemoryId, Option<i64>)> {
     let (id, seq) = compact::insert(change, cluster, summary)?;
-    change.keep(Row::Memory(old.0))?;
+    change.record_before(Row::Memory(old.0))?;
     memories::supersede(change.conn, old.0, &id, change.call.now)?;
     change.log(Operation::Supersede, &old.1, &json!({"by": id}))?;
     change.touch(old.0);
     for member in &cluster.members {
-        change.keep(Row::Memory(member.seq))?;
+        change.record_before(Row::Memory(member.seq))?;
         memories::set_status(change.conn, member.seq, Standing::compacted(&id), change.call.now)?;
         add_source(change, seq, member)?;
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
         change.touch(member.seq);
     }
-    let journal = change.write_down("compact")?;
+    let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
 }

@@ -45,13 +45,13 @@ impl Writer {
         request: &CleanupRequest,
     ) -> Result<CleanupReply> {
         let at = request.at.map_or(call.now, |at| Timestamp(at).min(call.now));
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let found = candidates(change.conn, change.shared, at)?;
             for memory in &found {
                 put_aside(change, memory, Some(REASON))?;
             }
             let memories = found.iter().map(|memory| faded(change.shared, memory, at)).collect();
-            Ok(CleanupReply { memories, at: at.0, act: change.write_down("cleanup")? })
+            Ok(CleanupReply { memories, at: at.0, act: change.commit_to_journal("cleanup")? })
         })
     }
 
@@ -60,7 +60,7 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn purge(&mut self, call: &CallContext, limit: usize) -> Result<usize> {
-        let gone = self.once(call, |change| {
+        let gone = self.run_idempotent(call, |change| {
             let gone =
                 clusters::forgotten_before(change.conn, REASON, call.now.plus(-UNDOABLE), limit)?;
             for memory in &gone {
@@ -69,7 +69,7 @@ impl Writer {
             Ok(gone.len())
         })?;
         if gone > 0 {
-            self.leave_no_trace()?;
+            self.scrub()?;
         }
         Ok(gone)
     }

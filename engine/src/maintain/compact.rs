@@ -103,15 +103,15 @@ impl Writer {
         let written = draft.written();
         let quoted: Vec<MemoryId> =
             written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
-        self.once(call, |change| {
-            let deed = super::Step::Compact(cluster.clone()).told();
+        self.run_idempotent(call, |change| {
+            let report = super::Step::Compact(cluster.clone()).told();
             if clusters::has(change.conn, &cluster.row())? || !still_due(change, cluster)? {
-                return Ok(deed);
+                return Ok(report);
             }
             let summary =
                 Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
             let (made, journal) = replace(change, cluster, summary)?;
-            Ok(Deed { made: Some(made), journal, ..deed })
+            Ok(Deed { made: Some(made), journal, ..report })
         })
     }
 }
@@ -142,20 +142,20 @@ pub(crate) fn replace(
 ) -> Result<(MemoryId, Option<i64>)> {
     let (id, seq) = insert(change, cluster, summary)?;
     for member in &cluster.members {
-        change.keep(Row::Memory(member.seq))?;
+        change.record_before(Row::Memory(member.seq))?;
         memories::set_status(change.conn, member.seq, Standing::compacted(&id), change.call.now)?;
         add_source(change, seq, member)?;
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
         change.touch(member.seq);
     }
     clusters::insert(change.conn, &cluster.row(), Kind::Compact, change.call.now)?;
-    let journal = change.write_down("compact")?;
+    let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
 }
 
 pub(crate) fn add_source(change: &mut Change<'_>, memory: i64, source: &Member) -> Result<()> {
     memories::add_source(change.conn, memory, source.seq)?;
-    change.made(Row::Source(memory, source.seq));
+    change.record_created(Row::Source(memory, source.seq));
     Ok(())
 }
 

@@ -137,10 +137,10 @@ impl Plan {
         let steps: Vec<Deed> = self.steps.iter().map(Step::told).collect();
         let compacted = steps
             .iter()
-            .filter(|deed| deed.act == Act::Compact)
-            .map(|deed| deed.members.len())
+            .filter(|report| report.act == Act::Compact)
+            .map(|report| report.members.len())
             .sum();
-        let promoted = steps.iter().filter(|deed| deed.act != Act::Compact).count();
+        let promoted = steps.iter().filter(|report| report.act != Act::Compact).count();
         told::Plan { steps, compacted, promoted }
     }
 }
@@ -151,7 +151,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn plan(&self, now: Timestamp) -> Result<Plan> {
-        self.shared.stands()?;
+        self.shared.require_ready()?;
         let episodes = clusters::episodes(&self.conn)?;
         let mut steps: Vec<Step> =
             due(&self.conn, &self.shared, &episodes, now)?.into_iter().map(Step::Compact).collect();

@@ -332,10 +332,10 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<Deed> {
-        self.once(call, |change| {
-            let deed = promotion.told();
+        self.run_idempotent(call, |change| {
+            let report = promotion.told();
             if clusters::has(change.conn, &promotion.row())? || !still_open(change, promotion)? {
-                return Ok(deed);
+                return Ok(report);
             }
             let (seq, id) = match &promotion.known {
                 Some(known) => known.clone(),
@@ -356,8 +356,8 @@ impl Writer {
                 )?;
             }
             clusters::insert(change.conn, &promotion.row(), Kind::Promote, call.now)?;
-            let journal = change.write_down("promote")?;
-            Ok(Deed { made: Some(id), journal, ..deed })
+            let journal = change.commit_to_journal("promote")?;
+            Ok(Deed { made: Some(id), journal, ..report })
         })
     }
 }

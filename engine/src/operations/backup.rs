@@ -76,7 +76,7 @@ impl Writer {
             backup::empty(conn)
         })?;
         health::give_back(&self.conn)?;
-        self.leave_no_trace()?;
+        self.scrub()?;
         Ok(ResetReply { memories, backup: Some(copy.display().to_string()) })
     }
 }

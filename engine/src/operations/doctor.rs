@@ -20,7 +20,7 @@ impl Reader {
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
     pub fn examine(&self) -> Result<Vec<Finding>> {
-        self.shared.stands()?;
+        self.shared.require_ready()?;
         let path = self.shared.path.display();
         let (schema, size) = (integrity::schema(&self.conn)?, integrity::size(&self.conn)? / 1024);
         let mut findings =
@@ -53,7 +53,7 @@ impl Reader {
             ));
         }
         let (Seen { memories, vectors, digest }, origin) =
-            (seen, self.shared.loading.origin().unwrap_or_default());
+            (seen, self.shared.warmup.origin().unwrap_or_default());
         let digest = &digest.finalize().to_hex()[..12];
         Ok(Finding::ok(
             "index",
@@ -91,7 +91,7 @@ impl Reader {
         let model = self.shared.settings().model.clone();
         let mut fault = None;
         for _ in 0..TRIES {
-            self.shared.wait_for_news();
+            self.shared.wait_for_index_update();
             let conn = &export_rows::snapshot(&self.conn)?;
             let index = &self.shared.index();
             let mut this = Look { conn, model: &model, index, fault: None };
@@ -153,11 +153,11 @@ impl Look<'_> {
 
     /// What is known of each memory, and what is read in its text.
     fn at_texts(&mut self, seqs: &Seqs) -> Result<BTreeMap<i64, Given>> {
-        let (book, mut here) = (self.index.book(), BTreeMap::new());
+        let (source, mut here) = (self.index.record_source(), BTreeMap::new());
         memories::entries(self.conn, seqs, |entry| {
             let (seq, mut anew) = (entry.seq, Index::default());
             anew.put(entry);
-            let known = self.index.slot(seq).map(|slot| book.record(slot));
+            let known = self.index.slot(seq).map(|slot| source.record(slot));
             let read = anew.records().next();
             let entry =
                 |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
@@ -236,7 +236,7 @@ fn words(record: Record<'_>) -> impl PartialEq {
     terms.sort_unstable();
     let terms: Vec<(String, u16)> =
         terms.into_iter().map(|(term, times)| (term.to_owned(), times)).collect();
-    (said.kind, said.day, said.print, speaker.to_owned(), terms, length)
+    (said.kind, said.day, said.fingerprint, speaker.to_owned(), terms, length)
 }
 
 impl Writer {

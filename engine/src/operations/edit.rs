@@ -30,7 +30,7 @@ impl Writer {
         request: &EditRequest,
         text: &DocumentEncoding,
     ) -> Result<ChangedReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.status != Status::Active {
@@ -46,7 +46,7 @@ impl Writer {
             if changed.is_empty() {
                 return Ok(ChangedReply { id: memory.id, changed, act: None });
             }
-            change.keep(Row::Memory(memory.seq))?;
+            change.record_before(Row::Memory(memory.seq))?;
             set(change, &memory, columns)?;
             if changed.iter().any(|name| name == "content") {
                 vectors::delete(change.conn, memory.seq)?;
@@ -58,7 +58,7 @@ impl Writer {
                 !["content_hash", "confidence_at", "updated_at"].contains(&name.as_str())
             });
             change.log(Operation::Update, &memory.id, &json!({"changed": changed}))?;
-            Ok(ChangedReply { id: memory.id, act: change.write_down("edit")?, changed })
+            Ok(ChangedReply { id: memory.id, act: change.commit_to_journal("edit")?, changed })
         })
     }
 
@@ -67,13 +67,13 @@ impl Writer {
     /// # Errors
     /// `not_found`, `Database`.
     pub fn pin(&mut self, call: &CallContext, request: &PinRequest) -> Result<ChangedReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.anchor.pinned == request.pinned {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
             }
-            change.keep(Row::Memory(memory.seq))?;
+            change.record_before(Row::Memory(memory.seq))?;
             let now = change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
             let columns = vec![
                 ("pinned", json!(request.pinned)),
@@ -82,7 +82,7 @@ impl Writer {
             ];
             set(change, &memory, columns)?;
             change.log(Operation::Pin, &memory.id, &json!({"pinned": request.pinned}))?;
-            let act = change.write_down(if request.pinned { "pin" } else { "unpin" })?;
+            let act = change.commit_to_journal(if request.pinned { "pin" } else { "unpin" })?;
             Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
         })
     }

@@ -82,7 +82,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn exam(&self, probes: usize, seed: u64, now: Timestamp) -> Result<EvalSet> {
-        self.shared.stands()?;
+        self.shared.require_ready()?;
         let there = |memory: &Memory| {
             matches!(memory.status, Status::Active | Status::Compacted)
                 && memory.expires_at.is_none_or(|at| at > now)

@@ -57,10 +57,10 @@ impl Writer {
         call: &CallContext,
         request: &RenameRequest,
     ) -> Result<GroupChanged> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             is_free(change.conn, "to", &request.to, &group)?;
-            change.keep(Row::Group(group.id.clone()))?;
+            change.record_before(Row::Group(group.id.clone()))?;
             let columns = Image::from_iter([("name".to_owned(), json!(request.to))]);
             rows::update(change.conn, &Row::Group(group.id.clone()), &columns)?;
             changed(change, &group.id, 0, "groups rename")
@@ -76,7 +76,7 @@ impl Writer {
         call: &CallContext,
         request: &MergeRequest,
     ) -> Result<GroupChanged> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let from = find(change.conn, "from", &request.from)?;
             let into = find(change.conn, "into", &request.into)?;
             if from.id == into.id {
@@ -107,7 +107,7 @@ impl Writer {
         call: &CallContext,
         request: &AliasRequest,
     ) -> Result<GroupChanged> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             let alias = request.alias.as_str();
             let row = Row::Alias(alias.to_owned());
@@ -120,12 +120,12 @@ impl Writer {
                     .at("alias");
                     return Err(failure.hint("loci groups list shows them").into());
                 }
-                change.keep(row.clone())?;
+                change.record_before(row.clone())?;
                 rows::delete(change.conn, &row)?;
             } else if !group.aliases.iter().any(|known| known == alias) {
                 is_free(change.conn, "alias", &request.alias, &group)?;
                 import_rows::add_alias(change.conn, alias, &group.id)?;
-                change.made(row);
+                change.record_created(row);
             }
             changed(change, &group.id, 0, "groups alias")
         })
@@ -133,7 +133,7 @@ impl Writer {
 }
 
 fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
-    change.keep(Row::Memory(seq))?;
+    change.record_before(Row::Memory(seq))?;
     let columns = Image::from_iter([
         ("source_group".to_owned(), json!(into)),
         ("updated_at".to_owned(), json!(change.call.now.0)),
@@ -150,20 +150,20 @@ fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
 fn lead_on(change: &mut Change<'_>, from: &Known, into: &Known) -> Result<()> {
     for alias in &from.aliases {
         let row = Row::Alias(alias.clone());
-        change.keep(row.clone())?;
+        change.record_before(row.clone())?;
         rows::update(
             change.conn,
             &row,
             &Image::from_iter([("group_id".to_owned(), json!(into.id))]),
         )?;
     }
-    change.keep(Row::Group(from.id.clone()))?;
+    change.record_before(Row::Group(from.id.clone()))?;
     rows::delete(change.conn, &Row::Group(from.id.clone()))?;
     let unique = groups::all(change.conn)?.iter().all(|group| group.name != from.name);
     for name in [Some(&from.id), Some(&from.name).filter(|_| unique)].into_iter().flatten() {
         if import_rows::group(change.conn, name)?.is_none() {
             import_rows::add_alias(change.conn, name, &into.id)?;
-            change.made(Row::Alias(name.clone()));
+            change.record_created(Row::Alias(name.clone()));
         }
     }
     Ok(())
@@ -172,7 +172,7 @@ fn lead_on(change: &mut Change<'_>, from: &Known, into: &Known) -> Result<()> {
 fn changed(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<GroupChanged> {
     let group = groups::one(change.conn, id)?
         .ok_or_else(|| Failure::new(Code::Internal, "the group is gone"))?;
-    Ok(GroupChanged { group: told(group), moved, act: change.write_down(act)? })
+    Ok(GroupChanged { group: told(group), moved, act: change.commit_to_journal(act)? })
 }
 
 /// The group that a person means: by its id, by another name, by a display name that only one bears.

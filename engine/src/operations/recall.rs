@@ -240,7 +240,7 @@ impl Reader {
         };
         let mut mask = index.mask(&filter);
         if days != Days::default() {
-            mask.slot_id(|slot| days.hold(index.said(slot).day));
+            mask.retain(|slot| days.hold(index.text_features(slot).day));
         }
         let sought = SearchQuery {
             text: parse::head(text).0,

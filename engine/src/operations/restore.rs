@@ -23,7 +23,7 @@ impl Writer {
         call: &CallContext,
         request: &RestoreRequest,
     ) -> Result<RestoreReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             let was = memory.status;
@@ -36,11 +36,11 @@ impl Writer {
                         .hint("Nothing is lost; use that one")
                         .into());
                 }
-                change.keep(Row::Memory(memory.seq))?;
+                change.record_before(Row::Memory(memory.seq))?;
                 memories::set_status(change.conn, memory.seq, Standing::ACTIVE, call.now)?;
                 change.log(Operation::Restore, &memory.id, &json!({"was": was.as_str()}))?;
                 change.touch(memory.seq);
-                act = change.write_down("restore")?;
+                act = change.commit_to_journal("restore")?;
             }
             Ok(RestoreReply {
                 id: memory.id,

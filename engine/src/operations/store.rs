@@ -76,12 +76,12 @@ impl Writer {
         draft: &Draft,
         text: &DocumentEncoding,
     ) -> Result<StoreReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let scope = draft.request.effective_scope();
             let mut work = Work { change, request: &draft.request, text, scope };
             let reply = work.store()?;
             if reply.superseded.is_some() {
-                change.write_down("supersede")?;
+                change.commit_to_journal("supersede")?;
             }
             Ok(reply)
         })
@@ -301,8 +301,8 @@ impl Work<'_, '_> {
         content::merge_metadata(&mut known.metadata, &self.request.metadata);
         if self.request.supersedes.is_some() {
             // Undoing the supersession takes back the whole call.
-            self.change.keep(Row::Memory(known.seq))?;
-            self.change.keep(Row::Variant(known.seq, self.request.content.clone()))?;
+            self.change.record_before(Row::Memory(known.seq))?;
+            self.change.record_before(Row::Variant(known.seq, self.request.content.clone()))?;
         }
         memories::reinforce(self.change.conn, &known, after, self.change.call.now)?;
         let reworded = known.content != self.request.content;
@@ -324,7 +324,7 @@ impl Work<'_, '_> {
     }
 
     fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
-        self.change.keep(Row::Memory(old.seq))?;
+        self.change.record_before(Row::Memory(old.seq))?;
         memories::supersede(self.change.conn, old.seq, by, self.change.call.now)?;
         self.change.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
         self.change.touched.seqs.push(old.seq);

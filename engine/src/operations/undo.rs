@@ -10,7 +10,7 @@ use crate::db::rows::{Image, Row};
 use crate::db::{connection, lexical, memories, relations, vectors};
 use crate::error::{Error, Result};
 use crate::model::encoding::DocumentEncoding;
-use crate::transaction::change::{CallContext, Change, fingerprint, is_of_use};
+use crate::transaction::change::{CallContext, Change, fingerprint, is_usage_column};
 use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::undo::{
@@ -28,7 +28,7 @@ impl Writer {
     /// # Errors
     /// `not_found` when there is no such act, `conflict` when it was taken back before or something later stands on it, `Database`.
     pub fn undo(&mut self, call: &CallContext, request: &UndoRequest) -> Result<UndoReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             connection::in_any_order(change.conn)?;
             let mut undone = Vec::new();
             for id in wanted(change, request)? {
@@ -167,7 +167,7 @@ fn still_stands(
         (How::Set { after, .. }, Some(now)) => {
             let moved = after
                 .iter()
-                .find(|(name, value)| !is_of_use(name) && now.get(*name) != Some(*value));
+                .find(|(name, value)| !is_usage_column(name) && now.get(*name) != Some(*value));
             moved.map_or(Ok(()), |(name, _)| {
                 Err(conflict(entry, &format!("the {name} that it set was changed since")))
             })

@@ -55,7 +55,7 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
         Some(&axis(1)),
     );
     let mut cold = Cold::of(test_store);
-    assert_eq!(cold.test_store.reader.shared.loading.standing(), Some((0, 2)));
+    assert_eq!(cold.test_store.reader.shared.warmup.progress(), Some((0, 2)));
     let early = told(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
     assert_eq!(early["degraded"], json!(["index"]), "{early}");
     assert!(
@@ -108,7 +108,7 @@ fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
     let again =
         cold.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None);
     assert!(
-        again.deduplicated && again.id == first && cold.reader.shared.loading.standing().is_none()
+        again.deduplicated && again.id == first && cold.reader.shared.warmup.progress().is_none()
     );
     assert!(
         cold.reader
@@ -128,7 +128,7 @@ fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
         Some(&axis(1)),
     );
     let mut cold = Cold::of(test_store).test_store;
-    cold.writer.loading().stop();
+    cold.writer.warmup().stop();
     assert!(
         cold.writer.load().is_err()
             && cold.try_store("a", json!({"content": "x", "type": "semantic"}), None).is_err()
@@ -224,7 +224,7 @@ proptest! {
             questions.iter().flat_map(|question| groups.map(|group| cold.found(group, question))).collect()
         };
         let early = ask(&cold);
-        prop_assert_eq!(cold.test_store.reader.shared.loading.standing().is_some(), true);
+        prop_assert_eq!(cold.test_store.reader.shared.warmup.progress().is_some(), true);
         cold.test_store.writer.load().expect("loads");
         prop_assert_eq!(early, ask(&cold));
     }

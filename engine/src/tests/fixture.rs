@@ -189,7 +189,7 @@ pub(crate) fn compacted(test_store: &mut TestStore, id: &MemoryId, summary: Opti
     let call = test_store.call("a", None);
     let standing =
         Standing { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
-    let compact = test_store.writer.once(&call, |change| {
+    let compact = test_store.writer.run_idempotent(&call, |change| {
         let seq = memories::by_id(change.conn, id)?.expect("is there").seq;
         change.touch(seq);
         memories::set_status(change.conn, seq, standing, call.now)

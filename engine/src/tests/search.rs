@@ -110,7 +110,7 @@ fn every_score_is_that_of_the_reference() {
             };
             test_store.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
-        let link = test_store.writer.shared.index().link((0, 0), (0..case.slots.len()).rev());
+        let link = test_store.writer.shared.index().coherence((0, 0), (0..case.slots.len()).rev());
         assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
         for asking in &case.questions {
             let words =

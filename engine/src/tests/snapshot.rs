@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 fn settings() -> Settings {
-    Settings { kept_from: 1, ..Settings::for_model("test") }
+    Settings { snapshot_from: 1, ..Settings::for_model("test") }
 }
 
 fn store_holding() -> TestStore {
@@ -57,7 +57,7 @@ fn file(folder: &TempDir) -> PathBuf {
 }
 
 fn origin(test_store: &TestStore) -> &'static str {
-    test_store.writer.loading().origin().expect("stands")
+    test_store.writer.warmup().origin().expect("stands")
 }
 
 /// Everything that the index of a house answers.
@@ -78,7 +78,7 @@ const READ: &str = "read from the file beside the database";
 
 #[test]
 fn a_start_reads_what_the_stop_before_has_left_and_answers_the_same() {
-    let test_store = house();
+    let test_store = store_holding();
     let before = told(&test_store);
     let folder = closed(test_store);
     let mode = file(&folder).metadata().expect("is there").permissions().mode();
@@ -109,7 +109,7 @@ fn a_small_store_keeps_none() {
 
 #[test]
 fn what_is_of_another_state_of_the_database_is_not_used() {
-    let mut test_store = opened(closed(house()));
+    let mut test_store = opened(closed(store_holding()));
     let folder = closed(test_store);
     let old = fs::read(file(&folder)).expect("is there");
     let database = folder.path().join("memory.db");
@@ -148,15 +148,15 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     assert!(origin(&test_store).contains("of another state"), "{}", origin(&test_store));
     // Another model.
     let folder = closed(test_store);
-    let other = open(&database, Settings { kept_from: 1, ..Settings::for_model("other") }, T0)
+    let other = open(&database, Settings { snapshot_from: 1, ..Settings::for_model("other") }, T0)
         .expect("opens");
-    assert!(other.loading().origin().is_some_and(|origin| origin.contains("of another state")));
+    assert!(other.warmup().origin().is_some_and(|origin| origin.contains("of another state")));
     drop((other, folder));
 }
 
 #[test]
 fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_for() {
-    let mut test_store = opened(closed(house()));
+    let mut test_store = opened(closed(store_holding()));
     test_store.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
     let TestStore { folder, writer, reader, .. } = test_store;
     drop((writer, reader));
@@ -177,7 +177,7 @@ fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_f
 
 #[test]
 fn a_folder_in_its_place_keeps_nobody_from_starting_and_nothing_in_the_log() {
-    let folder = closed(house());
+    let folder = closed(store_holding());
     fs::remove_file(file(&folder)).expect("is there");
     fs::create_dir(file(&folder)).expect("is made");
     let mut test_store = opened(folder);
@@ -190,7 +190,7 @@ fn a_folder_in_its_place_keeps_nobody_from_starting_and_nothing_in_the_log() {
 
 #[test]
 fn an_index_that_a_check_has_found_wrong_is_not_kept() {
-    let test_store = house();
+    let test_store = store_holding();
     test_store.writer.shared.index_mut().set_codes(1, None);
     let findings = test_store.reader.examine().expect("looks");
     assert!(
@@ -212,7 +212,7 @@ fn an_index_that_a_check_has_found_wrong_is_not_kept() {
 
 #[test]
 fn an_index_that_may_have_missed_a_change_is_not_kept() {
-    let mut test_store = house();
+    let mut test_store = store_holding();
     test_store.writer.shared.suspect();
     test_store.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
     assert_eq!(
@@ -224,12 +224,12 @@ fn an_index_that_may_have_missed_a_change_is_not_kept() {
 
 #[test]
 fn a_link_to_the_database_leads_to_the_file_beside_the_database_itself() {
-    let folder = closed(house());
+    let folder = closed(store_holding());
     let elsewhere = tempfile::tempdir().expect("a folder");
     let link = elsewhere.path().join("memory.db");
     std::os::unix::fs::symlink(folder.path().join("memory.db"), &link).expect("is linked");
     let writer = open(&link, settings(), T0).expect("opens");
-    assert_eq!(writer.loading().origin(), Some(READ));
+    assert_eq!(writer.warmup().origin(), Some(READ));
     writer.close().expect("closes");
     assert!(
         file(&folder).exists() && fs::read_dir(elsewhere.path()).expect("is readable").count() == 1
@@ -238,7 +238,7 @@ fn a_link_to_the_database_leads_to_the_file_beside_the_database_itself() {
 
 #[test]
 fn what_was_removed_for_good_is_in_no_file() {
-    let mut test_store = house();
+    let mut test_store = store_holding();
     let secret = "The passphrase is quagmire";
     let vector = leaning(40, 41, 0.3);
     let id = test_store
@@ -300,7 +300,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn a_file_that_is_not_as_it_was_written_is_never_used(damage in damage()) {
-        let before = house();
+        let before = store_holding();
         let expected = told(&before);
         let folder = closed(before);
         let whole = fs::read(file(&folder)).expect("is there");

@@ -222,7 +222,7 @@ fn a_group_that_a_full_disk_takes_back_leaves_nothing_behind() {
     test_store.store("a", fact("A group of plums"), Some(&axis(1)));
     // What SQLite does by itself when the disk is full.
     test_store.writer.conn.execute_batch("ROLLBACK").expect("is open");
-    assert!(!test_store.writer.group_stands());
+    assert!(!test_store.writer.is_group_open());
     assert!(test_store.writer.commit_group().is_err());
     assert!(test_store.found("a", json!({"query": "group"}), Some(&axis(1))).is_empty());
     test_store.store("a", fact("Pears are green"), Some(&axis(2)));

@@ -147,7 +147,7 @@ fn happen(
                 return;
             };
             let call = test_store.call(&group, None);
-            let made = test_store.writer.once(&call, |change| {
+            let made = test_store.writer.run_idempotent(&call, |change| {
                 let found = |id| memories::by_id(change.conn, id);
                 let (Some(one), Some(summary)) = (found(&one)?, found(&summary)?) else {
                     return Ok(());
@@ -233,7 +233,7 @@ proptest! {
         prop_assert_eq!(index, index_of(&other));
         let call = test_store.call("project 0", None);
         let seqs: Vec<i64> = listed(&test_store).into_iter().map(|(seq, ..)| seq).collect();
-        test_store.writer.once(&call, |change| crate::transaction::mentions::renew_all(change, &seqs, |_| false)).expect("are found");
+        test_store.writer.run_idempotent(&call, |change| crate::transaction::mentions::renew_all(change, &seqs, |_| false)).expect("are found");
         prop_assert_eq!(mentions, mentions_of(&test_store));
     }
 

@@ -177,11 +177,11 @@ fn what_is_forgotten_while_a_run_is_under_way_is_in_no_summary() {
     let draft = test_store.reader.draft(cluster).expect("is read").expect("is there");
     forget(&mut test_store, &ids[2]);
     let call = CallContext { now: test_store.now, actor: actor("a"), key: None };
-    let deed = test_store
+    let report = test_store
         .writer
         .compact(&call, cluster, &draft, &DocumentEncoding::default())
         .expect("is left out");
-    assert_eq!((deed.made, deed.journal), (None, None));
+    assert_eq!((report.made, report.journal), (None, None));
     assert_eq!(status(&test_store, &ids[0]), "active");
     let made = run(&mut test_store)[0].made.clone().expect("the five that are left");
     assert!(!memory(&test_store, &made).content.contains("Episode 2 "));
@@ -231,7 +231,8 @@ fn a_huge_week_becomes_many_bounded_steps() {
         );
     }
     let planned = plan(&test_store);
-    let sizes: Vec<usize> = planned.told().steps.iter().map(|deed| deed.members.len()).collect();
+    let sizes: Vec<usize> =
+        planned.told().steps.iter().map(|report| report.members.len()).collect();
     assert_eq!(sizes.iter().sum::<usize>(), 600);
     assert!(sizes.iter().all(|size| (3..=MOST).contains(size)), "{sizes:?}");
     let made = step(&mut test_store, &planned.steps[0]).made.expect("is made");

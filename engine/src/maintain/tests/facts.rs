@@ -69,13 +69,13 @@ fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
         .touch(&HashMap::from([(seq, 2)]), test_store.now, Boosting::Off)
         .expect("is counted");
     let before: Vec<_> = ids.iter().map(|id| format!("{:?}", memory(&test_store, id))).collect();
-    let deed = run(&mut test_store).remove(0);
-    let fact = memory(&test_store, &deed.made.expect("is made"));
+    let report = run(&mut test_store).remove(0);
+    let fact = memory(&test_store, &report.made.expect("is made"));
     assert_eq!(
         (fact.kind, fact.scope, fact.content.as_str()),
         (MemoryType::Semantic, Scope::Group, "In a the user asked for tabs, time 1")
     );
-    assert_eq!(deed.from.as_ref(), Some(&ids[1]), "of the equally central ones the most used");
+    assert_eq!(report.from.as_ref(), Some(&ids[1]), "of the equally central ones the most used");
     assert_eq!((field(&fact, "promoted"), field(&fact, "source_ids")), (json!(true), json!(ids)));
     assert_eq!(
         ids.iter().map(|id| format!("{:?}", memory(&test_store, id))).collect::<Vec<_>>(),
@@ -208,7 +208,7 @@ fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
     }
     let done = run(&mut test_store);
     assert_eq!(
-        done.iter().map(|deed| (deed.scope, deed.members.len())).collect::<Vec<_>>(),
+        done.iter().map(|report| (report.scope, report.members.len())).collect::<Vec<_>>(),
         [(Scope::Group, 3), (Scope::Group, 3)]
     );
     assert!(test_store.found("c", json!({"query": "PIN of the safe"}), None).is_empty());
@@ -222,9 +222,9 @@ fn a_fact_that_is_known_is_linked_and_not_told_again() {
     let arguments = json!({"content": text, "type": "semantic", "scope": "group"});
     let known = test_store.store("a", arguments, Some(&leaning(7, 200, 0.97))).id;
     let before = dump(&test_store);
-    let deed = run(&mut test_store).remove(0);
+    let report = run(&mut test_store).remove(0);
     assert_eq!(
-        (deed.act, deed.made.as_ref()),
+        (report.act, report.made.as_ref()),
         (loci_proto::requests::maintain::Act::Link, Some(&known))
     );
     assert_eq!(dump(&test_store), before, "no memory was made or changed");

@@ -149,9 +149,9 @@ fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
     let planned = plan(&test_store).told();
     assert_eq!((planned.steps.len(), planned.compacted, planned.promoted), (3, 12, 1));
     let done = run(&mut test_store);
-    let bare = |deed: &Deed| Deed { made: None, journal: None, ..deed.clone() };
+    let bare = |report: &Deed| Deed { made: None, journal: None, ..report.clone() };
     assert_eq!(done.iter().map(bare).collect::<Vec<_>>(), planned.steps);
-    assert!(done.iter().all(|deed| deed.made.is_some() && deed.journal.is_some()));
+    assert!(done.iter().all(|report| report.made.is_some() && report.journal.is_some()));
     let after = memory(&test_store, &other);
     assert_eq!(
         (before.anchor, before.updated_at),

@@ -32,9 +32,9 @@ fn the_weeks_of_a_month_that_has_settled_become_one_summary_of_their_lines() {
     goes_to(&mut test_store, "2026-01-28");
     assert_eq!(plan(&test_store), Plan::default(), "not quite");
     goes_to(&mut test_store, "2026-01-30");
-    let deed = run(&mut test_store).remove(0);
-    let month = memory(&test_store, &deed.made.clone().expect("is made"));
-    assert_eq!((deed.week.as_deref(), deed.members.len()), (Some("2025-10"), 5));
+    let report = run(&mut test_store).remove(0);
+    let month = memory(&test_store, &report.made.clone().expect("is made"));
+    assert_eq!((report.week.as_deref(), report.members.len()), (Some("2025-10"), 5));
     assert_eq!((field(&month, "month"), field(&month, "week")), (json!("2025-10"), Value::Null));
     assert!(
         month.content.lines().next().is_some_and(|line| line.starts_with("2025-10-01: Event 0-")),
@@ -51,7 +51,7 @@ fn the_weeks_of_a_month_that_has_settled_become_one_summary_of_their_lines() {
         "{}",
         month.content
     );
-    assert!(deed.members.iter().all(|week| status(&test_store, week) == "compacted"));
+    assert!(report.members.iter().all(|week| status(&test_store, week) == "compacted"));
     assert_eq!(status(&test_store, &ids[0]), "compacted");
     assert_eq!(plan(&test_store), Plan::default(), "nothing is done twice");
 }
@@ -65,9 +65,9 @@ fn what_is_left_of_a_year_becomes_its_summary_when_the_year_has_settled() {
     weeks(&mut test_store, &["2025-02-05", "2025-03-05", "2025-06-05", "2025-09-05"]);
     assert_eq!(plan(&test_store), Plan::default(), "no month of these has five");
     goes_to(&mut test_store, "2026-04-02");
-    let deed = run(&mut test_store).remove(0);
+    let report = run(&mut test_store).remove(0);
     assert_eq!(
-        (deed.week.as_deref(), deed.members.len()),
+        (report.week.as_deref(), report.members.len()),
         (Some("2025"), 5),
         "four weeks and a month"
     );

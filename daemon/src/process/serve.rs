@@ -159,12 +159,12 @@ async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), End> {
 
 fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools, Threads), Error> {
     let mut writer = open_cold(db, settings, service.now())?;
-    if writer.loading().counts().1 <= LOADED_AT_ONCE {
+    if writer.warmup().counts().1 <= LOADED_AT_ONCE {
         writer.load()?;
     }
     service.clock.has_seen(writer.last_seen()?, writer.suspected()?);
     let (wants_check, group_redirects, loading) =
-        (writer.wants_check(), writer.group_redirects(), writer.loading());
+        (writer.wants_check(), writer.group_redirects(), writer.warmup());
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);

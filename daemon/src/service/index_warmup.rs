@@ -43,7 +43,7 @@ impl Service {
     /// As [`Service::pools`]; why the index cannot be loaded.
     pub async fn warm_pools(&self) -> Result<Arc<Pools>, Failure> {
         let pools = self.pools().await?;
-        if pools.loading.standing().is_some() {
+        if pools.loading.progress().is_some() {
             pools.writer.run(Writer::load).await??;
         }
         Ok(pools)
@@ -54,7 +54,7 @@ impl Service {
     /// # Errors
     /// `storage_failed`, `busy`.
     pub async fn flush_accesses_at_once(&self) -> Result<(), Failure> {
-        match self.pools().await?.loading.standing() {
+        match self.pools().await?.loading.progress() {
             Some(_) => Ok(()),
             None => self.flush_accesses().await,
         }
@@ -64,7 +64,7 @@ impl Service {
 /// How far it has come, for `loci ctl status`.
 pub fn told(loading: &WarmupProgress) -> Index {
     let (read, of) = loading.counts();
-    let state = if loading.standing().is_some() { "loading" } else { "ready" };
+    let state = if loading.progress().is_some() { "loading" } else { "ready" };
     Index { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }
 }
 
@@ -102,7 +102,7 @@ mod tests {
                 open_cold(&folder.path().join("memory.db"), Settings::for_model("m"), Timestamp(0))
                     .expect("opens");
             let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
-            let (group_redirects, loading) = (writer.group_redirects(), writer.loading());
+            let (group_redirects, loading) = (writer.group_redirects(), writer.warmup());
             let (writer, threads) = Pool::start("writer", vec![writer]);
             let pools = Pools { writer, readers, group_redirects, loading, wants_check: false };
             let (store, opened) = watch::channel(Store::Open(Arc::new(pools)));

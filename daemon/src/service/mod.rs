@@ -278,7 +278,7 @@ impl Service {
             Store::Opening => status.degraded.push("store".to_owned()),
             Store::Failed(failure) => status.warnings.push(failure.to_string()),
             Store::Open(pools) => {
-                status.degraded.extend(pools.loading.standing().map(|_| "index".to_owned()));
+                status.degraded.extend(pools.loading.progress().map(|_| "index".to_owned()));
                 status.index = Some(index_warmup::told(&pools.loading));
                 status.queues.writer = pools.writer.waiting();
                 status.queues.readers = pools.readers.waiting();
@@ -537,7 +537,7 @@ mod tests {
             Timestamp(0),
         )
         .expect("opens");
-        let (group_redirects, loading) = (writer.group_redirects(), writer.loading());
+        let (group_redirects, loading) = (writer.group_redirects(), writer.warmup());
         let (readers, _r) = Pool::start("reader", vec![writer.reader().expect("opens")]);
         let (writer, _w) = Pool::start("writer", vec![writer]);
         let pools = Pools { writer, readers, group_redirects, loading, wants_check: false };

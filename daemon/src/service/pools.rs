@@ -43,7 +43,7 @@ pub trait Member: Send + 'static {
     }
 
     /// False when a fault has taken the whole group back already.
-    fn group_stands(&self) -> bool {
+    fn is_group_open(&self) -> bool {
         true
     }
 
@@ -63,8 +63,8 @@ impl Member for loci_engine::Writer {
         Ok(Self::begin_group(self)?)
     }
 
-    fn group_stands(&self) -> bool {
-        Self::group_stands(self)
+    fn is_group_open(&self) -> bool {
+        Self::is_group_open(self)
     }
 
     fn commit_group(&mut self) -> Result<(), Failure> {
@@ -192,7 +192,7 @@ fn group<T: Member>(
     let mut told = vec![first(member)];
     while let Some(job) = next.take_if(|job| job.kind == Kind::Grouped) {
         told.push((job.work)(member));
-        if !member.group_stands() || told.len() == GROUP {
+        if !member.is_group_open() || told.len() == GROUP {
             break;
         }
         next = more();

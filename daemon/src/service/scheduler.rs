@@ -281,7 +281,7 @@ async fn is_due(service: &Service, pools: &Pools) -> bool {
     let able = service.runs.is_quiet()
         && service.clock.read().believed
         && matches!(service.embedder.state(), State::Ready { .. });
-    if !able || pools.loading.standing().is_some() {
+    if !able || pools.loading.progress().is_some() {
         return false;
     }
     let Ok(Ok(standing)) = pools.readers.run(|reader| reader.maintenance_state()).await else {
@@ -375,7 +375,7 @@ mod tests {
         )
         .expect("opens");
         let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
-        let (group_redirects, loading) = (writer.group_redirects(), writer.loading());
+        let (group_redirects, loading) = (writer.group_redirects(), writer.warmup());
         let (writer, _) = Pool::start("writer", vec![writer]);
         let pools = Pools { writer, readers, group_redirects, loading, wants_check: false };
         let (store, opened) = watch::channel(Store::Open(Arc::new(pools)));

@@ -3,10 +3,12 @@
 //!
 //! Not here: which episodes belong together (`maintain`).
 
-use crate::db::memories::{COLUMNS, Memory, Status, read};
+use crate::db::memories::{COLUMNS, read};
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::model::decay::Anchor;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId, Scope};

@@ -3,34 +3,15 @@
 //!
 //! Rows of `mentions` and `entity_relations` change in many ways (a store, an undo, an import, a
 //! cascading delete), so temporary triggers of the writing connection record what a transaction has
-//! changed in a temporary table. Not here: the use of the links (`crate::search::graph_boost`).
-
+//! changed in a temporary table. Not here: the use crate::error::Result;
 use crate::error::Result;
+use crate::model::entity_link::{EntityLink, LinkKind};
 use rusqlite::Connection;
-
-/// The kind of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LinkKind {
-    /// A memory mentions the entity.
-    Mention,
-    /// Another entity is related to it.
-    Relation,
-}
-
-/// A link that was added or removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Link {
-    pub entity: i64,
-    pub other: i64,
-    pub kind: LinkKind,
-    /// False if it was removed.
-    pub exists: bool,
-}
 
 /// Starts recording the links that this connection adds and removes.
 pub(crate) fn record_changes(conn: &Connection) -> Result<()> {
     conn.execute_batch(
-        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, exists INTEGER);
+        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, added INTEGER);
          CREATE TEMP TRIGGER mention_made AFTER INSERT ON main.mentions BEGIN
            INSERT INTO changed_links VALUES (new.entity, new.memory, 0, 1);
          END;
@@ -50,11 +31,11 @@ pub(crate) fn record_changes(conn: &Connection) -> Result<()> {
 /// Returns and clears the links changed since the last call, in order. A relation that was deleted
 /// with one of its entities is not among them. An entity may be restored after its relation, so
 /// sequence numbers are looked up only here.
-pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<Link>> {
+pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<EntityLink>> {
     let changed = links(
         conn,
-        "SELECT entity, other, relation, exists, rowid FROM changed_links WHERE relation = 0
-         UNION ALL SELECT s.seq, o.seq, c.relation, c.exists, c.rowid FROM changed_links c
+        "SELECT entity, other, relation, added, rowid FROM changed_links WHERE relation = 0
+         UNION ALL SELECT s.seq, o.seq, c.relation, c.added, c.rowid FROM changed_links c
            JOIN memories s ON s.id = c.entity JOIN memories o ON o.id = c.other WHERE c.relation = 1
          ORDER BY 5",
     )?;
@@ -63,7 +44,7 @@ pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<Link>> {
 }
 
 /// Returns every link of the store.
-pub(crate) fn all(conn: &Connection) -> Result<Vec<Link>> {
+pub(crate) fn all(conn: &Connection) -> Result<Vec<EntityLink>> {
     let mut all = links(conn, "SELECT entity, memory, 0, 1 FROM mentions ORDER BY entity, memory")?;
     all.extend(links(
         conn,
@@ -73,11 +54,11 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Link>> {
     Ok(all)
 }
 
-fn links(conn: &Connection, sql: &str) -> Result<Vec<Link>> {
+fn links(conn: &Connection, sql: &str) -> Result<Vec<EntityLink>> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
         let kind = if row.get(2)? { LinkKind::Relation } else { LinkKind::Mention };
-        Ok(Link { entity: row.get(0)?, other: row.get(1)?, kind, exists: row.get(3)? })
+        Ok(EntityLink { entity: row.get(0)?, other: row.get(1)?, kind, exists: row.get(3)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

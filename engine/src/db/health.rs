@@ -75,17 +75,17 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
 
 /// Records that mentions are still to be extracted: the store is older than the table, and a start
 /// may be interrupted.
-pub(crate) fn set_mentions_pending(conn: &Connection) -> Result<()> {
+pub(crate) fn request_mention_backfill(conn: &Connection) -> Result<()> {
     set_meta(conn, "mentions", "due")
 }
 
 /// Returns whether mentions are still to be extracted.
-pub(crate) fn are_mentions_pending(conn: &Connection) -> Result<bool> {
+pub(crate) fn needs_mention_backfill(conn: &Connection) -> Result<bool> {
     Ok(meta(conn, "mentions")?.is_some())
 }
 
 /// Records that mentions were extracted.
-pub(crate) fn clear_mentions_pending(conn: &Connection) -> Result<()> {
+pub(crate) fn finish_mention_backfill(conn: &Connection) -> Result<()> {
     conn.execute("DELETE FROM meta WHERE key = 'mentions'", [])?;
     Ok(())
 }

@@ -253,15 +253,19 @@ pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::House;
+    use crate::tests::fixture::TestStore;
     use rusqlite::config::DbConfig;
     use serde_json::json;
 
     #[test]
     fn a_connection_checks_every_row_again_once_nothing_is_done_by_hand_any_more() {
-        let mut house = House::new();
-        house.store("shop", json!({"content": "The shop opens at nine", "type": "semantic"}), None);
-        let conn = &house.writer.conn;
+        let mut test_store = TestStore::new();
+        test_store.store(
+            "shop",
+            json!({"content": "The shop opens at nine", "type": "semantic"}),
+            None,
+        );
+        let conn = &test_store.writer.conn;
         // The transaction keeps nothing of it.
         let store_wrong = || {
             let transaction = conn.unchecked_transaction().expect("begins");

@@ -6,7 +6,8 @@
 use crate::db::memories;
 use crate::db::memories::{ENTRY, read_entry};
 use crate::error::Result;
-use crate::index::Entry;
+use crate::model::entry::Entry;
+use crate::model::visibility::Visibility;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
@@ -15,19 +16,21 @@ use rusqlite::config::DbConfig;
 pub(crate) fn matching(
     conn: &Connection,
     words: &[String],
-    group: &str,
+    visibility: &Visibility,
     mut more: impl FnMut(Entry) -> bool,
 ) -> Result<()> {
     if words.is_empty() {
         return Ok(());
     }
     let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let groups = visibility.groups();
+    // `Visibility::admits` in SQL.
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {ENTRY} FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
-         WHERE memories_fts MATCH ?1 AND (m.scope = 'global' OR m.source_group = ?2) AND m.status IN ('active', 'compacted')
+         WHERE memories_fts MATCH ?1 AND (m.scope = 'global' OR m.source_group IN (?2, ?3)) AND m.status IN ('active', 'compacted')
          ORDER BY memories_fts.rank"
     ))?;
-    let mut rows = statement.query((any.join(" OR "), group))?;
+    let mut rows = statement.query((any.join(" OR "), groups.first(), groups.last()))?;
     while let Some(row) = rows.next()? {
         if !more(read_entry(row)?) {
             break;

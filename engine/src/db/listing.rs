@@ -1,7 +1,8 @@
 //! Whole tables row by row, and the rows that a partial id matches.
 
-use crate::db::memories::{COLUMNS, Memory, read};
+use crate::db::memories::{COLUMNS, read};
 use crate::error::Result;
+use crate::model::memory::Memory;
 use rusqlite::Connection;
 
 /// Passes every memory, newest first.

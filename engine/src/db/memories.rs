@@ -2,63 +2,17 @@
 
 use crate::db::{SeqRange, vectors};
 use crate::error::Result;
-use crate::index::Entry;
 use crate::model::decay::Anchor;
+use crate::model::entry::Entry;
+use crate::model::memory::Memory;
 use crate::model::names;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, types::Type};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-
-/// Whether a memory takes part in recall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
-    Active,
-    Superseded,
-    Compacted,
-    Forgotten,
-}
-
-impl Status {
-    /// The word in the table and in answers.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Superseded => "superseded",
-            Self::Compacted => "compacted",
-            Self::Forgotten => "forgotten",
-        }
-    }
-
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten]
-            .into_iter()
-            .find(|s| s.as_str() == word)
-    }
-}
-
-/// A memory as it is kept.
-#[derive(Debug, Clone)]
-pub(crate) struct Memory {
-    pub seq: i64,
-    pub id: MemoryId,
-    pub kind: MemoryType,
-    pub content: String,
-    pub group: Option<String>,
-    pub scope: Scope,
-    pub status: Status,
-    pub anchor: Anchor,
-    pub created_at: Timestamp,
-    pub expires_at: Option<Timestamp>,
-    pub superseded_by: Option<String>,
-    pub metadata: Map<String, Value>,
-    pub updated_at: Timestamp,
-    pub forgotten_reason: Option<String>,
-    pub access_count: i64,
-    pub last_accessed: Option<Timestamp>,
-}
 
 /// What a new row holds.
 pub(crate) struct NewMemory<'a> {
@@ -303,7 +257,7 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
     Ok(())
 }
 
-/// Returns another active memory with the same text for the same sessions, if there is one.
+/// Returns another active memory with the same text for and audience, if there is one.
 pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope

@@ -94,11 +94,11 @@ impl Forms {
             stems.any(|stem| stem == base || undoubled(stem).is_some_and(|stem| stem == base))
         };
         let quality = |base: &String| base.len() > 2 && (made(base, "y") || made(base, "en"));
-        let deed = |base: &String| {
+        let report = |base: &String| {
             base.strip_suffix("ion")
                 .is_some_and(|s| s.len() > 4 && self.bases[0].strip_suffix("ive") == Some(s))
         };
         other.bases[1..].iter().any(|base| made(base, "er"))
-            || other.bases.iter().any(|base| quality(base) || deed(base))
+            || other.bases.iter().any(|base| quality(base) || report(base))
     }
 }

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::model::time::Timestamp;
+use crate::model::visibility::Visibility;
 
 /// What a person can set about the engine. The defaults are the specification's.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +43,7 @@ pub struct Settings {
     /// How much of a large store a recall compares; nobody sets it but who measures.
     pub effort: Effort,
     /// From how many memories on the index is kept in a file between a stop and a start; nobody sets it but tests.
-    pub kept_from: usize,
+    pub snapshot_from: usize,
 }
 
 /// How long memories of each type hold, in seconds; none means for ever.
@@ -84,7 +85,7 @@ impl Settings {
             ttl: Ttl::default(),
             rules: crate::maintain::Rules::default(),
             effort: Effort::default(),
-            kept_from: crate::index::snapshot::KEPT_FROM,
+            snapshot_from: crate::index::snapshot::SNAPSHOT_FROM,
         }
     }
 }
@@ -108,11 +109,11 @@ pub struct Writer {
     pub(crate) check: health::Check,
     pub(crate) pending: Vec<IndexUpdate>,
     /// Something that was deleted for good may still stand in the write-ahead log.
-    pub(crate) traces: bool,
+    pub(crate) erase_pending: bool,
     /// The store is older than mentions are.
-    pub(crate) wants_mentions: bool,
+    pub(crate) needs_mention_backfill: bool,
     /// The state in which the last daemon left the store, where it left its index too.
-    pub(crate) kept: Option<crate::index::snapshot::State>,
+    pub(crate) kept: Option<crate::index::snapshot::SnapshotState>,
 }
 
 /// A connection that can only read, beside the warm index.
@@ -129,10 +130,10 @@ pub(crate) struct Shared {
     pub(crate) index: RwLock<Index>,
     /// Held while the index is being told of a change. True where it may have missed something: it was being told, and that did not end
     /// well, or a check has found a fault.
-    pub(crate) telling: Mutex<bool>,
+    pub(crate) index_suspect: Mutex<bool>,
     /// Where groups lead that were merged into others.
     pub(crate) aliases: RwLock<HashMap<String, Group>>,
-    pub(crate) loading: Arc<WarmupProgress>,
+    pub(crate) warmup: Arc<WarmupProgress>,
 }
 
 impl Reader {
@@ -213,21 +214,21 @@ impl Writer {
     /// # Errors
     /// `Database`: a disk that fails here is dying, though nothing is lost yet.
     pub fn checkpoint(&mut self) -> Result<i64> {
-        if self.traces {
-            self.leave_no_trace()?;
-            return Ok(i64::from(self.traces));
+        if self.erase_pending {
+            self.scrub()?;
+            return Ok(i64::from(self.erase_pending));
         }
         health::checkpoint(&self.conn)
     }
 
     /// What was deleted for good may stand in a file of the index, which goes, and in the write-ahead log, which is emptied: now or, where
     /// a reader is in the way (an export may read for minutes), with the next checkpoint that can.
-    pub(crate) fn leave_no_trace(&mut self) -> Result<()> {
+    pub(crate) fn scrub(&mut self) -> Result<()> {
         // Until both are done, the next checkpoint tries again.
-        self.traces = true;
+        self.erase_pending = true;
         let emptied = health::empty_log(&self.conn)?;
         crate::index::snapshot::remove(&self.shared.path)?;
-        self.traces = !emptied;
+        self.erase_pending = !emptied;
         Ok(())
     }
 
@@ -252,7 +253,7 @@ impl Writer {
     pub fn close(self) -> Result<()> {
         let Self { conn, shared, pending, .. } = self;
         let worth_it = |index: &Index| {
-            (shared.settings().kept_from..crate::index::snapshot::KEPT_BELOW)
+            (shared.settings().snapshot_from..crate::index::snapshot::SNAPSHOT_BELOW)
                 .contains(&index.held().0)
         };
         let sound = pending.is_empty() && !shared.is_suspect();
@@ -261,11 +262,11 @@ impl Writer {
         health::end(&conn, word.as_deref())?;
         // Only then does the file lie as the next start finds it.
         conn.close().map_err(|(_, fault)| fault)?;
-        match word.zip(crate::index::snapshot::Lies::of(&shared.path)) {
-            Some((word, lies)) => crate::index::snapshot::write(
+        match word.zip(crate::index::snapshot::FileIdentity::of(&shared.path)) {
+            Some((word, identity)) => crate::index::snapshot::write(
                 &shared.path,
                 &shared.index(),
-                &crate::index::snapshot::State { word, lies },
+                &crate::index::snapshot::SnapshotState { nonce: word, identity },
                 &shared.settings().model,
             ),
             None => crate::index::snapshot::remove(&shared.path),
@@ -289,31 +290,31 @@ pub(crate) struct ChangeSet {
 /// What the warm index has to be told of a change, once it is committed.
 #[derive(Debug)]
 pub(crate) struct IndexUpdate {
-    pub(crate) entries: Vec<(i64, Option<crate::index::Entry>)>,
+    pub(crate) entries: Vec<(i64, Option<crate::model::entry::Entry>)>,
     pub(crate) vectors: Vec<(i64, crate::model::encoding::DocumentEncoding)>,
     pub(crate) emptied: bool,
     pub(crate) stored_vectors: Vec<i64>,
-    pub(crate) links: Vec<crate::db::entity_links::Link>,
+    pub(crate) links: Vec<crate::model::entity_link::EntityLink>,
 }
 
 impl Shared {
     /// The warm index, where it stands.
     pub(crate) fn warm(&self) -> Option<RwLockReadGuard<'_, Index>> {
-        self.loading.standing().is_none().then(|| self.index())
+        self.warmup.progress().is_none().then(|| self.index())
     }
 
     /// The index may have missed something; it is not to be kept for the next start. Not to be called by whoever looks at the index.
     pub(crate) fn suspect(&self) {
-        *self.telling.lock() = true;
+        *self.index_suspect.lock() = true;
     }
 
     pub(crate) fn is_suspect(&self) -> bool {
-        *self.telling.lock()
+        *self.index_suspect.lock()
     }
 
     /// Refuses what needs the whole index while it is being loaded.
-    pub(crate) fn stands(&self) -> Result<()> {
-        match self.loading.standing() {
+    pub(crate) fn require_ready(&self) -> Result<()> {
+        match self.warmup.progress() {
             Some(_) => Err(Failure::new(Code::Busy, "the index is still being loaded")
                 .hint("Call again in a moment")
                 .into()),
@@ -330,8 +331,8 @@ impl Shared {
     }
 
     /// Where the index lags behind the store because it is being told of a change, waits until it has been told all of it.
-    pub(crate) fn wait_for_news(&self) {
-        drop(self.telling.lock());
+    pub(crate) fn wait_for_index_update(&self) {
+        drop(self.index_suspect.lock());
     }
 
     /// The settings at this moment; a call takes them once and keeps to them.
@@ -340,11 +341,11 @@ impl Shared {
     }
 
     /// The filter of everything that a session of this group can see.
-    pub(crate) fn filter<'a>(&self, group: &'a str, now: Timestamp) -> Filter<'a> {
+    pub(crate) fn filter<'a>(&self, visibility: &'a Visibility, now: Timestamp) -> Filter<'a> {
         let (kind, scope): (Option<MemoryType>, Option<Scope>) = (None, None);
         let lowest = Confidence::new(0.0).unwrap_or(Confidence::FULL);
         Filter {
-            group,
+            visibility,
             kind,
             scope,
             min_confidence: lowest,

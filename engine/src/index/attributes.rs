@@ -2,11 +2,11 @@
 //!
 //! Not here: what a filter is (`mask`), texts (`said`, `postings`), vectors.
 
-use crate::db::memories::Status;
-use crate::index::Entry;
 use crate::index::bitmap::Bitmap;
-use crate::index::slot_set::Slots;
+use crate::index::slot_set::SlotSet;
 use crate::model::decay::Anchor;
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ const NOBODY: i64 = i64::MIN;
 
 /// What is kept of one memory's entry.
 #[derive(Debug, Clone, Copy)]
-struct Fact {
+struct MemoryAttributes {
     seq: i64,
     confidence: Confidence,
     confident_at: Timestamp,
@@ -39,7 +39,7 @@ struct Fact {
 
 /// No memory of a block was ever less sure than `confidence` at a moment before `at`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Lowest {
+pub(crate) struct ConfidenceFloor {
     pub confidence: f64,
     pub at: Timestamp,
 }
@@ -47,16 +47,16 @@ pub(crate) struct Lowest {
 /// The slots of one project, in storing order.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
-    pub all: Slots,
+    pub all: SlotSet,
     /// Those of them that every project sees.
-    pub global: Slots,
+    pub global: SlotSet,
 }
 
 /// What is known of all memories.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
-    known: Vec<Fact>,
-    lowest: Vec<Lowest>,
+pub(crate) struct Attributes {
+    known: Vec<MemoryAttributes>,
+    lowest: Vec<ConfidenceFloor>,
     groups: Vec<Option<String>>,
     group_numbers: HashMap<Option<String>, u32>,
     members: Vec<Members>,
@@ -67,11 +67,11 @@ pub(crate) struct Facts {
     kinds: [Bitmap; 4],
 }
 
-impl Facts {
+impl Attributes {
     /// Writes down what is known of the memory of a slot, the next one or one that is there.
     pub(crate) fn put(&mut self, slot: usize, entry: &Entry) {
         let group = self.group_number(entry.group.as_ref());
-        let fact = Fact {
+        let attributes_of_slot = MemoryAttributes {
             seq: entry.seq,
             confidence: entry.anchor.confidence,
             confident_at: entry.anchor.at,
@@ -87,23 +87,26 @@ impl Facts {
             pinned: entry.anchor.pinned,
         };
         if slot < self.known.len() {
-            let old = std::mem::replace(&mut self.known[slot], fact);
-            if (old.group, old.scope) != (fact.group, fact.scope) {
+            let old = std::mem::replace(&mut self.known[slot], attributes_of_slot);
+            if (old.group, old.scope) != (attributes_of_slot.group, attributes_of_slot.scope) {
                 self.leave(slot, old);
-                self.join(slot, fact);
+                self.join(slot, attributes_of_slot);
             }
             let block = slot / BLOCK * BLOCK..self.known.len().min((slot / BLOCK + 1) * BLOCK);
-            self.lowest[slot / BLOCK] =
-                self.known[block].iter().map(lowest).reduce(lower).unwrap_or_else(|| lowest(&fact));
+            self.lowest[slot / BLOCK] = self.known[block]
+                .iter()
+                .map(lowest)
+                .reduce(lower)
+                .unwrap_or_else(|| lowest(&attributes_of_slot));
         } else {
-            self.known.push(fact);
-            self.join(slot, fact);
+            self.known.push(attributes_of_slot);
+            self.join(slot, attributes_of_slot);
             match self.lowest.get_mut(slot / BLOCK) {
-                Some(known) => *known = lower(*known, lowest(&fact)),
-                None => self.lowest.push(lowest(&fact)),
+                Some(known) => *known = lower(*known, lowest(&attributes_of_slot)),
+                None => self.lowest.push(lowest(&attributes_of_slot)),
             }
         }
-        self.set_bits(slot, fact);
+        self.set_bits(slot, attributes_of_slot);
     }
 
     /// Takes the memory of a slot out for good.
@@ -112,26 +115,26 @@ impl Facts {
         self.set_bits(slot, self.known[slot]);
     }
 
-    fn set_bits(&mut self, slot: usize, fact: Fact) {
-        self.active.set(slot, fact.status == Status::Active);
-        self.compacted.set(slot, fact.status == Status::Compacted);
-        self.global.set(slot, fact.scope == Scope::Global);
-        self.expiring.set(slot, fact.expires_at != NEVER.0);
+    fn set_bits(&mut self, slot: usize, attributes_of_slot: MemoryAttributes) {
+        self.active.set(slot, attributes_of_slot.status == Status::Active);
+        self.compacted.set(slot, attributes_of_slot.status == Status::Compacted);
+        self.global.set(slot, attributes_of_slot.scope == Scope::Global);
+        self.expiring.set(slot, attributes_of_slot.expires_at != NEVER.0);
         for kind in MemoryType::ALL {
-            self.kinds[number(*kind)].set(slot, fact.kind == *kind);
+            self.kinds[number(*kind)].set(slot, attributes_of_slot.kind == *kind);
         }
     }
 
-    fn join(&mut self, slot: usize, fact: Fact) {
-        let members = &mut self.members[fact.group as usize];
+    fn join(&mut self, slot: usize, attributes_of_slot: MemoryAttributes) {
+        let members = &mut self.members[attributes_of_slot.group as usize];
         members.all.insert(crate::index::slot_id(slot));
-        if fact.scope == Scope::Global {
+        if attributes_of_slot.scope == Scope::Global {
             members.global.insert(crate::index::slot_id(slot));
         }
     }
 
-    fn leave(&mut self, slot: usize, fact: Fact) {
-        let members = &mut self.members[fact.group as usize];
+    fn leave(&mut self, slot: usize, attributes_of_slot: MemoryAttributes) {
+        let members = &mut self.members[attributes_of_slot.group as usize];
         members.all.remove(crate::index::slot_id(slot));
         members.global.remove(crate::index::slot_id(slot));
     }
@@ -172,11 +175,15 @@ impl Facts {
     }
 
     pub(crate) fn anchor(&self, slot: usize) -> Anchor {
-        let fact = &self.known[slot];
-        Anchor { confidence: fact.confidence, at: fact.confident_at, pinned: fact.pinned }
+        let attributes_of_slot = &self.known[slot];
+        Anchor {
+            confidence: attributes_of_slot.confidence,
+            at: attributes_of_slot.confident_at,
+            pinned: attributes_of_slot.pinned,
+        }
     }
 
-    pub(crate) fn lowest(&self) -> &[Lowest] {
+    pub(crate) fn lowest(&self) -> &[ConfidenceFloor] {
         &self.lowest
     }
 
@@ -192,21 +199,23 @@ impl Facts {
 
     /// The entry of a slot, without its names and its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
-        let fact = &self.known[slot];
+        let attributes_of_slot = &self.known[slot];
         Entry {
-            seq: fact.seq,
-            kind: fact.kind,
-            group: self.groups[fact.group as usize].clone(),
-            scope: fact.scope,
-            status: fact.status,
+            seq: attributes_of_slot.seq,
+            kind: attributes_of_slot.kind,
+            group: self.groups[attributes_of_slot.group as usize].clone(),
+            scope: attributes_of_slot.scope,
+            status: attributes_of_slot.status,
             anchor: self.anchor(slot),
-            expires_at: (fact.expires_at != NEVER.0).then_some(Timestamp(fact.expires_at)),
+            expires_at: (attributes_of_slot.expires_at != NEVER.0)
+                .then_some(Timestamp(attributes_of_slot.expires_at)),
             names: Vec::new(),
             content: String::new(),
-            event_day: (fact.event_day != NEVER.1).then_some(fact.event_day),
-            created_day: fact.created_day,
+            event_day: (attributes_of_slot.event_day != NEVER.1)
+                .then_some(attributes_of_slot.event_day),
+            created_day: attributes_of_slot.created_day,
             summary: self.summary(slot),
-            extractive: fact.extractive,
+            extractive: attributes_of_slot.extractive,
         }
     }
 
@@ -219,12 +228,18 @@ impl Facts {
     }
 }
 
-fn lowest(fact: &Fact) -> Lowest {
-    Lowest { confidence: fact.confidence.get(), at: fact.confident_at }
+fn lowest(attributes_of_slot: &MemoryAttributes) -> ConfidenceFloor {
+    ConfidenceFloor {
+        confidence: attributes_of_slot.confidence.get(),
+        at: attributes_of_slot.confident_at,
+    }
 }
 
-fn lower(a: Lowest, b: Lowest) -> Lowest {
-    Lowest { confidence: a.confidence.min(b.confidence), at: Timestamp(a.at.0.min(b.at.0)) }
+fn lower(a: ConfidenceFloor, b: ConfidenceFloor) -> ConfidenceFloor {
+    ConfidenceFloor {
+        confidence: a.confidence.min(b.confidence),
+        at: Timestamp(a.at.0.min(b.at.0)),
+    }
 }
 
 fn number(kind: MemoryType) -> usize {

@@ -2,11 +2,12 @@
 //!
 //! Not here: the file that keeps these (`crate::index::snapshot`).
 
-use crate::index::{Entry, Index, Row, TextFeatures, slot_id};
+use crate::index::{Index, Row, TextFeatures, slot_id};
 use crate::model::encoding::SignCode;
+use crate::model::entry::Entry;
 
-/// Slots that nobody has any more, from which on it is looked whether they are a quarter of all.
-const LEAST_DEAD: usize = 1_000;
+/// SlotSet that nobody has any more, from which on it is looked whether they are a quarter of all.
+const MIN_DEAD: usize = 1_000;
 
 /// What the index holds of one memory, but for what links it to others.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,20 +28,20 @@ pub(crate) struct Record<'a> {
 
 /// An index, with its terms and speakers by their numbers.
 #[derive(Debug)]
-pub(crate) struct Book<'a> {
+pub(crate) struct RecordSource<'a> {
     index: &'a Index,
     terms: Vec<&'a str>,
     speakers: Vec<&'a str>,
 }
 
-impl<'a> Book<'a> {
+impl<'a> RecordSource<'a> {
     /// What is held of the memory of a slot.
     pub(crate) fn record(&self, slot: usize) -> Record<'a> {
         let index = self.index;
         Record {
             entry: index.entry(slot),
-            said: index.said(slot),
-            speaker: self.speakers[index.said(slot).speaker as usize],
+            said: index.text_features(slot),
+            speaker: self.speakers[index.text_features(slot).speaker as usize],
             terms: index
                 .words
                 .of(slot)
@@ -56,15 +57,15 @@ impl<'a> Book<'a> {
 impl Index {
     /// Everything that is held, memory by memory in storing order. What no memory has any more is in none of them.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        let book = self.book();
+        let book = self.record_source();
         (0..self.len())
             .filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&slot_id(*slot)))
             .map(move |slot| book.record(slot))
     }
 
-    /// The same in the order of the database, in which a memory that was brought back stands where it stood.
+    /// The same in the order of the database, in which a memory that was brought back exists where it stood.
     pub(crate) fn records_as_stored(&self) -> impl Iterator<Item = Record<'_>> {
-        let book = self.book();
+        let book = self.record_source();
         let mut slots: Vec<(i64, u32)> =
             self.slots.iter().map(|(seq, slot)| (*seq, *slot)).collect();
         slots.sort_unstable();
@@ -72,51 +73,56 @@ impl Index {
     }
 
     /// What records are looked up with.
-    pub(crate) fn book(&self) -> Book<'_> {
-        Book { index: self, terms: self.words.by_number(), speakers: self.sayings.by_number() }
+    pub(crate) fn record_source(&self) -> RecordSource<'_> {
+        RecordSource {
+            index: self,
+            terms: self.words.by_number(),
+            speakers: self.features.by_number(),
+        }
     }
 
     /// Takes in a memory that is not there yet.
-    pub(crate) fn take_in(&mut self, record: Record<'_>) {
+    pub(crate) fn insert_record(&mut self, record: Record<'_>) {
         let Record { entry, said, speaker, terms, length, pieces, codes } = record;
         let (slot, seq) = (self.len(), entry.seq);
         self.slots.insert(seq, slot_id(slot));
-        self.sayings.take_in(slot, said, speaker);
-        self.words.take_in(slot, &terms, length);
-        self.facts.put(slot, &entry);
+        self.features.insert_record(slot, said, speaker);
+        self.words.insert_record(slot, &terms, length);
+        self.attributes.put(slot, &entry);
         self.name(slot, entry);
         self.set_codes(seq, codes);
         self.put_vectors(slot, &pieces);
     }
 
     /// Whether many slots are of memories that were taken out for good.
-    pub(crate) fn has_aged(&self) -> bool {
+    pub(crate) fn needs_compaction(&self) -> bool {
         let dead = self.len() - self.slots.len();
-        dead >= LEAST_DEAD && dead * 4 >= self.len()
+        dead >= MIN_DEAD && dead * 4 >= self.len()
     }
 
     /// The same without what nobody has any more, and without what links memories: they have other slots there, in the same order.
-    pub(crate) fn renewed(&self) -> Self {
+    pub(crate) fn compacted_copy(&self) -> Self {
         let mut new = Self { version: self.version, ..Self::default() };
-        self.records().for_each(|record| new.take_in(record));
+        self.records().for_each(|record| new.insert_record(record));
         new
     }
 
-    /// Puts what [`Index::renewed`] gave in its own place; gives back what stood there.
-    pub(crate) fn give_way(&mut self, renewed: Self) -> Self {
+    /// Puts what [`Index::compacted`] gave in its own place; gives back what stood there.
+    pub(crate) fn swap_in(&mut self, compacted: Self) -> Self {
         let graph = std::mem::take(&mut self.graph);
-        std::mem::replace(self, Self { graph, ..renewed })
+        std::mem::replace(self, Self { graph, ..compacted })
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::db::entity_links::{Link, LinkKind};
-    use crate::db::memories::Status;
     use crate::index::{Filter, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DocumentEncoding, Embedding};
+    use crate::model::entity_link::EntityLink;
+    use crate::model::entity_link::LinkKind;
+    use crate::model::status::Status;
     use crate::ranking::fusion::Fusion;
     use crate::search::{Effort, SearchQuery, search};
     use crate::tests::fixture::{T0, asked, code, leaning};
@@ -143,7 +149,12 @@ pub(crate) mod tests {
             Act::Link(entity, other, kind)
                 if index.slot(*entity).is_some() && index.slot(*other).is_some() =>
             {
-                index.link_up(Link { entity: *entity, other: *other, kind: *kind, exists: true });
+                index.set_link(EntityLink {
+                    entity: *entity,
+                    other: *other,
+                    kind: *kind,
+                    exists: true,
+                });
             }
             Act::Link(..) => {}
             Act::Remove(seq) => index.remove(*seq),
@@ -221,7 +232,7 @@ pub(crate) mod tests {
         {
             let (scope, decay) = (None, Decay::default());
             let filter = Filter {
-                group,
+                visibility: &crate::model::visibility::Visibility::of_group(group),
                 kind,
                 scope,
                 min_confidence: Confidence::FULL,
@@ -275,21 +286,21 @@ pub(crate) mod tests {
         #[test]
         fn an_index_with_new_slots_answers_as_one_made_of_what_is_left(acts in acts(120)) {
             let mut index = Index::default();
-            let mut renewed = Index::default();
+            let mut compacted = Index::default();
             for one in &acts {
                 act(&mut index, one);
-                act(&mut renewed, one);
+                act(&mut compacted, one);
             }
             let before = answers(&index);
-            renewed.give_way(renewed.renewed());
-            prop_assert_eq!(renewed.len(), renewed.held().0);
-            prop_assert_eq!(&answers(&renewed), &before);
+            compacted.swap_in(compacted.compacted_copy());
+            prop_assert_eq!(compacted.len(), compacted.held().0);
+            prop_assert_eq!(&answers(&compacted), &before);
             // The same changes are taken in as well as by the old one.
             for one in acts.iter().rev() {
                 act(&mut index, one);
-                act(&mut renewed, one);
+                act(&mut compacted, one);
             }
-            prop_assert_eq!(answers(&renewed), answers(&index));
+            prop_assert_eq!(answers(&compacted), answers(&index));
         }
     }
 
@@ -301,13 +312,13 @@ pub(crate) mod tests {
         index.set_vectors(4_399, &vec![Embedding::clone(&leaning(1, 2, 0.5))].into());
         (0..1_099).for_each(|seq| index.remove(seq * 2));
         assert_eq!(
-            (index.len(), index.held().0, index.has_aged()),
+            (index.len(), index.held().0, index.needs_compaction()),
             (4_400, 3_301, false),
             "not quite a quarter"
         );
         index.remove(2_198);
-        assert!(index.has_aged());
-        index.give_way(index.renewed());
+        assert!(index.needs_compaction());
+        index.swap_in(index.compacted_copy());
         assert_eq!((index.len(), index.held()), (3_300, (3_300, 1)));
         assert!(
             index.words().list(&["number2198".to_owned()]).is_none()

@@ -2,7 +2,8 @@
 //!
 //! Not here: what follows from it for an answer (`crate::search::graph_boost`), the durable truth (`db::graph`).
 
-use crate::db::entity_links::{Link, LinkKind};
+use crate::model::entity_link::EntityLink;
+use crate::model::entity_link::LinkKind;
 use std::collections::HashMap;
 
 /// Everything that links memories.
@@ -18,8 +19,8 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// Makes a link, or takes one away.
-    pub(crate) fn set(&mut self, link: Link) {
-        let Link { entity, other, kind, exists } = link;
+    pub(crate) fn set(&mut self, link: EntityLink) {
+        let EntityLink { entity, other, kind, exists } = link;
         let (there, back) = match kind {
             LinkKind::Mention => (&mut self.naming, Some(&mut self.named)),
             LinkKind::Relation => (&mut self.related, None),

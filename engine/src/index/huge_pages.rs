@@ -25,7 +25,7 @@ fn advise<T>(room: &Vec<T>) {
     let Some(address) = NonNull::new(first.with_addr(whole.start).cast_mut().cast()) else {
         return;
     };
-    // SAFETY: the range lies in the vector's own room, and what can be read there stays as it is.
+    // SAFETY: the range identity in the vector's own room, and what can be read there stays as it is.
     let _ = unsafe { madvise(address, whole.len(), MmapAdvise::MADV_HUGEPAGE) };
 }
 

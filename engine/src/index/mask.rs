@@ -1,21 +1,22 @@
 //! Which memories a search may find: a filter, and the bits that it makes.
 //!
-//! Not here: what is known of each memory (`facts`).
+//! Not here: what is known of each memory (`attributes`).
 
-use crate::db::memories::Status;
-use crate::index::Entry;
-use crate::index::attributes::{BLOCK, Facts};
+use crate::index::attributes::{Attributes, BLOCK};
 use crate::index::bitmap::slots_of;
 use crate::model::decay::{Anchor, Decay};
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::{DAY, Timestamp};
+use crate::model::visibility::Visibility;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashSet;
 
 /// Which memories a search may find.
 #[derive(Debug, Clone)]
 pub(crate) struct Filter<'a> {
-    /// Group-scoped memories of this group, beside global ones.
-    pub group: &'a str,
+    /// Which groups' memories the call can see.
+    pub visibility: &'a Visibility,
     pub kind: Option<MemoryType>,
     pub scope: Option<Scope>,
     pub min_confidence: Confidence,
@@ -28,9 +29,8 @@ pub(crate) struct Filter<'a> {
 impl Filter<'_> {
     /// The rule, for one memory.
     pub(crate) fn admits(&self, entry: &Entry) -> bool {
-        let visible = entry.scope == Scope::Global || entry.group.as_deref() == Some(self.group);
         (entry.status == Status::Active || (self.compacted && entry.status == Status::Compacted))
-            && visible
+            && self.visibility.admits(entry.audience())
             && self.kind.is_none_or(|kind| kind == entry.kind)
             && self.scope.is_none_or(|scope| scope == entry.scope)
             && entry.expires_at.is_none_or(|at| at > self.now)
@@ -45,19 +45,19 @@ pub(crate) struct Mask {
     /// For each word, how many are admitted before it.
     before: Vec<u32>,
     count: usize,
-    /// The project that the filter names.
-    own: Option<u32>,
+    /// The groups whose group-scoped memories the filter admits.
+    groups: Vec<u32>,
 }
 
 impl Mask {
-    fn new(words: Vec<u64>, own: Option<u32>) -> Self {
+    fn new(words: Vec<u64>, groups: Vec<u32>) -> Self {
         let mut count = 0;
         let mut before = Vec::with_capacity(words.len());
         for word in &words {
             before.push(count);
             count += word.count_ones();
         }
-        Self { words, before, count: count as usize, own }
+        Self { words, before, count: count as usize, groups }
     }
 
     /// The same without some slots.
@@ -66,18 +66,18 @@ impl Mask {
         for slot in slots {
             words[slot / 64] &= !(1 << (slot % 64));
         }
-        Self::new(words, self.own)
+        Self::new(words, self.groups.clone())
     }
 
     /// Leaves only what is also to be kept.
-    pub(crate) fn slot_id(&mut self, keep: impl Fn(usize) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let mut words = std::mem::take(&mut self.words);
         for (number, word) in words.iter_mut().enumerate() {
             for slot in slots_of(number, *word).filter(|slot| !keep(*slot)) {
                 *word &= !(1 << (slot % 64));
             }
         }
-        *self = Self::new(words, self.own);
+        *self = Self::new(words, std::mem::take(&mut self.groups));
     }
 
     pub(crate) fn admits(&self, slot: usize) -> bool {
@@ -128,7 +128,7 @@ impl Mask {
     }
 
     /// A number that other bits have not, but for a chance of one in 2^64.
-    pub(crate) fn print(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         self.words.iter().fold(self.count as u64, |print, word| {
             (print.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         })
@@ -139,18 +139,21 @@ impl Mask {
         self.words.len() * 64
     }
 
-    /// The number of the project that the filter names.
-    pub(crate) fn own(&self) -> Option<u32> {
-        self.own
+    /// Returns whether the filter admits group-scoped memories of a group, by its number.
+    pub(crate) fn sees_group(&self, group: u32) -> bool {
+        self.groups.contains(&group)
     }
 }
 
-impl Facts {
+impl Attributes {
     /// Which memories a search may find.
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
         let mut words = vec![0_u64; self.len().div_ceil(64)];
-        if let Some(group) = self.group(filter.group) {
-            self.members_of(group).all.mark(&mut words);
+        // `Visibility::admits` as bits: the members of the visible groups here, the global memories below.
+        let groups: Vec<u32> =
+            filter.visibility.groups().iter().filter_map(|group| self.group(group)).collect();
+        for group in &groups {
+            self.members_of(*group).all.mark(&mut words);
         }
         let of_kind = filter.kind.map(|kind| self.of_kind(kind));
         for (number, word) in words.iter_mut().enumerate() {
@@ -173,7 +176,7 @@ impl Facts {
             }
         }
         self.leave_out_unsure(filter, &mut words);
-        Mask::new(words, self.group(filter.group))
+        Mask::new(words, groups)
     }
 
     /// Clears the bits of memories that are not sure enough. Where even the least sure and oldest of a block would be, none is looked at.
@@ -264,7 +267,7 @@ mod tests {
         fn the_bits_are_the_rule(
             entries in prop::collection::vec((0..700_i64, entry()), 1..900), removed in prop::collection::vec(0..700_i64, 0..20),
             kind in prop::option::of(prop::sample::select(MemoryType::ALL)), scope in prop::option::of(prop::sample::select(Scope::ALL)),
-            least in prop::sample::select(vec![0.0, 0.1, 0.5]), compacted in any::<bool>(),
+            least in prop::sample::select(vec![0.0, 0.1, 0.5]), compacted in any::<bool>(), second in any::<bool>(),
         ) {
             let mut index = Index::default();
             let mut known: std::collections::BTreeMap<i64, Entry> = std::collections::BTreeMap::new();
@@ -278,7 +281,8 @@ mod tests {
                 known.remove(&seq);
             }
             let min_confidence = Confidence::new(least).expect("in bounds");
-            let filter = Filter { group: "a", kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
+            let visibility = if second { Visibility::of_groups("a", "b") } else { Visibility::of_group("a") };
+            let filter = Filter { visibility: &visibility, kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
             let mask = index.mask(&filter);
             let found: std::collections::BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
             let expected = known.values().filter(|entry| filter.admits(entry)).map(|entry| entry.seq).collect();

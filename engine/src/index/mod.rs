@@ -21,15 +21,12 @@ mod token_codes;
 mod vectors;
 pub(crate) mod warmup;
 
-use crate::db::entity_links::Link;
-use crate::db::memories::Status;
-use crate::model::decay::Anchor;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, SignCode};
-use crate::model::time::Timestamp;
-use attributes::Facts;
-use coherence_cache::Links;
+use crate::model::entity_link::EntityLink;
+use crate::model::entry::Entry;
+use attributes::Attributes;
+use coherence_cache::CoherenceCache;
 use features::FeatureTable;
-use loci_proto::memory::{Confidence, MemoryType, Scope};
 use postings::Postings;
 use std::collections::HashMap;
 use token_codes::Codes;
@@ -37,76 +34,31 @@ use vectors::Vectors;
 
 pub(crate) use bitmap::slots_of;
 pub(crate) use compaction::Record;
-pub(crate) use context_windows::Around;
+pub(crate) use context_windows::ContextWindows;
 pub(crate) use features::TextFeatures;
 pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
 pub(crate) use quantized::{QuantizedVector, Row};
-pub(crate) use scratch::{Known, Scratch};
+pub(crate) use scratch::{Precision, Scratch};
 pub(crate) use vectors::BinaryQuery;
-
-/// What the index needs of a memory.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    pub(crate) seq: i64,
-    pub(crate) kind: MemoryType,
-    pub(crate) group: Option<String>,
-    pub(crate) scope: Scope,
-    pub(crate) status: Status,
-    pub(crate) anchor: Anchor,
-    pub(crate) expires_at: Option<Timestamp>,
-    /// Names and aliases of an entity, as [`crate::model::names::of`] gives them; none for other types.
-    pub(crate) names: Vec<String>,
-    /// The text; the index reads it and does not keep it.
-    pub(crate) content: String,
-    /// The day of `event_date`, as a number of days.
-    pub(crate) event_day: Option<i32>,
-    /// The day when it was stored.
-    pub(crate) created_day: i32,
-    /// The summary that stands for it.
-    pub(crate) summary: Option<i64>,
-    /// It is a summary made of sentences of others.
-    pub(crate) extractive: bool,
-}
-
-impl Entry {
-    /// A memory that is like any other, without a text.
-    pub(crate) fn bare(seq: i64) -> Self {
-        Self {
-            seq,
-            kind: MemoryType::Episodic,
-            group: None,
-            scope: Scope::Group,
-            status: Status::Active,
-            anchor: Anchor { confidence: Confidence::FULL, at: Timestamp(0), pinned: false },
-            expires_at: None,
-            names: Vec::new(),
-            content: String::new(),
-            event_day: None,
-            created_day: 0,
-            summary: None,
-            extractive: false,
-        }
-    }
-}
 
 /// Every memory's entry and vectors; a slot is a memory's place, in storing order.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    facts: Facts,
+    attributes: Attributes,
     slots: HashMap<i64, u32>,
     /// The vector of each slot's first piece, by slot.
-    firsts: Vectors,
+    primary: Vectors,
     /// Those of other pieces; whose they are, and where those of a slot stand.
-    others: Vectors,
-    owners: Vec<Option<u32>>,
-    pieces: HashMap<u32, (u32, u32)>,
+    extra_chunks: Vectors,
+    extra_owner: Vec<Option<u32>>,
+    extra_rows: HashMap<u32, (u32, u32)>,
     codes: Codes,
-    /// Slots whose words have not been read.
-    unread: bitmap::Bitmap,
+    /// SlotSet whose words have not been read.
+    unencoded: bitmap::Bitmap,
     words: Postings,
-    sayings: FeatureTable,
-    links: Links,
+    features: FeatureTable,
+    coherence_cache: CoherenceCache,
     /// Another number after every change.
     version: u64,
     scratch: scratch::Kept,
@@ -124,12 +76,13 @@ impl Index {
     }
 
     /// Takes over what a model has read in the same memories.
-    pub(crate) fn understand(&mut self, read: Self) {
-        let Self { firsts, others, owners, pieces, codes, .. } = read;
+    pub(crate) fn attach_encodings(&mut self, read: Self) {
+        let Self { primary, extra_chunks, extra_owner, extra_rows, codes, .. } = read;
         for slot in 0..self.len() {
-            self.unread.set(slot, codes.of(slot).is_none());
+            self.unencoded.set(slot, codes.of(slot).is_none());
         }
-        *self = Self { firsts, others, owners, pieces, codes, ..std::mem::take(self) };
+        *self =
+            Self { primary, extra_chunks, extra_owner, extra_rows, codes, ..std::mem::take(self) };
     }
 
     /// Adds a memory, or brings what is known of it up to date; its vectors and codes stay.
@@ -137,19 +90,19 @@ impl Index {
         self.version += 1;
         let content = std::mem::take(&mut entry.content);
         let slot = self.slot(entry.seq).unwrap_or(self.len());
-        if self.sayings.put(slot, &entry, &content) == features::Text::Other {
+        if self.features.put(slot, &entry, &content) == features::Text::Other {
             self.words.put(slot, &content);
         }
         if slot == self.len() {
             self.slots.insert(entry.seq, slot_id(slot));
-            self.unread.set(slot, true);
+            self.unencoded.set(slot, true);
         }
-        self.facts.put(slot, &entry);
+        self.attributes.put(slot, &entry);
         self.unname(slot, entry.seq);
         self.name(slot, entry);
     }
 
-    /// Takes a memory out for good; its slot stays, empty, until the index is [renewed](Index::renewed).
+    /// Takes a memory out for good; its slot stays, empty, until the index is [compacted](Index::compacted).
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(slot) = self.slot(seq) else { return };
         self.unname(slot, seq);
@@ -157,8 +110,8 @@ impl Index {
         self.put_vectors(slot, &[]);
         self.set_codes(seq, None);
         self.words.clear(slot);
-        self.sayings.clear(slot);
-        self.facts.remove(slot);
+        self.features.clear(slot);
+        self.attributes.remove(slot);
         self.slots.remove(&seq);
     }
 
@@ -168,7 +121,7 @@ impl Index {
     }
 
     /// Makes a link between memories, or takes one away.
-    pub(crate) fn link_up(&mut self, link: Link) {
+    pub(crate) fn set_link(&mut self, link: EntityLink) {
         self.graph.set(link);
     }
 
@@ -212,38 +165,41 @@ impl Index {
 
     fn put_vectors(&mut self, slot: usize, pieces: &[Row<'_>]) {
         self.version += 1;
-        if self.firsts.get(slot).is_some() {
-            self.links.forget(slot_id(slot));
+        if self.primary.get(slot).is_some() {
+            self.coherence_cache.forget(slot_id(slot));
         }
-        if let Some((first, count)) = self.pieces.remove(&slot_id(slot)) {
+        if let Some((first, count)) = self.extra_rows.remove(&slot_id(slot)) {
             for row in first..first + count {
-                self.others.set(row as usize, None);
-                self.owners[row as usize] = None;
+                self.extra_chunks.set(row as usize, None);
+                self.extra_owner[row as usize] = None;
             }
         }
-        self.firsts.set(slot, pieces.first().copied());
+        self.primary.set(slot, pieces.first().copied());
         for piece in pieces.iter().skip(1) {
-            self.push_piece(slot, *piece);
+            self.push_extra_chunk(slot, *piece);
         }
-        if self.owners.len() > LEAST_ROWS && self.others.given() * 4 < self.owners.len() * 3 {
-            self.renew_pieces();
+        if self.extra_owner.len() > MIN_EXTRA_ROWS
+            && self.extra_chunks.given() * 4 < self.extra_owner.len() * 3
+        {
+            self.compact_extra_chunks();
         }
     }
 
-    fn push_piece(&mut self, slot: usize, piece: Row<'_>) {
-        let row = self.owners.len();
-        self.others.set(row, Some(piece));
-        self.owners.push(Some(slot_id(slot)));
-        self.pieces.entry(slot_id(slot)).or_insert((slot_id(row), 0)).1 += 1;
+    fn push_extra_chunk(&mut self, slot: usize, piece: Row<'_>) {
+        let row = self.extra_owner.len();
+        self.extra_chunks.set(row, Some(piece));
+        self.extra_owner.push(Some(slot_id(slot)));
+        self.extra_rows.entry(slot_id(slot)).or_insert((slot_id(row), 0)).1 += 1;
     }
 
     /// Leaves behind the pieces that nobody has any more.
-    fn renew_pieces(&mut self) {
-        let (others, owners) = (std::mem::take(&mut self.others), std::mem::take(&mut self.owners));
-        self.pieces.clear();
-        for (row, owner) in owners.into_iter().enumerate() {
+    fn compact_extra_chunks(&mut self) {
+        let (others, extra_owner) =
+            (std::mem::take(&mut self.extra_chunks), std::mem::take(&mut self.extra_owner));
+        self.extra_rows.clear();
+        for (row, owner) in extra_owner.into_iter().enumerate() {
             if let Some((owner, piece)) = owner.zip(others.get(row)) {
-                self.push_piece(owner as usize, piece);
+                self.push_extra_chunk(owner as usize, piece);
             }
         }
     }
@@ -252,7 +208,7 @@ impl Index {
     pub(crate) fn set_codes(&mut self, seq: i64, words: Option<&[SignCode]>) {
         let Some(slot) = self.slot(seq) else { return };
         self.codes.set(slot, words);
-        self.unread.set(slot, words.is_none());
+        self.unencoded.set(slot, words.is_none());
     }
 
     /// The codes of a memory's words; none where they have not been read.
@@ -261,8 +217,8 @@ impl Index {
     }
 
     /// Whether the words of all that the mask admits have been read.
-    pub(crate) fn all_read(&self, mask: &Mask) -> bool {
-        !self.unread.meets(mask.words())
+    pub(crate) fn all_encoded(&self, mask: &Mask) -> bool {
+        !self.unencoded.meets(mask.words())
     }
 
     /// Which memories have a word.
@@ -271,49 +227,50 @@ impl Index {
     }
 
     /// What the text of a memory says of itself.
-    pub(crate) fn said(&self, slot: usize) -> TextFeatures {
-        self.sayings.of(slot)
+    pub(crate) fn text_features(&self, slot: usize) -> TextFeatures {
+        self.features.of(slot)
     }
 
     /// The speakers, and the words of their names.
-    pub(crate) fn sayings(&self) -> &FeatureTable {
-        &self.sayings
+    pub(crate) fn features(&self) -> &FeatureTable {
+        &self.features
     }
 
     /// A number of the project of a memory: those with the same stand in one order.
     pub(crate) fn group(&self, slot: usize) -> u32 {
-        self.facts.group_of(slot)
+        self.attributes.group_of(slot)
     }
 
     /// What the order of a project's slots is worth, 0 to 1. The newest of them tell: they are given backwards. `print` is that of the
     /// mask that admits them.
-    pub(crate) fn link(
+    pub(crate) fn coherence(
         &self,
         (group, print): (u32, u64),
         newest_first: impl Iterator<Item = usize>,
     ) -> f64 {
         let newest = newest_first
             .take(coherence_cache::REACH)
-            .filter(|slot| self.firsts.get(*slot).is_some());
+            .filter(|slot| self.primary.get(*slot).is_some());
         let slots = || {
             let mut slots: Vec<u32> = newest.map(slot_id).collect();
             slots.reverse();
             slots
         };
-        let vector =
-            |slot: u32| self.firsts.get(slot as usize).map(|row| row.numbers()).unwrap_or_default();
-        self.links.of((group, (self.version, print)), slots, vector)
+        let vector = |slot: u32| {
+            self.primary.get(slot as usize).map(|row| row.numbers()).unwrap_or_default()
+        };
+        self.coherence_cache.of((group, (self.version, print)), slots, vector)
     }
 
-    /// Appends one more vector to a memory, as loading does; what is none is left out.
+    /// Appends one more vector to a memory, as warmup does; what is none is left out.
     pub(crate) fn push_vector(&mut self, seq: i64, vector: &[f32]) {
         let Some(slot) = self.slot(seq) else { return };
         let Some(stepped) = QuantizedVector::checked(vector) else { return };
-        if self.firsts.get(slot).is_some() {
-            self.push_piece(slot, stepped.row());
+        if self.primary.get(slot).is_some() {
+            self.push_extra_chunk(slot, stepped.row());
         } else {
             self.version += 1;
-            self.firsts.set(slot, Some(stepped.row()));
+            self.primary.set(slot, Some(stepped.row()));
         }
     }
 
@@ -324,39 +281,39 @@ impl Index {
 
     /// The sequence number of the memory of a slot.
     pub(crate) fn seq(&self, slot: usize) -> i64 {
-        self.facts.seq(slot)
+        self.attributes.seq(slot)
     }
 
     /// Whether a summary stands for the memory of a slot.
     pub(crate) fn is_compacted(&self, slot: usize) -> bool {
-        self.facts.compacted.has(slot)
+        self.attributes.compacted.has(slot)
     }
 
     /// All memories that a summary stands for, in storing order.
-    pub(crate) fn compacted(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn compacted_slots(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len().div_ceil(64))
-            .flat_map(|number| slots_of(number, self.facts.compacted.word(number)))
+            .flat_map(|number| slots_of(number, self.attributes.compacted.word(number)))
     }
 
     /// The summary that stands for the memory of a slot.
     pub(crate) fn summary(&self, slot: usize) -> Option<i64> {
-        self.facts.summary(slot)
+        self.attributes.summary(slot)
     }
 
     /// Whether the memory of a slot is a summary made of sentences of others.
     pub(crate) fn is_extractive(&self, slot: usize) -> bool {
-        self.facts.is_extractive(slot)
+        self.attributes.is_extractive(slot)
     }
 
     /// Whether the memory of a slot is in use.
     pub(crate) fn is_active(&self, slot: usize) -> bool {
-        self.facts.active.has(slot)
+        self.attributes.active.has(slot)
     }
 
     /// The memory of a slot.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
         let names = self.names_of.get(&slot_id(slot)).cloned().unwrap_or_default();
-        Entry { names, ..self.facts.entry(slot) }
+        Entry { names, ..self.attributes.entry(slot) }
     }
 
     /// Every memory, in storing order.
@@ -376,42 +333,42 @@ impl Index {
 
     /// How many slots there are.
     pub(crate) fn len(&self) -> usize {
-        self.facts.len()
+        self.attributes.len()
     }
 
     /// How many vectors a memory has: one for a short text, several for a long one, none while it waits for the model.
     pub(crate) fn pieces(&self, slot: usize) -> usize {
-        let others = self.pieces.get(&slot_id(slot)).map_or(0, |(_, count)| *count as usize);
-        usize::from(self.firsts.get(slot).is_some()) + others
+        let others = self.extra_rows.get(&slot_id(slot)).map_or(0, |(_, count)| *count as usize);
+        usize::from(self.primary.get(slot).is_some()) + others
     }
 
     /// One vector of a memory, by the number of its piece.
     pub(crate) fn vector(&self, slot: usize, piece: usize) -> Option<Row<'_>> {
-        let Some(other) = piece.checked_sub(1) else { return self.firsts.get(slot) };
-        let (first, count) = self.pieces.get(&slot_id(slot))?;
-        (other < *count as usize).then(|| self.others.get(*first as usize + other))?
+        let Some(other) = piece.checked_sub(1) else { return self.primary.get(slot) };
+        let (first, count) = self.extra_rows.get(&slot_id(slot))?;
+        (other < *count as usize).then(|| self.extra_chunks.get(*first as usize + other))?
     }
 
     /// How many memories and vectors are held.
     pub(crate) fn held(&self) -> (usize, usize) {
-        (self.slots.len(), self.firsts.given() + self.others.given())
+        (self.slots.len(), self.primary.given() + self.extra_chunks.given())
     }
 
     /// Which memories a search may find.
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
-        self.facts.mask(filter)
+        self.attributes.mask(filter)
     }
 
     /// The cosine of the best piece of each of these memories, to a few millionths; 0 for one without a vector.
     pub(crate) fn cosines(&self, asked: &QuantizedVector, slots: &[u32]) -> Vec<f32> {
-        let firsts = self.firsts.cosines(asked, slots);
-        self.best_pieces(slots, firsts, |rows| self.others.cosines(asked, rows))
+        let primary = self.primary.cosines(asked, slots);
+        self.best_pieces(slots, primary, |rows| self.extra_chunks.cosines(asked, rows))
     }
 
     /// The same to a thousandth, for half the memory that is read.
-    pub(crate) fn nearly(&self, asked: &QuantizedVector, slots: &[u32]) -> Vec<f32> {
-        let firsts = self.firsts.nearly(asked, slots);
-        self.best_pieces(slots, firsts, |rows| self.others.nearly(asked, rows))
+    pub(crate) fn approx_cosines(&self, asked: &QuantizedVector, slots: &[u32]) -> Vec<f32> {
+        let primary = self.primary.approx_cosines(asked, slots);
+        self.best_pieces(slots, primary, |rows| self.extra_chunks.approx_cosines(asked, rows))
     }
 
     fn best_pieces(
@@ -420,11 +377,11 @@ impl Index {
         mut cosines: Vec<f32>,
         of_others: impl Fn(&[u32]) -> Vec<f32>,
     ) -> Vec<f32> {
-        if self.pieces.is_empty() {
+        if self.extra_rows.is_empty() {
             return cosines;
         }
         for (slot, cosine) in slots.iter().zip(&mut cosines) {
-            let Some((first, count)) = self.pieces.get(slot) else { continue };
+            let Some((first, count)) = self.extra_rows.get(slot) else { continue };
             let rows: Vec<u32> = (*first..first + count).collect();
             *cosine = of_others(&rows).into_iter().fold(*cosine, |best, other| {
                 if other.total_cmp(&best).is_gt() { other } else { best }
@@ -434,25 +391,25 @@ impl Index {
     }
 
     /// Roughly the cosines of the first pieces of 64 slots, the first of which is 64 times `number`.
-    pub(crate) fn estimates(&self, rough: &BinaryQuery, number: usize) -> [f32; 64] {
-        self.firsts.estimates(rough, number)
+    pub(crate) fn estimate(&self, rough: &BinaryQuery, number: usize) -> [f32; 64] {
+        self.primary.estimate(rough, number)
     }
 
     /// Roughly the cosines of all other pieces that the mask admits, with the slots that they belong to.
-    pub(crate) fn estimates_of_others<'a>(
+    pub(crate) fn estimate_extra_chunks<'a>(
         &'a self,
         rough: &'a BinaryQuery,
         mask: &'a Mask,
     ) -> impl Iterator<Item = (usize, f32)> + 'a {
-        self.owners.chunks(64).enumerate().flat_map(move |(number, owners)| {
+        self.extra_owner.chunks(64).enumerate().flat_map(move |(number, extra_owner)| {
             let admitted =
                 |owner: &Option<u32>| owner.is_some_and(|slot| mask.admits(slot as usize));
-            let estimates = if owners.iter().any(admitted) {
-                self.others.estimates(rough, number)
+            let estimates = if extra_owner.iter().any(admitted) {
+                self.extra_chunks.estimate(rough, number)
             } else {
                 [0.0; 64]
             };
-            owners
+            extra_owner
                 .iter()
                 .zip(estimates)
                 .filter(move |(owner, _)| admitted(owner))
@@ -462,9 +419,9 @@ impl Index {
 }
 
 /// Rows of other pieces from which on it is looked whether a quarter of them are empty.
-const LEAST_ROWS: usize = 1_000;
+const MIN_EXTRA_ROWS: usize = 1_000;
 
-/// Slots and terms are numbered in 32 bits; a store of four billion memories does not fit this machine.
+/// SlotSet and terms are numbered in 32 bits; a store of four billion memories does not fit this machine.
 pub(crate) fn slot_id(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

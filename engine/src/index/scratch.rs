@@ -7,15 +7,15 @@ use crate::kernels;
 use std::sync::{Mutex, PoisonError};
 
 /// How many are kept; as many questions at once find one each.
-const KEPT: usize = 2;
+const MAX_POOLED: usize = 2;
 
 /// How well a cosine is known, beyond an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum Precision {
     /// To a thousandth.
-    Nearly,
+    Approx,
     /// To a few millionths.
-    Exactly,
+    Exact,
 }
 
 /// One number of every memory.
@@ -26,13 +26,13 @@ pub(crate) struct Scratch {
     /// The cosines of those whose cosines are known; those of the rest are of earlier questions.
     pub cosines: Vec<f32>,
     /// One bit for each that matches by a word or by its name, admitted or not.
-    pub worded: Vec<u64>,
+    pub lexical_match: Vec<u64>,
     /// One bit for each that matches by meaning.
     pub near: Vec<u64>,
     /// One bit for each whose cosine is known nearly, and one for each of which it is known exactly.
     known: [Vec<u64>; 2],
     /// Roughly the cosine of the best piece but the first; empty where nothing has more than one.
-    others: Vec<f32>,
+    best_extra_chunk: Vec<f32>,
 }
 
 /// What is kept.
@@ -52,7 +52,7 @@ impl Index {
         scratch.clear(self.len().div_ceil(64));
         let done = work(&mut scratch);
         let mut kept = self.scratch.list();
-        if kept.len() < KEPT {
+        if kept.len() < MAX_POOLED {
             kept.push(scratch);
         }
         done
@@ -65,20 +65,20 @@ impl Scratch {
         self.lexical.resize(words * 64, 0.0);
         self.cosines.resize(words * 64, 0.0);
         let [nearly, exactly] = &mut self.known;
-        for bits in [&mut self.worded, &mut self.near, nearly, exactly] {
+        for bits in [&mut self.lexical_match, &mut self.near, nearly, exactly] {
             bits.clear();
             bits.resize(words, 0);
         }
-        self.others.clear();
+        self.best_extra_chunk.clear();
     }
 
     /// Notes that a memory matches by a word or by its name.
-    pub(crate) fn has_word(&mut self, slot: usize) {
-        self.worded[slot / 64] |= 1 << (slot % 64);
+    pub(crate) fn mark_lexical_match(&mut self, slot: usize) {
+        self.lexical_match[slot / 64] |= 1 << (slot % 64);
     }
 
     /// Takes in a better cosine of a memory; one that reaches `least` matches by meaning.
-    pub(crate) fn set(&mut self, slot: usize, cosine: f32, known: Known, least: f32) {
+    pub(crate) fn set(&mut self, slot: usize, cosine: f32, known: Precision, least: f32) {
         let (word, bit) = (slot / 64, 1 << (slot % 64));
         self.cosines[slot] = cosine;
         self.known.iter_mut().take(known as usize + 1).for_each(|bits| bits[word] |= bit);
@@ -86,18 +86,22 @@ impl Scratch {
     }
 
     /// Whether the cosine of a memory is known so well.
-    pub(crate) fn knows(&self, slot: usize, known: Known) -> bool {
+    pub(crate) fn knows(&self, slot: usize, known: Precision) -> bool {
         self.known[known as usize][slot / 64] >> (slot % 64) & 1 == 1
     }
 
     /// Whether a memory matches.
     pub(crate) fn matches(&self, slot: usize) -> bool {
-        (self.worded[slot / 64] | self.near[slot / 64]) >> (slot % 64) & 1 == 1
+        (self.lexical_match[slot / 64] | self.near[slot / 64]) >> (slot % 64) & 1 == 1
     }
 
     /// How many admitted memories match.
     pub(crate) fn matching_in(&self, mask: &Mask) -> usize {
-        let matching = self.worded.iter().zip(&self.near).map(|(worded, near)| worded | near);
+        let matching = self
+            .lexical_match
+            .iter()
+            .zip(&self.near)
+            .map(|(lexical_match, near)| lexical_match | near);
         matching
             .zip(mask.words())
             .map(|(matching, admitted)| (matching & admitted).count_ones() as usize)
@@ -112,8 +116,8 @@ impl Scratch {
     /// Takes in what other pieces than the first are like.
     pub(crate) fn others(&mut self, estimates: impl Iterator<Item = (usize, f32)>) {
         for (slot, estimate) in estimates {
-            self.others.resize(self.lexical.len(), -1.0);
-            self.others[slot] = self.others[slot].max(estimate);
+            self.best_extra_chunk.resize(self.lexical.len(), -1.0);
+            self.best_extra_chunk[slot] = self.best_extra_chunk[slot].max(estimate);
         }
     }
 
@@ -124,7 +128,7 @@ impl Scratch {
 
     /// 64 estimates, each made that of the best piece.
     pub(crate) fn with_others(&self, number: usize, mut estimates: [f32; 64]) -> [f32; 64] {
-        if let Some(others) = self.others.get(number * 64..number * 64 + 64) {
+        if let Some(others) = self.best_extra_chunk.get(number * 64..number * 64 + 64) {
             estimates
                 .iter_mut()
                 .zip(others)

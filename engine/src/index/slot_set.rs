@@ -5,16 +5,16 @@ use crate::index::bitmap::Bitmap;
 /// One of so many slots, or more, is many: a number takes as much as so many bits.
 const SPARSE: usize = 32;
 /// From this many on it is looked whether they are.
-const LEAST_DENSE: usize = 256;
+const MIN_DENSE: usize = 256;
 
 /// Some slots.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Slots {
+pub(crate) struct SlotSet {
     list: Vec<u32>,
     bits: Option<Box<Bitmap>>,
 }
 
-impl Slots {
+impl SlotSet {
     /// The slots, in storing order.
     pub(crate) fn list(&self) -> &[u32] {
         &self.list
@@ -36,7 +36,7 @@ impl Slots {
         self.bits = self.bits.take().filter(|_| self.are_many(2));
         if let Some(bits) = &mut self.bits {
             bits.set(slot as usize, true);
-        } else if self.list.len() >= LEAST_DENSE && self.are_many(1) {
+        } else if self.list.len() >= MIN_DENSE && self.are_many(1) {
             let mut bits = Bitmap::default();
             self.list.iter().for_each(|slot| bits.set(*slot as usize, true));
             self.bits = Some(Box::new(bits));
@@ -97,7 +97,7 @@ impl Slots {
     }
 }
 
-impl From<Vec<u32>> for Slots {
+impl From<Vec<u32>> for SlotSet {
     /// Of slots in storing order.
     fn from(list: Vec<u32>) -> Self {
         Self { list, bits: None }
@@ -117,7 +117,7 @@ mod tests {
         fn they_are_what_was_taken_in_and_not_out(
             changes in prop::collection::vec((0..3_000_u32, 1..700_u32, 1..40_usize, any::<bool>()), 1..20), seed in any::<u64>(),
         ) {
-            let (mut slots, mut expected) = (Slots::default(), BTreeSet::new());
+            let (mut slots, mut expected) = (SlotSet::default(), BTreeSet::new());
             for (first, count, step, comes) in changes {
                 for slot in (first..first + count).step_by(step) {
                     let changed = if comes { expected.insert(slot) } else { expected.remove(&slot) };

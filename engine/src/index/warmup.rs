@@ -9,7 +9,7 @@ use crate::db::{
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::index::snapshot;
-use crate::index::snapshot::{State, Unfit};
+use crate::index::snapshot::{SnapshotError, SnapshotState};
 use crate::model::time::Timestamp;
 use crate::transaction::mentions;
 use crate::{Settings, Shared, Writer};
@@ -39,13 +39,13 @@ enum Origin {
     Database,
     File,
     /// There was a file, and it could not be used.
-    Instead(Unfit),
+    Instead(SnapshotError),
 }
 
 impl WarmupProgress {
     /// How many memories were read of how many; none once the index stands.
     #[must_use]
-    pub fn standing(&self) -> Option<(usize, usize)> {
+    pub fn progress(&self) -> Option<(usize, usize)> {
         (!self.stands.load(Ordering::Acquire)).then(|| self.counts())
     }
 
@@ -65,14 +65,14 @@ impl WarmupProgress {
     pub fn origin(&self) -> Option<&'static str> {
         Some(match self.origin.get()? {
             Origin::File => "read from the file beside the database",
-            Origin::Database | Origin::Instead(Unfit::Absent) => "built from the database",
-            Origin::Instead(Unfit::Unreadable) => {
+            Origin::Database | Origin::Instead(SnapshotError::Missing) => "built from the database",
+            Origin::Instead(SnapshotError::Unreadable) => {
                 "built from the database: the file beside it cannot be read"
             }
-            Origin::Instead(Unfit::Damaged) => {
+            Origin::Instead(SnapshotError::Damaged) => {
                 "built from the database: the file beside it was damaged"
             }
-            Origin::Instead(Unfit::Another) => {
+            Origin::Instead(SnapshotError::Stale) => {
                 "built from the database: the file beside it was of another state, model or build"
             }
         })
@@ -83,7 +83,7 @@ impl WarmupProgress {
         self.read.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn goes_on(&self) -> Result<()> {
+    pub(crate) fn check_not_stopped(&self) -> Result<()> {
         if self.stopped.load(Ordering::Relaxed) {
             return Err(Failure::new(Code::Busy, "the daemon is ending").hint("Call again").into());
         }
@@ -106,8 +106,8 @@ pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
 /// # Errors
 /// As [`open`].
 pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
-    // Before it is opened: that may already change how it lies.
-    let lies = path.canonicalize().ok().and_then(|path| snapshot::Lies::of(&path));
+    // Before it is opened: that may already change how it identity.
+    let identity = path.canonicalize().ok().and_then(|path| snapshot::FileIdentity::of(&path));
     let mut conn = connection::writer(path)?;
     // What stands beside the database stands beside the file itself, whichever link leads to it.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
@@ -115,32 +115,40 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     connection::make_durable(&conn)?;
     let schema = migrate::run(&mut conn, now)?;
     if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
-        health::set_mentions_pending(&conn)?;
+        health::request_mention_backfill(&conn)?;
     }
-    let wants_mentions = health::are_mentions_pending(&conn)?;
+    let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
     let health::OpenedState { check, word } = health::begin(&conn, path)?;
     let kept = word
-        .zip(lies)
+        .zip(identity)
         .filter(|_| schema == migrate::SCHEMA)
-        .map(|(word, lies)| State { word, lies });
-    let loading = WarmupProgress::default();
-    loading.all.store(memories::count(&conn)?, Ordering::Relaxed);
+        .map(|(word, identity)| SnapshotState { nonce: word, identity });
+    let warmup = WarmupProgress::default();
+    warmup.all.store(memories::count(&conn)?, Ordering::Relaxed);
     let shared = Arc::new(Shared {
         path: path.clone(),
         aliases: RwLock::new(groups::group_redirects(&conn)?),
         settings: RwLock::new(Arc::new(settings)),
         index: RwLock::default(),
-        telling: Mutex::default(),
-        loading: Arc::new(loading),
+        index_suspect: Mutex::default(),
+        warmup: Arc::new(warmup),
     });
-    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false, wants_mentions, kept })
+    Ok(Writer {
+        conn,
+        shared,
+        check,
+        pending: Vec::new(),
+        erase_pending: false,
+        needs_mention_backfill,
+        kept,
+    })
 }
 
 impl Writer {
     /// How far the warm index has come.
     #[must_use]
-    pub fn loading(&self) -> Arc<WarmupProgress> {
-        Arc::clone(&self.shared.loading)
+    pub fn warmup(&self) -> Arc<WarmupProgress> {
+        Arc::clone(&self.shared.warmup)
     }
 
     /// Builds the warm index, where it does not stand yet. What is written before does this by itself.
@@ -148,24 +156,24 @@ impl Writer {
     /// # Errors
     /// `Database`; `busy` when it was stopped. Nothing was changed then.
     pub fn load(&mut self) -> Result<()> {
-        if self.shared.loading.standing().is_none() {
+        if self.shared.warmup.progress().is_none() {
             return Ok(());
         }
         let (mut index, origin) = self.made()?;
-        if self.wants_mentions {
+        if self.needs_mention_backfill {
             let tx = self.conn.transaction()?;
             mentions::renew_store(&tx, &index)?;
-            health::clear_mentions_pending(&tx)?;
+            health::finish_mention_backfill(&tx)?;
             tx.commit()?;
-            self.wants_mentions = false;
+            self.needs_mention_backfill = false;
         }
         for link in entity_links::all(&self.conn)? {
-            index.link_up(link);
+            index.set_link(link);
         }
         entity_links::record_changes(&self.conn)?;
         *self.shared.index_mut() = index;
-        let _ = self.shared.loading.origin.set(origin);
-        self.shared.loading.stands.store(true, Ordering::Release);
+        let _ = self.shared.warmup.origin.set(origin);
+        self.shared.warmup.stands.store(true, Ordering::Release);
         Ok(())
     }
 }
@@ -174,57 +182,60 @@ impl Writer {
     /// The index but for what links memories: from the file where that is fit, else from the database. The file goes either way; one that
     /// cannot be removed is of no state to come, since the word that it belongs to is gone from the database.
     fn made(&mut self) -> Result<(Index, Origin)> {
-        let Shared { path, loading, .. } = &*self.shared;
-        loading.goes_on()?;
-        let unfit = match self.kept.take() {
-            None if snapshot::path(path).exists() => Unfit::Another,
-            None => Unfit::Absent,
+        let Shared { path, warmup, .. } = &*self.shared;
+        warmup.check_not_stopped()?;
+        let error = match self.kept.take() {
+            None if snapshot::path(path).exists() => SnapshotError::Stale,
+            None => SnapshotError::Missing,
             Some(state) => {
-                match snapshot::read(path, &state, &self.shared.settings().model, loading)? {
+                match snapshot::read(path, &state, &self.shared.settings().model, warmup)? {
                     Ok(index) if index.held().0 == memories::count(&self.conn)? => {
                         let _ = snapshot::remove(path);
                         return Ok((index, Origin::File));
                     }
-                    Ok(_) => Unfit::Another,
-                    Err(unfit) => unfit,
+                    Ok(_) => SnapshotError::Stale,
+                    Err(error) => error,
                 }
             }
         };
         let _ = snapshot::remove(path);
         let index = from_database(&self.conn, &self.shared)?;
-        Ok((index, if unfit == Unfit::Absent { Origin::Database } else { Origin::Instead(unfit) }))
+        Ok((
+            index,
+            if error == SnapshotError::Missing { Origin::Database } else { Origin::Instead(error) },
+        ))
     }
 }
 
 /// Everything but what links memories.
 fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
-    let (loading, model) = (&shared.loading, shared.settings().model.clone());
-    loading.read.store(0, Ordering::Relaxed);
-    let mut understood = Index::of_slots(&memories::seqs(conn)?);
+    let (warmup, model) = (&shared.warmup, shared.settings().model.clone());
+    warmup.read.store(0, Ordering::Relaxed);
+    let mut encodings = Index::of_slots(&memories::seqs(conn)?);
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let conn = connection::reader(&shared.path)?;
             vectors::load(&conn, &model, &ALL_SEQS, |seq, vector| {
-                understood.push_vector(seq, vector);
-                loading.goes_on()
+                encodings.push_vector(seq, vector);
+                warmup.check_not_stopped()
             })?;
             codes::load(&conn, &model, &ALL_SEQS, |seq, words| {
-                understood.set_codes(seq, Some(&words));
-                loading.goes_on()
+                encodings.set_codes(seq, Some(&words));
+                warmup.check_not_stopped()
             })?;
-            Ok::<_, Error>(understood)
+            Ok::<_, Error>(encodings)
         });
         let mut index = Index::default();
         let texts = memories::entries(conn, &ALL_SEQS, |entry| {
             index.put(entry);
-            loading.count();
-            loading.goes_on()
+            warmup.count();
+            warmup.check_not_stopped()
         });
-        let understood = reading.join().unwrap_or_else(|_| {
+        let encodings = reading.join().unwrap_or_else(|_| {
             Err(Failure::new(Code::Internal, "a fault of loci ended the load").into())
         });
         texts?;
-        index.understand(understood?);
+        index.attach_encodings(encodings?);
         Ok(index)
     })
 }

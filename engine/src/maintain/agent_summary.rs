@@ -7,7 +7,7 @@ use crate::db::clusters;
 use crate::db::clusters::Episode;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status, StatusChange};
+use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
 use crate::error::{Error, Result};
 use crate::maintain::PeriodKind;
@@ -18,6 +18,8 @@ use crate::maintain::sources::add_source;
 use crate::maintain::steps::{Cluster, Member};
 use crate::model::content;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::transaction::change::{CallContext, Change};
 use crate::{Reader, Shared, Writer};
@@ -71,7 +73,7 @@ impl Reader {
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
     pub fn compactable(&self, group: &Group, now: Timestamp) -> Result<CompactReply> {
-        self.shared.stands()?;
+        self.shared.require_ready()?;
         let mut found = due_clusters(&self.conn, &self.shared, &group.id, now)?;
         if found.is_empty() {
             found = extractive_clusters(&self.conn, &group.id)?;
@@ -118,7 +120,7 @@ impl Writer {
     ) -> Result<CompactReply> {
         let text = summary_text(request)?.unwrap_or_default().to_owned();
         let key = request.cluster.clone().unwrap_or_default();
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let group = &call.actor.group.id;
             let mut found = due_clusters(change.conn, change.shared, group, call.now)?;
             found.extend(extractive_clusters(change.conn, group)?);
@@ -214,12 +216,12 @@ fn supersede(
     summary: Summary<'_>,
 ) -> Result<(MemoryId, Option<i64>)> {
     let (id, seq) = compact::insert(change, cluster, summary)?;
-    change.keep(Row::Memory(old.0))?;
+    change.record_before(Row::Memory(old.0))?;
     memories::supersede(change.conn, old.0, &id, change.call.now)?;
     change.log(Operation::Supersede, &old.1, &json!({"by": id}))?;
     change.touch(old.0);
     for member in &cluster.members {
-        change.keep(Row::Memory(member.seq))?;
+        change.record_before(Row::Memory(member.seq))?;
         memories::set_status(
             change.conn,
             member.seq,
@@ -230,6 +232,6 @@ fn supersede(
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
         change.touch(member.seq);
     }
-    let journal = change.write_down("compact")?;
+    let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
 }

@@ -5,8 +5,8 @@
 //! daemon checks that first).
 
 use crate::db::clusters;
-use crate::db::memories::Memory;
 use crate::error::Result;
+use crate::model::memory::Memory;
 use crate::model::time::{DAY, Timestamp, days};
 use crate::operations::forget::{erase, hide};
 use crate::search::budget;
@@ -47,13 +47,13 @@ impl Writer {
         request: &CleanupRequest,
     ) -> Result<CleanupReply> {
         let at = request.at.map_or(call.now, |at| Timestamp(at).min(call.now));
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let found = candidates(change.conn, change.shared, at)?;
             for memory in &found {
                 hide(change, memory, Some(REASON))?;
             }
             let memories = found.iter().map(|memory| faded(change.shared, memory, at)).collect();
-            Ok(CleanupReply { memories, at: at.0, act: change.write_down("cleanup")? })
+            Ok(CleanupReply { memories, at: at.0, act: change.commit_to_journal("cleanup")? })
         })
     }
 
@@ -63,7 +63,7 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn purge(&mut self, call: &CallContext, limit: usize) -> Result<usize> {
-        let gone = self.once(call, |change| {
+        let gone = self.run_idempotent(call, |change| {
             let gone = clusters::forgotten_before(
                 change.conn,
                 REASON,
@@ -76,7 +76,7 @@ impl Writer {
             Ok(gone.len())
         })?;
         if gone > 0 {
-            self.leave_no_trace()?;
+            self.scrub()?;
         }
         Ok(gone)
     }

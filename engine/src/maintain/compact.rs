@@ -109,16 +109,16 @@ impl Writer {
         let written = draft.summary_text();
         let quoted: Vec<MemoryId> =
             written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
-        self.once(call, |change| {
-            let deed = super::Step::Compact(cluster.clone()).to_reply();
+        self.run_idempotent(call, |change| {
+            let report = super::Step::Compact(cluster.clone()).to_reply();
             if clusters::is_processed(change.conn, &cluster.row())? || !still_due(change, cluster)?
             {
-                return Ok(deed);
+                return Ok(report);
             }
             let summary =
                 Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
             let (made, journal) = replace(change, cluster, summary)?;
-            Ok(Deed { made: Some(made), journal, ..deed })
+            Ok(Deed { made: Some(made), journal, ..report })
         })
     }
 }
@@ -149,7 +149,7 @@ pub(crate) fn replace(
 ) -> Result<(MemoryId, Option<i64>)> {
     let (id, seq) = insert(change, cluster, summary)?;
     for member in &cluster.members {
-        change.keep(Row::Memory(member.seq))?;
+        change.record_before(Row::Memory(member.seq))?;
         memories::set_status(
             change.conn,
             member.seq,
@@ -161,7 +161,7 @@ pub(crate) fn replace(
         change.touch(member.seq);
     }
     clusters::insert(change.conn, &cluster.row(), ClusterKind::Compact, change.call.now)?;
-    let journal = change.write_down("compact")?;
+    let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
 }
 

@@ -5,11 +5,11 @@
 
 use crate::db::clusters;
 use crate::db::clusters::Episode;
-use crate::db::memories::Status;
 use crate::error::Result;
 use crate::maintain::steps::{Cluster, Key, Member, Plan, Step};
 use crate::maintain::{PeriodKind, Rules, promote, topics};
 use crate::model::encoding::Embedding;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::{Reader, Shared};
 use loci_proto::memory::Scope;
@@ -28,7 +28,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn plan(&self, now: Timestamp) -> Result<Plan> {
-        self.shared.stands()?;
+        self.shared.require_ready()?;
         let episodes = clusters::episodes(&self.conn)?;
         let mut steps: Vec<Step> =
             due(&self.conn, &self.shared, &episodes, now)?.into_iter().map(Step::Compact).collect();

@@ -9,7 +9,7 @@ use crate::db::clusters;
 use crate::db::clusters::{ClusterKind, Episode};
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, NewMemory, Status};
+use crate::db::memories::NewMemory;
 use crate::db::vectors;
 use crate::duplicate;
 use crate::duplicate::Values;
@@ -17,7 +17,10 @@ use crate::error::Result;
 use crate::maintain::sources::{add_source, mean_confidence};
 use crate::maintain::steps::{Member, Promotion, digest};
 use crate::model::encoding::Embedding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::visibility::Audience;
 use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -246,10 +249,8 @@ impl ExistingFacts<'_> {
         let central = members.iter().position(|member| member.seq == centre.0.seq).unwrap_or(0);
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         let key = digest(&[&group, scope.as_str()], &ids);
-        let own = |fact: &Memory| {
-            fact.scope == Scope::Global
-                || (scope == Scope::Group && fact.group.as_deref() == Some(group.as_str()))
-        };
+        let audience = Audience::new(scope, Some(&group));
+        let own = |fact: &Memory| fact.audience().includes(audience);
         let known = self.known(centre, own)?;
         Ok(Promotion { key, group, scope, members, central, known })
     }
@@ -307,12 +308,12 @@ impl Writer {
     /// # Errors
     /// `Database`.
     pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<Deed> {
-        self.once(call, |change| {
-            let deed = promotion.to_reply();
+        self.run_idempotent(call, |change| {
+            let report = promotion.to_reply();
             if clusters::is_processed(change.conn, &promotion.row())?
                 || !still_open(change, promotion)?
             {
-                return Ok(deed);
+                return Ok(report);
             }
             let (seq, id) = match &promotion.known {
                 Some(known) => known.clone(),
@@ -333,8 +334,8 @@ impl Writer {
                 )?;
             }
             clusters::insert(change.conn, &promotion.row(), ClusterKind::Promote, call.now)?;
-            let journal = change.write_down("promote")?;
-            Ok(Deed { made: Some(id), journal, ..deed })
+            let journal = change.commit_to_journal("promote")?;
+            Ok(Deed { made: Some(id), journal, ..report })
         })
     }
 }

@@ -5,10 +5,11 @@
 //! sentences are quoted (`summary`), removing a deleted source (`remove_quotes`).
 
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::error::Result;
 use crate::maintain::PeriodKind;
 use crate::maintain::summary::parse_line;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use loci_proto::memory::MemoryId;
 use rusqlite::Connection;

@@ -3,7 +3,6 @@
 //! Not here: texts that an agent wrote in its own words; the caller is told about these instead.
 
 use crate::db::memories;
-use crate::db::memories::Memory;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::tombstones;
@@ -13,6 +12,7 @@ use crate::maintain::PeriodKind;
 use crate::maintain::quotes::{is_extractive, quoted};
 use crate::maintain::summary::parse_line;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
 use crate::operations::store::hash;
 use crate::transaction::change::Change;
 use crate::transaction::mentions;

@@ -10,7 +10,7 @@ use loci_proto::memory::Confidence;
 /// Records that a memory was made from a source, as part of the act.
 pub(crate) fn add_source(change: &mut Change<'_>, memory: i64, source: &Member) -> Result<()> {
     memories::add_source(change.conn, memory, source.seq)?;
-    change.made(Row::Source(memory, source.seq));
+    change.record_created(Row::Source(memory, source.seq));
     Ok(())
 }
 

@@ -77,7 +77,7 @@ impl Writer {
             backup::empty(conn)
         })?;
         health::release_free_pages(&self.conn)?;
-        self.leave_no_trace()?;
+        self.scrub()?;
         Ok(ResetReply { memories, backup: Some(copy.display().to_string()) })
     }
 }
@@ -161,30 +161,30 @@ fn failed(path: &Path, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::{House, axis, parse};
+    use crate::tests::fixture::{TestStore, axis, parse};
     use serde_json::json;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_reset_leaves_nothing_but_a_backup_that_holds_everything() {
-        let mut house = House::new();
-        let id = house
+        let mut test_store = TestStore::new();
+        let id = test_store
             .store(
                 "shop",
                 json!({"content": "The zebra crossing is closed", "type": "semantic"}),
                 Some(&axis(1)),
             )
             .id;
-        house.store(
+        test_store.store(
             "shop",
             json!({"content": "Anna", "type": "entity", "metadata": {"name": "Anna"}}),
             None,
         );
-        house.forget("shop", json!({"memory_id": id})).expect("is forgotten");
-        let folder = house.folder.path().join("backups");
-        let call = house.call("shop", None);
+        test_store.forget("shop", json!({"memory_id": id})).expect("is forgotten");
+        let folder = test_store.folder.path().join("backups");
+        let call = test_store.call("shop", None);
         assert_eq!(
-            house
+            test_store
                 .writer
                 .reset(&call, &ResetRequest { dry_run: true }, &folder)
                 .expect("counts")
@@ -192,7 +192,7 @@ mod tests {
             2
         );
         let reply =
-            house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
+            test_store.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
         let copy = PathBuf::from(reply.backup.expect("has a backup"));
         assert_eq!(copy.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
         assert_eq!(copy.file_name().and_then(|n| n.to_str()), Some("memory-20260201T000000Z.db"));
@@ -200,30 +200,34 @@ mod tests {
             (backup::check(&copy).expect("is whole"), backup::holds(&copy, &id).expect("reads")),
             (2, true)
         );
-        assert!(house.dump().is_empty() && house.reader.shared.index().len() == 0);
+        assert!(test_store.dump().is_empty() && test_store.reader.shared.index().len() == 0);
         assert!(
-            !crate::db::dump::holds(&house.folder.path().join("memory.db"), "zebra crossing"),
+            !crate::db::dump::holds(&test_store.folder.path().join("memory.db"), "zebra crossing"),
             "nothing is left in the file"
         );
-        house.store(
+        test_store.store(
             "shop",
             json!({"content": "A new beginning", "type": "semantic"}),
             Some(&axis(1)),
         );
         assert_eq!(
-            house.found("shop", json!({"query": "beginning"}), Some(&axis(1))),
+            test_store.found("shop", json!({"query": "beginning"}), Some(&axis(1))),
             ["A new beginning"]
         );
         for shelf in 0..100 {
-            house.store(
+            test_store.store(
                 "shop",
                 json!({"content": format!("Shelf {shelf} is full"), "type": "semantic"}),
                 Some(&axis(1)),
             );
         }
         let second =
-            house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
-        assert_eq!(crate::db::dump::free_pages(&house.writer.conn), 0, "its space is given back");
+            test_store.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
+        assert_eq!(
+            crate::db::dump::free_pages(&test_store.writer.conn),
+            0,
+            "its space is given back"
+        );
         assert!(second.backup.expect("has a backup").ends_with("000000Z-2.db"));
         assert_eq!(
             std::fs::read_dir(&folder).expect("is readable").count(),
@@ -234,21 +238,23 @@ mod tests {
 
     #[test]
     fn backups_that_hold_a_memory_are_named_and_go_only_when_it_is_gone() {
-        let mut house = House::new();
-        let folder = house.folder.path().join("backups");
+        let mut test_store = TestStore::new();
+        let folder = test_store.folder.path().join("backups");
         assert!(holding(&folder, &MemoryId::from(uuid::Uuid::nil())).holding.is_empty());
-        house.writer.back_up(&folder, house.now).expect("is copied");
-        let id = house.store("shop", json!({"content": "A secret", "type": "semantic"}), None).id;
-        let held = house.writer.back_up(&folder, house.now.plus(60_000)).expect("is copied");
+        test_store.writer.back_up(&folder, test_store.now).expect("is copied");
+        let id =
+            test_store.store("shop", json!({"content": "A secret", "type": "semantic"}), None).id;
+        let held =
+            test_store.writer.back_up(&folder, test_store.now.plus(60_000)).expect("is copied");
         std::fs::write(folder.join("broken.db"), "no database").expect("is written");
         assert_eq!(holding(&folder, &id).holding, std::slice::from_ref(&held));
-        assert!(house.reader.purge_backups(&id, &folder).is_err(), "it is still there");
-        let call = house.call("shop", None);
-        house
+        assert!(test_store.reader.purge_backups(&id, &folder).is_err(), "it is still there");
+        let call = test_store.call("shop", None);
+        test_store
             .writer
             .forget(&call, &parse(json!({"memory_id": id, "hard_delete": true})))
             .expect("is removed");
-        let reply = house.reader.purge_backups(&id, &folder).expect("is purged");
+        let reply = test_store.reader.purge_backups(&id, &folder).expect("is purged");
         assert_eq!(
             (reply.removed, reply.unreadable.len(), held.exists()),
             (vec![held.display().to_string()], 1, false)

@@ -2,13 +2,15 @@
 //! the latest events. Bounded by the token budget of previews.
 
 use crate::Reader;
-use crate::db::memories::{Memory, Status};
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::visibility::Visibility;
 use crate::search::budget;
 use loci_proto::group::{Group, GroupName};
-use loci_proto::memory::{MemoryType, Scope};
+use loci_proto::memory::MemoryType;
 use std::fmt::Write as _;
 
 /// Memories per heading.
@@ -24,12 +26,10 @@ impl Reader {
             Some(name) => groups::resolve(&self.conn, name, Some(own))?,
             None => own.clone(),
         };
-        let settings = self.shared.settings();
+        let (visibility, settings) = (Visibility::of_group(&group.id), self.shared.settings());
         let mut known: Vec<(Memory, f64)> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
-            let seen =
-                memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
-            if seen
+            if visibility.admits(memory.audience())
                 && memory.status == Status::Active
                 && memory.expires_at.is_none_or(|at| at > now)
             {

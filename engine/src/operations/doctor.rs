@@ -23,7 +23,7 @@ impl Reader {
     /// # Errors
     /// `Database`; `busy` while the index is being loaded.
     pub fn examine(&self) -> Result<Vec<Finding>> {
-        self.shared.stands()?;
+        self.shared.require_ready()?;
         let path = self.shared.path.display();
         let (schema, size) = (integrity::schema(&self.conn)?, integrity::size(&self.conn)? / 1024);
         let mut findings =
@@ -57,7 +57,7 @@ impl Reader {
             ));
         }
         let (ReadState { memories, vectors, digest }, origin) =
-            (read_state, self.shared.loading.origin().unwrap_or_default());
+            (read_state, self.shared.warmup.origin().unwrap_or_default());
         let digest = &digest.finalize().to_hex()[..12];
         Ok(Finding::ok(
             "index",
@@ -96,7 +96,7 @@ impl Reader {
         let model = self.shared.settings().model.clone();
         let mut fault = None;
         for _ in 0..MAX_ATTEMPTS {
-            self.shared.wait_for_news();
+            self.shared.wait_for_index_update();
             let conn = &export_rows::snapshot(&self.conn)?;
             let index = &self.shared.index();
             let mut this = Comparison { conn, model: &model, index, fault: None };
@@ -158,11 +158,11 @@ impl Comparison<'_> {
 
     /// Compares the entry of each memory and the terms and features of its text.
     fn compare_texts(&mut self, seqs: &SeqRange) -> Result<BTreeMap<i64, StoredEncoding>> {
-        let (book, mut here) = (self.index.book(), BTreeMap::new());
+        let (source, mut here) = (self.index.record_source(), BTreeMap::new());
         memories::entries(self.conn, seqs, |entry| {
             let (seq, mut anew) = (entry.seq, Index::default());
             anew.put(entry);
-            let known = self.index.slot(seq).map(|slot| book.record(slot));
+            let known = self.index.slot(seq).map(|slot| source.record(slot));
             let read = anew.records().next();
             let entry =
                 |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
@@ -245,7 +245,7 @@ fn words(record: Record<'_>) -> impl PartialEq {
     terms.sort_unstable();
     let terms: Vec<(String, u16)> =
         terms.into_iter().map(|(term, times)| (term.to_owned(), times)).collect();
-    (said.kind, said.day, said.print, speaker.to_owned(), terms, length)
+    (said.kind, said.day, said.fingerprint, speaker.to_owned(), terms, length)
 }
 
 impl Writer {
@@ -265,15 +265,16 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use crate::db::entity_links::{Link, LinkKind};
     use crate::model::encoding::DocumentEncoding;
-    use crate::tests::fixture::{House, axis, code, coded};
+    use crate::model::entity_link::EntityLink;
+    use crate::model::entity_link::LinkKind;
+    use crate::tests::fixture::{TestStore, axis, code, coded};
     use loci_proto::requests::doctor::Verdict;
     use serde_json::json;
 
-    fn failures(house: &House) -> Vec<String> {
-        let mut findings = house.reader.examine().expect("looks");
-        findings.push(house.writer.examine_words());
+    fn failures(test_store: &TestStore) -> Vec<String> {
+        let mut findings = test_store.reader.examine().expect("looks");
+        findings.push(test_store.writer.examine_words());
         findings
             .into_iter()
             .filter(|finding| finding.verdict != Verdict::Ok)
@@ -283,70 +284,76 @@ mod tests {
 
     #[test]
     fn a_sound_store_has_nothing_and_each_fault_is_named() {
-        let mut house = House::new();
+        let mut test_store = TestStore::new();
         let first =
-            house.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1))).id;
-        house.store(
+            test_store.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1))).id;
+        test_store.store(
             "a",
             json!({"content": "Two", "type": "semantic", "supersedes": first}),
             Some(&axis(2)),
         );
-        house.forget("a", json!({"memory_id": first, "hard_delete": true})).expect("is removed");
-        assert_eq!(failures(&house), Vec::<String>::new());
-        house.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
-        assert_eq!(failures(&house), ["vector 0 of memory 2 is not as the database has it"]);
-        house.writer.shared.index_mut().set_vectors(2, &vec![axis(2)].into());
-        assert_eq!(failures(&house), Vec::<String>::new());
-        crate::db::integrity::spoil_words(&house.writer.conn).expect("is spoilt");
-        assert!(failures(&house)[0].contains("keyword index differs"), "{:?}", failures(&house));
+        test_store
+            .forget("a", json!({"memory_id": first, "hard_delete": true}))
+            .expect("is removed");
+        assert_eq!(failures(&test_store), Vec::<String>::new());
+        test_store.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
+        assert_eq!(failures(&test_store), ["vector 0 of memory 2 is not as the database has it"]);
+        test_store.writer.shared.index_mut().set_vectors(2, &vec![axis(2)].into());
+        assert_eq!(failures(&test_store), Vec::<String>::new());
+        crate::db::integrity::spoil_words(&test_store.writer.conn).expect("is spoilt");
+        assert!(
+            failures(&test_store)[0].contains("keyword index differs"),
+            "{:?}",
+            failures(&test_store)
+        );
     }
 
     #[test]
     fn whatever_the_index_holds_is_compared() {
-        let text = |house: &House| {
+        let text = |test_store: &TestStore| {
             coded(
                 "The kettle is hot",
-                house.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)),
+                test_store.reader.shared.index().direction(1).unwrap_or_else(|| axis(1)),
             )
         };
-        let house = || {
-            let mut house = House::new();
-            house.store_coded(
+        let test_store = || {
+            let mut test_store = TestStore::new();
+            test_store.store_coded(
                 "a",
                 json!({"content": "The kettle is hot", "type": "semantic"}),
                 &coded("The kettle is hot", axis(1)),
             );
-            house.store(
+            test_store.store(
                 "a",
                 json!({"content": "Kettle", "type": "entity", "metadata": {"name": "Kettle"}}),
                 None,
             );
-            assert_eq!(failures(&house), Vec::<String>::new());
-            house
+            assert_eq!(failures(&test_store), Vec::<String>::new());
+            test_store
         };
-        let sound = house();
+        let sound = test_store();
         let of_words = DocumentEncoding { words: Some(vec![code("other")]), ..text(&sound) };
         sound.writer.shared.index_mut().set_vectors(1, &of_words);
         assert_eq!(failures(&sound), ["the codes of memory 1 are not as the database has them"]);
-        let sound = house();
+        let sound = test_store();
         sound.writer.shared.index_mut().set_codes(2, Some(&[]));
         assert_eq!(failures(&sound), ["the codes of memory 2 are not as the database has them"]);
-        let sound = house();
-        sound.writer.shared.index_mut().link_up(Link {
+        let sound = test_store();
+        sound.writer.shared.index_mut().set_link(EntityLink {
             entity: 2,
             other: 1,
             kind: LinkKind::Mention,
             exists: false,
         });
         assert_eq!(failures(&sound), ["what links memories is not as the database has it"]);
-        let sound = house();
+        let sound = test_store();
         let entry =
             crate::db::memories::entry(&sound.writer.conn, 1).expect("reads").expect("is there");
         sound
             .writer
             .shared
             .index_mut()
-            .put(crate::index::Entry { content: "The pot is hot".to_owned(), ..entry });
+            .put(crate::model::entry::Entry { content: "The pot is hot".to_owned(), ..entry });
         assert_eq!(failures(&sound), ["the words of memory 1 are not as the database has them"]);
     }
 
@@ -354,43 +361,43 @@ mod tests {
     /// another connection.
     #[test]
     fn stores_between_two_checks_are_no_damage() {
-        let mut house = House::new();
+        let mut test_store = TestStore::new();
         for _ in 0..3 {
             for number in 0..100 {
-                house.store("a", json!({"content": format!("Crate {number} of {}", house.now.0), "type": "episodic"}), None);
+                test_store.store("a", json!({"content": format!("Crate {number} of {}", test_store.now.0), "type": "episodic"}), None);
             }
-            house.now = house.now.plus(1000);
-            assert_eq!(failures(&house), Vec::<String>::new());
-            house.reader.check().expect("is whole");
+            test_store.now = test_store.now.plus(1000);
+            assert_eq!(failures(&test_store), Vec::<String>::new());
+            test_store.reader.check().expect("is whole");
         }
     }
 
     #[test]
     fn every_memory_is_compared_however_many_there_are() {
-        let mut house = House::new();
+        let mut test_store = TestStore::new();
         for number in 0..=super::COMPARE_STEP {
-            house.store(
+            test_store.store(
                 "a",
                 json!({"content": format!("Crate {number}"), "type": "episodic"}),
                 None,
             );
         }
-        assert_eq!(failures(&house), Vec::<String>::new());
+        assert_eq!(failures(&test_store), Vec::<String>::new());
         for seq in [1, super::COMPARE_STEP, super::COMPARE_STEP + 1] {
-            house.writer.shared.index_mut().set_codes(seq, Some(&[]));
+            test_store.writer.shared.index_mut().set_codes(seq, Some(&[]));
             assert_eq!(
-                failures(&house),
+                failures(&test_store),
                 [format!("the codes of memory {seq} are not as the database has them")]
             );
-            house.writer.shared.index_mut().set_codes(seq, None);
+            test_store.writer.shared.index_mut().set_codes(seq, None);
         }
     }
 
     #[test]
     fn an_index_that_missed_a_change_is_found() {
-        let mut house = House::new();
-        house.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1)));
-        house.writer.shared.index_mut().remove(1);
-        assert!(failures(&house)[0].contains("memory 1 is not as the database has it"));
+        let mut test_store = TestStore::new();
+        test_store.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1)));
+        test_store.writer.shared.index_mut().remove(1);
+        assert!(failures(&test_store)[0].contains("memory 1 is not as the database has it"));
     }
 }

@@ -3,11 +3,12 @@
 
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::db::rows::{Image, Row};
 use crate::db::{rows, vectors};
 use crate::error::Result;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};
@@ -32,7 +33,7 @@ impl Writer {
         request: &EditRequest,
         text: &DocumentEncoding,
     ) -> Result<ChangedReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.status != Status::Active {
@@ -48,7 +49,7 @@ impl Writer {
             if changed.is_empty() {
                 return Ok(ChangedReply { id: memory.id, changed, act: None });
             }
-            change.keep(Row::Memory(memory.seq))?;
+            change.record_before(Row::Memory(memory.seq))?;
             set(change, &memory, columns)?;
             if changed.iter().any(|name| name == "content") {
                 vectors::delete(change.conn, memory.seq)?;
@@ -60,7 +61,7 @@ impl Writer {
                 !["content_hash", "confidence_at", "updated_at"].contains(&name.as_str())
             });
             change.log(Operation::Update, &memory.id, &json!({"changed": changed}))?;
-            Ok(ChangedReply { id: memory.id, act: change.write_down("edit")?, changed })
+            Ok(ChangedReply { id: memory.id, act: change.commit_to_journal("edit")?, changed })
         })
     }
 
@@ -69,13 +70,13 @@ impl Writer {
     /// # Errors
     /// `not_found`, `Database`.
     pub fn pin(&mut self, call: &CallContext, request: &PinRequest) -> Result<ChangedReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.anchor.pinned == request.pinned {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
             }
-            change.keep(Row::Memory(memory.seq))?;
+            change.record_before(Row::Memory(memory.seq))?;
             let now = change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
             let columns = vec![
                 ("pinned", json!(request.pinned)),
@@ -84,7 +85,7 @@ impl Writer {
             ];
             set(change, &memory, columns)?;
             change.log(Operation::Pin, &memory.id, &json!({"pinned": request.pinned}))?;
-            let act = change.write_down(if request.pinned { "pin" } else { "unpin" })?;
+            let act = change.commit_to_journal(if request.pinned { "pin" } else { "unpin" })?;
             Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
         })
     }

@@ -8,10 +8,12 @@
 use crate::db::click_feedback;
 use crate::db::click_feedback::FeedbackRow;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::error::Result;
-use crate::index::{Entry, Index};
+use crate::index::Index;
 use crate::maintain::sentences;
+use crate::model::entry::Entry;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features::{content_words, parts};
 use crate::{Reader, Writer};
@@ -82,7 +84,7 @@ impl Reader {
     /// # Errors
     /// `Database`.
     pub fn eval_set(&self, probes: usize, seed: u64, now: Timestamp) -> Result<EvalSet> {
-        self.shared.stands()?;
+        self.shared.require_ready()?;
         let there = |memory: &Memory| {
             matches!(memory.status, Status::Active | Status::Compacted)
                 && memory.expires_at.is_none_or(|at| at > now)
@@ -156,19 +158,19 @@ fn probe(index: &Index, content: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::db::dump;
-    use crate::tests::fixture::{House, named};
+    use crate::tests::fixture::{TestStore, named};
     use serde_json::json;
 
-    fn house() -> House {
-        let mut house = House::new();
+    fn test_store() -> TestStore {
+        let mut test_store = TestStore::new();
         for number in 0..12 {
             let text = format!(
                 "Olek: the boiler of house {number} was mended by Marta{number} before the winter. It hums."
             );
-            house.store("a", json!({"content": text, "type": "episodic"}), None);
+            test_store.store("a", json!({"content": text, "type": "episodic"}), None);
         }
-        house.store("a", json!({"content": "Yes.", "type": "episodic"}), None);
-        house
+        test_store.store("a", json!({"content": "Yes.", "type": "episodic"}), None);
+        test_store
     }
 
     fn chosen(query: &str, seq: i64) -> ClickFeedback {
@@ -177,11 +179,12 @@ mod tests {
 
     #[test]
     fn probes_are_the_same_for_the_same_seed_and_never_the_whole_text() {
-        let house = house();
-        let exam = |seed| house.reader.eval_set(5, seed, house.now).expect("is made").probes;
+        let test_store = test_store();
+        let exam =
+            |seed| test_store.reader.eval_set(5, seed, test_store.now).expect("is made").probes;
         assert_eq!(exam(1), exam(1));
         assert_ne!(exam(1), exam(2));
-        let all = house.reader.eval_set(99, 0, house.now).expect("is made").probes;
+        let all = test_store.reader.eval_set(99, 0, test_store.now).expect("is made").probes;
         assert_eq!(all.len(), 12, "one word makes no probe");
         for probe in all {
             let words: Vec<&str> = probe.query.split(' ').collect();
@@ -195,8 +198,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_was_chosen_is_known_once_and_as_long_as_its_memory_is_there() {
-        let mut house = house();
-        house
+        let mut test_store = test_store();
+        test_store
             .writer
             .store_click_feedback(&[
                 chosen("who mends", 1),
@@ -204,37 +207,39 @@ mod tests {
                 chosen("who mends", 2),
             ])
             .expect("are kept");
-        house
+        test_store
             .writer
             .store_click_feedback(&[
                 chosen(&"x".repeat(MAX_QUESTION_BYTES + 1), 3),
                 chosen("gone", 99),
             ])
             .expect("are left out");
-        let known = |house: &House| house.reader.eval_set(0, 0, house.now).expect("is made").known;
-        assert_eq!(known(&house).len(), 2);
-        let id = known(&house)[0].id.clone();
-        house.forget("a", json!({"memory_id": id})).expect("is forgotten");
-        assert_eq!(known(&house).len(), 1, "what is forgotten is no answer");
-        house.undo_last().expect("is back");
-        assert_eq!(known(&house).len(), 2);
+        let known = |test_store: &TestStore| {
+            test_store.reader.eval_set(0, 0, test_store.now).expect("is made").known
+        };
+        assert_eq!(known(&test_store).len(), 2);
+        let id = known(&test_store)[0].id.clone();
+        test_store.forget("a", json!({"memory_id": id})).expect("is forgotten");
+        assert_eq!(known(&test_store).len(), 1, "what is forgotten is no answer");
+        test_store.undo_last().expect("is back");
+        assert_eq!(known(&test_store).len(), 2);
     }
 
     #[test]
     fn the_oldest_answers_go() {
-        let mut house = house();
+        let mut test_store = test_store();
         let many: Vec<ClickFeedback> =
             (0..MAX_ANSWERS + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
-        house.writer.store_click_feedback(&many).expect("are kept");
-        let known = house.reader.eval_set(0, 0, house.now).expect("is made").known;
+        test_store.writer.store_click_feedback(&many).expect("are kept");
+        let known = test_store.reader.eval_set(0, 0, test_store.now).expect("is made").known;
         assert_eq!((known.len(), known[0].query.as_str()), (500, "question 519"));
     }
 
     #[test]
     fn a_memory_removed_for_good_takes_every_question_along_that_led_to_it() {
-        let mut house = house();
-        let path = house.folder.path().join("memory.db");
-        house
+        let mut test_store = test_store();
+        let path = test_store.folder.path().join("memory.db");
+        test_store
             .writer
             .store_click_feedback(&[
                 chosen("the secret boiler", 1),
@@ -243,16 +248,16 @@ mod tests {
             ])
             .expect("kept");
         assert!(dump::holds(&path, "the secret boiler"));
-        let id = house
+        let id = test_store
             .reader
-            .eval_set(0, 0, house.now)
+            .eval_set(0, 0, test_store.now)
             .expect("is made")
             .known
             .pop()
             .expect("is known")
             .id;
-        house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
-        let left = house.reader.eval_set(0, 0, house.now).expect("is made").known;
+        test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+        let left = test_store.reader.eval_set(0, 0, test_store.now).expect("is made").known;
         assert_eq!(
             left.iter().map(|asking| asking.query.as_str()).collect::<Vec<_>>(),
             ["another"]

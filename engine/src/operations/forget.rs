@@ -4,11 +4,13 @@
 use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status, StatusChange};
+use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
 use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
 use crate::error::Result;
 use crate::model::content;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
@@ -22,7 +24,7 @@ impl Writer {
     /// # Errors
     /// `not_found`, `invalid` for the reason, `Database`.
     pub fn forget(&mut self, call: &CallContext, request: &ForgetRequest) -> Result<ForgetReply> {
-        let reply = self.once(call, |change| {
+        let reply = self.run_idempotent(call, |change| {
             content::check_reason(request.reason.as_deref())?;
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             if request.hard_delete && tombstones::has(change.conn, &request.memory_id)? {
@@ -33,10 +35,10 @@ impl Writer {
                 return erase(change, &memory);
             }
             let told = hide(change, &memory, request.reason.as_deref())?;
-            Ok(ForgetReply { act: change.write_down("forget")?, ..told })
+            Ok(ForgetReply { act: change.commit_to_journal("forget")?, ..told })
         })?;
         if request.hard_delete {
-            self.leave_no_trace()?;
+            self.scrub()?;
         }
         Ok(reply)
     }
@@ -50,7 +52,7 @@ impl Writer {
         call: &CallContext,
         request: &ForgetManyRequest,
     ) -> Result<ForgetManyReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             content::check_reason(request.reason.as_deref())?;
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let mut forgotten = Vec::with_capacity(request.memory_ids.len());
@@ -58,7 +60,7 @@ impl Writer {
                 let memory = sight.find(change.conn, "memory_ids", id)?;
                 forgotten.push(hide(change, &memory, request.reason.as_deref())?);
             }
-            Ok(ForgetManyReply { forgotten, act: change.write_down("forget")? })
+            Ok(ForgetManyReply { forgotten, act: change.commit_to_journal("forget")? })
         })
     }
 }
@@ -75,7 +77,7 @@ pub(crate) fn hide(
 ) -> Result<ForgetReply> {
     let already = memory.status == Status::Forgotten;
     if !already {
-        change.keep(Row::Memory(memory.seq))?;
+        change.record_before(Row::Memory(memory.seq))?;
         let standing =
             StatusChange { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
         memories::set_status(change.conn, memory.seq, standing, change.call.now)?;

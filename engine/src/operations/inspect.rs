@@ -2,11 +2,12 @@
 
 use crate::Reader;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::db::relations;
 use crate::db::relations::RelationEnd;
 use crate::db::{groups, log, mentions};
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::search::budget;
@@ -60,7 +61,7 @@ impl Reader {
             versions: self.versions(&memory, &sight)?,
             sources: sources
                 .iter()
-                .filter(|m| sight.admits(m) && m.status != Status::Forgotten)
+                .filter(|m| sight.admits(m.audience()) && m.status != Status::Forgotten)
                 .map(neighbour)
                 .collect(),
             mentioned_in: self.neighbours(mentioned_in, &sight)?,
@@ -85,7 +86,7 @@ impl Reader {
         for end in [RelationEnd::Subject, RelationEnd::Object] {
             for relation in relations::of(&self.conn, &memory.id, end)? {
                 let Some(other) = memories::by_seq(&self.conn, relation.other)?
-                    .filter(|other| sight.admits(other))
+                    .filter(|other| sight.admits(other.audience()))
                 else {
                     continue;
                 };
@@ -124,7 +125,7 @@ impl Reader {
             let memory = memories::by_seq(&self.conn, seq)?;
             found.extend(
                 memory
-                    .filter(|m| m.status == Status::Active && sight.admits(m))
+                    .filter(|m| m.status == Status::Active && sight.admits(m.audience()))
                     .map(|m| neighbour(&m)),
             );
         }
@@ -164,7 +165,9 @@ impl Reader {
     ) -> Result<Option<Memory>> {
         let mut replaced = memories::replaced_by(&self.conn, &memory.id)?;
         replaced.retain(|m| {
-            m.status != Status::Compacted && sight.admits(m) && known.iter().all(|k| k.seq != m.seq)
+            m.status != Status::Compacted
+                && sight.admits(m.audience())
+                && known.iter().all(|k| k.seq != m.seq)
         });
         Ok(replaced.pop())
     }
@@ -180,7 +183,7 @@ impl Reader {
             .and_then(|m| m.superseded_by.as_deref());
         let Some(id) = by.and_then(|id| id.parse::<MemoryId>().ok()) else { return Ok(None) };
         let next = memories::by_id(&self.conn, &id)?;
-        Ok(next.filter(|m| sight.admits(m) && known.iter().all(|k| k.seq != m.seq)))
+        Ok(next.filter(|m| sight.admits(m.audience()) && known.iter().all(|k| k.seq != m.seq)))
     }
 
     fn shown(&self, memory: Memory, now: Timestamp) -> Result<Shown> {

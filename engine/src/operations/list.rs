@@ -2,16 +2,17 @@
 //! memories that a partial id matches.
 
 use crate::Reader;
-use crate::db::memories::{Memory, Status};
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::{FLAGGED, group_name};
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, Scope};
+use loci_proto::memory::Confidence;
 use loci_proto::requests::people::{FindReply, FindRequest, Found, ListReply, ListRequest, Listed};
 
 /// Default memories per page.
@@ -52,11 +53,10 @@ impl Reader {
             Some(name) => groups::resolve(&self.conn, name, Some(own))?,
             None => own.clone(),
         };
+        let visibility = Visibility::of_group(&group.id);
         let text = request.text.as_deref().map(str::to_lowercase);
         let admits = |memory: &Memory| {
-            (request.all_groups
-                || memory.scope == Scope::Global
-                || memory.group.as_deref() == Some(group.id.as_str()))
+            (request.all_groups || visibility.admits(memory.audience()))
                 && self.is_wanted(memory, wanted, now)
                 && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
                 && request
@@ -100,7 +100,7 @@ impl Reader {
         let sight = Visibility::new(&self.conn, own, None)?;
         let found = listing::by_partial_id(&self.conn, &part, MAX_FOUND)?;
         let told = |memory: Memory| {
-            let (visible, group_id) = (sight.admits(&memory), memory.group.clone());
+            let (visible, group_id) = (sight.admits(memory.audience()), memory.group.clone());
             Ok(Found { visible, group_id, memory: self.listed(memory, now)? })
         };
         Ok(FindReply { memories: found.into_iter().map(told).collect::<Result<_>>()? })
@@ -160,18 +160,21 @@ fn wanted(word: Option<&str>) -> Result<StatusFilter> {
 mod tests {
     use super::*;
     use crate::model::time::DAY;
-    use crate::tests::fixture::{House, named, parse};
+    use crate::tests::fixture::{TestStore, named, parse};
     use serde_json::{Value, json};
 
-    fn ids(house: &House, request: Value) -> Vec<String> {
-        let reply = house.reader.list(&parse(request), &named("a"), house.now).expect("is listed");
+    fn ids(test_store: &TestStore, request: Value) -> Vec<String> {
+        let reply = test_store
+            .reader
+            .list(&parse(request), &named("a"), test_store.now)
+            .expect("is listed");
         reply.memories.into_iter().map(|memory| memory.id.to_string()).collect()
     }
 
-    fn found(house: &House, part: &str) -> Vec<(String, bool)> {
-        let reply = house
+    fn found(test_store: &TestStore, part: &str) -> Vec<(String, bool)> {
+        let reply = test_store
             .reader
-            .find(&FindRequest { part: part.to_owned() }, &named("a"), house.now)
+            .find(&FindRequest { part: part.to_owned() }, &named("a"), test_store.now)
             .expect("is found");
         reply
             .memories
@@ -182,21 +185,25 @@ mod tests {
 
     #[test]
     fn a_part_of_an_id_finds_what_begins_or_ends_so_in_every_project() {
-        let mut house = House::new();
-        let ours =
-            house.store("a", json!({"content": "Ours", "type": "episodic"}), None).id.to_string();
-        let theirs =
-            house.store("b", json!({"content": "Theirs", "type": "episodic"}), None).id.to_string();
-        assert_eq!(found(&house, &ours), [(ours.clone(), true)]);
-        assert_eq!(found(&house, &ours[28..].to_uppercase()), [(ours.clone(), true)]);
-        assert_eq!(found(&house, &theirs[26..]), [(theirs.clone(), false)]);
-        assert_eq!(found(&house, &ours[..4]), [(theirs, false), (ours, true)]);
-        assert!(found(&house, "ffffffff").is_empty());
+        let mut test_store = TestStore::new();
+        let ours = test_store
+            .store("a", json!({"content": "Ours", "type": "episodic"}), None)
+            .id
+            .to_string();
+        let theirs = test_store
+            .store("b", json!({"content": "Theirs", "type": "episodic"}), None)
+            .id
+            .to_string();
+        assert_eq!(found(&test_store, &ours), [(ours.clone(), true)]);
+        assert_eq!(found(&test_store, &ours[28..].to_uppercase()), [(ours.clone(), true)]);
+        assert_eq!(found(&test_store, &theirs[26..]), [(theirs.clone(), false)]);
+        assert_eq!(found(&test_store, &ours[..4]), [(theirs, false), (ours, true)]);
+        assert!(found(&test_store, "ffffffff").is_empty());
         for wrong in ["", "abc", "%%%%", "____", "zzzz", &"a".repeat(37)] {
             assert!(
-                house
+                test_store
                     .reader
-                    .find(&FindRequest { part: wrong.to_owned() }, &named("a"), house.now)
+                    .find(&FindRequest { part: wrong.to_owned() }, &named("a"), test_store.now)
                     .is_err(),
                 "{wrong}"
             );
@@ -205,26 +212,33 @@ mod tests {
 
     #[test]
     fn age_confidence_and_origin_narrow_the_list() {
-        let mut house = House::new();
-        let sure =
-            house.store("a", json!({"content": "Sure", "type": "semantic"}), None).id.to_string();
-        let vague = house
+        let mut test_store = TestStore::new();
+        let sure = test_store
+            .store("a", json!({"content": "Sure", "type": "semantic"}), None)
+            .id
+            .to_string();
+        let vague = test_store
             .store("b", json!({"content": "Vague", "type": "semantic", "confidence": 0.2}), None)
             .id
             .to_string();
-        house.now = house.now.plus(10 * DAY);
-        let new =
-            house.store("a", json!({"content": "New", "type": "semantic"}), None).id.to_string();
+        test_store.now = test_store.now.plus(10 * DAY);
+        let new = test_store
+            .store("a", json!({"content": "New", "type": "semantic"}), None)
+            .id
+            .to_string();
         let none: [&str; 0] = [];
-        assert_eq!(ids(&house, json!({})), [new.as_str(), &vague, &sure]);
-        assert_eq!(ids(&house, json!({"older_than_seconds": 864_000})), [vague.as_str(), &sure]);
-        assert_eq!(ids(&house, json!({"older_than_seconds": 864_001})), none);
-        assert_eq!(ids(&house, json!({"confidence_below": 0.5})), [vague.as_str()]);
+        assert_eq!(ids(&test_store, json!({})), [new.as_str(), &vague, &sure]);
         assert_eq!(
-            ids(&house, json!({"group": "b"})),
+            ids(&test_store, json!({"older_than_seconds": 864_000})),
+            [vague.as_str(), &sure]
+        );
+        assert_eq!(ids(&test_store, json!({"older_than_seconds": 864_001})), none);
+        assert_eq!(ids(&test_store, json!({"confidence_below": 0.5})), [vague.as_str()]);
+        assert_eq!(
+            ids(&test_store, json!({"group": "b"})),
             [new.as_str(), &vague, &sure],
             "global ones are seen from everywhere"
         );
-        assert_eq!(ids(&house, json!({"group": "b", "from_group": true})), [vague.as_str()]);
+        assert_eq!(ids(&test_store, json!({"group": "b", "from_group": true})), [vague.as_str()]);
     }
 }

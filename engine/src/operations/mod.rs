@@ -16,3 +16,4 @@ pub(crate) mod restore;
 pub mod stats;
 pub mod store;
 pub(crate) mod undo;
+pub(crate) mod visible_memory;

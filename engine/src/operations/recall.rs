@@ -3,11 +3,13 @@
 //! Not here: finding and ranking (`search`), what an answer leaves behind (`access`).
 
 use crate::Reader;
-use crate::db::memories::{Memory, MemoryReader, Status};
+use crate::db::memories::MemoryReader;
 use crate::db::{groups, memories};
 use crate::error::Result;
 use crate::index::Filter;
 use crate::model::encoding::QueryEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::ranking::fusion::Fusion;
@@ -19,7 +21,7 @@ use crate::search::{budget, collapse, fallback};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
-use loci_proto::memory::{Confidence, MemoryId, Scope};
+use loci_proto::memory::{Confidence, MemoryId};
 use loci_proto::requests::explain::{Explained, Why};
 use loci_proto::requests::recall::{
     Degraded, MaxResults, RecallReply, RecallRequest, Recalled, Source, TokenBudget,
@@ -226,7 +228,8 @@ impl Reader {
     ) -> Result<(Candidates, Option<Explained>)> {
         let request = question.request;
         let (days, settings) = (Days::of(request)?, self.shared.settings());
-        let filter = self.filter(question, group);
+        let visibility = Visibility::of_group(&group.id);
+        let filter = self.filter(question, &visibility);
         let warm = self.shared.warm();
         let early = warm
             .is_none()
@@ -237,7 +240,7 @@ impl Reader {
         };
         let mut mask = index.mask(&filter);
         if days != Days::default() {
-            mask.slot_id(|slot| days.hold(index.said(slot).day));
+            mask.retain(|slot| days.hold(index.text_features(slot).day));
         }
         let sought = SearchQuery {
             text: parse::head(text).0,
@@ -253,7 +256,7 @@ impl Reader {
         let explain = found.account.as_ref().map(|account| Explained {
             ranking: account.ranking.to_owned(),
             in_store,
-            visible: index.mask(&self.all_visible(question, group)).count(),
+            visible: index.mask(&self.all_visible(question, &visibility)).count(),
             admitted: mask.count(),
             matched: found.matched,
             ranked: found.all,
@@ -276,18 +279,18 @@ impl Reader {
     }
 
     /// What the project sees, whatever else the call asks for.
-    fn all_visible<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {
-        Filter { compacted: true, ..self.shared.filter(&group.id, question.now) }
+    fn all_visible<'a>(&self, question: Question<'_>, visibility: &'a Visibility) -> Filter<'a> {
+        Filter { compacted: true, ..self.shared.filter(visibility, question.now) }
     }
 
-    fn filter<'a>(&self, question: Question<'_>, group: &'a Group) -> Filter<'a> {
+    fn filter<'a>(&self, question: Question<'_>, visibility: &'a Visibility) -> Filter<'a> {
         let request = question.request;
         let lowest = Confidence::new(MIN_CONFIDENCE).unwrap_or(Confidence::FULL);
         Filter {
             kind: request.kind,
             scope: request.scope,
             min_confidence: request.min_confidence.unwrap_or(lowest),
-            ..self.all_visible(question, group)
+            ..self.all_visible(question, visibility)
         }
     }
 
@@ -295,12 +298,13 @@ impl Reader {
     fn show(&self, question: Question<'_>, group: &Group, ids: &[MemoryId]) -> Result<Answer> {
         let mut reply = RecallReply::default();
         let mut found: Vec<Hit> = Vec::new();
+        let visibility = Visibility::of_group(&group.id);
         for id in ids {
             if found.iter().any(|hit| hit.memory.id == *id) || reply.missing.contains(id) {
                 continue;
             }
             match memories::by_id(&self.conn, id)?
-                .filter(|memory| can_show(memory, group, question.now))
+                .filter(|memory| can_show(memory, &visibility, question.now))
             {
                 Some(memory) => found.push(Hit::of(memory)),
                 None => reply.missing.push(id.clone()),
@@ -377,10 +381,10 @@ fn sources(memories: &mut MemoryReader<'_>, below: &[i64]) -> Result<Vec<Source>
     Ok(sources)
 }
 
-fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
-    let visible =
-        memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
-    visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
+fn can_show(memory: &Memory, visibility: &Visibility, now: Timestamp) -> bool {
+    visibility.admits(memory.audience())
+        && memory.status != Status::Forgotten
+        && memory.expires_at.is_none_or(|at| at > now)
 }
 
 fn summary(memory: Memory, score: Option<f64>) -> Recalled {

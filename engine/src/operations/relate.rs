@@ -2,11 +2,12 @@
 
 use crate::Writer;
 use crate::db::log::Operation;
-use crate::db::memories::{Memory, Status};
 use crate::db::relations;
 use crate::db::relations::NewRelation;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::Failure;
@@ -22,7 +23,7 @@ impl Writer {
     /// `not_found` for an entity or evidence; `invalid` for an end that is no active entity, for
     /// one entity at both ends, and for the predicate; `Database`.
     pub fn relate(&mut self, call: &CallContext, request: &RelateRequest) -> Result<RelateReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let predicate = predicate(&request.predicate)?;
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let subject = entity(change, &sight, "subject_id", &request.subject_id)?;
@@ -47,16 +48,16 @@ impl Writer {
             };
             let row = Row::Relation(id.clone());
             if let Some(confidence) = request.confidence {
-                change.keep(row)?;
+                change.record_before(row)?;
                 relations::set_confidence(change.conn, &id, confidence)?;
             }
             for memory in &request.evidence {
                 let memory = sight.find(change.conn, "evidence", memory)?;
                 if relations::add_evidence(change.conn, &id, &memory.id)? {
-                    change.made(Row::Evidence(id.clone(), memory.id.to_string()));
+                    change.record_created(Row::Evidence(id.clone(), memory.id.to_string()));
                 }
             }
-            Ok(RelateReply { id, created, act: change.write_down("relate")? })
+            Ok(RelateReply { id, created, act: change.commit_to_journal("relate")? })
         })
     }
 }
@@ -76,7 +77,7 @@ fn make(
         confidence: Confidence::FULL,
     };
     relations::insert(change.conn, &new, change.call.now)?;
-    change.made(Row::Relation(id.clone()));
+    change.record_created(Row::Relation(id.clone()));
     change.log(
         Operation::Relate,
         &subject.id,

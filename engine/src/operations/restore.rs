@@ -4,9 +4,10 @@
 use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Status, StatusChange};
+use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
@@ -23,7 +24,7 @@ impl Writer {
         call: &CallContext,
         request: &RestoreRequest,
     ) -> Result<RestoreReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             let was = memory.status;
@@ -36,11 +37,11 @@ impl Writer {
                         .hint("Nothing is lost; use that one")
                         .into());
                 }
-                change.keep(Row::Memory(memory.seq))?;
+                change.record_before(Row::Memory(memory.seq))?;
                 memories::set_status(change.conn, memory.seq, StatusChange::ACTIVE, call.now)?;
                 change.log(Operation::Restore, &memory.id, &json!({"was": was.as_str()}))?;
                 change.touch(memory.seq);
-                act = change.write_down("restore")?;
+                act = change.commit_to_journal("restore")?;
             }
             Ok(RestoreReply {
                 id: memory.id,

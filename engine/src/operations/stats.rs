@@ -2,10 +2,10 @@
 
 use crate::Reader;
 use crate::db::memories;
-use crate::db::memories::Status;
 use crate::db::{ALL_SEQS, groups, stats};
 use crate::error::Result;
-use crate::index::Entry;
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::operations::inspect::FLAGGED;
 use loci_proto::group::Group;

@@ -5,14 +5,17 @@
 //! same fact (`duplicate`).
 
 use crate::db::log::Operation;
-use crate::db::memories::{Memory, NewMemory, Status};
+use crate::db::memories::NewMemory;
 use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::duplicate;
 use crate::duplicate::Alike;
-use crate::error::{Error, Result, not_found};
+use crate::error::{Error, Result};
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::visibility::{Audience, Visibility};
 use crate::model::{content, time};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
@@ -75,12 +78,12 @@ impl Writer {
         draft: &Draft,
         text: &DocumentEncoding,
     ) -> Result<StoreReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let scope = draft.request.effective_scope();
             let mut work = StoreWork { change, request: &draft.request, text, scope };
             let reply = work.store()?;
             if reply.superseded.is_some() {
-                change.write_down("supersede")?;
+                change.commit_to_journal("supersede")?;
             }
             Ok(reply)
         })
@@ -153,14 +156,8 @@ impl StoreWork<'_, '_> {
     /// Returns the memory that `supersedes` names: visible to the caller and still active.
     fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
-        let seen = |m: &Memory| {
-            m.scope == Scope::Global
-                || [&group.id, &self.change.call.actor.group.id]
-                    .contains(&m.group.as_ref().unwrap_or(&String::new()))
-        };
-        let memory = memories::by_id(self.change.conn, id)?
-            .filter(seen)
-            .ok_or_else(|| not_found("supersedes", id.as_str()))?;
+        let visibility = Visibility::of_groups(&self.change.call.actor.group.id, &group.id);
+        let memory = visibility.find(self.change.conn, "supersedes", id)?;
         let conflict = |what: String, hint: &str| {
             Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)))
         };
@@ -193,11 +190,10 @@ impl StoreWork<'_, '_> {
     /// Finds the same fact and similar memories among active memories of the same type that the
     /// same sessions see.
     fn similar(&self, group: &Group, replaced: Option<&Memory>) -> Result<SimilarMemories> {
-        let scope = self.scope;
+        let audience = Audience::new(self.scope, Some(&group.id));
         let eligible = |m: &Memory| {
             m.kind == self.request.kind
-                && m.scope == scope
-                && (scope == Scope::Global || m.group.as_deref() == Some(group.id.as_str()))
+                && m.audience().is_same(audience)
                 && m.expires_at.is_none_or(|at| at > self.change.call.now)
                 && replaced.is_none_or(|r| r.seq != m.seq)
         };
@@ -235,10 +231,11 @@ impl StoreWork<'_, '_> {
     fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
         let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
+        let visibility = Visibility::of_group(&group.id);
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
             scope: Some(self.scope),
-            ..self.change.shared.filter(&group.id, self.change.call.now)
+            ..self.change.shared.filter(&visibility, self.change.call.now)
         };
         let least = 1.0 - 2.0 * (1.0 - threshold);
         let near = search::near(&index, &index.mask(&filter), vector, least).into_iter();
@@ -310,8 +307,8 @@ impl StoreWork<'_, '_> {
         content::merge_metadata(&mut known.metadata, &self.request.metadata);
         if self.request.supersedes.is_some() {
             // Undoing the supersession reverts the whole call.
-            self.change.keep(Row::Memory(known.seq))?;
-            self.change.keep(Row::Variant(known.seq, self.request.content.clone()))?;
+            self.change.record_before(Row::Memory(known.seq))?;
+            self.change.record_before(Row::Variant(known.seq, self.request.content.clone()))?;
         }
         memories::reinforce(self.change.conn, &known, after, self.change.call.now)?;
         let reworded = known.content != self.request.content;
@@ -333,7 +330,7 @@ impl StoreWork<'_, '_> {
     }
 
     fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
-        self.change.keep(Row::Memory(old.seq))?;
+        self.change.record_before(Row::Memory(old.seq))?;
         memories::supersede(self.change.conn, old.seq, by, self.change.call.now)?;
         self.change.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
         self.change.touched.seqs.push(old.seq);

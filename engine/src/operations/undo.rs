@@ -11,7 +11,7 @@ use crate::db::rows::{Image, Row};
 use crate::db::{connection, lexical, memories, relations, vectors};
 use crate::error::{Error, Result};
 use crate::model::encoding::DocumentEncoding;
-use crate::transaction::change::{CallContext, Change, fingerprint, is_of_use};
+use crate::transaction::change::{CallContext, Change, fingerprint, is_usage_column};
 use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::undo::{
@@ -30,7 +30,7 @@ impl Writer {
     /// `not_found` if there is no such act, `conflict` if it was undone before or a later change
     /// depends on it, `Database`.
     pub fn undo(&mut self, call: &CallContext, request: &UndoRequest) -> Result<UndoReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             connection::defer_foreign_keys(change.conn)?;
             let mut undone = Vec::new();
             for id in selected_acts(change, request)? {
@@ -171,7 +171,7 @@ fn check_unchanged(
         (RowEffect::Set { after, .. }, Some(now)) => {
             let moved = after
                 .iter()
-                .find(|(name, value)| !is_of_use(name) && now.get(*name) != Some(*value));
+                .find(|(name, value)| !is_usage_column(name) && now.get(*name) != Some(*value));
             moved.map_or(Ok(()), |(name, _)| {
                 Err(conflict(entry, &format!("the {name} that it set was changed since")))
             })
@@ -251,31 +251,40 @@ fn to_act(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Act
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::{House, named};
+    use crate::tests::fixture::{TestStore, named};
     use loci_proto::requests::forget::ForgetRequest;
     use loci_proto::requests::people::{ListReply, ListRequest};
     use serde_json::json;
 
-    fn left(house: &House) -> ListReply {
-        house.reader.list(&ListRequest::default(), &named("a"), house.now).expect("is listed")
+    fn left(test_store: &TestStore) -> ListReply {
+        test_store
+            .reader
+            .list(&ListRequest::default(), &named("a"), test_store.now)
+            .expect("is listed")
     }
 
     #[test]
     fn a_preview_takes_nothing_back_and_named_acts_go_newest_first_all_or_none() {
-        let mut house = House::new();
-        let call = house.call("a", None);
+        let mut test_store = TestStore::new();
+        let call = test_store.call("a", None);
         let mut acts = Vec::new();
         for text in ["One", "Two"] {
-            let memory_id = house.store("a", json!({"content": text, "type": "semantic"}), None).id;
+            let memory_id =
+                test_store.store("a", json!({"content": text, "type": "semantic"}), None).id;
             let request =
                 ForgetRequest { memory_id, reason: None, hard_delete: false, group: None };
             acts.push(
-                house.writer.forget(&call, &request).expect("is forgotten").act.expect("is an act"),
+                test_store
+                    .writer
+                    .forget(&call, &request)
+                    .expect("is forgotten")
+                    .act
+                    .expect("is an act"),
             );
         }
         let preview =
             UndoRequest { since_seconds: Some(60), preview: true, ..UndoRequest::default() };
-        let shown: Vec<i64> = house
+        let shown: Vec<i64> = test_store
             .writer
             .undo(&call, &preview)
             .expect("is shown")
@@ -283,14 +292,14 @@ mod tests {
             .iter()
             .map(|act| act.id)
             .collect();
-        assert_eq!((shown, left(&house).total), (vec![acts[1], acts[0]], 0));
+        assert_eq!((shown, left(&test_store).total), (vec![acts[1], acts[0]], 0));
 
         let with_none = UndoRequest { ids: vec![acts[0], 77], ..UndoRequest::default() };
-        assert!(house.writer.undo(&call, &with_none).is_err());
-        assert_eq!(left(&house).total, 0, "all or none");
+        assert!(test_store.writer.undo(&call, &with_none).is_err());
+        assert_eq!(left(&test_store).total, 0, "all or none");
         let these = UndoRequest { ids: acts.clone(), ..UndoRequest::default() };
-        let undone = house.writer.undo(&call, &these).expect("is undone").undone;
-        assert_eq!((undone[0].id, undone[1].id, left(&house).total), (acts[1], acts[0], 2));
+        let undone = test_store.writer.undo(&call, &these).expect("is undone").undone;
+        assert_eq!((undone[0].id, undone[1].id, left(&test_store).total), (acts[1], acts[0], 2));
         assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.which().is_err());
     }
 }

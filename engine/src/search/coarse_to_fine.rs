@@ -6,8 +6,8 @@
 //! can be compared (`search`).
 
 use crate::index::{
-    Around, BinaryQuery, Index, Known, Mask, QuantizedVector, Scratch, TextFeatures, slot_id,
-    slots_of,
+    BinaryQuery, ContextWindows, Index, Mask, Precision, QuantizedVector, Scratch, TextFeatures,
+    slot_id, slots_of,
 };
 use crate::kernels;
 use crate::model::encoding::{QueryEncoding, SignCode};
@@ -106,10 +106,11 @@ impl<'a> Wide<'a> {
         for slot in named.iter().copied() {
             // Whoever is asked for by name is meant, whatever the text about them says.
             scratch.lexical[slot] = 1.0;
-            scratch.has_word(slot);
+            scratch.mark_lexical_match(slot);
         }
-        let called =
-            index.sayings().called(&parse::tokens(sought.text).collect(), |slot| mask.admits(slot));
+        let called = index
+            .features()
+            .speakers_named(&parse::tokens(sought.text).collect(), |slot| mask.admits(slot));
         let days =
             if question.names_times() { days(index, mask, &question) } else { (0, Vec::new()) };
         let plain = called.is_empty() && !question.wants() && days.1.is_empty();
@@ -128,7 +129,7 @@ impl<'a> Wide<'a> {
     /// The best by everything but their words, as far as a rough comparison tells.
     fn candidates(&self, asked: &QueryEncoding, effort: Effort, scratch: &mut Scratch) -> Vec<u32> {
         let rough = BinaryQuery::new(asked.vector.as_slice());
-        scratch.others(self.index.estimates_of_others(&rough, self.mask));
+        scratch.others(self.index.estimate_extra_chunks(&rough, self.mask));
         let [least, each, most] = CLOSER;
         let count = (least + self.mask.count() / each).min(most);
         let mut best = Best::new((count, count + count / 16));
@@ -142,14 +143,14 @@ impl<'a> Wide<'a> {
             .collect();
         self.look_closer(
             &known,
-            if effort == Effort::ExactVectors { Known::Exactly } else { Known::Nearly },
+            if effort == Effort::ExactVectors { Precision::Exact } else { Precision::Approx },
             scratch,
         );
         for (number, word) in words() {
             let cosines = if is_known(*word) {
                 scratch.cosines_of(number)
             } else {
-                scratch.with_others(number, self.index.estimates(&rough, number))
+                scratch.with_others(number, self.index.estimate(&rough, number))
             };
             scratch.near[number] |= word & kernels::above(&cosines, MATCH_COSINE);
             let mut worth = scratch.weighed(number, &cosines, roughly);
@@ -166,10 +167,10 @@ impl<'a> Wide<'a> {
     /// The best of the candidates, once their cosines are looked at more closely.
     fn compared(&self, mut candidates: Vec<u32>, scratch: &mut Scratch) -> Vec<u32> {
         if candidates.len() > EXACT {
-            self.look_closer(&candidates, Known::Nearly, scratch);
+            self.look_closer(&candidates, Precision::Approx, scratch);
             candidates = self.best(&candidates, EXACT, scratch);
         }
-        self.look_closer(&candidates, Known::Exactly, scratch);
+        self.look_closer(&candidates, Precision::Exact, scratch);
         self.best(&candidates, COMPARED, scratch)
     }
 
@@ -193,12 +194,12 @@ impl<'a> Wide<'a> {
     }
 
     /// Takes the cosines of those of some memories that are not known as well yet.
-    fn look_closer(&self, slots: &[u32], known: Known, scratch: &mut Scratch) {
+    fn look_closer(&self, slots: &[u32], known: Precision, scratch: &mut Scratch) {
         let slots: Vec<u32> =
             slots.iter().copied().filter(|slot| !scratch.knows(*slot as usize, known)).collect();
         let cosines = match known {
-            Known::Nearly => self.index.nearly(&self.asked, &slots),
-            Known::Exactly => self.index.cosines(&self.asked, &slots),
+            Precision::Approx => self.index.approx_cosines(&self.asked, &slots),
+            Precision::Exact => self.index.cosines(&self.asked, &slots),
         };
         for (slot, cosine) in slots.iter().zip(cosines) {
             scratch.set(*slot as usize, cosine, known, MATCH_COSINE);
@@ -210,7 +211,7 @@ impl<'a> Wide<'a> {
         if self.plain {
             return 0.0;
         }
-        let said = self.index.said(slot);
+        let said = self.index.text_features(slot);
         let near = said
             .day
             .and_then(|day| self.days.1.get(usize::try_from(day - self.days.0).ok()?))
@@ -221,7 +222,7 @@ impl<'a> Wide<'a> {
 
     /// The best of the candidates, once their words are compared.
     fn centres(&self, candidates: &[u32], count: usize, scratch: &mut Scratch) -> Vec<u32> {
-        self.look_closer(candidates, Known::Nearly, scratch);
+        self.look_closer(candidates, Precision::Approx, scratch);
         let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
         let worth = |(at, slot): (usize, &u32)| {
             candidates
@@ -245,30 +246,30 @@ impl<'a> Wide<'a> {
     fn surroundings(&self, centres: Vec<u32>, scratch: &mut Scratch) -> Vec<Scored> {
         let wanted = centres.len();
         // One more on each side: a neighbour is lifted by its own neighbour.
-        let Around { slots, runs } =
-            self.index.around(self.mask, centres, late_interaction::REACH + 1);
+        let ContextWindows { slots, windows: runs } =
+            self.index.context_windows(self.mask, centres, late_interaction::REACH + 1);
         // What a thousandth is worth to a long question may change their order.
-        let known = if self.question.longer() > 0.0 { Known::Exactly } else { Known::Nearly };
+        let known = if self.question.longer() > 0.0 { Precision::Exact } else { Precision::Approx };
         self.look_closer(&slots, known, scratch);
         let mut scores: Vec<f64> = slots.iter().map(|slot| self.own(*slot, scratch)).collect();
         let codes: Vec<&[SignCode]> =
             slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
         let said: Vec<TextFeatures> =
-            slots.iter().map(|slot| self.index.said(*slot as usize)).collect();
+            slots.iter().map(|slot| self.index.text_features(*slot as usize)).collect();
         let asks: Vec<bool> = said.iter().map(|said| said.kind.question).collect();
         let mut room = Vec::new();
         for run in &runs {
             self.question.add_matches(
                 &mut scores[run.range.clone()],
                 &codes[run.range.clone()],
-                run.link,
+                run.coherence,
                 &mut room,
             );
         }
         self.correct(&slots, &mut scores, wanted, scratch);
         let mut lift = Lift::default();
         for run in &runs {
-            lift.lift(&mut scores[run.range.clone()], &asks[run.range.clone()], run.link);
+            lift.lift(&mut scores[run.range.clone()], &asks[run.range.clone()], run.coherence);
         }
         let recent = self.question.recency(|| said.iter().map(|said| said.day));
         let whole = |((slot, score), recent): ((&u32, f64), f64)| {
@@ -287,7 +288,7 @@ impl<'a> Wide<'a> {
             self.question.base(f64::from(scratch.cosines[*slot as usize]), 0.0)
         };
         let before: Vec<f64> = chosen.iter().map(|slot| worth(slot, scratch)).collect();
-        self.look_closer(&chosen, Known::Exactly, scratch);
+        self.look_closer(&chosen, Precision::Exact, scratch);
         for (((_, at), slot), before) in best.iter().zip(&chosen).zip(before) {
             scores[*at as usize] += worth(slot, scratch) - before;
         }
@@ -317,7 +318,7 @@ fn lexical(
         let rarity = idf(*having) / measure;
         let common = having * COMMON >= among.count
             && words.iter().any(|(_, other)| *other > 0 && other * COMMON < among.count);
-        list.mark(&mut scratch.worded);
+        list.mark(&mut scratch.lexical_match);
         if common {
             continue;
         }
@@ -333,7 +334,7 @@ fn lexical(
 
 /// How near each day is to the dates that the question names, from the first day of any admitted memory on.
 fn days(index: &Index, mask: &Mask, question: &Question) -> (i32, Vec<f64>) {
-    let known = || mask.slots().filter_map(|slot| index.said(slot).day);
+    let known = || mask.slots().filter_map(|slot| index.text_features(slot).day);
     let (Some(first), Some(last)) = (known().min(), known().max()) else { return (0, Vec::new()) };
     let place = |day: i32| usize::try_from(day - first).unwrap_or(0);
     let mut has = vec![false; place(last) + 1];
@@ -345,10 +346,12 @@ fn days(index: &Index, mask: &Mask, question: &Question) -> (i32, Vec<f64>) {
 #[cfg(test)]
 mod tests {
     use crate::Effort;
-    use crate::db::memories::Status;
-    use crate::index::{Entry, Filter, Index, QuantizedVector};
+    use crate::index::{Filter, Index, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
+    use crate::model::entry::Entry;
+    use crate::model::status::Status;
+    use crate::model::visibility::Visibility;
     use crate::ranking::fusion::Fusion;
     use crate::search::explain::Telling;
     use crate::search::{Found, SearchQuery, near, search};
@@ -432,10 +435,10 @@ mod tests {
         index
     }
 
-    fn filter() -> Filter<'static> {
+    fn filter(visibility: &Visibility) -> Filter<'_> {
         let lowest = Confidence::new(0.1).expect("in bounds");
         Filter {
-            group: "a",
+            visibility,
             kind: None,
             scope: None,
             min_confidence: lowest,
@@ -446,7 +449,7 @@ mod tests {
     }
 
     fn found(index: &Index, text: &str, asked: &QueryEncoding, effort: Effort) -> Found {
-        let mask = index.mask(&filter());
+        let mask = index.mask(&filter(&Visibility::of_group("a")));
         search(
             index,
             &mask,
@@ -476,7 +479,7 @@ mod tests {
         // A part of them stands close together, the rest far apart.
         let index = index_with(36_000, |number| number < 3_000 || number.is_multiple_of(16));
         let few = index
-            .mask(&filter())
+            .mask(&filter(&Visibility::of_group("a")))
             .words()
             .iter()
             .filter(|word| (1..=super::FEW).contains(&word.count_ones()))
@@ -548,7 +551,7 @@ mod tests {
     #[test]
     fn whatever_is_near_enough_is_found_among_many() {
         let index = index(STORED);
-        let mask = index.mask(&filter());
+        let mask = index.mask(&filter(&Visibility::of_group("a")));
         for number in (0..STORED).step_by(97) {
             let vector = vector(number / 6, number);
             let slots: Vec<u32> = mask.slots().map(super::slot_id).collect();

@@ -2,10 +2,10 @@
 //!
 //! Not here: the same fact at the moment of storing (`store`), and what makes two texts one fact (`duplicate`).
 
-use crate::db::memories::Memory;
 use crate::duplicate::same_fact;
 use crate::index::{Index, slot_id};
 use crate::model::content::same_thing;
+use crate::model::memory::Memory;
 use loci_proto::memory::MemoryType;
 
 /// From this cosine on two texts may say the same.
@@ -20,9 +20,10 @@ pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
     let slots: Vec<u32> = ranked.iter().map(|(slot, _)| slot_id(*slot)).collect();
     let earlier = |place: usize| {
         let alike = alike(index, slots[place], &slots[..place]);
-        let reads_as =
-            |before: usize| index.said(ranked[before].0).reads_as(index.said(ranked[place].0));
-        (0..place).filter(|before| alike[*before] || reads_as(*before)).collect()
+        let same_text = |before: usize| {
+            index.text_features(ranked[before].0).same_text(index.text_features(ranked[place].0))
+        };
+        (0..place).filter(|before| alike[*before] || same_text(*before)).collect()
     };
     (0..ranked.len()).map(earlier).collect()
 }
@@ -33,7 +34,8 @@ fn alike(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
         |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
     let Some(asked) = whole(one).map(|row| row.stepped()) else { return vec![false; others.len()] };
     // Few are near at all: the rest need not be looked at closely.
-    let nearly = index.nearly(&asked, others).into_iter().map(|cosine| cosine >= ALIKE - NEARLY);
+    let nearly =
+        index.approx_cosines(&asked, others).into_iter().map(|cosine| cosine >= ALIKE - NEARLY);
     let exactly = |slot: u32| index.cosines(&asked, &[slot])[0];
     nearly
         .zip(others)

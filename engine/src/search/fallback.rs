@@ -6,7 +6,8 @@
 
 use crate::db::{lexical, memories};
 use crate::error::Result;
-use crate::index::{Entry, Filter, Index};
+use crate::index::{Filter, Index};
+use crate::model::entry::Entry;
 use crate::search::query::date_filter::Days;
 use crate::search::query::parse;
 use crate::text::features::parts;
@@ -27,7 +28,7 @@ pub(crate) fn index(
     text: &str,
 ) -> Result<Index> {
     let mut found: BTreeMap<i64, Entry> = BTreeMap::new();
-    lexical::matching(conn, &parse::words(text).words, filter.group, |entry| {
+    lexical::matching(conn, &parse::words(text).words, filter.visibility, |entry| {
         if filter.admits(&entry) && days.admit(day(&entry)) {
             found.insert(entry.seq, entry);
         }

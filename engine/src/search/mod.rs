@@ -90,7 +90,7 @@ pub(crate) fn search(index: &Index, mask: &Mask, sought: &SearchQuery<'_>) -> Fo
     let repeats = above.repeats(index);
     let fewer = (!repeats.is_empty()).then(|| mask.without(&repeats));
     let mask = fewer.as_ref().unwrap_or(mask);
-    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_read(mask));
+    let soft = sought.asked.filter(|_| sought.fusion == Fusion::Soft && index.all_encoded(mask));
     let many = mask.count() > late_interaction::SCAN_ALL && sought.effort != Effort::Exhaustive;
     let named: Vec<usize> = named(index, sought.text).filter(|slot| mask.admits(*slot)).collect();
     let legs = || Legs::new(index, mask, sought, &named);
@@ -267,10 +267,10 @@ impl<'a> Legs<'a> {
     fn items(&self, sought: &SearchQuery<'_>, places: &[usize], lexical: &[f64]) -> Vec<Item<'a>> {
         let called = self
             .index
-            .sayings()
-            .called(&parse::tokens(sought.text).collect(), |slot| self.mask.admits(slot));
+            .features()
+            .speakers_named(&parse::tokens(sought.text).collect(), |slot| self.mask.admits(slot));
         let item = |at: &usize| {
-            let said = self.index.said(self.slot(*at));
+            let said = self.index.text_features(self.slot(*at));
             Item {
                 cosine: self.cosine(*at),
                 lexical: lexical[*at],
@@ -290,9 +290,10 @@ impl<'a> Legs<'a> {
         if !places.is_sorted_by_key(group) {
             places.sort_by_key(group);
         }
-        let print = self.mask.print();
+        let print = self.mask.fingerprint();
         let link = |block: &[usize]| {
-            self.index.link((group(&block[0]), print), block.iter().rev().map(|at| self.slot(*at)))
+            self.index
+                .coherence((group(&block[0]), print), block.iter().rev().map(|at| self.slot(*at)))
         };
         let orders = places
             .chunk_by(|a, b| group(a) == group(b))
@@ -316,7 +317,7 @@ pub(crate) fn near(
         slots.extend(mask.slots().map(slot_id));
     } else {
         for (number, word) in mask.words().iter().enumerate().filter(|(_, word)| **word != 0) {
-            let estimates = index.estimates(&rough, number);
+            let estimates = index.estimate(&rough, number);
             slots.extend(
                 (0..64)
                     .filter(|at| word >> at & 1 == 1 && may_be(estimates[*at]))
@@ -325,7 +326,7 @@ pub(crate) fn near(
         }
         slots.extend(
             index
-                .estimates_of_others(&rough, mask)
+                .estimate_extra_chunks(&rough, mask)
                 .filter(|(_, estimate)| may_be(*estimate))
                 .map(|(slot, _)| slot_id(slot)),
         );

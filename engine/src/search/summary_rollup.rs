@@ -33,7 +33,7 @@ impl Above {
         let (mut tops, mut alone) = (Vec::new(), HashSet::new());
         // Memories of one summary stand together: one look serves them all.
         let mut last: Option<(i64, Vec<usize>)> = None;
-        for slot in index.compacted() {
+        for slot in index.compacted_slots() {
             let Some(seq) = index.summary(slot) else { continue };
             let chain = match last.take() {
                 Some((known, chain)) if known == seq => chain,

@@ -1,8 +1,8 @@
 //! One change: a transaction, who makes it, what it touches, and what stood there before.
 //!
-//! Every act of the engine that writes goes through [`Writer::once`]: an answer that was given before is given again, the work and the
+//! Every act of the engine that writes goes through [`Writer::run_idempotent`]: an answer that was given before is given again, the work and the
 //! answer are one transaction, and the warm index follows after the commit. An act that can be taken back says of each row that it is
-//! about to change [`Change::keep`], of each row that it has made [`Change::made`], and ends with [`Change::write_down`].
+//! about to change [`Change::keep`], of each row that it has made [`Change::made`], and ends with [`Change::commit_to_journal`].
 //! Not here: what an act is (the verbs), effect it is taken back (`undo`).
 
 use crate::db::journal;
@@ -51,12 +51,12 @@ pub(crate) struct Change<'a> {
 }
 
 /// Columns that use alone changes, and that do not make a row another one.
-const OF_USE: [&str; 6] =
+const USAGE_COLUMNS: [&str; 6] =
     ["access_count", "last_accessed", "boosted_at", "confidence", "confidence_at", "updated_at"];
 
 impl Change<'_> {
     /// Keeps what stands in a row, before it is changed or taken away. Once is enough.
-    pub fn keep(&mut self, row: Row) -> Result<()> {
+    pub fn record_before(&mut self, row: Row) -> Result<()> {
         if !self.kept.insert(row.clone()) {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl Change<'_> {
     }
 
     /// Notes a row that this change has made.
-    pub fn made(&mut self, row: Row) {
+    pub fn record_created(&mut self, row: Row) {
         self.kept.insert(row.clone());
         self.before.push((row, None));
     }
@@ -84,7 +84,7 @@ impl Change<'_> {
     ) -> Result<i64> {
         let seq = memories::insert(self.conn, new, self.call.now)?;
         vectors::insert(self.conn, seq, &self.shared.settings().model, text)?;
-        self.made(Row::Memory(seq));
+        self.record_created(Row::Memory(seq));
         self.touch(seq);
         if !text.pieces.is_empty() {
             self.touched.vectors.push((seq, text.clone()));
@@ -93,8 +93,9 @@ impl Change<'_> {
     }
 
     /// Writes the act down, so that it can be taken back; its number, or none when it has changed nothing.
-    pub fn write_down(&mut self, act: &str) -> Result<Option<i64>> {
-        let (mut changed, mut images) = (Vec::new(), rows::ImageWriter::new(self.conn, is_of_use));
+    pub fn commit_to_journal(&mut self, act: &str) -> Result<Option<i64>> {
+        let (mut changed, mut images) =
+            (Vec::new(), rows::ImageWriter::new(self.conn, is_usage_column));
         self.kept.clear();
         for (row, before) in std::mem::take(&mut self.before) {
             let effect = match before {
@@ -147,7 +148,7 @@ fn difference(before: Image, after: Option<Image>) -> Option<RowEffect> {
 /// What a row says, but for what use alone changes.
 pub(crate) fn fingerprint(image: &Image) -> String {
     let lasting: Vec<(&String, &Value)> =
-        image.iter().filter(|(name, _)| !is_of_use(name)).collect();
+        image.iter().filter(|(name, _)| !is_usage_column(name)).collect();
     print(&serde_json::to_vec(&lasting).unwrap_or_default())
 }
 
@@ -156,14 +157,14 @@ fn print(told: &[u8]) -> String {
 }
 
 /// True for a column that use alone changes.
-pub(crate) fn is_of_use(column: &str) -> bool {
-    OF_USE.contains(&column)
+pub(crate) fn is_usage_column(column: &str) -> bool {
+    USAGE_COLUMNS.contains(&column)
 }
 
 impl Writer {
     /// Runs one call in one transaction, then brings the warm index up to date with what it touched. A call that was answered before
     /// gets that answer again, and nothing else happens.
-    pub(crate) fn once<T: Serialize + DeserializeOwned>(
+    pub(crate) fn run_idempotent<T: Serialize + DeserializeOwned>(
         &mut self,
         call: &CallContext,
         work: impl FnOnce(&mut Change<'_>) -> Result<T>,
@@ -209,7 +210,7 @@ impl Writer {
         let (result, news) = done?;
         self.pending.push(news);
         if !grouped {
-            self.tell_index()?;
+            self.apply_to_index()?;
         }
         Ok(result)
     }
@@ -226,7 +227,7 @@ impl Writer {
 
     /// False when a failing disk has taken the whole group back already.
     #[must_use]
-    pub fn group_stands(&self) -> bool {
+    pub fn is_group_open(&self) -> bool {
         !self.conn.is_autocommit()
     }
 
@@ -235,16 +236,16 @@ impl Writer {
     /// # Errors
     /// `Database`; nothing of the group was stored then.
     pub fn commit_group(&mut self) -> Result<()> {
-        let committed = if self.group_stands() {
+        let committed = if self.is_group_open() {
             connection::commit(&self.conn)
         } else {
             Err(connection::disk_full_error())
         };
         if committed.is_ok() {
-            return self.tell_index();
+            return self.apply_to_index();
         }
         self.pending.clear();
-        if self.group_stands() {
+        if self.is_group_open() {
             // What cannot be committed must not stay open; the fault itself is what the caller is told.
             let _ = connection::roll_back(&self.conn);
         }
@@ -252,8 +253,8 @@ impl Writer {
     }
 
     /// Brings what is kept in memory up to date with what was committed.
-    fn tell_index(&mut self) -> Result<()> {
-        let mut suspect = self.shared.telling.lock();
+    fn apply_to_index(&mut self) -> Result<()> {
+        let mut suspect = self.shared.index_suspect.lock();
         // Should this end half way, by a fault or a panic, the index is not left to the next start.
         let was_suspect = std::mem::replace(&mut *suspect, true);
         let group_redirects = groups::group_redirects(&self.conn)?;
@@ -262,7 +263,7 @@ impl Writer {
         let mut index = self.shared.index_mut();
         let mut told = 0_usize;
         // What a call touches is seen whole unless it is much; what an import brings, bit by bit.
-        let mut breathe = |index: &mut RwLockWriteGuard<'_, Index>| {
+        let mut yield_to_readers = |index: &mut RwLockWriteGuard<'_, Index>| {
             told += 1;
             if told.is_multiple_of(AT_ONCE) {
                 RwLockWriteGuard::bump(index);
@@ -279,33 +280,34 @@ impl Writer {
                     Some(entry) => index.put(entry),
                     None => index.remove(seq),
                 }
-                breathe(&mut index);
+                yield_to_readers(&mut index);
             }
             for link in links {
-                index.link_up(link);
+                index.set_link(link);
             }
             for (seq, pieces) in new {
                 index.set_vectors(seq, &pieces);
-                breathe(&mut index);
+                yield_to_readers(&mut index);
             }
             for seq in stored_vectors {
                 index.set_vectors(seq, &vectors::encoding(&self.conn, seq, &model)?);
-                breathe(&mut index);
+                yield_to_readers(&mut index);
             }
         }
         drop(index);
-        self.renew_index();
+        self.compact_index();
         *suspect = was_suspect;
         Ok(())
     }
 
     /// Leaves behind the slots of memories that were taken out for good, once they are many. Who recalls meanwhile does so in the old index,
     /// which nobody but this writer changes.
-    fn renew_index(&self) {
-        let renewed =
-            Some(self.shared.index()).filter(|index| index.has_aged()).map(|index| index.renewed());
+    fn compact_index(&self) {
+        let renewed = Some(self.shared.index())
+            .filter(|index| index.needs_compaction())
+            .map(|index| index.compacted_copy());
         if let Some(renewed) = renewed {
-            let old = self.shared.index_mut().give_way(renewed);
+            let old = self.shared.index_mut().swap_in(renewed);
             // Only now, when nobody waits.
             drop(old);
         }

@@ -42,7 +42,7 @@ impl Writer {
             work.end()
         };
         connection::enlarge_page_cache(&self.conn)?;
-        let done = self.once(call, work);
+        let done = self.run_idempotent(call, work);
         connection::restore_page_cache(&self.conn)?;
         done
     }
@@ -78,7 +78,7 @@ pub(crate) struct Work<'a, 'b> {
     /// Memories whose text here is another than the file's: its vectors are not theirs.
     pub reworded: HashSet<i64>,
     /// Memories that were given their vectors by this file.
-    pub understood: HashSet<i64>,
+    pub encodings: HashSet<i64>,
     /// What the model has read in the memory whose lines come at the moment.
     pub arriving: Option<Arriving>,
     pub flawed: usize,
@@ -120,7 +120,7 @@ impl<'a, 'b> Work<'a, 'b> {
             groups: HashMap::new(),
             replaced: Vec::new(),
             reworded: HashSet::new(),
-            understood: HashSet::new(),
+            encodings: HashSet::new(),
             arriving: None,
             flawed: 0,
             spared: 0,
@@ -214,7 +214,7 @@ impl<'a, 'b> Work<'a, 'b> {
         if let Some(model) = self.plan.model.filter(|model| *model != own) {
             reply.notes.push(format!("the vectors of the file are of the model {model}; they were left out and are made anew with {own}"));
         }
-        reply.act = self.change.write_down("import")?;
+        reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)
     }
 

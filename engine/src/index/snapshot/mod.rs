@@ -1,15 +1,16 @@
 //! The file beside a large database that holds the warm index from a clean stop to the next start: `memory.db-index`.
 //!
 //! It belongs to one state of one database: to a word that was written into that database as the last thing before it was closed, and to
-//! that file as it then lay on the disk. A start takes the word out again, and the file goes as soon as it was read or found unfit: while
+//! that file as it then lay on the disk. A start takes the word out again, and the file goes as soon as it was read or found error: while
 //! a daemon runs there is none, so that nothing that is forgotten meanwhile can be left in it. Not here: what a record is as bytes
 //! (`bytes`), when an index is loaded (`load`).
 
 mod format;
 
 use crate::error::{Error, Result};
+use crate::index::Index;
 use crate::index::warmup::WarmupProgress;
-use crate::index::{Entry, Index};
+use crate::model::entry::Entry;
 use blake3::{Hash, Hasher, OUT_LEN};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read, Write};
@@ -17,9 +18,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// From this many memories on an index is kept: below, building it anew takes no longer than a wink.
-pub(crate) const KEPT_FROM: usize = 50_000;
+pub(crate) const SNAPSHOT_FROM: usize = 50_000;
 /// From this many on it is not: a stop would take longer than it may.
-pub(crate) const KEPT_BELOW: usize = 400_000;
+pub(crate) const SNAPSHOT_BELOW: usize = 400_000;
 /// What the file begins with; the number is that of its form.
 const MAGIC: &[u8; 16] = b"loci index 00002";
 /// Bytes that are read and written at once.
@@ -27,19 +28,19 @@ const AT_ONCE: usize = 1 << 20;
 
 /// Which state of which database a file belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct SnapshotState {
     /// The word that stands in the database.
-    pub word: String,
-    /// How the database lies on the disk.
-    pub lies: Lies,
+    pub nonce: String,
+    /// How the database identity on the disk.
+    pub identity: FileIdentity,
 }
 
-/// Where a file lies, how long it is, and when it was changed.
+/// Where a file identity, how long it is, and when it was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lies([i64; 5]);
+pub(crate) struct FileIdentity([i64; 5]);
 
-impl Lies {
-    /// How a database lies on the disk; none where its log holds something that is not in it.
+impl FileIdentity {
+    /// How a database identity on the disk; none where its log holds something that is not in it.
     pub(crate) fn of(database: &Path) -> Option<Self> {
         let log = std::fs::metadata(beside(database, "-wal"));
         if log.is_ok_and(|log| log.len() > 0) {
@@ -51,7 +52,7 @@ impl Lies {
     }
 }
 
-/// Where the file of a database lies.
+/// Where the file of a database identity.
 pub(crate) fn path(database: &Path) -> PathBuf {
     beside(database, "-index")
 }
@@ -83,13 +84,13 @@ fn draft(database: &Path) -> PathBuf {
 }
 
 /// What comes before the records: the form, how texts are read, the state of the database, the model.
-fn head(state: &State, model: &str) -> Vec<u8> {
+fn head(state: &SnapshotState, model: &str) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
     head.extend(reading().as_bytes());
-    for part in [state.word.as_bytes(), model.as_bytes()] {
+    for part in [state.nonce.as_bytes(), model.as_bytes()] {
         head.extend(blake3::hash(part).as_bytes());
     }
-    head.extend(state.lies.0.iter().flat_map(|number| number.to_le_bytes()));
+    head.extend(state.identity.0.iter().flat_map(|number| number.to_le_bytes()));
     head
 }
 
@@ -114,7 +115,12 @@ fn reading() -> Hash {
 ///
 /// # Errors
 /// `File`; there is none then.
-pub(crate) fn write(database: &Path, index: &Index, state: &State, model: &str) -> Result<()> {
+pub(crate) fn write(
+    database: &Path,
+    index: &Index,
+    state: &SnapshotState,
+    model: &str,
+) -> Result<()> {
     remove(database)?;
     let written = draft_of(database, index, state, model);
     if written.is_err() {
@@ -124,7 +130,7 @@ pub(crate) fn write(database: &Path, index: &Index, state: &State, model: &str) 
     written.map_err(|source| Error::File { path: path(database), source })
 }
 
-fn draft_of(database: &Path, index: &Index, state: &State, model: &str) -> io::Result<()> {
+fn draft_of(database: &Path, index: &Index, state: &SnapshotState, model: &str) -> io::Result<()> {
     let draft = draft(database);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
     // The checksum is quickest over much at once.
@@ -153,15 +159,15 @@ fn draft_of(database: &Path, index: &Index, state: &State, model: &str) -> io::R
 
 /// Why a file cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub(crate) enum SnapshotError {
     /// There is none.
-    Absent,
+    Missing,
     /// It cannot be read.
     Unreadable,
     /// It is not as it was written.
     Damaged,
     /// It is of another state of the database, of another model, or of another build.
-    Another,
+    Stale,
 }
 
 /// Reads the file, if it is whole and belongs to this state of the database.
@@ -170,20 +176,22 @@ pub(crate) enum Unfit {
 /// When the load was stopped.
 pub(crate) fn read(
     database: &Path,
-    state: &State,
+    state: &SnapshotState,
     model: &str,
-    loading: &WarmupProgress,
-) -> Result<Result<Index, Unfit>> {
+    warmup: &WarmupProgress,
+) -> Result<Result<Index, SnapshotError>> {
     let file = match open(&path(database)) {
         Ok(file) => file,
-        Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(Err(Unfit::Absent)),
-        Err(_) => return Ok(Err(Unfit::Unreadable)),
+        Err(fault) if fault.kind() == ErrorKind::NotFound => {
+            return Ok(Err(SnapshotError::Missing));
+        }
+        Err(_) => return Ok(Err(SnapshotError::Unreadable)),
     };
     let wanted = head(state, model);
-    let found = checked(&file, &wanted, loading)?;
+    let found = checked(&file, &wanted, warmup)?;
     match found.and_then(|records| reopened(&file, wanted.len(), records)) {
-        Ok((source, records)) => read_records(source, records, loading),
-        Err(unfit) => Ok(Err(unfit)),
+        Ok((source, records)) => read_records(source, records, warmup),
+        Err(error) => Ok(Err(error)),
     }
 }
 
@@ -194,67 +202,72 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Compares the head and the checksum; how many bytes of records there are.
-fn checked(mut file: &File, wanted: &[u8], loading: &WarmupProgress) -> Result<Result<u64, Unfit>> {
+fn checked(
+    mut file: &File,
+    wanted: &[u8],
+    warmup: &WarmupProgress,
+) -> Result<Result<u64, SnapshotError>> {
     let length = file.metadata().map_or(0, |found| found.len());
     let Some(records) = length.checked_sub((wanted.len() + OUT_LEN) as u64) else {
-        return Ok(Err(Unfit::Damaged));
+        return Ok(Err(SnapshotError::Damaged));
     };
     let mut head = vec![0; wanted.len()];
     if file.read_exact(&mut head).is_err() {
-        return Ok(Err(Unfit::Unreadable));
+        return Ok(Err(SnapshotError::Unreadable));
     }
     let mut hasher = Hasher::new();
     hasher.update(&head);
     let (mut part, mut left) = (vec![0; AT_ONCE], records);
     while left > 0 {
-        loading.goes_on()?;
+        warmup.check_not_stopped()?;
         let wanted = usize::try_from(left).unwrap_or(AT_ONCE).min(AT_ONCE);
         if file.read_exact(&mut part[..wanted]).is_err() {
-            return Ok(Err(Unfit::Unreadable));
+            return Ok(Err(SnapshotError::Unreadable));
         }
         hasher.update(&part[..wanted]);
         left -= wanted as u64;
     }
     let mut kept = [0; OUT_LEN];
     if file.read_exact(&mut kept).is_err() || hasher.finalize() != Hash::from_bytes(kept) {
-        return Ok(Err(Unfit::Damaged));
+        return Ok(Err(SnapshotError::Damaged));
     }
-    Ok(if head == wanted { Ok(records) } else { Err(Unfit::Another) })
+    Ok(if head == wanted { Ok(records) } else { Err(SnapshotError::Stale) })
 }
 
 fn reopened(
     mut file: &File,
     head: usize,
     records: u64,
-) -> Result<(BufReader<impl Read>, u64), Unfit> {
+) -> Result<(BufReader<impl Read>, u64), SnapshotError> {
     use std::io::{Seek, SeekFrom};
-    file.seek(SeekFrom::Start(head as u64)).map_err(|_| Unfit::Unreadable)?;
+    file.seek(SeekFrom::Start(head as u64)).map_err(|_| SnapshotError::Unreadable)?;
     Ok((BufReader::with_capacity(AT_ONCE, file.take(records)), records))
 }
 
 fn read_records(
     mut source: impl Read,
     mut left: u64,
-    loading: &WarmupProgress,
-) -> Result<Result<Index, Unfit>> {
-    let (mut index, mut room, mut bytes) = (Index::default(), format::Room::default(), Vec::new());
+    warmup: &WarmupProgress,
+) -> Result<Result<Index, SnapshotError>> {
+    let (mut index, mut room, mut bytes) =
+        (Index::default(), format::RecordReader::default(), Vec::new());
     while left > 0 {
-        loading.goes_on()?;
+        warmup.check_not_stopped()?;
         let mut length = [0; 4];
         if source.read_exact(&mut length).is_err() {
-            return Ok(Err(Unfit::Damaged));
+            return Ok(Err(SnapshotError::Damaged));
         }
         let length = u32::from_le_bytes(length);
         let Some(rest) = left.checked_sub(u64::from(length) + 4) else {
-            return Ok(Err(Unfit::Damaged));
+            return Ok(Err(SnapshotError::Damaged));
         };
         bytes.resize(length as usize, 0);
         let record = source.read_exact(&mut bytes).ok().and_then(|()| room.take(&bytes));
         let Some(record) = record.filter(|record| index.slot(record.entry.seq).is_none()) else {
-            return Ok(Err(Unfit::Damaged));
+            return Ok(Err(SnapshotError::Damaged));
         };
-        index.take_in(record);
-        loading.count();
+        index.insert_record(record);
+        warmup.count();
         left = rest;
     }
     Ok(Ok(index))

@@ -51,7 +51,7 @@ fn day(
     }
     let meant = Question::new("", &words.iter().map(|(_, word)| *word).collect::<Vec<_>>(), today);
     let telling = having.into_iter().filter_map(|slot| {
-        let said = index.said(slot);
+        let said = index.text_features(slot);
         let day = said.day.filter(|day| *day <= today && !said.kind.question)?;
         Some((meant.own_match(index.codes(slot)?), day, slot))
     });

@@ -98,7 +98,7 @@ fn selected_acts(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>>
         Which::These(ids) => ids,
         Which::Last => vec![
             journal::last(change.conn)?
-                .ok_or_else(|| Failure::new(Code::NotFound, "there is no_such_act to undo"))?,
+                .ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?,
         ],
         Which::Since(seconds) => {
             journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?

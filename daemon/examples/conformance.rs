@@ -15,7 +15,7 @@ use loci_proto::group::{GroupName, Hint};
 use loci_proto::hello;
 use loci_proto::paths::{Paths, Variables};
 use locid::config::effective::Settled;
-use locid::embedding::auto_fetch::FirstUse;
+use locid::embedding::auto_fetch::AutoFetch;
 use locid::embedding::model_files::ModelConfig;
 use locid::embedding::{Embedder, onnx};
 use locid::interface::agents::mcp::Door;
@@ -302,7 +302,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let places = Variables { home: Some(folder.path().to_owned()), ..Variables::default() };
     let settled = Settled::read(&Paths::resolve(&places)?)?;
     let service =
-        Arc::new(Service::new(embedder, FirstUse::new(false), opening, settled, String::new()));
+        Arc::new(Service::new(embedder, AutoFetch::new(false), opening, settled, String::new()));
     let server =
         Arc::new(Server { service, group: "conformance".parse()?, sessions: Mutex::default() });
 

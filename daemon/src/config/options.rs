@@ -197,7 +197,7 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
     } else {
         println!("{}", in_words(&status));
     }
-    if status.complete() { Exit::Ok.into() } else { Exit::Failed.into() }
+    if status.is_complete() { Exit::Ok.into() } else { Exit::Failed.into() }
 }
 
 fn in_words(status: &ModelStatus) -> String {

@@ -1,7 +1,7 @@
 //! Verbs of people that look after the whole store: groups, reset, backups, doctor.
 
 use crate::config::Config;
-use crate::embedding::{MODEL_ID, State};
+use crate::embedding::{MODEL_ID, ModelState};
 use crate::handlers::{Asked, answer, parse, read, write};
 use crate::service::Service;
 use loci_engine::Reader;
@@ -144,18 +144,18 @@ fn config(path: &Path) -> Finding {
 }
 
 async fn model(service: &Service) -> Finding {
-    match service.embedder.settled().await {
-        State::Ready { sha256 } => {
+    match service.embedder.wait_until_loaded().await {
+        ModelState::Ready { sha256 } => {
             Finding::ok("model", format!("{MODEL_ID} is ready, SHA-256 {sha256}"))
         }
-        State::WarmupProgress => {
+        ModelState::Loading => {
             Finding::warn("model", format!("{MODEL_ID} is being loaded"), "Look again in a moment")
         }
-        State::Missing { hint } => Finding::warn(
+        ModelState::Missing { hint } => Finding::warn(
             "model",
             format!("{MODEL_ID} is not here; searching goes by words alone"),
             hint,
         ),
-        State::Failed { reason, hint } => Finding::fail("model", reason, hint),
+        ModelState::Failed { reason, hint } => Finding::fail("model", reason, hint),
     }
 }

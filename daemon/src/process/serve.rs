@@ -4,7 +4,7 @@ use crate::config::effective::Settled;
 use crate::config::options;
 use crate::config::options::Options;
 use crate::embedding::Embedder;
-use crate::embedding::auto_fetch::FirstUse;
+use crate::embedding::auto_fetch::AutoFetch;
 use crate::interface::agents::listen::Host;
 use crate::process::sockets;
 use crate::process::sockets::Sockets;
@@ -83,11 +83,11 @@ async fn serve(
     let bound = sockets::bind(paths, inherited).await?;
 
     let embedder = Embedder::start(model);
-    let first_use = FirstUse::new(config.embedding.download);
+    let auto_fetch = AutoFetch::new(config.embedding.download);
     let (store, opened) = watch::channel(Store::Opening);
     let schedule = config.schedule();
     let service = Arc::new(
-        Service::new(embedder.clone(), first_use, opened, settled, db.display().to_string())
+        Service::new(embedder.clone(), auto_fetch, opened, settled, db.display().to_string())
             .at(paths),
     );
     service.runs.set_schedule(schedule);

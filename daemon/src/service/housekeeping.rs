@@ -3,7 +3,7 @@
 //! One loop, one step after another, each bounded. Beside it the lifecycle runs by itself (`runs`). Not here: what a step does to the
 //! database (the engine).
 
-use crate::embedding::{EmbedError, Lane};
+use crate::embedding::{EmbedError, Priority};
 use crate::service::scheduler;
 use crate::service::{Pools, Service};
 use loci_engine::maintain;
@@ -170,7 +170,7 @@ async fn fill_batch(
     };
     let made = waiting.into_iter().map(|(seq, text)| {
         let embedder = service.embedder.clone();
-        tokio::spawn(async move { (seq, embedder.document(text, Lane::Bulk).await) })
+        tokio::spawn(async move { (seq, embedder.document(text, Priority::Bulk).await) })
     });
     let (mut filling, mut more) = (Vec::new(), true);
     for task in made.collect::<Vec<_>>() {

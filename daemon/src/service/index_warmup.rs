@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::config::effective::Settled;
     use crate::embedding::Embedder;
-    use crate::embedding::auto_fetch::FirstUse;
+    use crate::embedding::auto_fetch::AutoFetch;
     use crate::handlers;
     use crate::handlers::Asked;
     use crate::interface::agents::session::Session;
@@ -111,8 +111,8 @@ mod tests {
             let settled =
                 Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");
             let service = Arc::new(Service::new(
-                Embedder::of_words(),
-                FirstUse::new(false),
+                Embedder::with_hash_vectors(),
+                AutoFetch::new(false),
                 opened,
                 settled,
                 String::new(),

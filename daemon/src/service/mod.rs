@@ -11,8 +11,8 @@ pub mod scheduler;
 
 use crate::config::effective::Settled;
 use crate::config::options;
-use crate::embedding::auto_fetch::FirstUse;
-use crate::embedding::{EmbedError, Embedder, Lane, State};
+use crate::embedding::auto_fetch::AutoFetch;
+use crate::embedding::{EmbedError, Embedder, ModelState, Priority};
 use crate::interface::agents::session::{Session, Sessions};
 use crate::process::clock::Clock;
 use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
@@ -94,7 +94,7 @@ pub struct Service {
     chosen: Mutex<Vec<ClickFeedback>>,
     /// Held while either is written down.
     flushing: Arc<tokio::sync::Mutex<()>>,
-    first_use: FirstUse,
+    auto_fetch: AutoFetch,
     brake: Brake,
     wants_vectors: AtomicBool,
     unflushed: AtomicBool,
@@ -106,14 +106,14 @@ impl Service {
     #[must_use]
     pub fn new(
         embedder: Embedder,
-        first_use: FirstUse,
+        auto_fetch: AutoFetch,
         store: watch::Receiver<Store>,
         settled: Settled,
         database: String,
     ) -> Self {
         Self {
             embedder,
-            first_use,
+            auto_fetch,
             brake: Brake::default(),
             sessions: Arc::default(),
             settled,
@@ -269,7 +269,7 @@ impl Service {
             memories: 0,
             index: None,
             sessions,
-            queues: Queues { writer: 0, readers: 0, embedding: self.embedder.waiting() },
+            queues: Queues { writer: 0, readers: 0, embedding: self.embedder.pending() },
             degraded: self.degraded().parts,
             warnings,
         };
@@ -358,7 +358,7 @@ impl Service {
     #[must_use]
     pub fn wants_vectors(&self) -> bool {
         self.wants_vectors.load(Ordering::Relaxed)
-            && matches!(self.embedder.state(), State::Ready { .. })
+            && matches!(self.embedder.state(), ModelState::Ready { .. })
     }
 
     /// Memories may be waiting for vectors.
@@ -434,7 +434,7 @@ impl Service {
     pub fn degraded(&self) -> Degraded {
         let state = self.embedder.state();
         match state.hint() {
-            Some(_) if self.first_use.is_under_way() => {
+            Some(_) if self.auto_fetch.is_fetching() => {
                 words_alone("the model is being fetched; loci model download waits for it")
             }
             Some(hint) => words_alone(hint),
@@ -447,15 +447,15 @@ impl Service {
     /// # Errors
     /// `embed_failed`, `busy`.
     pub async fn vectors(&self, text: &str) -> Result<Option<DocumentEncoding>, Failure> {
-        self.embedder.look_again_if_due().await;
-        match self.embedder.document(text.to_owned(), Lane::Interactive).await {
+        self.embedder.reload_if_due().await;
+        match self.embedder.document(text.to_owned(), Priority::Interactive).await {
             Ok(pieces) => Ok(Some(pieces)),
             Err(EmbedError::Unavailable { .. } | EmbedError::Failed(_)) => {
-                self.first_use.send_for(&self.embedder);
+                self.auto_fetch.fetch_if_missing(&self.embedder);
                 Ok(None)
             }
             Err(error @ EmbedError::Busy) => Err(busy(&error)),
-            Err(error @ EmbedError::Flawed(_)) => {
+            Err(error @ EmbedError::InvalidVector(_)) => {
                 Err(Failure::new(Code::EmbedFailed, error.to_string())
                     .hint("Nothing was stored; run loci model download to check the model"))
             }
@@ -470,15 +470,15 @@ impl Service {
         &self,
         text: String,
     ) -> Result<(Option<QueryEncoding>, Degraded), Failure> {
-        self.embedder.look_again_if_due().await;
+        self.embedder.reload_if_due().await;
         match self.embedder.query(text).await {
             Ok(asked) => Ok((Some(asked), self.degraded())),
             Err(EmbedError::Unavailable { .. }) => {
-                self.first_use.send_for(&self.embedder);
+                self.auto_fetch.fetch_if_missing(&self.embedder);
                 Ok((None, self.degraded()))
             }
             Err(error @ EmbedError::Busy) => Err(busy(&error)),
-            Err(error @ (EmbedError::Failed(_) | EmbedError::Flawed(_))) => {
+            Err(error @ (EmbedError::Failed(_) | EmbedError::InvalidVector(_))) => {
                 Ok((None, words_alone(&error.to_string())))
             }
         }
@@ -507,9 +507,9 @@ fn words_alone(why: &str) -> Degraded {
     }
 }
 
-fn sha256(state: &State) -> String {
+fn sha256(state: &ModelState) -> String {
     match state {
-        State::Ready { sha256 } => sha256.clone(),
+        ModelState::Ready { sha256 } => sha256.clone(),
         _ => String::new(),
     }
 }
@@ -545,8 +545,13 @@ mod tests {
         let paths = Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
         let settled =
             Settled::read(&Paths::resolve(&paths).expect("resolves")).expect("has no file");
-        let service =
-            Service::new(Embedder::of_nan(), FirstUse::new(false), opened, settled, String::new());
+        let service = Service::new(
+            Embedder::with_nan_vectors(),
+            AutoFetch::new(false),
+            opened,
+            settled,
+            String::new(),
+        );
         let session = Session::new(
             hello::Session::default(),
             &"group".parse().expect("is a name"),

@@ -3,7 +3,7 @@
 //! A step is one cluster: its sentences are embedded behind everything that somebody waits for, then one transaction is written. A run
 //! that is broken off loses nothing: what is done is done, and the next plan has the rest. Not here: what is due (the engine).
 
-use crate::embedding::{Lane, State};
+use crate::embedding::{ModelState, Priority};
 use crate::interface::agents::session::Session;
 use crate::service::{Pools, Service};
 use loci_engine::maintain;
@@ -226,7 +226,7 @@ async fn compact(
     }
     let begun = Instant::now();
     // Without a vector of its own it would be found by its words alone until the model is there again.
-    let text = service.embedder.document(draft.text(), Lane::Bulk).await.unwrap_or_default();
+    let text = service.embedder.document(draft.text(), Priority::Bulk).await.unwrap_or_default();
     if text.pieces.is_empty() {
         service.vectors_may_be_missing();
     }
@@ -241,7 +241,7 @@ async fn vectors(service: &Service, texts: Vec<String>) -> Vec<Option<Embedding>
         let embedder = service.embedder.clone();
         tokio::spawn(async move {
             embedder
-                .document(text, Lane::Bulk)
+                .document(text, Priority::Bulk)
                 .await
                 .ok()
                 .and_then(|text| text.pieces.into_iter().next())
@@ -280,7 +280,7 @@ async fn is_due(service: &Service, pools: &Pools) -> bool {
     let Some(schedule) = service.runs.schedule() else { return false };
     let able = service.runs.is_quiet()
         && service.clock.read().believed
-        && matches!(service.embedder.state(), State::Ready { .. });
+        && matches!(service.embedder.state(), ModelState::Ready { .. });
     if !able || pools.loading.progress().is_some() {
         return false;
     }
@@ -346,7 +346,7 @@ mod tests {
     use super::*;
     use crate::config::effective::Settled;
     use crate::embedding::Embedder;
-    use crate::embedding::auto_fetch::FirstUse;
+    use crate::embedding::auto_fetch::AutoFetch;
     use crate::handlers;
     use crate::handlers::Asked;
     use crate::service::Store;
@@ -379,12 +379,12 @@ mod tests {
         let (writer, _) = Pool::start("writer", vec![writer]);
         let pools = Pools { writer, readers, group_redirects, loading, wants_check: false };
         let (store, opened) = watch::channel(Store::Open(Arc::new(pools)));
-        let embedder = Embedder::of_words();
+        let embedder = Embedder::with_hash_vectors();
         let variables =
             Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
         let settled =
             Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");
-        let service = Service::new(embedder, FirstUse::new(false), opened, settled, String::new());
+        let service = Service::new(embedder, AutoFetch::new(false), opened, settled, String::new());
         service.clock.has_seen(seen, None);
         let session = Session::new(
             hello::Session::default(),

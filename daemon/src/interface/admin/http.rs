@@ -120,7 +120,7 @@ async fn stop(State(admin): State<Admin>) -> Json<Done> {
 }
 
 async fn look(State(admin): State<Admin>) -> Json<Done> {
-    admin.service.embedder.look_again();
+    admin.service.embedder.reload();
     Json(Done { done: "The model's folder is being looked at".to_owned() })
 }
 

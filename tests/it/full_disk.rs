@@ -135,7 +135,7 @@ fn a_disk_that_is_full_from_the_start_is_told_by_each_call_and_once_there_is_roo
         let why = said.contains("the disk is full") || said.contains("No space left on device");
         assert!(!said.contains("code 101"), "it ended in good order, without a panic: {said}");
         assert!(
-            why && (said.contains("Free some space") || said.contains("Mend that and try again")),
+            why && (said.contains("Free some space") || said.contains("Fix this and try again")),
             "{said}"
         );
     }

@@ -83,8 +83,8 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
         for part in [
             loci_proto::VERSION,
             "7.8.9",
-            "speaks protocol 1 to 1",
-            "speaks 2 to 3",
+            "supports protocol 1 to 1",
+            "supports 2 to 3",
             "Restart this session",
         ] {
             assert!(said.contains(part), "{part}: {said}");

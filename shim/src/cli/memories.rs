@@ -1,7 +1,7 @@
 //! The arguments of the commands about memories. Only definitions; each command has a file in `verbs`.
 
+use crate::cli::values::{confidence, duration, memory_types, object, scopes};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use loci_proto::group::GroupName;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ pub struct Search {
     #[arg(required = true, value_name = "QUERY")]
     pub query: Vec<String>,
     /// Only this type.
-    #[arg(long = "type", value_name = "TYPE", value_parser = kinds())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
     pub kind: Option<MemoryType>,
     /// Only this scope.
     #[arg(long, value_parser = scopes())]
@@ -70,7 +70,7 @@ pub struct Search {
 #[derive(Debug, Args)]
 pub struct List {
     /// Only this type.
-    #[arg(long = "type", value_name = "TYPE", value_parser = kinds())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
     pub kind: Option<MemoryType>,
     /// Only this scope.
     #[arg(long, value_parser = scopes())]
@@ -88,7 +88,7 @@ pub struct List {
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
     /// Only memories stored at least so long ago, for example 90d.
-    #[arg(long, value_name = "TIME", value_parser = super::duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub older: Option<i64>,
     /// How many memories on the page, 1 to 1000.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -127,7 +127,7 @@ pub struct Add {
     #[arg(allow_hyphen_values = true)]
     pub text: String,
     /// What kind of memory it is.
-    #[arg(long = "type", value_name = "TYPE", value_parser = kinds())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
     pub kind: MemoryType,
     /// Who sees it; without it, `group` for what happened and `global` for everything else.
     #[arg(long, value_parser = scopes())]
@@ -142,7 +142,7 @@ pub struct Add {
     #[arg(long, value_name = "NUMBER", value_parser = confidence)]
     pub confidence: Option<Confidence>,
     /// How long it holds, for example 30d.
-    #[arg(long, value_name = "TIME", value_parser = super::duration, conflicts_with = "expires")]
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "expires")]
     pub ttl: Option<i64>,
     /// The date, or moment (RFC 3339), after which it is no longer true.
     #[arg(long, value_name = "DATE")]
@@ -306,7 +306,7 @@ pub struct Undo {
     #[arg(long)]
     pub last: bool,
     /// Every act since so long ago, for example 2h.
-    #[arg(long, value_name = "TIME", value_parser = super::duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub since: Option<i64>,
     /// Do not ask.
     #[arg(long, short)]
@@ -314,23 +314,4 @@ pub struct Undo {
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub format: Format,
-}
-
-fn kinds() -> impl TypedValueParser<Value = MemoryType> {
-    PossibleValuesParser::new(MemoryType::ALL.iter().map(|kind| kind.as_str()))
-        .try_map(|word| word.parse::<MemoryType>())
-}
-
-fn scopes() -> impl TypedValueParser<Value = Scope> {
-    PossibleValuesParser::new(Scope::ALL.iter().map(|scope| scope.as_str()))
-        .try_map(|word| word.parse::<Scope>())
-}
-
-/// A number from 0 to 1.
-pub(crate) fn confidence(text: &str) -> Result<Confidence, String> {
-    Confidence::new(text.parse().unwrap_or(f64::NAN))
-}
-
-fn object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|error| format!("must be a JSON object: {error}"))
 }

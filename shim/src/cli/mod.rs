@@ -1,14 +1,14 @@
-//! The command line, as `--help` shows it. Only definitions; what a command does is in the room of its name.
+//! The command line as `--help` shows it. Only definitions; each command is implemented in the file of its name in `commands`.
 
+pub mod daemon;
 pub mod memories;
 pub mod store_admin;
+pub(crate) mod values;
 
-use crate::commands::ctl::maintenance::Maintenance;
-use crate::commands::lifecycle::{Cleanup, Compact};
-use crate::output::Reader;
 use clap::{ArgMatches, Parser, Subcommand};
+use daemon::{Cleanup, Compact, Config, Ctl, Model};
 use memories::{
-    Add, Edit, Forget, Format, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
+    Add, Edit, Forget, History, Inspect, List, Pin, Relate, Restore, Search, Stats, Undo,
 };
 use std::path::PathBuf;
 use store_admin::{Doctor, Eval, Export, Groups, Import, Reset};
@@ -153,118 +153,11 @@ pub enum Command {
     },
 }
 
-/// What to do about the daemon.
-#[derive(Debug, Subcommand)]
-pub enum Ctl {
-    /// Show the daemon's state and its sessions; starts nothing.
-    #[command(after_help = "Example: for a script\n  loci ctl status --json")]
-    Status {
-        /// Print the daemon's own JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// List the connected agents: client, project, process, calls, age, memory of the shim.
-    #[command(after_help = "Example\n  loci ctl ps")]
-    Ps {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Start the daemon, unless it runs, and wait until it answers; ends a hold.
-    #[command(after_help = "Example\n  loci ctl start")]
-    Start,
-    /// Stop the daemon and wait until it is gone; the next call of an agent starts it again.
-    #[command(
-        after_help = "Example: before moving the database, with agents at work\n  loci ctl stop --hold"
-    )]
-    Stop {
-        /// Keep agents from starting it again until `loci ctl start`.
-        #[arg(long)]
-        hold: bool,
-    },
-    /// Stop the daemon and start it anew; agents go on by themselves.
-    #[command(after_help = "Example: after an update\n  loci ctl restart")]
-    Restart,
-    /// Have the daemon read config.toml again; tells which changes wait for a restart.
-    #[command(after_help = "Example: after a change of config.toml\n  loci ctl reload")]
-    Reload(Format),
-    /// Tell the daemon to end after the calls that are running, and do not wait for it.
-    #[command(after_help = "Example: before an update\n  loci ctl drain")]
-    Drain,
-    /// Look after the lifecycle of memories: compaction and promotion.
-    #[command(
-        subcommand,
-        after_help = "Example: what would a run do?\n  loci ctl maintenance plan"
-    )]
-    Maintenance(Maintenance),
-    /// Show the daemon's log.
-    #[command(after_help = "Example: watch it\n  loci ctl logs --follow")]
-    Logs {
-        /// Go on as the log grows, until interrupted.
-        #[arg(long, short)]
-        follow: bool,
-        /// How many lines to show.
-        #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
-        lines: usize,
-    },
-}
-
-/// What to do about the configuration.
-#[derive(Debug, Subcommand)]
-pub enum Config {
-    /// Show every key, its value, and where that comes from.
-    #[command(after_help = "Example: for a script\n  loci config show --json")]
-    Show(Format),
-}
-
-/// What to do about the model.
-#[derive(Debug, Subcommand)]
-pub enum Model {
-    /// Fetch the model, unless it is there already; every file is checked against its SHA-256.
-    #[command(
-        after_help = "Example: from files that somebody brought along\n  loci model download --from /media/stick/models"
-    )]
-    Download {
-        /// A folder that holds the files; nothing is fetched from the network then.
-        #[arg(long, value_name = "PATH")]
-        from: Option<PathBuf>,
-    },
-    /// Show which model there is, and whether it is whole.
-    #[command(after_help = "Example\n  loci model status")]
-    Status,
-}
-
-/// For whom to print: `--json`, whichever command has it.
+/// Returns whether `--json` was given to the command or one of its subcommands.
 #[must_use]
-pub fn reader(given: &ArgMatches) -> Reader {
-    let here = given.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false);
-    if here {
-        Reader::Script
-    } else {
-        given.subcommand().map_or(Reader::Person, |(_, given)| reader(given))
-    }
-}
-
-/// A length of time in seconds: a number and s, m, h, d, w or y.
-pub(crate) fn duration(text: &str) -> Result<i64, String> {
-    let wrong = || {
-        format!(
-            "{text} is no length of time; write a number and s, m, h, d, w or y, for example 90d"
-        )
-    };
-    let (number, unit) =
-        text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        "w" => 7 * 86_400,
-        "y" => 365 * 86_400,
-        _ => return Err(wrong()),
-    };
-    let number: u32 = number.parse().ok().filter(|number| *number > 0).ok_or_else(wrong)?;
-    Ok(i64::from(number) * seconds)
+pub fn wants_json(matches: &ArgMatches) -> bool {
+    let here = matches.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false);
+    here || matches.subcommand().is_some_and(|(_, matches)| wants_json(matches))
 }
 
 #[cfg(test)]
@@ -273,7 +166,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_definitions_hold_together_and_every_command_has_an_example() {
+    fn the_definitions_are_valid_and_every_command_has_an_example() {
         fn check(command: &clap::Command) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains("Example"), "{} has no example", command.get_name());
@@ -300,24 +193,12 @@ mod tests {
     }
 
     #[test]
-    fn json_is_seen_on_whichever_command_has_it() {
-        use clap::CommandFactory;
-        let reader = |typed: &[&str]| {
-            super::reader(&Cli::command().try_get_matches_from(typed).expect("is right"))
+    fn json_is_recognised_on_every_command_that_has_it() {
+        let json = |typed: &[&str]| {
+            wants_json(&Cli::command().try_get_matches_from(typed).expect("is valid"))
         };
-        assert_eq!(reader(&["loci", "ctl", "status", "--json"]), Reader::Script);
-        assert_eq!(reader(&["loci", "list", "--json"]), Reader::Script);
-        assert_eq!(reader(&["loci", "add", "--type", "entity", "--", "--json"]), Reader::Person);
-    }
-
-    #[test]
-    fn a_length_of_time_has_a_unit() {
-        assert_eq!(
-            ["90d", "2h", "1y", "30s"].map(duration),
-            [Ok(7_776_000), Ok(7_200), Ok(31_536_000), Ok(30)]
-        );
-        for wrong in ["", "90", "d", "-1d", "0d", "1.5h", "2 h", "5é", "99999999999d"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
+        assert!(json(&["loci", "ctl", "status", "--json"]));
+        assert!(json(&["loci", "list", "--json"]));
+        assert!(!json(&["loci", "add", "--type", "entity", "--", "--json"]));
     }
 }

@@ -1,14 +1,14 @@
-//! Code that only the beginning of a session needs, given back once the session has begun.
+//! Removes resident code pages that only the start of a session needs (`madvise(MADV_DONTNEED)`).
 //!
-//! A session lasts for hours and passes lines, which takes a fifth of the code that finding the project, starting the daemon and greeting
-//! it take. Pages of code are the file's own: the kernel has them, and one that is needed again is there again with the next step. Linux
-//! only. Not here: memory that holds data.
+//! A session lasts for hours and only forwards lines, which uses a fifth of the code that finding the project, starting the daemon and
+//! the hello use. Code pages are backed by the binary: the kernel maps a page again when it is executed. Linux only. Not here: pages
+//! that hold data.
 
-/// Takes code out of this process's memory; what runs comes back by itself. Where that cannot be done, nothing is lost but some memory.
-pub(crate) fn give_back() {
+/// Drops all resident code pages of this process; executed pages come back by page faults. A failure only costs memory.
+pub(crate) fn trim_code_pages() {
     #[cfg(target_os = "linux")]
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
-        linux::give_back(&smaps);
+        linux::trim(&smaps);
     }
 }
 
@@ -19,18 +19,18 @@ mod linux {
     use std::ffi::c_void;
     use std::ptr::NonNull;
 
-    pub(crate) fn give_back(smaps: &str) {
-        for code in
+    pub(crate) fn trim(smaps: &str) {
+        for mapping in
             smaps::unchanged(smaps).into_iter().filter(|mapped| mapped.permissions == "r-xp")
         {
-            let Some(first) =
-                NonNull::new(std::ptr::without_provenance_mut::<c_void>(code.range.start))
+            let Some(start) =
+                NonNull::new(std::ptr::without_provenance_mut::<c_void>(mapping.range.start))
             else {
                 continue;
             };
-            // SAFETY: every page of the range is one of a file that nobody has written to; the kernel maps the same page again when it is
-            // read or run. Of a range that is gone or another by now the kernel takes pages that are as the file has them all the same.
-            let _ = unsafe { madvise(first, code.range.len(), MmapAdvise::MADV_DONTNEED) };
+            // SAFETY: every page of the range is a clean, file-backed page; the kernel maps the same page again when it is read or
+            // executed. If the mapping has changed since smaps was read, the advice drops pages that equal their file all the same.
+            let _ = unsafe { madvise(start, mapping.range.len(), MmapAdvise::MADV_DONTNEED) };
         }
     }
 
@@ -39,14 +39,14 @@ mod linux {
         use super::*;
 
         #[test]
-        fn a_process_goes_on_without_the_code_that_it_has_given_back() {
+        fn a_process_keeps_running_after_its_code_pages_are_trimmed() {
             let read = || std::fs::read_to_string("/proc/self/smaps").expect("is readable");
             let code = |smaps: &str| {
                 smaps::unchanged(smaps).iter().filter(|mapped| mapped.permissions == "r-xp").count()
             };
             let before = read();
             assert!(code(&before) > 0);
-            give_back(&before);
+            trim(&before);
             assert_eq!(code(&read()), code(&before));
         }
     }

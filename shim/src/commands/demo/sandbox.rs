@@ -1,4 +1,4 @@
-//! Where the demonstration is played: a temporary home, runtime folder and project.
+//! The sandbox of the demo: a temporary home, runtime folder and project folder.
 
 use crate::output::Problem;
 use crate::spawn::folders;
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// A loci of its own.
-pub struct Stage {
+/// An isolated loci installation.
+pub struct Sandbox {
     folder: TempDir,
     project: PathBuf,
     loci: PathBuf,
     paths: Paths,
 }
 
-impl Stage {
-    /// Makes the folders.
-    pub fn set() -> Result<Self, Problem> {
-        let usual = Variables::of_process();
-        let models = Paths::resolve(&usual)?.models;
+impl Sandbox {
+    /// Creates the folders.
+    pub fn create() -> Result<Self, Problem> {
+        let variables_of_process = Variables::of_process();
+        let models = Paths::resolve(&variables_of_process)?.models;
         let folder = tempfile::Builder::new().prefix("loci-demo-").tempdir()?;
         let [home, runtime, project] =
             ["home", "run", "project"].map(|name| folder.path().join(name));
@@ -33,7 +33,7 @@ impl Stage {
             models: Some(models),
             db: None,
             config: None,
-            user_home: usual.user_home,
+            user_home: variables_of_process.user_home,
         };
         Ok(Self {
             paths: Paths::resolve(&variables)?,
@@ -43,17 +43,17 @@ impl Stage {
         })
     }
 
-    /// Where everything is.
+    /// Returns the folder that contains everything.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Where its sockets are.
+    /// Returns the paths of the sandbox.
     pub fn paths(&self) -> &Paths {
         &self.paths
     }
 
-    /// Our own binary, run by a person who has nothing yet but the model.
+    /// Returns a command that runs our own binary inside the sandbox with the user's model cache.
     pub fn loci(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.loci);
         for foreign in ["LOCI_DB", "LOCI_CONFIG", "LOCI_GROUP", "CLAUDE_PROJECT_DIR"] {
@@ -68,18 +68,18 @@ impl Stage {
         command
     }
 
-    /// Fetches the model, unless it is there; the person sees the progress.
-    pub async fn fetch_model(&self) -> Result<(), Problem> {
+    /// Downloads the model if it is missing; the progress is visible.
+    pub async fn download_model(&self) -> Result<(), Problem> {
         let status = self.loci(&["model", "download"]).status().await?;
         if status.success() {
             return Ok(());
         }
-        Err(Problem::new("The model could not be fetched")
-            .hint("`loci model download --from PATH` takes it from a folder"))
+        Err(Problem::new("Cannot download the model")
+            .hint("`loci model download --from PATH` copies it from a folder"))
     }
 
-    /// Removes everything.
-    pub fn strike(self) -> io::Result<()> {
+    /// Removes the folder.
+    pub fn remove(self) -> io::Result<()> {
         self.folder.close()
     }
 }

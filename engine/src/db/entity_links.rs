@@ -11,7 +11,7 @@ use rusqlite::Connection;
 /// From now on this connection keeps a list of the links that it makes and takes away.
 pub(crate) fn watch(conn: &Connection) -> Result<()> {
     conn.execute_batch(
-        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, exists INTEGER);
+        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, stands INTEGER);
          CREATE TEMP TRIGGER mention_made AFTER INSERT ON main.mentions BEGIN
            INSERT INTO changed_links VALUES (new.entity, new.memory, 0, 1);
          END;
@@ -33,8 +33,8 @@ pub(crate) fn watch(conn: &Connection) -> Result<()> {
 pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<EntityLink>> {
     let changed = links(
         conn,
-        "SELECT entity, other, relation, exists, rowid FROM changed_links WHERE relation = 0
-         UNION ALL SELECT s.seq, o.seq, c.relation, c.exists, c.rowid FROM changed_links c
+        "SELECT entity, other, relation, stands, rowid FROM changed_links WHERE relation = 0
+         UNION ALL SELECT s.seq, o.seq, c.relation, c.stands, c.rowid FROM changed_links c
            JOIN memories s ON s.id = c.entity JOIN memories o ON o.id = c.other WHERE c.relation = 1
          ORDER BY 5",
     )?;

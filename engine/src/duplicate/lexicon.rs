@@ -256,7 +256,7 @@ pub(crate) const IRREGULAR: &[(&str, &str)] = &[
     ("sold", "sell"), ("spent", "spend"), ("spoke", "speak"), ("spoken", "speak"), ("stole", "steal"),
     ("stolen", "steal"), ("stood", "stand"), ("sung", "sing"), ("swam", "swim"), ("swum", "swim"),
     ("taken", "take"), ("taught", "teach"), ("teeth", "tooth"), ("thought", "think"), ("threw", "throw"),
-    ("thrown", "throw"), ("told", "tell"), ("took", "take"), ("encodings", "understand"), ("used", "use"),
+    ("thrown", "throw"), ("told", "tell"), ("took", "take"), ("understood", "understand"), ("used", "use"),
     ("using", "use"), ("went", "go"), ("wives", "wife"), ("woke", "wake"), ("woken", "wake"),
     ("women", "woman"), ("won", "win"), ("wore", "wear"), ("worn", "wear"), ("written", "write"),
     ("wrote", "write"),

@@ -30,8 +30,10 @@ pub(crate) use summary::sentences;
 
 use crate::db::health;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
+use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
-use crate::{Actor, Reader, Writer};
 use loci_proto::group::Group;
 
 /// When episodes are compacted, facts promoted, and memories cleaned up. The defaults are the specification's.

@@ -5,11 +5,12 @@
 use crate::db::clusters;
 use crate::db::clusters::Episode;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::shared::Shared;
 use crate::maintain::{Rules, Span, promote, topics};
 use crate::model::encoding::Embedding;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::{Reader, Shared};
 use loci_proto::memory::{MemoryId, Scope};
 use loci_proto::requests::maintain as told;
 use loci_proto::requests::maintain::{Act, Deed};

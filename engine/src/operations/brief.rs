@@ -1,9 +1,9 @@
 //! `brief`: what is known in a project, on one page: pinned memories, then what is so, how things are done and who is who, then the latest
 //! events. Within the token budget of previews.
 
-use crate::Reader;
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;

@@ -1,12 +1,12 @@
 //! `forget`: a memory is put aside and can be brought back; or, when asked for, every trace of it is removed for good.
 
-use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
 use crate::db::memories::Standing;
 use crate::db::rows::Row;
 use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
 use crate::error::Result;
+use crate::handles::writer::Writer;
 use crate::model::content;
 use crate::model::memory::Memory;
 use crate::model::status::Status;

@@ -1,8 +1,8 @@
 //! `list` and `find`: memories in storing order, newest first, for people and their scripts; and those that a part of an id means.
 
-use crate::Reader;
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;

@@ -1,11 +1,11 @@
 //! `relate`: a triple between two entities; said again, it is the same one with more evidence.
 
-use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::relations;
 use crate::db::relations::New;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;

@@ -1,11 +1,11 @@
 //! `restore`: a forgotten, superseded or compacted memory is active again. What took its place stays.
 
-use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
 use crate::db::memories::Standing;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::handles::writer::Writer;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::CallContext;

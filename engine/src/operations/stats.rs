@@ -1,9 +1,9 @@
 //! `stats`: the store in numbers.
 
-use crate::Reader;
 use crate::db::memories;
 use crate::db::{EVERY, groups, stats};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::model::entry::Entry;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;

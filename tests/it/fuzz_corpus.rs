@@ -1,5 +1,5 @@
-//! Replays the the corpus the fuzz inithandledcorrectly. Not here: the
-//! search for new lines.
+//! Replays the corpus of the fuzz target: every line in it is handled correctly. Not here: the
+//! search for new inputs (`tests/fuzz`).
 
 #[path = "../fuzz/invariants.rs"]
 mod invariants;

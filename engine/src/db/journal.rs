@@ -2,9 +2,9 @@
 //!
 //! Not here: which rows an act records (`crate::transaction`), when an act can be undone (`undo`).
 
-use crate::Actor;
 use crate::db::rows::{Image, Row};
 use crate::error::Result;
+use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Rows of `memory_log`: what happened to each memory, and who did it. Never a memory's text.
 
-use crate::Actor;
 use crate::error::Result;
+use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
 use loci_proto::requests::inspect::LogLine;
 use rusqlite::{CachedStatement, Connection};

@@ -6,12 +6,14 @@
 
 use crate::db::clusters;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::shared::Shared;
+use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
 use crate::model::time::{DAY, Timestamp, days};
 use crate::operations::forget::{erase, hide};
 use crate::search::budget;
 use crate::transaction::change::CallContext;
-use crate::{Reader, Shared, Writer};
 use loci_proto::requests::maintain::{CleanupReply, CleanupRequest, Faded};
 use rusqlite::Connection;
 

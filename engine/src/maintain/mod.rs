@@ -36,8 +36,10 @@ pub(crate) use summary::sentences;
 
 use crate::db::health;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
+use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
-use crate::{Actor, Reader, Writer};
 use loci_proto::group::Group;
 
 /// The state of maintenance.

@@ -6,12 +6,13 @@
 use crate::db::clusters;
 use crate::db::clusters::Episode;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::shared::Shared;
 use crate::maintain::steps::{Cluster, Key, Member, Plan, Step};
 use crate::maintain::{PeriodKind, Rules, promote, topics};
 use crate::model::encoding::Embedding;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::{Reader, Shared};
 use loci_proto::memory::Scope;
 use rusqlite::Connection;
 use std::collections::BTreeMap;

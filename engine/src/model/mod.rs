@@ -1,5 +1,6 @@
 //! Value types shared by the database, the index and the operations. They depend on neither.
 
+pub mod actor;
 pub(crate) mod content;
 pub mod decay;
 pub mod encoding;

@@ -5,9 +5,10 @@
 
 use crate::db::{backup, connection, health, memories, tombstones};
 use crate::error::{Error, Result};
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
 use crate::model::time::Timestamp;
 use crate::transaction::change::CallContext;
-use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::store_admin::{PurgeReply, ResetReply, ResetRequest};

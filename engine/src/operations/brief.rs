@@ -1,9 +1,9 @@
 //! `brief`: one page about a project: pinned memories, then facts, procedures and entities, then
 //! the latest events. Bounded by the token budget of previews.
 
-use crate::Reader;
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;

@@ -4,8 +4,9 @@ use crate::db::{
     ALL_SEQS, SeqRange, codes, entity_links, export_rows, integrity, memories, vectors,
 };
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
 use crate::index::{Graph, Index, Record};
-use crate::{Reader, Writer};
 use loci_proto::requests::doctor::Finding;
 use rusqlite::Connection;
 use std::collections::BTreeMap;

@@ -9,6 +9,8 @@ use crate::db::click_feedback;
 use crate::db::click_feedback::FeedbackRow;
 use crate::db::memories;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
 use crate::index::Index;
 use crate::maintain::sentences;
 use crate::model::entry::Entry;
@@ -16,7 +18,6 @@ use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features::{content_words, parts};
-use crate::{Reader, Writer};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
 

@@ -1,13 +1,13 @@
 //! `forget`: hides a memory, which can be restored; or, with hard delete, removes every trace of it
 //! permanently.
 
-use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
 use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
 use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
 use crate::error::Result;
+use crate::handles::writer::Writer;
 use crate::model::content;
 use crate::model::memory::Memory;
 use crate::model::status::Status;

@@ -8,9 +8,11 @@ use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::shared::Shared;
+use crate::handles::writer::Writer;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
-use crate::{Reader, Shared, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::requests::groups::{
@@ -28,7 +30,7 @@ impl GroupRedirects {
     /// Returns the group that this one was merged into, if it was.
     #[must_use]
     pub fn resolve(&self, group: &Group) -> Option<Group> {
-        self.0.aliases.read().get(&group.id).cloned()
+        self.0.group_redirects.read().get(&group.id).cloned()
     }
 }
 

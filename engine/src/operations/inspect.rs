@@ -1,11 +1,11 @@
 //! `inspect`: everything about one memory.
 
-use crate::Reader;
 use crate::db::memories;
 use crate::db::relations;
 use crate::db::relations::RelationEnd;
 use crate::db::{groups, log, mentions};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;

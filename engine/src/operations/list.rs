@@ -1,9 +1,9 @@
 //! `list` and `find`: memories in storage order, newest first, for people and their scripts; and
 //! memories that a partial id matches.
 
-use crate::Reader;
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;

@@ -2,10 +2,10 @@
 //!
 //! Not here: finding and ranking (`search`), what an answer leaves behind (`access`).
 
-use crate::Reader;
 use crate::db::memories::MemoryReader;
 use crate::db::{groups, memories};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::index::Filter;
 use crate::model::encoding::QueryEncoding;
 use crate::model::memory::Memory;

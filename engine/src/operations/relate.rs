@@ -1,11 +1,11 @@
 //! `relate`: stores a triple of two entities; the same triple again adds evidence.
 
-use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::relations;
 use crate::db::relations::NewRelation;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::handles::writer::Writer;
 use crate::model::memory::Memory;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;

@@ -1,12 +1,12 @@
 //! `restore`: makes a forgotten, superseded or compacted memory active again. Its replacement
 //! stays.
 
-use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
 use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::handles::writer::Writer;
 use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::CallContext;

@@ -1,9 +1,9 @@
 //! `stats`: counts of the store.
 
-use crate::Reader;
 use crate::db::memories;
 use crate::db::{ALL_SEQS, groups, stats};
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::model::entry::Entry;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;

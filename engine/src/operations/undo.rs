@@ -10,9 +10,10 @@ use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::{connection, lexical, memories, relations, vectors};
 use crate::error::{Error, Result};
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
 use crate::transaction::change::{CallContext, Change, fingerprint, is_usage_column};
-use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::undo::{
     Act, HistoryReply, HistoryRequest, UndoReply, UndoRequest, Which,

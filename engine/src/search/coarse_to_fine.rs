@@ -345,7 +345,6 @@ fn days(index: &Index, mask: &Mask, question: &Question) -> (i32, Vec<f64>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::Effort;
     use crate::index::{Filter, Index, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
@@ -353,6 +352,7 @@ mod tests {
     use crate::model::status::Status;
     use crate::model::visibility::Visibility;
     use crate::ranking::fusion::Fusion;
+    use crate::search::Effort;
     use crate::search::explain::Telling;
     use crate::search::{Found, SearchQuery, near, search};
     use crate::tests::fixture::{T0, asked, coded};

@@ -1,6 +1,6 @@
 //! What an answer says of itself: its parts are its scores, and saying so changes nothing.
 
-use crate::Settings;
+use crate::handles::settings::Settings;
 use crate::ranking::fusion::Fusion;
 use crate::tests::fixture::{TestStore, asked, coded, leaning};
 use loci_proto::requests::explain::Why;

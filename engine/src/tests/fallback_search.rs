@@ -1,8 +1,11 @@
 //! What a recall finds while the index is being loaded: what it would find by the same words afterwards, and nothing else.
 
+use crate::handles::open::open_cold;
+use crate::handles::reader::Reader;
+use crate::handles::settings::Settings;
+use crate::handles::writer::Writer;
 use crate::model::time::DAY;
 use crate::tests::fixture::{T0, TestStore, axis, compacted, named, parse};
-use crate::{Reader, Settings, Writer, open_cold};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -3,13 +3,17 @@
 use crate::db::memories;
 use crate::db::memories::StatusChange;
 use crate::error::Result;
+use crate::handles::open::open;
+use crate::handles::reader::Reader;
+use crate::handles::settings::Settings;
+use crate::handles::writer::Writer;
+use crate::model::actor::Actor;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SignCode};
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::operations::recall::{Answer, Question};
 use crate::operations::store::Draft;
 use crate::transaction::change::CallContext;
-use crate::{Actor, Reader, Settings, Writer, open};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::ForgetReply;

@@ -1,6 +1,6 @@
 //! The read path as a caller sees it.
 
-use crate::Settings;
+use crate::handles::settings::Settings;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::{DAY, HOUR};
 use crate::ranking::fusion::Fusion;

@@ -1,5 +1,7 @@
 //! Finding as a caller sees it: against the reference, beside other projects, and where words have not been read.
 
+use crate::db::lexical;
+use crate::handles::settings::Settings;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SIGN_CODE_BYTES, SignCode,
 };
@@ -7,7 +9,6 @@ use crate::ranking::bm25::{Admitted, FTS5};
 use crate::ranking::fusion::Fusion;
 use crate::search::BESIDE;
 use crate::tests::fixture::{TestStore, asked, axis, code, coded, id, leaning};
-use crate::{Settings, db::lexical};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,10 +1,11 @@
 //! The index from a stop to the next start: used when nothing has changed, and never otherwise.
 
+use crate::handles::open::open;
+use crate::handles::settings::Settings;
 use crate::index::QuantizedVector;
 use crate::index::compaction::tests::answers;
 use crate::index::snapshot;
 use crate::tests::fixture::{T0, TestStore, asked, coded, leaning};
-use crate::{Settings, open};
 use loci_proto::requests::store_admin::ResetRequest;
 use proptest::prelude::*;
 use serde_json::json;

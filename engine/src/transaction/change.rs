@@ -11,53 +11,55 @@ use crate::db::log;
 use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
-use crate::db::{connection, entity_links, groups, idempotency, memories, vectors};
+use crate::db::{connection, entity_links, idempotency, memories, vectors};
 use crate::error::Result;
-use crate::index::Index;
+use crate::handles::reader::Reader;
+use crate::handles::shared::Shared;
+use crate::handles::writer::Writer;
+use crate::model::actor::Actor;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
-use crate::{Actor, ChangeSet, IndexUpdate, Reader, Shared, Writer};
+use crate::transaction::change_set::ChangeSet;
+use crate::transaction::change_set::IndexUpdate;
 use loci_proto::memory::MemoryId;
-use parking_lot::RwLockWriteGuard;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// RowEffect many memories and vectors the index takes in before it lets in those who wait to look: some milliseconds.
-const AT_ONCE: usize = 256;
-
-/// One call that changes something.
+/// The context of one call that writes.
 #[derive(Debug, Clone)]
 pub struct CallContext {
-    /// The moment of the call.
+    /// The time of the call.
     pub now: Timestamp,
-    /// Who calls.
+    /// The caller.
     pub actor: Actor,
-    /// The idempotency key, where the shim stamped one.
+    /// The idempotency key, if the shim added one.
     pub key: Option<String>,
 }
 
-/// A change in the making.
+/// A change that is being made.
 pub(crate) struct Change<'a> {
     /// The transaction.
     pub conn: &'a Connection,
     pub shared: &'a Shared,
     pub call: &'a CallContext,
     pub touched: &'a mut ChangeSet,
+    /// Rows to journal with their content before the change; `None` for created rows.
     before: Vec<(Row, Option<Image>)>,
-    kept: HashSet<Row>,
+    /// The rows of `before`, to record each once.
+    recorded: HashSet<Row>,
 }
 
-/// Columns that use alone changes, and that do not make a row another one.
+/// Columns that change when a memory is merely used. They do not count as a change of the row.
 const USAGE_COLUMNS: [&str; 6] =
     ["access_count", "last_accessed", "boosted_at", "confidence", "confidence_at", "updated_at"];
 
 impl Change<'_> {
-    /// Keeps what stands in a row, before it is changed or taken away. Once is enough.
+    /// Records the content of a row before it is changed or deleted. Later calls for the same row do nothing.
     pub fn record_before(&mut self, row: Row) -> Result<()> {
-        if !self.kept.insert(row.clone()) {
+        if !self.recorded.insert(row.clone()) {
             return Ok(());
         }
         let image = rows::image(self.conn, &row)?;
@@ -65,18 +67,18 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Notes a row that this change has made.
+    /// Records a row that this change has created.
     pub fn record_created(&mut self, row: Row) {
-        self.kept.insert(row.clone());
+        self.recorded.insert(row.clone());
         self.before.push((row, None));
     }
 
-    /// The same for a memory, which the warm index has to know too.
+    /// Marks a memory as changed, for the index.
     pub fn touch(&mut self, seq: i64) {
         self.touched.seqs.push(seq);
     }
 
-    /// A new memory with its vectors and codes; its sequence number. Mentions are the caller's.
+    /// Inserts a memory with its vectors and sign codes, and returns its sequence number. The caller finds its mentions.
     pub fn insert(
         &mut self,
         new: &memories::NewMemory<'_>,
@@ -92,11 +94,12 @@ impl Change<'_> {
         Ok(seq)
     }
 
-    /// Writes the act down, so that it can be taken back; its number, or none when it has changed nothing.
+    /// Writes the recorded rows to the journal, so that the operation can be undone. Returns the number of the journal entry, or `None` if
+    /// nothing has changed.
     pub fn commit_to_journal(&mut self, act: &str) -> Result<Option<i64>> {
         let (mut changed, mut images) =
             (Vec::new(), rows::ImageWriter::new(self.conn, is_usage_column));
-        self.kept.clear();
+        self.recorded.clear();
         for (row, before) in std::mem::take(&mut self.before) {
             let effect = match before {
                 None => images.write(&row)?.map(|image| RowEffect::Inserted(print(&image))),
@@ -110,12 +113,12 @@ impl Change<'_> {
         journal::write(self.conn, act, &changed, &self.call.actor, self.call.now).map(Some)
     }
 
-    /// Writes a line of the audit log.
+    /// Writes a line to the audit log.
     pub fn log(&self, operation: Operation, memory: &MemoryId, details: &Value) -> Result<()> {
         self.log_with(&mut log::statement(self.conn)?, operation, memory, details)
     }
 
-    /// The same for whoever writes many.
+    /// Like [`Change::log`], with a prepared statement, for many lines.
     pub fn log_with(
         &self,
         statement: &mut CachedStatement<'_>,
@@ -145,7 +148,7 @@ fn difference(before: Image, after: Option<Image>) -> Option<RowEffect> {
     }
 }
 
-/// What a row says, but for what use alone changes.
+/// Returns a hash of a row without its usage columns.
 pub(crate) fn fingerprint(image: &Image) -> String {
     let lasting: Vec<(&String, &Value)> =
         image.iter().filter(|(name, _)| !is_usage_column(name)).collect();
@@ -156,14 +159,14 @@ fn print(told: &[u8]) -> String {
     blake3::hash(told).to_hex()[..32].to_owned()
 }
 
-/// True for a column that use alone changes.
+/// Returns whether a column changes when a memory is merely used.
 pub(crate) fn is_usage_column(column: &str) -> bool {
     USAGE_COLUMNS.contains(&column)
 }
 
 impl Writer {
-    /// Runs one call in one transaction, then brings the warm index up to date with what it touched. A call that was answered before
-    /// gets that answer again, and nothing else happens.
+    /// Runs one call in one transaction, then updates the index. A call whose idempotency key is known gets its stored reply, and nothing
+    /// else happens.
     pub(crate) fn run_idempotent<T: Serialize + DeserializeOwned>(
         &mut self,
         call: &CallContext,
@@ -173,8 +176,14 @@ impl Writer {
             if let Some(answer) = answered(conn, call.key.as_deref())? {
                 return Ok(answer);
             }
-            let mut change =
-                Change { conn, shared, call, touched, before: Vec::new(), kept: HashSet::new() };
+            let mut change = Change {
+                conn,
+                shared,
+                call,
+                touched,
+                before: Vec::new(),
+                recorded: HashSet::new(),
+            };
             let reply = work(&mut change)?;
             if let Some(key) = &call.key {
                 idempotency::keep(
@@ -188,7 +197,7 @@ impl Writer {
         })
     }
 
-    /// Runs one change: in a transaction of its own, or as a part of the group that is open ([`Writer::begin_group`]).
+    /// Runs one change in its own transaction, or in a savepoint of the open group ([`Writer::begin_group`]).
     pub(crate) fn change<T>(
         &mut self,
         work: impl FnOnce(&Connection, &Shared, &mut ChangeSet) -> Result<T>,
@@ -215,8 +224,8 @@ impl Writer {
         Ok(result)
     }
 
-    /// Begins a group: the changes that follow are committed together, with one wait for the disk, by [`Writer::commit_group`].
-    /// None of them may be answered before.
+    /// Begins a group commit: the changes that follow are committed together, with one disk sync, by [`Writer::commit_group`].
+    /// No caller may be answered before that.
     ///
     /// # Errors
     /// `Database`.
@@ -225,16 +234,16 @@ impl Writer {
         connection::begin(&self.conn)
     }
 
-    /// False when a failing disk has taken the whole group back already.
+    /// Returns whether the group is still open: SQLite rolls it back by itself when the disk fails.
     #[must_use]
     pub fn is_group_open(&self) -> bool {
         !self.conn.is_autocommit()
     }
 
-    /// Commits a group, and brings the warm index up to date with it.
+    /// Commits a group, then updates the index.
     ///
     /// # Errors
-    /// `Database`; nothing of the group was stored then.
+    /// `Database`; nothing of the group was stored.
     pub fn commit_group(&mut self) -> Result<()> {
         let committed = if self.is_group_open() {
             connection::commit(&self.conn)
@@ -246,75 +255,14 @@ impl Writer {
         }
         self.pending.clear();
         if self.is_group_open() {
-            // What cannot be committed must not stay open; the fault itself is what the caller is told.
+            // A group that cannot be committed must not stay open. The caller gets the error of the commit.
             let _ = connection::roll_back(&self.conn);
         }
         committed
     }
-
-    /// Brings what is kept in memory up to date with what was committed.
-    fn apply_to_index(&mut self) -> Result<()> {
-        let mut suspect = self.shared.index_suspect.lock();
-        // Should this end half way, by a fault or a panic, the index is not left to the next start.
-        let was_suspect = std::mem::replace(&mut *suspect, true);
-        let group_redirects = groups::group_redirects(&self.conn)?;
-        *self.shared.aliases.write() = group_redirects;
-        let model = self.shared.settings().model.clone();
-        let mut index = self.shared.index_mut();
-        let mut told = 0_usize;
-        // What a call touches is seen whole unless it is much; what an import brings, bit by bit.
-        let mut yield_to_readers = |index: &mut RwLockWriteGuard<'_, Index>| {
-            told += 1;
-            if told.is_multiple_of(AT_ONCE) {
-                RwLockWriteGuard::bump(index);
-            }
-        };
-        for IndexUpdate { entries, vectors: new, emptied, stored_vectors, links } in
-            self.pending.drain(..)
-        {
-            if emptied {
-                *index = Index::default();
-            }
-            for (seq, entry) in entries {
-                match entry {
-                    Some(entry) => index.put(entry),
-                    None => index.remove(seq),
-                }
-                yield_to_readers(&mut index);
-            }
-            for link in links {
-                index.set_link(link);
-            }
-            for (seq, pieces) in new {
-                index.set_vectors(seq, &pieces);
-                yield_to_readers(&mut index);
-            }
-            for seq in stored_vectors {
-                index.set_vectors(seq, &vectors::encoding(&self.conn, seq, &model)?);
-                yield_to_readers(&mut index);
-            }
-        }
-        drop(index);
-        self.compact_index();
-        *suspect = was_suspect;
-        Ok(())
-    }
-
-    /// Leaves behind the slots of memories that were taken out for good, once they are many. Who recalls meanwhile does so in the old index,
-    /// which nobody but this writer changes.
-    fn compact_index(&self) {
-        let renewed = Some(self.shared.index())
-            .filter(|index| index.needs_compaction())
-            .map(|index| index.compacted_copy());
-        if let Some(renewed) = renewed {
-            let old = self.shared.index_mut().swap_in(renewed);
-            // Only now, when nobody waits.
-            drop(old);
-        }
-    }
 }
 
-/// What the index will be told of a change: the rows that it touched as they stand now, and new vectors.
+/// Makes the index update of a change from the rows that it touched, as they are now, and its new vectors.
 fn finish<T>(
     done: Result<T>,
     conn: &Connection,
@@ -339,7 +287,7 @@ fn finish<T>(
 }
 
 impl Reader {
-    /// The answer that was given to this call before, if it was.
+    /// Returns the stored reply of a call, by its idempotency key.
     ///
     /// # Errors
     /// `Database`.

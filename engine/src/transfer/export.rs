@@ -2,10 +2,10 @@
 //!
 //! Two exports of one store are equal byte for byte, and so is the export of a store into which one was imported while it was empty.
 
-use crate::Reader;
 use crate::db::connection;
 use crate::db::export_rows as rows;
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::transfer::record::{End, Header, Record};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::transfer::{ExportRequest, Layout, VERSION};

@@ -3,9 +3,9 @@
 //! Lines that name a memory that was removed for good are left out and counted; a line that cannot be imported refuses the whole file,
 //! or is left out when that was asked for.
 
-use crate::Writer;
 use crate::db::{connection, import_rows};
 use crate::error::{Error, Result};
+use crate::handles::writer::Writer;
 use crate::maintain;
 use crate::model::encoding::{Embedding, SignCode};
 use crate::transaction::change::{CallContext, Change};

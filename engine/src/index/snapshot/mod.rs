@@ -5,10 +5,12 @@
 //! a daemon runs there is none, so that nothing that is forgotten meanwhile can be left in it. Not here: what a record is as bytes
 //! (`bytes`), when an index is loaded (`load`).
 
+pub(crate) mod error;
 mod format;
 
 use crate::error::{Error, Result};
 use crate::index::Index;
+use crate::index::snapshot::error::SnapshotError;
 use crate::index::warmup::WarmupProgress;
 use crate::model::entry::Entry;
 use blake3::{Hash, Hasher, OUT_LEN};
@@ -155,19 +157,6 @@ fn draft_of(database: &Path, index: &Index, state: &SnapshotState, model: &str) 
     let folder =
         database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
-}
-
-/// Why a file cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SnapshotError {
-    /// There is none.
-    Missing,
-    /// It cannot be read.
-    Unreadable,
-    /// It is not as it was written.
-    Damaged,
-    /// It is of another state of the database, of another model, or of another build.
-    Stale,
 }
 
 /// Reads the file, if it is whole and belongs to this state of the database.

@@ -6,8 +6,8 @@ mod facts;
 mod telling;
 mod upper;
 
-use crate::Settings;
 use crate::db::memories;
+use crate::handles::settings::Settings;
 use crate::maintain::{Plan, Rules, Step, actor};
 use crate::model::encoding::DocumentEncoding;
 use crate::model::encoding::Embedding;

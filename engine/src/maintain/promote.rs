@@ -11,7 +11,7 @@ use crate::db::memories;
 use crate::db::memories::{Memory, New, Status};
 use crate::db::vectors;
 use crate::duplicate;
-use crate::duplicate::Values;
+use crate::duplicate::TextValues;
 use crate::error::Result;
 use crate::maintain::compact::{add_source, average};
 use crate::maintain::plan::{Member, digest};
@@ -138,7 +138,7 @@ fn near(
     candidates: &[(&Episode, Embedding)],
     similarity: f64,
 ) -> Result<Vec<Vec<usize>>> {
-    let mut values: HashMap<usize, Values> = HashMap::new();
+    let mut values: HashMap<usize, TextValues> = HashMap::new();
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); candidates.len()];
     for (a, (one, x)) in candidates.iter().enumerate() {
         for (b, (other, y)) in candidates[..a].iter().enumerate() {
@@ -148,10 +148,10 @@ fn near(
             }
             for (at, seq) in [(a, one.seq), (b, other.seq)] {
                 if let Entry::Vacant(empty) = values.entry(at) {
-                    empty.insert(Values::of(&text(conn, seq)?));
+                    empty.insert(TextValues::of(&text(conn, seq)?));
                 }
             }
-            if !values[&a].are_of_another_event(&values[&b]) {
+            if !values[&a].describes_other_event(&values[&b]) {
                 near[a].push(b);
                 near[b].push(a);
             }

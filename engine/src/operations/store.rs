@@ -8,7 +8,7 @@ use crate::db::memories::{Memory, New, Status};
 use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::duplicate;
-use crate::duplicate::Alike;
+use crate::duplicate::Equivalence;
 use crate::error::{Error, Result, not_found};
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
@@ -211,9 +211,10 @@ impl Work<'_, '_> {
                 continue;
             };
             let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
-            let alike =
-                duplicate::alike(&memory.content, &self.request.content).filter(|_| same_thing);
-            if alike.is_some_and(|alike| is_near || alike == Alike::InWords) {
+            let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
+                .filter(|_| same_thing);
+            if equivalence.is_some_and(|equivalence| is_near || equivalence == Equivalence::InWords)
+            {
                 near.same = Some(memory);
                 near.similar.clear();
                 break;

@@ -84,8 +84,8 @@ impl BatchPlan {
                     }
                     tokens += chunks.iter().map(|chunk| chunk.ids.len()).sum::<usize>();
                     let text = texts.len();
-                    let encoded = chunks.iter().map(|_| None).collect();
-                    texts.push(Some(OpenText { job, encoded }));
+                    let none_yet = chunks.iter().map(|_| None).collect();
+                    texts.push(Some(OpenText { job, encoded: none_yet }));
                     all_chunks.extend(
                         chunks.into_iter().enumerate().map(|(index, chunk)| ScheduledChunk {
                             text,

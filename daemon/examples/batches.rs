@@ -79,7 +79,7 @@ fn group_by_length<'a>(sorted: &[&'a Chunk]) -> Vec<Vec<&'a Chunk>> {
                 if (batch.len() + 1) * tokens <= BATCH_TOKENS
                     && tokens <= 2 * batch[0].ids.len() + 16 =>
             {
-                batch.push(chunk)
+                batch.push(chunk);
             }
             _ => batches.push(vec![chunk]),
         }

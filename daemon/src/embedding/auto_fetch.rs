@@ -52,10 +52,10 @@ async fn fetch_and_reload(embedder: Embedder) {
     match run_fetch().await {
         Ok(status) if status.success() => embedder.reload(),
         Ok(status) => {
-            tracing::warn!(%status, "the model could not be fetched; run `loci model download`")
+            tracing::warn!(%status, "the model could not be fetched; run `loci model download`");
         }
         Err(error) => {
-            tracing::warn!(%error, "the model could not be fetched; run `loci model download`")
+            tracing::warn!(%error, "the model could not be fetched; run `loci model download`");
         }
     }
 }

@@ -70,7 +70,7 @@ pub(crate) struct BatchPlan {
 impl BatchPlan {
     /// Takes texts from the queue of a priority, splits them into chunks and groups the chunks into batches.
     pub fn drain(queue: &EmbeddingQueue, priority: Priority, encoder: &dyn Encoder) -> Self {
-        let (mut texts, mut scheduled, mut tokens) = (Vec::new(), Vec::new(), 0);
+        let (mut texts, mut all_chunks, mut tokens) = (Vec::new(), Vec::new(), 0);
         while texts.len() < PLAN_TEXTS && tokens < PLAN_TOKENS {
             let Some(job) = queue.pop(priority) else { break };
             if job.is_abandoned() {
@@ -84,9 +84,9 @@ impl BatchPlan {
                     }
                     tokens += chunks.iter().map(|chunk| chunk.ids.len()).sum::<usize>();
                     let text = texts.len();
-                    let encoded = chunks.iter().map(|_| None).collect();
-                    texts.push(Some(OpenText { job, encoded }));
-                    scheduled.extend(
+                    let none_yet = chunks.iter().map(|_| None).collect();
+                    texts.push(Some(OpenText { job, encoded: none_yet }));
+                    all_chunks.extend(
                         chunks.into_iter().enumerate().map(|(index, chunk)| ScheduledChunk {
                             text,
                             index,
@@ -96,7 +96,7 @@ impl BatchPlan {
                 }
             }
         }
-        Self { texts, batches: group_into_batches(scheduled) }
+        Self { texts, batches: group_into_batches(all_chunks) }
     }
 
     /// Returns the next batch, without the chunks of abandoned texts; `None` when all batches are done.

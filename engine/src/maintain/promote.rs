@@ -12,7 +12,7 @@ use crate::db::memories;
 use crate::db::memories::NewMemory;
 use crate::db::vectors;
 use crate::duplicate;
-use crate::duplicate::Values;
+use crate::duplicate::TextValues;
 use crate::error::Result;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
@@ -110,7 +110,7 @@ fn similar_episodes(
     candidates: &[(&Episode, Embedding)],
     similarity: f64,
 ) -> Result<Vec<Vec<usize>>> {
-    let mut values: HashMap<usize, Values> = HashMap::new();
+    let mut values: HashMap<usize, TextValues> = HashMap::new();
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); candidates.len()];
     for (a, (one, x)) in candidates.iter().enumerate() {
         for (b, (other, y)) in candidates[..a].iter().enumerate() {
@@ -120,10 +120,10 @@ fn similar_episodes(
             }
             for (at, seq) in [(a, one.seq), (b, other.seq)] {
                 if let Entry::Vacant(empty) = values.entry(at) {
-                    empty.insert(Values::of(&text(conn, seq)?));
+                    empty.insert(TextValues::of(&text(conn, seq)?));
                 }
             }
-            if !values[&a].are_of_another_event(&values[&b]) {
+            if !values[&a].describes_other_event(&values[&b]) {
                 near[a].push(b);
                 near[b].push(a);
             }

@@ -9,7 +9,7 @@ use crate::db::memories::NewMemory;
 use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::duplicate;
-use crate::duplicate::Alike;
+use crate::duplicate::Equivalence;
 use crate::error::{Error, Result};
 use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
@@ -212,9 +212,10 @@ impl StoreWork<'_, '_> {
                 continue;
             };
             let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
-            let alike =
-                duplicate::alike(&memory.content, &self.request.content).filter(|_| same_thing);
-            if alike.is_some_and(|alike| is_near || alike == Alike::InWords) {
+            let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
+                .filter(|_| same_thing);
+            if equivalence.is_some_and(|equivalence| is_near || equivalence == Equivalence::InWords)
+            {
                 near.same = Some(memory);
                 near.similar.clear();
                 break;

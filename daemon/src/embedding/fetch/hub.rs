@@ -70,7 +70,7 @@ pub(crate) fn fetch(
                     let label = format!("{} from {}", artifact.name, site.name());
                     let mut progress = Progress::start(&label, artifact.size);
                     folder.put(artifact, &mut response.into_body().into_reader(), &mut |done| {
-                        progress.update(done)
+                        progress.update(done);
                     })
                 }
                 Err(ureq::Error::StatusCode(status)) => Err(format!("HTTP status {status}")),

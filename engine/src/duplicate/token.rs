@@ -1,14 +1,14 @@
-//! The shape of one chunk of text between two spaces: what belongs to it, and whether it is prose.
+//! The shape of one token (text between two spaces): its core without punctuation, and whether it is code, a compound or a number.
 //!
-//! Deliberately not here: what its words mean (`scan`).
+//! Not here: the meaning of its words (`scan`).
 
-/// The chunk without the brackets, quotes and stops around it.
-pub(crate) fn core(chunk: &str) -> &str {
-    let start = chunk
+/// Returns the token without surrounding brackets, quotes and punctuation.
+pub(crate) fn core(token: &str) -> &str {
+    let start = token
         .char_indices()
-        .find(|&(at, c)| begins(c, chunk[at + c.len_utf8()..].chars().next()))
+        .find(|&(at, c)| begins(c, token[at + c.len_utf8()..].chars().next()))
         .map_or(0, |(at, _)| at);
-    let rest = &chunk[start..];
+    let rest = &token[start..];
     let ends =
         |c: char| c.is_alphanumeric() || is_sign(c) || matches!(c, '+' | '#' | '%' | '$' | '/');
     let core = rest.trim_end_matches(|c| !ends(c));
@@ -28,7 +28,7 @@ fn begins(c: char, next: Option<char>) -> bool {
     }
 }
 
-/// A path, an address, an identifier: letters joined by signs that prose does not use, or by a capital inside.
+/// Returns true for a path, address or identifier: letters joined by signs that prose does not use, or an inner capital.
 pub(crate) fn is_code(core: &str) -> bool {
     if core.contains("://") || core.contains("::") {
         return true;
@@ -48,27 +48,27 @@ pub(crate) fn is_code(core: &str) -> bool {
     })
 }
 
-/// A hyphenated compound of words, or of words and numbers.
+/// Returns true for a hyphenated compound of words, or of words and numbers.
 pub(crate) fn is_compound(core: &str) -> bool {
     !core.starts_with('-')
         && core.contains('-')
         && core.split('-').any(|part| part.chars().any(char::is_alphabetic))
 }
 
-/// The bytes of a number with its inner signs (`1,000`, `2.4.1`, `10:30`, `3/5`), and those of what is glued to it.
+/// Returns the length in bytes of a number with its inner signs (`1,000`, `2.4.1`, `10:30`, `3/5`), and of the letters attached to it.
 pub(crate) fn number_length(rest: &str) -> (usize, usize) {
     let bytes = rest.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let inner =
         |at: usize| matches!(bytes[at], b'.' | b',' | b':' | b'/' | b'-') && is_digit(at + 1);
     let digits = (0..bytes.len()).find(|&at| !is_digit(at) && !inner(at)).unwrap_or(bytes.len());
-    let glued = rest[digits..]
+    let attached = rest[digits..]
         .find(|c: char| !c.is_alphanumeric() && c != '+' && c != '°')
         .unwrap_or(rest.len() - digits);
-    (digits, glued)
+    (digits, attached)
 }
 
-/// The bytes of a run of letters, with digits, inner apostrophes, and the closing sign of `C++`, `F#`, `B-`.
+/// Returns the length in bytes of a run of letters, with digits, inner apostrophes, and the final sign of `C++`, `F#`, `B-`.
 pub(crate) fn word_length(rest: &str) -> usize {
     let ends = |&(at, c): &(usize, char)| {
         let next = rest[at + c.len_utf8()..].chars().next();
@@ -82,13 +82,13 @@ pub(crate) fn word_length(rest: &str) -> usize {
     rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at)
 }
 
-/// `1000` for `1,000`, `1.5` for `1,5`.
+/// Normalises commas in a number: `1000` for `1,000`, `1.5` for `1,5`.
 pub(crate) fn plain_digits(number: &str) -> String {
     let thousands = number.split(',').skip(1).all(|group| group.len() == 3);
     number.replace(',', if thousands { "" } else { "." })
 }
 
-/// A character that may bear meaning by itself: an emoji, a currency, a mathematical sign, a mark of a script; not punctuation.
+/// Returns true for a character that has a meaning of its own: an emoji, a currency or mathematical sign, a diacritic; not punctuation.
 pub(crate) fn is_sign(c: char) -> bool {
     let plain = c.is_alphanumeric() || c.is_whitespace() || c.is_control() || c.is_ascii();
     let punctuation = matches!(c, '¡' | '«' | '·' | '»' | '¿' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}')

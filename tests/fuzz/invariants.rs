@@ -59,10 +59,7 @@ fn check_excerpts(line: &[u8], request: &Request) {
     for kept in [line.len() / 4, line.len() / 2, line.len() * 3 / 4, line.len().saturating_sub(1)] {
         for excerpt in [cut(kept, 0), cut(0, kept), cut(kept, line.len() - kept)] {
             let found = message::id_of_excerpt(&excerpt);
-            assert!(
-                found.is_none() || found.as_ref() == Some(&request.id),
-                "wrong id: {found:?}"
-            );
+            assert!(found.is_none() || found.as_ref() == Some(&request.id), "wrong id: {found:?}");
         }
     }
 }

@@ -208,7 +208,7 @@ fn an_export_replaces_and_follows_nothing() {
     assert!(text(&run(&[&path("there")]).stderr).contains("already exists"));
     for more in [vec![path("link")], vec![path("link"), "--force".to_owned()]] {
         let refused = run(&more.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(text(&refused.stderr).contains("is a link"), "{refused:?}");
+        assert!(text(&refused.stderr).contains("is a symbolic link"), "{refused:?}");
     }
     assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), "mine");
     assert!(run(&[&path("there"), "--force"]).status.success());

@@ -22,7 +22,7 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
             print_change(done, |done| format!("Renamed {} to {}", done.group.id, done.group.name))?;
         }
         Groups::Merge { from, into, yes, json } => {
-            merge(&client, &from, &into, Flags { yes, json }).await?
+            merge(&client, &from, &into, Flags { yes, json }).await?;
         }
         Groups::Alias { group, name, remove, json } => {
             let done = change(

@@ -139,7 +139,7 @@ fn forget_where_takes_what_fits_as_one_act_and_nothing_else() {
     let hint = problem["hint"].as_str().expect("has a hint");
     assert_eq!(
         (code, problem["message"].as_str()),
-        (Some(1), Some("That memory belongs to another project, garden"))
+        (Some(1), Some("This memory belongs to another project, garden"))
     );
     let group = hint.strip_prefix("Add --group ").expect("names it");
     let swept = done(&house, &["forget", "--where", "type:semantic", "--group", group, "--yes"]);

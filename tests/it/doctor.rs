@@ -70,7 +70,7 @@ fn what_can_be_seen_from_outside_is_looked_at_when_the_daemon_cannot_be_started(
     let (code, findings) = doctor(&house);
     assert_eq!(code, Some(1));
     assert!(found(&findings, "daemon", "fail")[0].contains("cannot be started"), "{findings:?}");
-    assert!(found(&findings, "database", "fail")[0].contains("is no database"), "{findings:?}");
+    assert!(found(&findings, "database", "fail")[0].contains("is not a database"), "{findings:?}");
     std::fs::write(&db, whole).expect("is written");
     std::fs::set_permissions(house.path(".loci"), std::fs::Permissions::from_mode(0o755))
         .expect("is set");

@@ -88,7 +88,7 @@ fn a_rename_is_shown_and_changes_nothing_else() {
     let told = house.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
     assert!(
         String::from_utf8_lossy(&told.stdout)
-            .starts_with("plot does not lead to the allotment. loci undo "),
+            .starts_with("plot no longer refers to the allotment. Undo: loci undo "),
         "{told:?}"
     );
 }

@@ -186,7 +186,7 @@ fn cleanup_asks_first_and_says_what_it_would_do() {
         json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.01}),
     );
     assert!(
-        String::from_utf8_lossy(&house.loci(&["cleanup"]).stdout).contains("Nothing has faded"),
+        String::from_utf8_lossy(&house.loci(&["cleanup"]).stdout).contains("No memory has faded"),
         "it was made today"
     );
     let faint = answer(&house, &["cleanup", "--dry-run", "--json"]);
@@ -216,7 +216,9 @@ fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
     let unasked = house.loci(&["cleanup"]);
     let said = String::from_utf8_lossy(&unasked.stderr);
     assert!(
-        unasked.status.code() == Some(2) && said.contains("no terminal") && said.contains("--yes"),
+        unasked.status.code() == Some(2)
+            && said.contains("not a terminal")
+            && said.contains("--yes"),
         "{said}"
     );
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);

@@ -17,31 +17,31 @@ use store_admin::{Doctor, Eval, Export, Groups, Import, Reset};
 #[derive(Debug, Parser)]
 #[command(name = "loci", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Example: have an agent use it\n  claude mcp add --scope user loci -- loci mcp\n\nExample: see it work; only the model stays\n  loci demo"
+    after_help = "Example: add it to an agent\n  claude mcp add --scope user loci -- loci mcp\n\nExample: try it; only the downloaded model is kept\n  loci demo"
 )]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The commands of `loci`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Find memories by meaning and words.
     #[command(
-        after_help = "Example\n  loci search how do we deploy\n\nExample: what is known of somebody, in full\n  loci search Anna --type entity --full\n\nExample: why is it found, and not something else?\n  loci search how do we deploy --explain"
+        after_help = "Example\n  loci search how do we deploy\n\nExample: everything about a person, complete\n  loci search Anna --type entity --full\n\nExample: explain the ranking\n  loci search how do we deploy --explain"
     )]
     Search(Search),
     /// List memories, newest first.
     #[command(
-        after_help = "Example: what was stored in this project and elsewhere about the database\n  loci list --all-groups --text database"
+        after_help = "Example: memories of all projects that mention the database\n  loci list --all-groups --text database"
     )]
     List(List),
-    /// Show everything about one memory: text, relations, versions, and what happened to it.
+    /// Print everything about one memory: text, relations, versions and log.
     #[command(
         visible_alias = "show",
-        after_help = "Example: with who changed it\n  loci inspect 5f0c9a1e --log"
+        after_help = "Example: with its log\n  loci inspect 5f0c9a1e --log"
     )]
     Inspect(Inspect),
     /// Store a memory.
@@ -54,31 +54,31 @@ pub enum Command {
         after_help = "Example\n  loci edit 5f0c9a1e --content 'The staging server is called egret'"
     )]
     Edit(Edit),
-    /// Keep a memory's confidence from fading.
+    /// Stop the confidence of a memory from fading.
     #[command(after_help = "Example: let it fade again\n  loci pin 5f0c9a1e --off")]
     Pin(Pin),
-    /// Forget a memory, or every memory that fits; it can be restored.
+    /// Forget one memory, or every matching memory; can be restored.
     #[command(
-        after_help = "Example: many at once; shows them and asks\n  loci forget --where 'text:\"old server\" type:episodic older:90d'\n\nExample: for good, no trace is left\n  loci forget 5f0c9a1e --hard"
+        after_help = "Example: several at once, after confirmation\n  loci forget --where 'text:\"old server\" type:episodic older:90d'\n\nExample: erase every trace\n  loci forget 5f0c9a1e --hard"
     )]
     Forget(Forget),
-    /// Bring back a memory that was forgotten, superseded or compacted.
+    /// Restore a forgotten, superseded or compacted memory.
     #[command(
         after_help = "Example: find it first\n  loci list --status forgotten\n  loci restore 5f0c9a1e"
     )]
     Restore(Restore),
-    /// Say what one entity has to do with another.
+    /// Store a relation between two entities.
     #[command(
-        after_help = "Example: Anna works at Initech, as a memory says\n  loci relate 5f0c9a1e works_at 77ab01cd --evidence 90aa12ef"
+        after_help = "Example: Anna works at Initech, supported by a memory\n  loci relate 5f0c9a1e works_at 77ab01cd --evidence 90aa12ef"
     )]
     Relate(Relate),
-    /// Show the store in numbers.
+    /// Print statistics of the store.
     #[command(after_help = "Example\n  loci stats")]
     Stats(Stats),
     /// List the acts that can be undone, newest first.
     #[command(after_help = "Example: those that changed one memory\n  loci history 5f0c9a1e")]
     History(History),
-    /// Take acts back; shows them and asks.
+    /// Undo acts after confirmation.
     #[command(after_help = "Example: everything of the last two hours\n  loci undo --since 2h")]
     Undo(Undo),
     /// Serve one agent on standard input and output (agents start this themselves).
@@ -87,54 +87,50 @@ pub enum Command {
         after_help = "Example: add it to Claude Code\n  claude mcp add --scope user loci -- loci mcp"
     )]
     Mcp,
-    /// Look after the daemon that all sessions share.
-    #[command(subcommand, after_help = "Example: who is connected?\n  loci ctl status")]
+    /// Control the daemon that all sessions share.
+    #[command(subcommand, after_help = "Example: list connected agents\n  loci ctl status")]
     Ctl(Ctl),
-    /// Look after the embedding model.
+    /// Download or check the embedding model.
     #[command(
         subcommand,
-        after_help = "Example: fetch it before it is first needed\n  loci model download"
+        after_help = "Example: download it before the first use\n  loci model download"
     )]
     Model(Model),
-    /// Write the whole store down as lines of JSON.
-    #[command(
-        after_help = "Example: into a file that only you can read\n  loci export --output memories.jsonl"
-    )]
+    /// Export the whole store as lines of JSON.
+    #[command(after_help = "Example: to a private file\n  loci export --output memories.jsonl")]
     Export(Export),
-    /// Bring in what `loci export` has written, here or on another machine; twice is as good as once. Can be undone.
+    /// Import a file of `loci export`, also from another machine. Idempotent; can be undone.
     #[command(
         after_help = "Example\n  loci import memories.jsonl\n\nExample: from another machine\n  ssh laptop loci export | loci import -"
     )]
     Import(Import),
-    /// Remove everything that is stored, after a backup; asks.
+    /// Delete everything that is stored, after a backup and confirmation.
     #[command(after_help = "Example\n  loci reset")]
     Reset(Reset),
-    /// Look after the projects that memories belong to.
+    /// List, rename, merge and alias projects.
     #[command(subcommand, after_help = "Example\n  loci groups list")]
     Groups(Groups),
-    /// Look whether everything works, and say what to do where it does not.
+    /// Check the installation and print how to fix problems.
     #[command(after_help = "Example\n  loci doctor")]
     Doctor(Doctor),
-    /// Judge how well this store finds what is in it; changes nothing.
+    /// Measure how well this store finds its memories; changes nothing.
     #[command(
-        after_help = "Example\n  loci eval\n\nExample: would another ranking do better here?\n  loci eval --set retrieval.fusion=weighted"
+        after_help = "Example\n  loci eval\n\nExample: compare with another ranking\n  loci eval --set retrieval.fusion=weighted"
     )]
     Eval(Eval),
-    /// Compact old episodes into summaries, and learn facts from what was said again and again; can be undone.
-    #[command(after_help = "Example: look first\n  loci compact --dry-run")]
+    /// Compact old episodes into summaries and promote repeated statements to facts; can be undone.
+    #[command(after_help = "Example: preview\n  loci compact --dry-run")]
     Compact(Compact),
-    /// Forget what has faded and was not used for months; shows it and asks. Can be undone for 30 days.
-    #[command(after_help = "Example: look first\n  loci cleanup --dry-run")]
+    /// Forget faded memories that were not used for months, after confirmation. Can be undone for 30 days.
+    #[command(after_help = "Example: preview\n  loci cleanup --dry-run")]
     Cleanup(Cleanup),
-    /// Store and find memories in a throw-away home, to see that everything works.
-    #[command(
-        after_help = "Example: the model is kept for later, the memories are not\n  loci demo"
-    )]
+    /// Store and find memories in a temporary home, to check that everything works.
+    #[command(after_help = "Example: keeps the model, removes the memories\n  loci demo")]
     Demo,
-    /// Look at the configuration.
+    /// Print the configuration.
     #[command(subcommand, after_help = "Example\n  loci config show")]
     Config(Config),
-    /// Print the completions of a shell.
+    /// Print the completion script of a shell.
     #[command(
         after_help = "Example: for bash\n  loci completions bash > ~/.local/share/bash-completion/completions/loci"
     )]
@@ -142,12 +138,10 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or write the pages of all commands into a folder.
-    #[command(
-        after_help = "Example: so that man finds them\n  loci man --dir ~/.local/share/man/man1"
-    )]
+    /// Print the manual page, or write the pages of all commands to a folder.
+    #[command(after_help = "Example: install them\n  loci man --dir ~/.local/share/man/man1")]
     Man {
-        /// The folder; it is made if it is not there.
+        /// Folder for the pages; created if missing.
         #[arg(long, value_name = "PATH")]
         dir: Option<PathBuf>,
     },

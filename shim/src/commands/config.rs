@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Does what was args.
+/// Runs the command.
 ///
 /// # Errors
 /// When no daemon runs, for example because the configuration file is invalid.

@@ -75,7 +75,7 @@ async fn check_with_daemon(client: &VerbClient, findings: &mut Vec<Finding>) {
             )),
         },
         Err(problem) => {
-            findings.push(Finding::fail("database", problem.message(), "Run loci ctl logs"))
+            findings.push(Finding::fail("database", problem.message(), "Run loci ctl logs"));
         }
     }
 }

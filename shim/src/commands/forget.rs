@@ -166,7 +166,8 @@ async fn send_forget_many(
     }
     let reply: ForgetManyReply = answer.read()?;
     let count = reply.forgotten.iter().filter(|memory| !memory.already_forgotten).count();
-    say(format!("Forgot {count} memories.{}", undo_hint(reply.act)))
+    let memories = if count == 1 { "memory" } else { "memories" };
+    say(format!("Forgot {count} {memories}.{}", undo_hint(reply.act)))
 }
 
 /// Lists every matching memory, page by page.

@@ -8,7 +8,7 @@ use loci_proto::requests::groups::{GroupChanged, GroupEntry, GroupsReply};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// Does what was args.
+/// Runs the command.
 ///
 /// # Errors
 /// No daemon, or a refusal.
@@ -22,7 +22,7 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
             print_change(done, |done| format!("Renamed {} to {}", done.group.id, done.group.name))?;
         }
         Groups::Merge { from, into, yes, json } => {
-            merge(&client, &from, &into, Flags { yes, json }).await?
+            merge(&client, &from, &into, Flags { yes, json }).await?;
         }
         Groups::Alias { group, name, remove, json } => {
             let done = change(
@@ -55,7 +55,7 @@ async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
     if reply.groups.is_empty() {
         return say("There are no projects yet; storing a memory creates one.");
     }
-    let heading = ["NAME", "ID", "ACTIVE", "ALL", "OTHER NAMES"].map(str::to_owned);
+    let heading = ["NAME", "ID", "ACTIVE", "ALL", "ALIASES"].map(str::to_owned);
     let row = |group: &GroupEntry| {
         let names = group.aliases.iter().map(|alias| plain(alias)).collect::<Vec<_>>().join(", ");
         [

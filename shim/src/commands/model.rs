@@ -13,10 +13,10 @@ use loci_proto::paths::Paths;
 use std::process::ExitCode;
 use tokio::process::Command;
 
-/// Does what was args; ends with the exit code of `locid`.
+/// Runs the command and returns the exit code of `locid`.
 ///
 /// # Errors
-/// When `locid` cannot be run, or a running daemon cannot be told.
+/// When `locid` cannot be run, or a running daemon does not reload the model.
 pub async fn run(command: Model) -> Result<ExitCode, Problem> {
     let paths = Paths::of_process()?;
     let mut locid = Command::new(find_locid().map_err(Problem::new)?);

@@ -81,7 +81,7 @@ fn work_tree(config: &Path) -> Option<PathBuf> {
         match line.split_once('=') {
             _ if line.starts_with('[') => in_core = line.eq_ignore_ascii_case("[core]"),
             Some((key, path)) if in_core && key.trim().eq_ignore_ascii_case("worktree") => {
-                value = Some(unquote(path.trim()))
+                value = Some(unquote(path.trim()));
             }
             _ => {}
         }

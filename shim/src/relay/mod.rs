@@ -225,7 +225,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         Liveness::Alive
     }
 
-    /// Trims the code pages of the start once the agent has read its first answer: at that moment nobody waits.
+    /// Trims the code pages of the start once the agent has read its first answer: at that moment no request waits.
     fn finish_startup(&mut self) {
         if self.startup == Startup::Answered && self.agent.is_drained() {
             self.startup = Startup::Done;

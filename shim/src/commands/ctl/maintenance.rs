@@ -8,7 +8,7 @@ use loci_proto::error::Exit;
 use loci_proto::requests::maintain::{Action, MaintenanceReply};
 use std::process::ExitCode;
 
-/// Does what was args.
+/// Runs the command.
 ///
 /// # Errors
 /// No daemon, or a refusal.

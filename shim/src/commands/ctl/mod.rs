@@ -16,7 +16,7 @@ use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
 use std::process::ExitCode;
 
-/// Does what was args.
+/// Runs the command.
 ///
 /// # Errors
 /// The error of the subcommand, with its exit code.

@@ -21,7 +21,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// Imports a file.
 ///
 /// # Errors
-/// A file that cannot be read; what the daemon refuses, naming the line.
+/// A file that cannot be read, or a refusal of the daemon that names the line.
 pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     let (source, total) = open(&args.file)?;
     let client = VerbClient::of_process()?;

@@ -128,9 +128,9 @@ async fn lines_sent_before_the_daemon_starts_arrive_in_order() {
             fixture.agent.send(&request(id, "tools/call")).await;
         }
         let mut daemon = fixture.daemon.accept_and_welcome().await;
-        let told = daemon.receive_ids(5).await;
+        let received = daemon.receive_ids(5).await;
         assert_eq!(
-            told,
+            received,
             [json!(0), json!("notifications/initialized"), json!(1), json!(2), json!(3)]
         );
     })

@@ -236,7 +236,7 @@ impl Work<'_, '_> {
         let least = 1.0 - 2.0 * (1.0 - threshold);
         let near = search::near(&index, &index.mask(&filter), vector, least).into_iter();
         let mut close: Vec<(i64, f32)> = near
-            .filter(|(slot, _)| index.pieces(*slot) == 1)
+            .filter(|(slot, _)| index.chunk_count(*slot) == 1)
             .map(|(slot, cosine)| (index.seq(slot), cosine))
             .collect();
         // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.

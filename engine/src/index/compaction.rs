@@ -48,7 +48,9 @@ impl<'a> RecordSource<'a> {
                 .map(|(term, times)| (self.terms[term as usize], times))
                 .collect(),
             length: index.words.length(slot),
-            pieces: (0..index.pieces(slot)).filter_map(|piece| index.vector(slot, piece)).collect(),
+            pieces: (0..index.chunk_count(slot))
+                .filter_map(|piece| index.vector(slot, piece))
+                .collect(),
             codes: index.codes(slot),
         }
     }
@@ -89,7 +91,7 @@ impl Index {
         self.features.insert_record(slot, said, speaker);
         self.words.insert_record(slot, &terms, length);
         self.attributes.put(slot, &entry);
-        self.name(slot, entry);
+        self.add_names(slot, entry);
         self.set_codes(seq, codes);
         self.put_vectors(slot, &pieces);
     }

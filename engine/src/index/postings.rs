@@ -87,7 +87,7 @@ impl Postings {
         let text = self.texts.get(slot).copied().unwrap_or_default();
         self.of_texts[text.words()].iter().map(move |term| {
             let list = &self.lists[*term as usize];
-            (*term, list.slots.place(slot_id(slot)).map_or(0, |at| list.times[at]))
+            (*term, list.slots.position(slot_id(slot)).map_or(0, |at| list.times[at]))
         })
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn promotions(
         for episode in episodes.iter().rev().filter(|episode| is_open(episode, now)) {
             let of_group = groups.entry(&episode.group).or_default();
             if of_group.len() == MAX_COMPARED
-                || index.slot(episode.seq).is_none_or(|slot| index.pieces(slot) != 1)
+                || index.slot(episode.seq).is_none_or(|slot| index.chunk_count(slot) != 1)
             {
                 continue;
             }

@@ -242,7 +242,7 @@ impl StoreWork<'_, '_> {
         let least = 1.0 - 2.0 * (1.0 - threshold);
         let near = search::near(&index, &index.mask(&filter), vector, least).into_iter();
         let mut close: Vec<(i64, f32)> = near
-            .filter(|(slot, _)| index.pieces(*slot) == 1)
+            .filter(|(slot, _)| index.chunk_count(*slot) == 1)
             .map(|(slot, cosine)| (index.seq(slot), cosine))
             .collect();
         // Stores of the same group commit are not in the index yet; the row decides whether one is

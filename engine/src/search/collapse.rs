@@ -30,8 +30,9 @@ pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
 
 /// Which of some texts of one piece are near another such; a part of a longer one says nothing about the rest.
 fn alike(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
-    let whole =
-        |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
+    let whole = |slot: u32| {
+        index.vector(slot as usize, 0).filter(|_| index.chunk_count(slot as usize) == 1)
+    };
     let Some(asked) = whole(one).map(|row| row.stepped()) else { return vec![false; others.len()] };
     // Few are near at all: the rest need not be looked at closely.
     let nearly =

@@ -291,7 +291,9 @@ pub(crate) fn listed(test_store: &TestStore) -> Vec<(i64, MemoryId, String)> {
 
 fn index_of(test_store: &TestStore) -> Vec<String> {
     let index = test_store.reader.shared.index();
-    (0..index.len()).map(|slot| format!("{:?} {}", index.entry(slot), index.pieces(slot))).collect()
+    (0..index.len())
+        .map(|slot| format!("{:?} {}", index.entry(slot), index.chunk_count(slot)))
+        .collect()
 }
 
 /// Which entity is named where, by id.

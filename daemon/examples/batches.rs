@@ -125,7 +125,7 @@ fn through_the_lane(config: ModelConfig, texts: &[String]) -> Result<(), Anythin
     let embedder = Embedder::start(config);
     runtime.block_on(embedder.settled());
     let (mut single, mut together) = (Vec::new(), Vec::new());
-    let texts = &texts[..texts.len().min(loci_proto::limits::QUEUE)];
+    let texts = &texts[..texts.len().min(loci_proto::limits::QUEUE_LENGTH)];
     for _ in 0..TURNS {
         single.push(timed(texts.len(), || {
             runtime.block_on(async {

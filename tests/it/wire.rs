@@ -127,7 +127,7 @@ impl Peer {
 
     /// Connects and says hello; the daemon's answer.
     pub fn greet(house: &House) -> (Self, Value) {
-        Self::greet_as(house, (hello::MIN, hello::MAX))
+        Self::greet_as(house, (hello::MIN_VERSION, hello::MAX_VERSION))
     }
 
     /// The same by a shim that speaks these protocols.

@@ -18,6 +18,8 @@ pub mod pinned_files;
 mod query_cache;
 mod queue;
 mod resident_memory;
+#[cfg(target_os = "linux")]
+mod smaps;
 #[cfg(test)]
 mod test_encoder;
 #[cfg(test)]

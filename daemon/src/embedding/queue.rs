@@ -5,7 +5,7 @@
 
 use crate::embedding::batch::Read;
 use crate::embedding::{EmbedError, State};
-use loci_proto::limits::QUEUE;
+use loci_proto::limits::QUEUE_LENGTH;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -167,7 +167,7 @@ impl Desk {
             return Err(self.unavailable());
         }
         let queue = &mut lanes.queues[rank as usize];
-        if queue.len() >= QUEUE {
+        if queue.len() >= QUEUE_LENGTH {
             return Err(EmbedError::Busy);
         }
         let (reply, answer) = oneshot::channel();

@@ -37,7 +37,7 @@ pub(crate) fn in_large_pages() {
         let Some(smaps) = wanted.then(|| read_to_string("/proc/self/smaps").ok()).flatten() else {
             return;
         };
-        for filled in loci_proto::smaps::filled(&smaps) {
+        for filled in super::smaps::fully_resident(&smaps) {
             // SAFETY: whatever is there when it is done can be read and written as before; where nothing is any more it is an error.
             let _ = unsafe {
                 madvise(std::ptr::without_provenance_mut(filled.start), filled.len(), MADV_COLLAPSE)
@@ -53,7 +53,7 @@ pub(crate) fn give_back(file: &Path) {
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
         use nix::sys::mman::{MmapAdvise, madvise};
         use std::ptr::{NonNull, without_provenance_mut};
-        for mapped in loci_proto::smaps::unchanged(&smaps)
+        for mapped in super::smaps::unmodified(&smaps)
             .into_iter()
             .filter(|mapped| Path::new(mapped.file) == file)
         {

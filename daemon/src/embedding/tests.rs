@@ -7,7 +7,7 @@ use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::test_encoder::{Obedient, Word, config, model, quiet};
 use crate::embedding::*;
 use loci_engine::model::encoding::{Embedding, MAX_SIGN_CODES, SIGN_CODE_BYTES, SignCode};
-use loci_proto::limits::QUEUE;
+use loci_proto::limits::QUEUE_LENGTH;
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
@@ -379,7 +379,7 @@ async fn a_query_waits_for_one_run_only_and_stores_go_before_bulk() {
 async fn a_full_lane_says_busy_and_a_caller_that_left_costs_no_run() {
     let (embedder, runs, words, _first) = busy().await;
     let mut tasks = Vec::new();
-    for text in 1..=QUEUE {
+    for text in 1..=QUEUE_LENGTH {
         tasks.push(spawn(&embedder, &text.to_string(), Lane::Bulk).await);
     }
     assert_eq!(embedder.document("9".to_owned(), Lane::Bulk).await, Err(EmbedError::Busy));
@@ -389,7 +389,7 @@ async fn a_full_lane_says_busy_and_a_caller_that_left_costs_no_run() {
         assert!(task.await.is_err_and(|e| e.is_cancelled()));
     }
     drop(words);
-    assert_eq!(runs.recv().map(|run| run[0] as usize), Ok(QUEUE));
+    assert_eq!(runs.recv().map(|run| run[0] as usize), Ok(QUEUE_LENGTH));
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ use crate::{Reader, Shared, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::compact::{CompactReply, CompactRequest, ToCompact};
+use loci_proto::requests::compact::{ClusterMemory, CompactReply, CompactRequest};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ impl Reader {
             let content = content.filter(|text| text.chars().count() + FRAME <= room);
             room = room
                 .saturating_sub(FRAME + content.as_ref().map_or(0, |text| text.chars().count()));
-            memories.push(ToCompact { id: member.id.clone(), date: member.at.date(), content });
+            memories.push(ClusterMemory { id: member.id.clone(), date: member.at.date(), content });
         }
         Ok(CompactReply {
             cluster: Some(listed.cluster.key),

@@ -11,7 +11,7 @@ use crate::operations::forget::{erase, put_aside};
 use crate::search::budget;
 use crate::transaction::change::CallContext;
 use crate::{Reader, Shared, Writer};
-use loci_proto::requests::maintain::{CleanupReply, CleanupRequest, Faded};
+use loci_proto::requests::cleanup::{CleanupCandidate, CleanupReply, CleanupRequest};
 use rusqlite::Connection;
 
 /// The reason that stands with what was cleaned up.
@@ -86,8 +86,8 @@ fn candidates(conn: &Connection, shared: &Shared, now: Timestamp) -> Result<Vec<
     Ok(found)
 }
 
-fn faded(shared: &Shared, memory: &Memory, now: Timestamp) -> Faded {
-    Faded {
+fn faded(shared: &Shared, memory: &Memory, now: Timestamp) -> CleanupCandidate {
+    CleanupCandidate {
         id: memory.id.clone(),
         kind: memory.kind,
         confidence: shared.settings().decay.at(now, memory.kind, memory.anchor),

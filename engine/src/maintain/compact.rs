@@ -19,7 +19,7 @@ use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Reader, Writer};
 use loci_proto::memory::{Confidence, MemoryId, MemoryType};
-use loci_proto::requests::maintain::Deed;
+use loci_proto::requests::maintenance::StepReport;
 use serde_json::{Map, Value, json};
 
 /// A summary in the making.
@@ -99,7 +99,7 @@ impl Writer {
         cluster: &Cluster,
         draft: &Draft,
         coded: &DocumentEncoding,
-    ) -> Result<Deed> {
+    ) -> Result<StepReport> {
         let written = draft.written();
         let quoted: Vec<MemoryId> =
             written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
@@ -111,7 +111,7 @@ impl Writer {
             let summary =
                 Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
             let (made, journal) = replace(change, cluster, summary)?;
-            Ok(Deed { made: Some(made), journal, ..deed })
+            Ok(StepReport { made: Some(made), journal, ..deed })
         })
     }
 }

@@ -11,8 +11,7 @@ use crate::model::encoding::Embedding;
 use crate::model::time::Timestamp;
 use crate::{Reader, Shared};
 use loci_proto::memory::{MemoryId, Scope};
-use loci_proto::requests::maintain as told;
-use loci_proto::requests::maintain::{Act, Deed};
+use loci_proto::requests::maintenance::{MaintenancePlan, StepKind, StepReport};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
@@ -103,10 +102,10 @@ pub(crate) fn digest(context: &[&str], ids: &[&str]) -> String {
 impl Step {
     /// The step in words that are sent.
     #[must_use]
-    pub fn told(&self) -> Deed {
+    pub fn told(&self) -> StepReport {
         match self {
-            Self::Compact(cluster) => Deed {
-                act: Act::Compact,
+            Self::Compact(cluster) => StepReport {
+                act: StepKind::Compact,
                 cluster: cluster.key.clone(),
                 group: cluster.group.clone(),
                 scope: cluster.scope,
@@ -133,15 +132,15 @@ impl Step {
 impl Plan {
     /// The plan in words that are sent.
     #[must_use]
-    pub fn told(&self) -> told::Plan {
-        let steps: Vec<Deed> = self.steps.iter().map(Step::told).collect();
+    pub fn told(&self) -> MaintenancePlan {
+        let steps: Vec<StepReport> = self.steps.iter().map(Step::told).collect();
         let compacted = steps
             .iter()
-            .filter(|deed| deed.act == Act::Compact)
+            .filter(|deed| deed.act == StepKind::Compact)
             .map(|deed| deed.members.len())
             .sum();
-        let promoted = steps.iter().filter(|deed| deed.act != Act::Compact).count();
-        told::Plan { steps, compacted, promoted }
+        let promoted = steps.iter().filter(|deed| deed.act != StepKind::Compact).count();
+        MaintenancePlan { steps, compacted, promoted }
     }
 }
 

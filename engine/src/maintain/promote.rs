@@ -22,7 +22,7 @@ use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use crate::{Shared, Writer};
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
-use loci_proto::requests::maintain::{Act, Deed};
+use loci_proto::requests::maintenance::{StepKind, StepReport};
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -50,10 +50,10 @@ pub struct Promotion {
 }
 
 impl Promotion {
-    pub(crate) fn told(&self) -> Deed {
+    pub(crate) fn told(&self) -> StepReport {
         let from = self.known.as_ref().map_or(&self.members[self.central].id, |(_, id)| id);
-        Deed {
-            act: if self.known.is_some() { Act::Link } else { Act::Promote },
+        StepReport {
+            act: if self.known.is_some() { StepKind::Link } else { StepKind::Promote },
             cluster: self.key.clone(),
             group: self.group.clone(),
             scope: self.scope,
@@ -330,7 +330,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<Deed> {
+    pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<StepReport> {
         self.once(call, |change| {
             let deed = promotion.told();
             if clusters::has(change.conn, &promotion.row())? || !still_open(change, promotion)? {
@@ -356,7 +356,7 @@ impl Writer {
             }
             clusters::insert(change.conn, &promotion.row(), Kind::Promote, call.now)?;
             let journal = change.write_down("promote")?;
-            Ok(Deed { made: Some(id), journal, ..deed })
+            Ok(StepReport { made: Some(id), journal, ..deed })
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::{Reader, Shared, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::requests::groups::{
-    AliasRequest, GroupChanged, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
+    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -56,7 +56,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &RenameRequest,
-    ) -> Result<GroupChanged> {
+    ) -> Result<GroupChangedReply> {
         self.once(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             is_free(change.conn, "to", &request.to, &group)?;
@@ -75,7 +75,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &MergeRequest,
-    ) -> Result<GroupChanged> {
+    ) -> Result<GroupChangedReply> {
         self.once(call, |change| {
             let from = find(change.conn, "from", &request.from)?;
             let into = find(change.conn, "into", &request.into)?;
@@ -87,7 +87,7 @@ impl Writer {
             let members = groups::members(change.conn, &from.id)?;
             if request.dry_run {
                 let group = told(groups::one(change.conn, &into.id)?.unwrap_or(into));
-                return Ok(GroupChanged { group, moved: members.len(), act: None });
+                return Ok(GroupChangedReply { group, moved: members.len(), act: None });
             }
             for seq in &members {
                 relocate(change, *seq, &into.id)?;
@@ -106,7 +106,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &AliasRequest,
-    ) -> Result<GroupChanged> {
+    ) -> Result<GroupChangedReply> {
         self.once(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             let alias = request.alias.as_str();
@@ -169,10 +169,15 @@ fn lead_on(change: &mut Change<'_>, from: &Known, into: &Known) -> Result<()> {
     Ok(())
 }
 
-fn changed(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<GroupChanged> {
+fn changed(
+    change: &mut Change<'_>,
+    id: &str,
+    moved: usize,
+    act: &str,
+) -> Result<GroupChangedReply> {
     let group = groups::one(change.conn, id)?
         .ok_or_else(|| Failure::new(Code::Internal, "the group is gone"))?;
-    Ok(GroupChanged { group: told(group), moved, act: change.write_down(act)? })
+    Ok(GroupChangedReply { group: told(group), moved, act: change.write_down(act)? })
 }
 
 /// The group that a person means: by its id, by another name, by a display name that only one bears.

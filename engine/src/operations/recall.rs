@@ -16,14 +16,14 @@ use crate::search::query::date_filter::Days;
 use crate::search::query::parse;
 use crate::search::{SearchQuery, search};
 use crate::search::{budget, collapse, fallback};
+use loci_proto::bounded_numbers::{MaxResults, TokenBudget};
+use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
-use loci_proto::requests::explain::{Explained, Why};
-use loci_proto::requests::recall::{
-    Degraded, MaxResults, RecallReply, RecallRequest, Recalled, Source, TokenBudget,
-};
+use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source};
 
 /// Relations that are given with an entity.
 const RELATIONS: usize = 10;
@@ -60,7 +60,7 @@ pub struct Question<'a> {
 struct Hit {
     memory: Memory,
     score: Option<f64>,
-    why: Option<Why>,
+    why: Option<ScoreBreakdown>,
     /// Its place in the ranking.
     place: usize,
     /// Memories that say the same.
@@ -93,7 +93,7 @@ struct Candidate {
     near: Vec<usize>,
     /// What a summary is given for, best first.
     below: Vec<i64>,
-    why: Option<Why>,
+    why: Option<ScoreBreakdown>,
 }
 
 /// What a request asks for, once it is known to ask for something.
@@ -201,7 +201,7 @@ impl Reader {
                 None => {}
             }
         }
-        let explain = explain.map(|told| Explained {
+        let explain = explain.map(|told| RecallExplanation {
             collapsed,
             over_limit: told.ranked.saturating_sub(hits.len() + collapsed),
             ..told
@@ -223,7 +223,7 @@ impl Reader {
         question: Question<'_>,
         group: &Group,
         text: &str,
-    ) -> Result<(Candidates, Option<Explained>)> {
+    ) -> Result<(Candidates, Option<RecallExplanation>)> {
         let request = question.request;
         let (days, settings) = (Days::of(request)?, self.shared.settings());
         let filter = self.filter(question, group);
@@ -250,14 +250,14 @@ impl Reader {
         };
         let found = search(index, &mask, &sought);
         let in_store = if early.is_some() { memories::count(&self.conn)? } else { index.held().0 };
-        let explain = found.account.as_ref().map(|account| Explained {
+        let explain = found.account.as_ref().map(|account| RecallExplanation {
             ranking: account.ranking.to_owned(),
             in_store,
             visible: index.mask(&self.all_visible(question, group)).count(),
             admitted: mask.count(),
             matched: found.matched,
             ranked: found.all,
-            ..Explained::default()
+            ..RecallExplanation::default()
         });
         let near = collapse::near(index, &found.ranked);
         let below = |slot: &usize| {
@@ -339,11 +339,11 @@ impl Reader {
         for Hit { memory, score, why, also, sources, .. } in found {
             whys.push(why);
             if short {
-                results.push(Recalled { also, sources, ..summary(memory, score) });
+                results.push(RecalledMemory { also, sources, ..summary(memory, score) });
                 continue;
             }
             let relations = self.relations(&memory, &sight, RELATIONS, false)?;
-            results.push(Recalled {
+            results.push(RecalledMemory {
                 relations,
                 also,
                 sources,
@@ -383,15 +383,15 @@ fn can_show(memory: &Memory, group: &Group, now: Timestamp) -> bool {
     visible && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
 }
 
-fn summary(memory: Memory, score: Option<f64>) -> Recalled {
-    Recalled { preview: Some(budget::preview(&memory.content)), ..bare(memory, score) }
+fn summary(memory: Memory, score: Option<f64>) -> RecalledMemory {
+    RecalledMemory { preview: Some(budget::preview(&memory.content)), ..bare(memory, score) }
 }
 
-fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recalled {
+fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> RecalledMemory {
     let content = std::mem::take(&mut memory.content);
     let metadata = std::mem::take(&mut memory.metadata);
     let created_at = memory.created_at.iso();
-    Recalled {
+    RecalledMemory {
         content: Some(content),
         confidence: Some(confidence),
         created_at: Some(created_at),
@@ -400,8 +400,8 @@ fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recal
     }
 }
 
-fn bare(memory: Memory, score: Option<f64>) -> Recalled {
-    Recalled {
+fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
+    RecalledMemory {
         id: memory.id,
         kind: memory.kind,
         preview: None,

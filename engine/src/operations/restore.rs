@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::forget::{RestoreReply, RestoreRequest};
+use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 use serde_json::json;
 
 impl Writer {

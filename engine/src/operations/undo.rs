@@ -13,9 +13,8 @@ use crate::model::encoding::DocumentEncoding;
 use crate::transaction::change::{CallContext, Change, fingerprint, is_of_use};
 use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::undo::{
-    Act, HistoryReply, HistoryRequest, UndoReply, UndoRequest, Which,
-};
+use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
+use loci_proto::requests::undo::{UndoReply, UndoRequest, UndoTarget};
 use serde_json::json;
 use std::collections::HashSet;
 
@@ -91,14 +90,14 @@ fn concerns(entry: &Entry, seq: i64) -> bool {
 }
 
 fn wanted(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
-    Ok(match request.which()? {
-        Which::One(id) => vec![id],
-        Which::These(ids) => ids,
-        Which::Last => vec![
+    Ok(match request.target()? {
+        UndoTarget::One(id) => vec![id],
+        UndoTarget::These(ids) => ids,
+        UndoTarget::Last => vec![
             journal::last(change.conn)?
                 .ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?,
         ],
-        Which::Since(seconds) => {
+        UndoTarget::Since(seconds) => {
             journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?
         }
     })
@@ -225,8 +224,8 @@ fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {
     rows::delete(change.conn, row)
 }
 
-fn told(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Act {
-    Act {
+fn told(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> JournalEntry {
+    JournalEntry {
         id: entry.id,
         act: entry.act,
         rows: entry.rows.len(),
@@ -243,7 +242,7 @@ mod tests {
     use super::*;
     use crate::tests::fixture::{House, named};
     use loci_proto::requests::forget::ForgetRequest;
-    use loci_proto::requests::people::{ListReply, ListRequest};
+    use loci_proto::requests::list::{ListReply, ListRequest};
     use serde_json::json;
 
     fn left(house: &House) -> ListReply {
@@ -281,6 +280,6 @@ mod tests {
         let these = UndoRequest { ids: acts.clone(), ..UndoRequest::default() };
         let undone = house.writer.undo(&call, &these).expect("is undone").undone;
         assert_eq!((undone[0].id, undone[1].id, left(&house).total), (acts[1], acts[0], 2));
-        assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.which().is_err());
+        assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.target().is_err());
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::time::DAY;
 use crate::tests::fixture::{House, asked, coded, id, leaning};
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::recall::Recalled;
+use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
 
 /// Stores a text of this type; its vector is near those of the same number.
@@ -16,12 +16,12 @@ fn store_with(house: &mut House, arguments: Value, number: usize) -> String {
     id(&house.store_coded("a", arguments, &coded(&text, leaning(0, number, 0.5)))).to_string()
 }
 
-fn found(house: &House, max_results: usize) -> Vec<Recalled> {
+fn found(house: &House, max_results: usize) -> Vec<RecalledMemory> {
     let arguments = json!({"query": "kettle", "max_results": max_results});
     house.recall_asked("a", arguments, Some(&asked("kettle", leaning(0, 9, 0.5)))).reply.results
 }
 
-fn also(result: &Recalled) -> Vec<&str> {
+fn also(result: &RecalledMemory) -> Vec<&str> {
     result.also.iter().map(MemoryId::as_str).collect()
 }
 

@@ -5,7 +5,7 @@ use crate::index::compaction::tests::answers;
 use crate::index::snapshot;
 use crate::tests::fixture::{House, T0, asked, coded, leaning};
 use crate::{Settings, open};
-use loci_proto::requests::store_admin::ResetRequest;
+use loci_proto::requests::reset::ResetRequest;
 use proptest::prelude::*;
 use serde_json::json;
 use std::fs;

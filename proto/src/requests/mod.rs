@@ -2,22 +2,33 @@
 //!
 //! Not here: `export`, `import` and `reload`. They are routes of the admin socket of their own, because their bodies are streams or empty.
 
+pub mod cleanup;
 pub mod compact;
 pub mod config;
 pub mod doctor;
+pub mod edit;
 pub mod eval;
 pub mod explain;
+pub mod export;
+pub mod find;
 pub mod forget;
+pub mod forget_many;
 pub mod groups;
+pub mod history;
+pub mod import;
 pub mod inspect;
-pub mod maintain;
-pub mod people;
+pub mod list;
+pub mod maintenance;
+pub mod pin;
+pub mod purge_backups;
 pub mod recall;
 pub mod relate;
+pub mod reset;
+pub mod restore;
 pub mod stats;
 pub mod store;
-pub mod store_admin;
-pub mod transfer;
+#[cfg(test)]
+mod tests;
 pub mod undo;
 
 use crate::error::{Code, Failure};
@@ -91,31 +102,31 @@ requests! {
     /// Relates two entities.
     "store_relation" => Relate(relate::RelateRequest), agents;
     /// Makes a forgotten, superseded or compacted memory active again.
-    "restore_memory" => Restore(forget::RestoreRequest), agents;
+    "restore_memory" => Restore(restore::RestoreRequest), agents;
     /// Returns a cluster of old episodes, or replaces it by the agent's summary.
     "compact_memories" => Compact(compact::CompactRequest), agents;
     /// Returns the configuration in force.
     "config" => Config(config::ConfigRequest), people;
     /// Lists memories by attribute.
-    "list" => List(people::ListRequest), people;
+    "list" => List(list::ListRequest), people;
     /// Finds memories by a part of their id.
-    "find" => Find(people::FindRequest), people;
+    "find" => Find(find::FindRequest), people;
     /// Changes one memory in place.
-    "edit" => Edit(people::EditRequest), people;
+    "edit" => Edit(edit::EditRequest), people;
     /// Pins or unpins one memory.
-    "pin" => Pin(people::PinRequest), people;
+    "pin" => Pin(pin::PinRequest), people;
     /// Hides several memories in one transaction.
-    "forget_many" => ForgetMany(people::ForgetManyRequest), people;
+    "forget_many" => ForgetMany(forget_many::ForgetManyRequest), people;
     /// Reverts journal entries.
     "undo" => Undo(undo::UndoRequest), people;
     /// Lists journal entries.
-    "history" => History(undo::HistoryRequest), people;
+    "history" => History(history::HistoryRequest), people;
     /// Measures retrieval quality on the store itself.
     "eval" => Eval(eval::EvalRequest), people;
     /// Controls the maintenance scheduler.
-    "maintenance" => Maintenance(maintain::MaintenanceRequest), people;
+    "maintenance" => Maintenance(maintenance::MaintenanceRequest), people;
     /// Forgets memories of low confidence that are not used.
-    "cleanup" => Cleanup(maintain::CleanupRequest), people;
+    "cleanup" => Cleanup(cleanup::CleanupRequest), people;
     /// Lists groups.
     "groups" => Groups(groups::GroupsRequest), people;
     /// Renames a group.
@@ -125,45 +136,9 @@ requests! {
     /// Adds or removes another name of a group.
     "groups_alias" => GroupsAlias(groups::AliasRequest), people;
     /// Deletes all memories.
-    "reset" => Reset(store_admin::ResetRequest), people;
+    "reset" => Reset(reset::ResetRequest), people;
     /// Deletes the backups that hold a permanently deleted memory.
-    "purge_backups" => PurgeBackups(store_admin::PurgeRequest), people;
+    "purge_backups" => PurgeBackups(purge_backups::PurgeBackupsRequest), people;
     /// Checks the store, the index and the model.
     "doctor" => Doctor(doctor::DoctorRequest), people;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mcp::tools;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn an_unknown_verb_is_refused_by_name() {
-        let failure = Request::parse("frobnicate", Map::new()).expect_err("is refused");
-        assert_eq!(failure.to_string(), "invalid: there is no verb frobnicate");
-    }
-
-    #[test]
-    fn every_request_names_its_own_verb() {
-        assert_eq!(Request::NAMES.iter().collect::<BTreeSet<_>>().len(), Request::NAMES.len());
-        for name in Request::NAMES {
-            match Request::parse(name, Map::new()) {
-                Ok(request) => assert_eq!(request.name(), *name),
-                Err(failure) => assert_eq!(failure.message, "is missing", "{name}: {failure}"),
-            }
-        }
-    }
-
-    #[test]
-    fn the_agent_tools_are_those_that_mcp_lists() {
-        let listed: Vec<&str> = tools::all().iter().map(|tool| tool.name).collect();
-        assert_eq!(Request::NAMES[..listed.len()], listed);
-        for name in ["config", "reset"] {
-            let request = Request::parse(name, Map::new()).expect("takes no arguments");
-            assert!(!request.is_agent_tool(), "{name}");
-        }
-        let stats = Request::parse("memory_stats", Map::new()).expect("takes no arguments");
-        assert!(stats.is_agent_tool());
-    }
 }

@@ -57,8 +57,8 @@ impl Unreachable {
             Self::NoAnswer { pid: None } => "locid does not answer.".to_owned(),
             Self::Skew { daemon, speaks: (min, max) } => format!(
                 "this loci ({VERSION}) speaks protocol {} to {}, the running locid ({daemon}) speaks {min} to {max}.",
-                hello::MIN,
-                hello::MAX
+                hello::MIN_VERSION,
+                hello::MAX_VERSION
             ),
             Self::OnHold => "locid was stopped with --hold.".to_owned(),
             Self::Busy => "locid serves as many sessions as it can.".to_owned(),
@@ -83,7 +83,7 @@ impl Unreachable {
                 format!("If it is stopped, `kill -CONT {pid}` wakes it; `kill -9 {pid}` ends it, and the next call starts a new one.")
             }
             Self::NoAnswer { pid: None } => "Try again; `loci ctl logs` shows what it was doing.".to_owned(),
-            Self::Skew { speaks: (min, _), .. } if *min > hello::MAX => "Restart this session, so that it runs the newer loci.".to_owned(),
+            Self::Skew { speaks: (min, _), .. } if *min > hello::MAX_VERSION => "Restart this session, so that it runs the newer loci.".to_owned(),
             Self::Skew { .. } => "Run `loci ctl stop`; the next call starts the locid that belongs to this loci.".to_owned(),
             Self::OnHold => "Run `loci ctl start` to end the hold.".to_owned(),
             Self::Busy => "End sessions that are no longer needed (`loci ctl status` lists them), then try again.".to_owned(),
@@ -97,7 +97,7 @@ impl Unreachable {
     /// True for a daemon that is older than this loci, and so may be replaced by the one that belongs to it.
     #[must_use]
     pub fn is_older_daemon(&self) -> bool {
-        matches!(self, Self::Skew { speaks: (_, newest), .. } if *newest < hello::MIN)
+        matches!(self, Self::Skew { speaks: (_, newest), .. } if *newest < hello::MIN_VERSION)
     }
 
     /// How a command ends that needed the daemon.

@@ -5,7 +5,7 @@ use crate::client::call::Door;
 use crate::commands::input::{memory_id, text};
 use crate::commands::{print, undoable};
 use crate::output::{Problem, plain, say};
-use loci_proto::requests::people::{ChangedReply, EditRequest};
+use loci_proto::requests::edit::{ChangedReply, EditRequest};
 
 /// Changes it, and says what was changed.
 ///

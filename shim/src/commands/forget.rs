@@ -8,9 +8,8 @@ use crate::commands::{print, undoable};
 use crate::output::{Answer, Problem, Screen, confirm, note, plain, say};
 use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
-use loci_proto::requests::people::{
-    ForgetManyReply, ForgetManyRequest, ListReply, ListRequest, Listed,
-};
+use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
+use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -144,7 +143,7 @@ async fn many(door: &Door, expression: &str, asked: &Forget) -> Result<(), Probl
 
 async fn forget(
     door: &Door,
-    found: Vec<Listed>,
+    found: Vec<ListedMemory>,
     group: Option<GroupName>,
     asked: &Forget,
 ) -> Result<(), Problem> {
@@ -160,7 +159,7 @@ async fn forget(
 }
 
 /// Every memory that fits, page by page.
-async fn all(door: &Door, mut request: ListRequest) -> Result<Vec<Listed>, Problem> {
+async fn all(door: &Door, mut request: ListRequest) -> Result<Vec<ListedMemory>, Problem> {
     request.limit = Some(PAGE);
     let mut found = Vec::new();
     loop {
@@ -173,7 +172,7 @@ async fn all(door: &Door, mut request: ListRequest) -> Result<Vec<Listed>, Probl
     }
 }
 
-fn preview(found: &[Listed]) -> String {
+fn preview(found: &[ListedMemory]) -> String {
     let shown = &found[..found.len().min(PREVIEW)];
     let mut text = rows(Screen::of_stdout(), Columns { group: true, status: false }, shown);
     if found.len() > PREVIEW {

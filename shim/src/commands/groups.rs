@@ -4,7 +4,7 @@ use crate::cli::store_admin::Groups;
 use crate::client::call::Door;
 use crate::output::{Answer, Problem, confirm, plain, say, table};
 use loci_proto::error::Exit;
-use loci_proto::requests::groups::{GroupChanged, GroupEntry, GroupsReply};
+use loci_proto::requests::groups::{GroupChangedReply, GroupEntry, GroupsReply};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -75,7 +75,7 @@ async fn list(door: &Door, json: bool) -> Result<(), Problem> {
 async fn merge(door: &Door, from: &str, into: &str, asking: Asking) -> Result<(), Problem> {
     let asked = |dry: bool| json!({"from": from, "into": into, "dry_run": dry});
     if !asking.yes {
-        let planned: GroupChanged = door.call("groups_merge", &asked(true)).await?;
+        let planned: GroupChangedReply = door.call("groups_merge", &asked(true)).await?;
         confirm(
             &format!(
                 "Move {} memories of {} into {}?",
@@ -94,7 +94,7 @@ async fn merge(door: &Door, from: &str, into: &str, asking: Asking) -> Result<()
 
 /// A change, to be told in words, or printed already.
 enum Changed {
-    Told(GroupChanged),
+    Told(GroupChangedReply),
     Printed,
 }
 
@@ -107,7 +107,7 @@ async fn change(door: &Door, verb: &str, asked: Value, json: bool) -> Result<Cha
     Ok(Changed::Told(answer.read()?))
 }
 
-fn tell(changed: Changed, words: impl Fn(&GroupChanged) -> String) -> Result<(), Problem> {
+fn tell(changed: Changed, words: impl Fn(&GroupChangedReply) -> String) -> Result<(), Problem> {
     let Changed::Told(done) = changed else { return Ok(()) };
     say(match done.act {
         Some(act) => format!("{}. loci undo {act} takes it back.", plain(&words(&done))),

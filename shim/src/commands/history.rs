@@ -5,7 +5,7 @@ use crate::client::call::Door;
 use crate::commands::input::memory_id;
 use crate::commands::{moment, print};
 use crate::output::{Problem, plain, say, table};
-use loci_proto::requests::undo::{Act, HistoryReply, HistoryRequest};
+use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
 
 /// Asks, and prints the page.
 ///
@@ -32,8 +32,8 @@ pub async fn run(door: &Door, asked: History) -> Result<(), Problem> {
 
 /// Acts as a table.
 #[must_use]
-pub fn acts(acts: &[Act]) -> String {
-    let row = |act: &Act| {
+pub fn acts(acts: &[JournalEntry]) -> String {
+    let row = |act: &JournalEntry| {
         let undone = act.undone_at.as_deref().map_or(String::new(), moment);
         let who = plain(act.client.as_deref().unwrap_or("-"));
         [act.id.to_string(), moment(&act.at), plain(&act.act), act.rows.to_string(), who, undone]

@@ -6,9 +6,9 @@ use crate::commands::input::memory_id::short;
 use crate::output::{Problem, Screen, confirm, plain, say, table_on};
 use clap::Args;
 use loci_proto::error::Exit;
-use loci_proto::requests::maintain::{
-    Act, Action, CleanupReply, CleanupRequest, Deed, Faded, MaintenanceReply, MaintenanceRequest,
-    Plan,
+use loci_proto::requests::cleanup::{CleanupCandidate, CleanupReply, CleanupRequest};
+use loci_proto::requests::maintenance::{
+    MaintenanceAction, MaintenancePlan, MaintenanceReply, MaintenanceRequest, StepKind, StepReport,
 };
 use std::process::ExitCode;
 
@@ -53,7 +53,7 @@ pub async fn compact(given: Compact) -> Result<ExitCode, Problem> {
 /// # Errors
 /// No daemon.
 pub async fn plan(json: bool) -> Result<ExitCode, Problem> {
-    let reply = ask(Action::Plan, false).await?;
+    let reply = ask(MaintenanceAction::Plan, false).await?;
     match &reply.plan {
         _ if json => say(text_of(&reply)?)?,
         Some(plan) => say(told(plan))?,
@@ -70,8 +70,9 @@ pub async fn run(json: bool) -> Result<ExitCode, Problem> {
     let door = Door::of_process()?;
     let (mut done, mut anew) = (Vec::new(), true);
     loop {
-        let reply: MaintenanceReply =
-            door.call("maintenance", &MaintenanceRequest { action: Action::Run, anew }).await?;
+        let reply: MaintenanceReply = door
+            .call("maintenance", &MaintenanceRequest { action: MaintenanceAction::Run, anew })
+            .await?;
         anew = false;
         if let Some(deed) = reply.done {
             if !json {
@@ -105,7 +106,7 @@ pub async fn run(json: bool) -> Result<ExitCode, Problem> {
 ///
 /// # Errors
 /// No daemon, or what it refuses.
-pub async fn ask(action: Action, anew: bool) -> Result<MaintenanceReply, Problem> {
+pub async fn ask(action: MaintenanceAction, anew: bool) -> Result<MaintenanceReply, Problem> {
     Door::of_process()?.call("maintenance", &MaintenanceRequest { action, anew }).await
 }
 
@@ -142,7 +143,7 @@ fn faded(reply: &CleanupReply) -> String {
     if reply.memories.is_empty() {
         return "Nothing has faded that far".to_owned();
     }
-    let row = |memory: &Faded| {
+    let row = |memory: &CleanupCandidate| {
         let used = memory.used_at.get(..10).unwrap_or(&memory.used_at);
         vec![
             short(memory.id.as_str()),
@@ -167,19 +168,19 @@ enum Told {
     Done,
 }
 
-fn line(deed: &Deed, told: Told) -> String {
+fn line(deed: &StepReport, told: Told) -> String {
     let (count, group) = (deed.members.len(), plain(&deed.group));
     let what = match deed.act {
-        Act::Compact => {
+        StepKind::Compact => {
             let period = deed.week.as_deref().unwrap_or("?");
             // A week is written with a W; what is summed up with a month or a year are summaries.
             let named = if period.contains('W') { "episodes" } else { "summaries" };
             format!("{count} {named} of {period} in {group} into a summary")
         }
-        Act::Promote => {
+        StepKind::Promote => {
             format!("{count} episodes in {group} into a fact for {}", deed.scope.as_str())
         }
-        Act::Link => format!("{count} episodes in {group} linked with a fact that is known"),
+        StepKind::Link => format!("{count} episodes in {group} linked with a fact that is known"),
     };
     match (&deed.made, told) {
         (Some(id), _) => format!("  {what}: {id}"),
@@ -188,7 +189,7 @@ fn line(deed: &Deed, told: Told) -> String {
     }
 }
 
-fn told(plan: &Plan) -> String {
+fn told(plan: &MaintenancePlan) -> String {
     if plan.steps.is_empty() {
         return "Nothing is due".to_owned();
     }

@@ -50,7 +50,11 @@ fn our_hello(keys: &Keys) -> Hello {
         agent_session,
         pid: std::process::id(),
     };
-    Hello { loci: (hello::MIN, hello::MAX), shim: loci_proto::VERSION.to_owned(), session }
+    Hello {
+        loci: (hello::MIN_VERSION, hello::MAX_VERSION),
+        shim: loci_proto::VERSION.to_owned(),
+        session,
+    }
 }
 
 /// Agents end their servers by a signal more often than by closing standard input; it means the same.

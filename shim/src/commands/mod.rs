@@ -32,7 +32,7 @@ use crate::cli::Command;
 use crate::client::call::{Answer, Door};
 use crate::output::{Problem, note, plain, say};
 use loci_proto::error::Exit;
-use loci_proto::requests::people::Listed;
+use loci_proto::requests::list::ListedMemory;
 use std::process::ExitCode;
 
 /// Does what was asked.
@@ -66,7 +66,7 @@ fn print(answer: &Answer) -> Result<(), Problem> {
 }
 
 /// A memory in one line: the end of its id and how it begins.
-fn line(memory: &Listed) -> String {
+fn line(memory: &ListedMemory) -> String {
     format!(
         "{}  {}",
         crate::commands::input::memory_id::short(memory.id.as_str()),

@@ -5,7 +5,8 @@ use crate::client::call::Door;
 use crate::commands::input::memory_id;
 use crate::commands::{print, undoable};
 use crate::output::{Problem, say};
-use loci_proto::requests::people::{ChangedReply, PinRequest};
+use loci_proto::requests::edit::ChangedReply;
+use loci_proto::requests::pin::PinRequest;
 
 /// Pins or unpins it.
 ///

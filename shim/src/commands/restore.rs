@@ -5,7 +5,7 @@ use crate::client::call::Door;
 use crate::commands::input::memory_id;
 use crate::commands::{print, undoable};
 use crate::output::{Problem, plain, say};
-use loci_proto::requests::forget::{RestoreReply, RestoreRequest};
+use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 
 /// Brings it back.
 ///

@@ -3,7 +3,7 @@
 //! The key stands in `params._meta["dev.loci/key"]` and wins over whatever the client wrote there. All other bytes of the line stay
 //! as they are, but for the spelling of the names within `_meta`.
 
-use loci_proto::META_KEY;
+use loci_proto::mcp::idempotency::META_KEY;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;

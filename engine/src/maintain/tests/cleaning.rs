@@ -1,8 +1,8 @@
 //! Cleanup: what goes, what never goes, and for how long it can be brought back.
 
 use crate::maintain::tests::*;
-use loci_proto::requests::maintain::CleanupRequest;
-use loci_proto::requests::people::PinRequest;
+use loci_proto::requests::cleanup::CleanupRequest;
+use loci_proto::requests::pin::PinRequest;
 use loci_proto::requests::undo::UndoRequest;
 
 fn faint(house: &mut House, text: &str, confidence: f64) -> MemoryId {
@@ -15,7 +15,7 @@ fn listed(house: &House) -> Vec<MemoryId> {
     house.reader.faded(house.now).expect("is read").memories.into_iter().map(|m| m.id).collect()
 }
 
-fn cleanup(house: &mut House) -> loci_proto::requests::maintain::CleanupReply {
+fn cleanup(house: &mut House) -> loci_proto::requests::cleanup::CleanupReply {
     let (call, at) = (house.call("a", None), Some(house.now.0));
     house.writer.cleanup(&call, &CleanupRequest { dry_run: false, at }).expect("is done")
 }
@@ -165,7 +165,7 @@ fn left(kind: &str, decay: crate::model::decay::Decay) -> f64 {
     let listed = house
         .reader
         .list(
-            &loci_proto::requests::people::ListRequest::default(),
+            &loci_proto::requests::list::ListRequest::default(),
             &crate::tests::fixture::named("a"),
             house.now,
         )

@@ -5,7 +5,7 @@ use crate::maintain::topics::MOST;
 use crate::model::encoding::DocumentEncoding;
 use loci_proto::error::Code;
 use loci_proto::requests::forget::ForgetRequest;
-use loci_proto::requests::people::PinRequest;
+use loci_proto::requests::pin::PinRequest;
 
 fn forget(house: &mut House, id: &MemoryId) {
     let call = house.call("a", None);

@@ -222,7 +222,7 @@ fn a_fact_that_is_known_is_linked_and_not_told_again() {
     let deed = run(&mut house).remove(0);
     assert_eq!(
         (deed.act, deed.made.as_ref()),
-        (loci_proto::requests::maintain::Act::Link, Some(&known))
+        (loci_proto::requests::maintenance::StepKind::Link, Some(&known))
     );
     assert_eq!(dump(&house), before, "no memory was made or changed");
     assert_eq!(

@@ -16,7 +16,7 @@ use crate::model::time::DAY;
 use crate::tests::fixture::{House, T0, leaning};
 use crate::transaction::change::CallContext;
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::maintain::Deed;
+use loci_proto::requests::maintenance::StepReport;
 use loci_proto::requests::undo::UndoRequest;
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn plan(house: &House) -> Plan {
 }
 
 /// Does one step as the daemon does, but for the model.
-fn step(house: &mut House, step: &Step) -> Deed {
+fn step(house: &mut House, step: &Step) -> StepReport {
     let call = CallContext { now: house.now, actor: actor(step.group()), key: None };
     match step {
         Step::Compact(cluster) => {
@@ -80,7 +80,7 @@ fn step(house: &mut House, step: &Step) -> Deed {
     }
 }
 
-fn run(house: &mut House) -> Vec<Deed> {
+fn run(house: &mut House) -> Vec<StepReport> {
     let plan = plan(house);
     plan.steps.iter().map(|next| step(house, next)).collect()
 }
@@ -148,7 +148,7 @@ fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
     let planned = plan(&house).told();
     assert_eq!((planned.steps.len(), planned.compacted, planned.promoted), (3, 12, 1));
     let done = run(&mut house);
-    let bare = |deed: &Deed| Deed { made: None, journal: None, ..deed.clone() };
+    let bare = |deed: &StepReport| StepReport { made: None, journal: None, ..deed.clone() };
     assert_eq!(done.iter().map(bare).collect::<Vec<_>>(), planned.steps);
     assert!(done.iter().all(|deed| deed.made.is_some() && deed.journal.is_some()));
     let after = memory(&house, &other);

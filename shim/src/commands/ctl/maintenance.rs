@@ -4,7 +4,7 @@ use crate::commands::lifecycle;
 use crate::output::{Problem, say};
 use clap::Subcommand;
 use loci_proto::error::Exit;
-use loci_proto::requests::maintain::{Action, MaintenanceReply};
+use loci_proto::requests::maintenance::{MaintenanceAction, MaintenanceReply};
 use std::process::ExitCode;
 
 /// What to do about maintenance.
@@ -47,9 +47,9 @@ pub async fn run(command: Maintenance) -> Result<ExitCode, Problem> {
     let (action, json) = match command {
         Maintenance::Plan { json } => return lifecycle::plan(json).await,
         Maintenance::Run { json } => return lifecycle::run(json).await,
-        Maintenance::Status { json } => (Action::Status, json),
-        Maintenance::Pause => (Action::Pause, false),
-        Maintenance::Resume => (Action::Resume, false),
+        Maintenance::Status { json } => (MaintenanceAction::Status, json),
+        Maintenance::Pause => (MaintenanceAction::Pause, false),
+        Maintenance::Resume => (MaintenanceAction::Resume, false),
     };
     let reply = lifecycle::ask(action, false).await?;
     if json {

@@ -5,7 +5,7 @@ use crate::client::admin;
 use crate::commands::config::value;
 use crate::output::{Problem, Reader, plain, say};
 use loci_proto::paths::Paths;
-use loci_proto::requests::config::{Changed, ReloadReply};
+use loci_proto::requests::config::{ChangedKey, ReloadReply};
 
 /// Has it read, and tells what is different now and what waits for a restart.
 ///
@@ -26,7 +26,7 @@ fn sentences(reply: &ReloadReply) -> String {
     if reply.changed.is_empty() {
         return format!("{} has been read; nothing in it is new.", plain(&reply.file));
     }
-    let line = |changed: &Changed| {
+    let line = |changed: &ChangedKey| {
         let waits = if changed.waits { "  (waits for loci ctl restart)" } else { "" };
         format!(
             "\n  {}: {} → {}{waits}",

@@ -7,7 +7,8 @@ use crate::commands::line;
 use crate::output::{Problem, plain};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::people::{FindReply, FindRequest, Found, Listed};
+use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
+use loci_proto::requests::list::ListedMemory;
 use std::fmt::Write as _;
 
 /// Characters of an id's end that tables show.
@@ -29,7 +30,7 @@ pub struct Meant {
     /// Its id.
     pub id: MemoryId,
     /// The memory in one line, where it had to be looked up.
-    pub found: Option<Found>,
+    pub found: Option<FoundMemory>,
 }
 
 /// Finds the memory that a person means; the daemon is asked unless the id is whole.
@@ -49,7 +50,11 @@ pub async fn find(door: &Door, part: &str, group: Option<&GroupName>) -> Result<
 ///
 /// # Errors
 /// As [`find`].
-pub async fn look_up(door: &Door, part: &str, group: Option<&GroupName>) -> Result<Found, Problem> {
+pub async fn look_up(
+    door: &Door,
+    part: &str,
+    group: Option<&GroupName>,
+) -> Result<FoundMemory, Problem> {
     if part.is_empty() {
         return Err(Problem::usage("The id is empty")
             .hint("`loci list` shows ids; 4 characters of one are enough"));
@@ -74,7 +79,7 @@ pub async fn look_up(door: &Door, part: &str, group: Option<&GroupName>) -> Resu
 }
 
 /// Refuses a memory of a project that the command does not name; the verb would say that there is none.
-fn seen(found: Found, group: Option<&GroupName>) -> Result<Found, Problem> {
+fn seen(found: FoundMemory, group: Option<&GroupName>) -> Result<FoundMemory, Problem> {
     match (&found.group_id, group) {
         (Some(id), None) if !found.visible => {
             let name = found.memory.group.as_deref().unwrap_or(id);
@@ -85,10 +90,10 @@ fn seen(found: Found, group: Option<&GroupName>) -> Result<Found, Problem> {
     }
 }
 
-fn ambiguous(part: &str, found: &[Found]) -> String {
+fn ambiguous(part: &str, found: &[FoundMemory]) -> String {
     let mut text = format!("{part} may mean several memories:");
     for memory in found {
-        let Listed { id, preview, .. } = &memory.memory;
+        let ListedMemory { id, preview, .. } = &memory.memory;
         let _ = write!(text, "\n  {id}  {}", plain(preview));
     }
     if found.len() == MOST {

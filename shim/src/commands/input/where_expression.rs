@@ -4,7 +4,7 @@
 
 use crate::cli::duration;
 use crate::cli::memories::confidence;
-use loci_proto::requests::people::ListRequest;
+use loci_proto::requests::list::ListRequest;
 
 const KEYS: &str = "text, type, scope, status, group, older or confidence";
 

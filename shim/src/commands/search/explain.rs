@@ -2,16 +2,16 @@
 
 use crate::commands::input::memory_id;
 use crate::output::{Screen, table_on};
-use loci_proto::requests::explain::{Explained, Leg, Why};
-use loci_proto::requests::recall::Recalled;
+use loci_proto::requests::explain::{RankedScore, RecallExplanation, ScoreBreakdown};
+use loci_proto::requests::recall::RecalledMemory;
 
 /// Memories side by side; more make the next table.
 const ABREAST: usize = 6;
 
 /// What is printed below the memories that were found.
-pub fn screen(explained: &Explained, found: &[Recalled]) -> String {
+pub fn screen(explained: &RecallExplanation, found: &[RecalledMemory]) -> String {
     let tables: Vec<String> = found.chunks(ABREAST).map(side_by_side).collect();
-    let Explained {
+    let RecallExplanation {
         ranking,
         in_store,
         visible,
@@ -31,18 +31,20 @@ pub fn screen(explained: &Explained, found: &[Recalled]) -> String {
     )
 }
 
-fn side_by_side(found: &[Recalled]) -> String {
-    let none = Why::default();
-    let whys: Vec<&Why> = found.iter().map(|found| found.why.as_ref().unwrap_or(&none)).collect();
+fn side_by_side(found: &[RecalledMemory]) -> String {
+    let none = ScoreBreakdown::default();
+    let whys: Vec<&ScoreBreakdown> =
+        found.iter().map(|found| found.why.as_ref().unwrap_or(&none)).collect();
     let mut rows = vec![row("", found.iter().map(|found| memory_id::short(found.id.as_str())))];
-    let leg = |leg: Option<Leg>| leg.map_or("-".to_owned(), |leg| format!("{:.3}", leg.score));
-    let place = |leg: Option<Leg>| leg.map_or("-".to_owned(), |leg| leg.rank.to_string());
+    let leg =
+        |leg: Option<RankedScore>| leg.map_or("-".to_owned(), |leg| format!("{:.3}", leg.score));
+    let place = |leg: Option<RankedScore>| leg.map_or("-".to_owned(), |leg| leg.rank.to_string());
     rows.push(row("cosine of the vectors", whys.iter().map(|why| leg(why.vector))));
     rows.push(row("  place by it", whys.iter().map(|why| place(why.vector))));
     rows.push(row("share of the keywords", whys.iter().map(|why| leg(why.keywords))));
     rows.push(row("  place by it", whys.iter().map(|why| place(why.keywords))));
     for step in steps(&whys) {
-        let adds = |why: &&Why| {
+        let adds = |why: &&ScoreBreakdown| {
             why.parts
                 .iter()
                 .find(|part| part.step == step)
@@ -58,7 +60,7 @@ fn side_by_side(found: &[Recalled]) -> String {
 }
 
 /// Every step that any of them has, in the order of the ranking.
-fn steps(whys: &[&Why]) -> Vec<String> {
+fn steps(whys: &[&ScoreBreakdown]) -> Vec<String> {
     let mut steps: Vec<String> = Vec::new();
     for why in whys {
         let mut at = 0;

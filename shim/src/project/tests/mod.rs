@@ -67,26 +67,26 @@ impl World {
         Surroundings { working_dir: Some(self.root.join(path)), shared, ..Surroundings::default() }
     }
 
-    fn hint_at(&self, path: &str) -> Hint {
+    fn hint_at(&self, path: &str) -> GroupHint {
         let found = find(&self.at(path));
         assert_eq!(found.warnings, Vec::<String>::new());
         found.hint
     }
 
-    fn folder_hint(&self, path: &str) -> Hint {
-        Hint::Folder(self.root.join(path).display().to_string())
+    fn folder_hint(&self, path: &str) -> GroupHint {
+        GroupHint::Folder(self.root.join(path).display().to_string())
     }
 
     /// The project of this folder, which names itself.
-    fn self_named(&self, path: &str, name: &str) -> Hint {
-        Hint::ProjectNamed {
+    fn self_named(&self, path: &str, name: &str) -> GroupHint {
+        GroupHint::ProjectNamed {
             folder: self.root.join(path).display().to_string(),
             name: name.parse().expect("is a name"),
         }
     }
 
     /// The hint, where something was passed over on the way to it.
-    fn doubted_at(&self, path: &str) -> Hint {
+    fn doubted_at(&self, path: &str) -> GroupHint {
         let found = find(&self.at(path));
         assert!(
             found.warnings.len() == 1 && found.warnings[0].contains("does not know this folder"),
@@ -97,8 +97,8 @@ impl World {
     }
 }
 
-fn name(name: &str) -> Hint {
-    Hint::Named(name.parse().expect("is a name"))
+fn name(name: &str) -> GroupHint {
+    GroupHint::Named(name.parse().expect("is a name"))
 }
 
 #[test]
@@ -158,10 +158,10 @@ fn a_folder_without_git_stands_for_itself_unless_many_projects_share_it() {
     world.folder("tmp/try");
     assert_eq!(world.hint_at("home/notes"), world.folder_hint("home/notes"));
     assert_eq!(world.hint_at("tmp/try"), world.folder_hint("tmp/try"));
-    assert_eq!(world.hint_at("home"), Hint::Default);
-    assert_eq!(world.hint_at("tmp"), Hint::Default);
+    assert_eq!(world.hint_at("home"), GroupHint::Default);
+    assert_eq!(world.hint_at("tmp"), GroupHint::Default);
     let root = Surroundings { working_dir: Some("/".into()), ..world.at("home") };
-    assert_eq!(find(&root).hint, Hint::Default);
+    assert_eq!(find(&root).hint, GroupHint::Default);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_repository_in_home_does_not_swallow_what_lies_below() {
     world.repository("home");
     world.folder("home/notes");
     assert_eq!(world.hint_at("home/notes"), world.folder_hint("home/notes"));
-    assert_eq!(world.hint_at("home"), Hint::Default);
+    assert_eq!(world.hint_at("home"), GroupHint::Default);
 }
 
 #[test]
@@ -242,5 +242,5 @@ fn the_variable_wins_over_everything_unless_it_cannot_be_a_name() {
 #[test]
 fn without_a_working_directory_there_is_no_project() {
     let found = find(&Surroundings { working_dir: None, ..World::new().at("home") });
-    assert_eq!((found.hint, found.warnings.len()), (Hint::Default, 1));
+    assert_eq!((found.hint, found.warnings.len()), (GroupHint::Default, 1));
 }

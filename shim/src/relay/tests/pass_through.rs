@@ -1,7 +1,7 @@
 //! All is well: lines pass as they are, each way.
 
 use crate::relay::tests::fixture::{play, request};
-use loci_proto::META_KEY;
+use loci_proto::mcp::idempotency::META_KEY;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 

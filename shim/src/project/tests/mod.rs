@@ -208,7 +208,7 @@ fn a_project_file_that_is_wrong_or_names_another_project_is_ignored_and_told() {
     let world = World::new();
     for (text, why) in [
         ("group = \"g_0123456789abcdef\"", "may name only itself"),
-        ("group = 7", "must be a name in quotes"),
+        ("group = 7", "must be a string"),
         ("group = \"a\"\nother = 1", "unknown field `other`"),
         ("group = ", "string values must be quoted"),
     ] {

@@ -133,7 +133,7 @@ fn measure_embedder(config: ModelConfig, texts: &[String]) -> Result<(), AnyErro
     let embedder = Embedder::start(config);
     runtime.block_on(embedder.wait_until_loaded());
     let (mut single, mut together) = (Vec::new(), Vec::new());
-    let texts = &texts[..texts.len().min(loci_proto::limits::QUEUE)];
+    let texts = &texts[..texts.len().min(loci_proto::limits::QUEUE_LENGTH)];
     for _ in 0..REPETITIONS {
         single.push(timed(texts.len(), || {
             runtime.block_on(async {

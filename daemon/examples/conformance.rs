@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use clap::Parser;
-use loci_proto::group::{GroupName, Hint};
+use loci_proto::group::{GroupHint, GroupName};
 use loci_proto::hello;
 use loci_proto::paths::{Paths, Variables};
 use locid::config::effective::Settled;
@@ -212,7 +212,7 @@ impl Server {
         let id = Uuid::now_v7().to_string();
         let hello = hello::Session {
             id,
-            group: Hint::Default,
+            group: GroupHint::Default,
             warnings: Vec::new(),
             agent_session: None,
             pid: std::process::id(),

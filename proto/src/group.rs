@@ -1,6 +1,6 @@
-//! Groups: which project a session works in, and how a project is named for good.
+//! Groups: the project that a session works in, and the stable id of a project.
 //!
-//! The shim looks at its surroundings and sends a [`Hint`]; the daemon turns it into a [`Group`]. Not here: the looking.
+//! The shim examines its environment and sends a [`GroupHint`]; the daemon resolves it to a [`Group`]. Not here: the examination (shim).
 
 use crate::limits;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,12 +11,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-/// A group as a person or an agent writes it: 1 to 128 characters, none of them a control character.
+/// A group name as a user or an agent gives it: 1 to 128 characters, no control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct GroupName(String);
 
 impl GroupName {
-    /// The name as text.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -34,7 +34,7 @@ impl FromStr for GroupName {
             return Err(format!("must have at most {} characters", limits::GROUP_CHARS));
         }
         if name.chars().any(char::is_control) {
-            return Err("must not hold control characters".to_owned());
+            return Err("must not contain control characters".to_owned());
         }
         Ok(Self(name.to_owned()))
     }
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for GroupName {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         match serde_json::Value::deserialize(d)? {
             serde_json::Value::String(text) => text.parse().map_err(D::Error::custom),
-            _ => Err(D::Error::custom("must be a name in quotes")),
+            _ => Err(D::Error::custom("must be a string")),
         }
     }
 }
@@ -61,59 +61,60 @@ impl JsonSchema for GroupName {
     }
 }
 
-/// What the shim found out about its project, strongest first.
+/// How the shim identifies its project; an earlier variant takes precedence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "snake_case")]
-pub enum Hint {
-    /// A name that the person gave: `LOCI_GROUP`.
+pub enum GroupHint {
+    /// A name given by the user in `LOCI_GROUP`.
     Named(GroupName),
-    /// A name that the project gave itself in `.loci.toml`: it counts only beside the project's folder.
+    /// A name given by the project in `.loci.toml`; valid only together with the project's folder.
     ProjectNamed {
-        /// What [`Hint::Folder`] would have said.
+        /// The same folder as in [`GroupHint::Folder`].
         folder: String,
         /// The name in the file.
         name: GroupName,
     },
-    /// The canonical folder that stands for the project: its git common directory, else the folder itself.
+    /// The canonical folder that identifies the project: its git common directory, otherwise the folder itself.
     Folder(String),
-    /// Nothing that could stand for a project: the daemon's `storage.default_group` is used.
+    /// No project was found: the daemon uses `storage.default_group`.
     #[default]
     Default,
 }
 
-/// A group as it is stored: an id that never changes, and the name that people see.
+/// A stored group: an id that never changes, and a display name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// The name that a person gave, or `g_` and 16 hexadecimal digits of the folder's path (and of the name that the project gave itself).
+    /// The name given by the user, or `g_` and 16 hexadecimal digits (see [`Group::of_folder`], [`Group::of_named_project`]).
     pub id: String,
-    /// What lists and tables show.
+    /// Display name.
     pub name: String,
 }
 
 impl Group {
-    /// The group of a given name; the name is its id.
+    /// Returns the group with the given name; the name is also its id.
     #[must_use]
     pub fn named(name: &GroupName) -> Self {
         Self { id: name.0.clone(), name: name.0.clone() }
     }
 
-    /// The group of a folder: `g_` and the first 16 hexadecimal digits of SHA-256 of its canonical path; named after the project's folder.
+    /// Returns the group of a folder. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the canonical path; its name is that
+    /// of the project's folder.
     #[must_use]
     pub fn of_folder(path: &str) -> Self {
         let project = path.trim_end_matches('/').trim_end_matches("/.git");
         let name = project.rsplit('/').next().filter(|n| !n.is_empty()).unwrap_or(project);
-        Self { id: id_of(path), name: name.to_owned() }
+        Self { id: hashed_id(path), name: name.to_owned() }
     }
 
-    /// The group of a project that names itself in a file of its own: `g_` and the first 16 hexadecimal digits of SHA-256 of its
-    /// canonical path, a line break and the name. So whatever the file says, it never reaches the group of another project.
+    /// Returns the group of a project that has a name in `.loci.toml`. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the
+    /// canonical path, a line break and the name. The path is included so that a project file cannot select the group of another project.
     #[must_use]
     pub fn of_named_project(path: &str, name: &GroupName) -> Self {
-        Self { id: id_of(&format!("{path}\n{}", name.0)), name: name.0.clone() }
+        Self { id: hashed_id(&format!("{path}\n{}", name.0)), name: name.0.clone() }
     }
 }
 
-fn id_of(text: &str) -> String {
+fn hashed_id(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest[..8].iter().fold("g_".to_owned(), |mut id, byte| {
         let _ = write!(id, "{byte:02x}");

@@ -6,7 +6,7 @@ use loci::relay::idempotency_key::inject_key;
 use loci::relay::line_reader::Excerpt;
 use loci::relay::message;
 use loci::relay::message::{FromDaemon, Message, Request};
-use loci_proto::META_KEY;
+use loci_proto::mcp::idempotency::META_KEY;
 use serde_json::Value;
 use serde_json::value::RawValue;
 

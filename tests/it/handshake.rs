@@ -109,7 +109,7 @@ fn bless(house: &House) {
     let snapshot = json!({"versions": discover["supportedVersions"], "initialize": initialize, "discover": discover, "lists": lists});
     let text = serde_json::to_string_pretty(&snapshot).expect("is JSON");
     std::fs::write(
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/handshake.json"),
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/mcp/handshake.json"),
         text + "\n",
     )
     .expect("is written");

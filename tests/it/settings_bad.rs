@@ -95,7 +95,7 @@ fn a_value_out_of_its_range_is_told_with_its_place_and_the_range() {
         ("[storage]\ndb_path = \"file:x?mode=memory\"", "storage.db_path must be an absolute path"),
         (
             "[storage]\ndb_path = \"/tmp/a\\nb.db\"",
-            "storage.db_path must not hold control characters",
+            "storage.db_path must not contain control characters",
         ),
         (
             "[embedding]\ncache_dir = \"models\"",
@@ -211,7 +211,7 @@ fn variables_that_cannot_be() {
         ("LOCI_DB", "memory.db", CONFIG, "LOCI_DB must be an absolute path"),
         ("LOCI_DB", ":memory:", CONFIG, "LOCI_DB must be an absolute path"),
         ("LOCI_DB", "file:x?mode=memory", CONFIG, "LOCI_DB must be an absolute path"),
-        ("LOCI_DB", "/tmp/a\nb.db", CONFIG, "LOCI_DB must not hold control characters"),
+        ("LOCI_DB", "/tmp/a\nb.db", CONFIG, "LOCI_DB must not contain control characters"),
         ("LOCI_DB", "/proc/loci/memory.db", (70, 3), "/proc/loci"),
         ("LOCI_DB", &long, (70, 3), "too long"),
         ("LOCI_HOME", "data", CONFIG, "LOCI_HOME must be an absolute path"),

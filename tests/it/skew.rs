@@ -74,7 +74,7 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
     let house = house();
     let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
     admin.set_nonblocking(true).expect("is set");
-    let newer = refuse(agents, (hello::MAX + 1, hello::MAX + 2));
+    let newer = refuse(agents, (hello::MAX_VERSION + 1, hello::MAX_VERSION + 2));
     let mut agent = Agent::bare(house.command("loci").arg("mcp"));
     let first = agent.request("tools/list", json!({}));
     assert!(first["result"]["tools"].is_array(), "the handshake is answered all the same");
@@ -105,7 +105,7 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
 fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
     let house = house();
     let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
-    let older = refuse(agents, (0, hello::MIN - 1));
+    let older = refuse(agents, (0, hello::MIN_VERSION - 1));
     let (agents_file, admin_file) =
         (house.path("run/loci/locid.sock"), house.path("run/loci/admin.sock"));
     let obeying = std::thread::spawn(move || {
@@ -142,7 +142,7 @@ fn a_session_whose_daemon_is_replaced_by_one_with_other_tools_is_told_to_list_th
         writeln!(
             stream,
             "{}",
-            json!(Welcome { ok: true, loci: hello::MAX, daemon, boot, pid: 1, tools })
+            json!(Welcome { ok: true, loci: hello::MAX_VERSION, daemon, boot, pid: 1, tools })
         )
         .expect("is heard");
         let asked: Value = serde_json::from_str(&lines.next().expect("asks")).expect("is JSON");

@@ -129,7 +129,7 @@ impl Peer {
 
     /// Connects and sends a hello; returns the daemon's reply.
     pub fn greet(house: &House) -> (Self, Value) {
-        Self::greet_as(house, (hello::MIN, hello::MAX))
+        Self::greet_as(house, (hello::MIN_VERSION, hello::MAX_VERSION))
     }
 
     /// The same as a shim that speaks these protocols.

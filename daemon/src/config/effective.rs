@@ -9,7 +9,7 @@ use crate::process::telemetry;
 use loci_engine::Settings;
 use loci_proto::error::Failure;
 use loci_proto::paths::Paths;
-use loci_proto::requests::config::{Changed, ConfigReply, Key, ReloadReply};
+use loci_proto::requests::config::{ChangedKey, ConfigKey, ConfigReply, ReloadReply};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ pub struct Settled {
 struct Now {
     config: Config,
     exists: bool,
-    keys: BTreeMap<String, Key>,
+    keys: BTreeMap<String, ConfigKey>,
 }
 
 impl Settled {
@@ -70,14 +70,14 @@ impl Settled {
                 continue;
             };
             let waits = AT_START.iter().any(|start| name.starts_with(start));
-            changed.push(Changed {
+            changed.push(ChangedKey {
                 key: name.clone(),
                 was: old.value.clone(),
                 is: key.value.clone(),
                 waits,
             });
             if waits {
-                *key = Key { waits: Some(key.value.clone()), ..old.clone() };
+                *key = ConfigKey { waits: Some(key.value.clone()), ..old.clone() };
             }
         }
         fresh.config.storage = now.config.storage.clone();
@@ -114,7 +114,7 @@ fn keys(
     text: &str,
     paths: &Paths,
     overrides: &Overrides,
-) -> BTreeMap<String, Key> {
+) -> BTreeMap<String, ConfigKey> {
     let places = file::keys(text);
     let name = paths.config.file_name().unwrap_or_default().to_string_lossy();
     let from_file =
@@ -125,7 +125,7 @@ fn keys(
         for (name, value) in values.as_object().into_iter().flatten() {
             let key = format!("{section}.{name}");
             let from = from_file(&key).unwrap_or_else(|| "default".to_owned());
-            keys.insert(key.clone(), Key { key, value: value.clone(), from, waits: None });
+            keys.insert(key.clone(), ConfigKey { key, value: value.clone(), from, waits: None });
         }
     }
     for (key, value, variable) in overrides {

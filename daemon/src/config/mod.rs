@@ -363,7 +363,7 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
     };
     match expanded {
         Some(path) if path.to_string_lossy().chars().any(char::is_control) => {
-            Err(Failure::invalid(key, "must not hold control characters"))
+            Err(Failure::invalid(key, "must not contain control characters"))
         }
         Some(path) if path.is_absolute() => Ok(path),
         _ => Err(Failure::invalid(

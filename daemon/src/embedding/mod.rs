@@ -22,6 +22,8 @@ pub mod pinned_files;
 mod query_cache;
 mod queue;
 mod resident_memory;
+#[cfg(target_os = "linux")]
+mod smaps;
 mod state;
 #[cfg(test)]
 mod test_encoder;

@@ -5,7 +5,7 @@
 
 use crate::embedding::chunk::{EncodedChunk, TextKind};
 use crate::embedding::state::{EmbedError, ModelState};
-use loci_proto::limits::QUEUE;
+use loci_proto::limits::QUEUE_LENGTH;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -171,7 +171,7 @@ impl EmbeddingQueue {
             return Err(self.unavailable());
         }
         let queue = &mut inner.queues[priority as usize];
-        if queue.len() >= QUEUE {
+        if queue.len() >= QUEUE_LENGTH {
             return Err(EmbedError::Busy);
         }
         let (reply, result) = oneshot::channel();

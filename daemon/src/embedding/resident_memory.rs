@@ -40,7 +40,7 @@ pub(crate) fn collapse_into_huge_pages() {
         let Some(smaps) = allowed.then(|| read_to_string("/proc/self/smaps").ok()).flatten() else {
             return;
         };
-        for range in loci_proto::smaps::filled(&smaps) {
+        for range in super::smaps::fully_resident(&smaps) {
             // SAFETY: MADV_COLLAPSE does not change the contents or the access rights of memory. An address range that is no longer
             // mapped is an error.
             let _ = unsafe {
@@ -57,7 +57,7 @@ pub(crate) fn release_file_pages(file: &Path) {
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
         use nix::sys::mman::{MmapAdvise, madvise};
         use std::ptr::{NonNull, without_provenance_mut};
-        for mapping in loci_proto::smaps::unchanged(&smaps)
+        for mapping in super::smaps::unmodified(&smaps)
             .into_iter()
             .filter(|mapping| Path::new(mapping.file) == file)
         {

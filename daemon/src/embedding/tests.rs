@@ -12,7 +12,7 @@ use loci_engine::model::encoding::{
     DocumentEncoding, Embedding, EmbeddingError, MAX_SIGN_CODES, QueryEncoding, SIGN_CODE_BYTES,
     SignCode,
 };
-use loci_proto::limits::QUEUE;
+use loci_proto::limits::QUEUE_LENGTH;
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
@@ -391,7 +391,7 @@ async fn a_query_waits_for_one_batch_only_and_stores_go_before_bulk() {
 async fn a_full_queue_is_busy_and_abandoned_texts_are_not_encoded() {
     let (embedder, batches, outcomes, _first) = start_busy().await;
     let mut tasks = Vec::new();
-    for text in 1..=QUEUE {
+    for text in 1..=QUEUE_LENGTH {
         tasks.push(spawn(&embedder, &text.to_string(), Priority::Bulk).await);
     }
     assert_eq!(embedder.document("9".to_owned(), Priority::Bulk).await, Err(EmbedError::Busy));
@@ -401,7 +401,7 @@ async fn a_full_queue_is_busy_and_abandoned_texts_are_not_encoded() {
         assert!(task.await.is_err_and(|e| e.is_cancelled()));
     }
     drop(outcomes);
-    assert_eq!(batches.recv().map(|batch| batch[0] as usize), Ok(QUEUE));
+    assert_eq!(batches.recv().map(|batch| batch[0] as usize), Ok(QUEUE_LENGTH));
 }
 
 #[tokio::test]

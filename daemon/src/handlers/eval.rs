@@ -11,12 +11,14 @@ use loci_engine::model::time::Timestamp;
 use loci_engine::operations::eval::{EvalQuestion, EvalSet};
 use loci_engine::operations::recall::Question;
 use loci_engine::ranking::fusion::Fusion;
+use loci_proto::bounded_numbers::{MaxResults, TokenBudget};
+use loci_proto::degraded::Degraded;
 use loci_proto::error::Failure;
 use loci_proto::limits;
 use loci_proto::requests::eval::{
-    EvalReply, EvalRequest, Figures, Latency, MOST_PROBES, PROBES, Run,
+    DEFAULT_PROBES, EvalMetrics, EvalReply, EvalRequest, EvalRun, Latency, MAX_PROBES,
 };
-use loci_proto::requests::recall::{Degraded, MaxResults, RecallRequest, TokenBudget};
+use loci_proto::requests::recall::RecallRequest;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,11 +27,11 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// `invalid` for the number of probes or a setting; `busy`, `storage_failed`.
 pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, Failure> {
-    let probes = request.probes.unwrap_or(PROBES);
-    if probes > MOST_PROBES {
+    let probes = request.probes.unwrap_or(DEFAULT_PROBES);
+    if probes > MAX_PROBES {
         return Err(Failure::invalid(
             "probes",
-            format!("must be a whole number in 0..{MOST_PROBES}"),
+            format!("must be a whole number in 0..{MAX_PROBES}"),
         ));
     }
     let config = service.settled.config();
@@ -52,7 +54,7 @@ pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, F
     let of_known = judged.all(service, &known).await?;
     let of_probes = judged.all(service, &probes).await?;
     let sets = [Vec::new(), request.set];
-    let run = |at: usize| Run {
+    let run = |at: usize| EvalRun {
         set: sets[at].clone(),
         known: figures(&of_known[at]),
         probes: figures(&of_probes[at]),
@@ -153,11 +155,11 @@ fn place(
         .map(|at| at + 1))
 }
 
-fn figures(places: &[Option<usize>]) -> Option<Figures> {
+fn figures(places: &[Option<usize>]) -> Option<EvalMetrics> {
     let share = |sum: f64| rounded(sum / places.len() as f64);
     let within =
         |most: usize| share(places.iter().flatten().filter(|place| **place <= most).count() as f64);
-    (!places.is_empty()).then(|| Figures {
+    (!places.is_empty()).then(|| EvalMetrics {
         recall_at_1: within(1),
         recall_at_5: within(5),
         recall_at_10: within(10),

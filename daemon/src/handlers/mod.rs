@@ -14,13 +14,16 @@ use loci_engine::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::mcp::arguments;
 use loci_proto::requests::config::ConfigRequest;
-use loci_proto::requests::forget::RestoreRequest;
+use loci_proto::requests::edit::EditRequest;
+use loci_proto::requests::find::FindRequest;
+use loci_proto::requests::forget_many::ForgetManyRequest;
+use loci_proto::requests::history::HistoryRequest;
 use loci_proto::requests::inspect::InspectRequest;
-use loci_proto::requests::people::{
-    EditRequest, FindRequest, ForgetManyRequest, ListRequest, PinRequest,
-};
+use loci_proto::requests::list::ListRequest;
+use loci_proto::requests::pin::PinRequest;
 use loci_proto::requests::relate::RelateRequest;
-use loci_proto::requests::undo::{HistoryRequest, UndoRequest};
+use loci_proto::requests::restore::RestoreRequest;
+use loci_proto::requests::undo::UndoRequest;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -144,7 +147,7 @@ async fn edit(
     session: &Session,
     request: EditRequest,
     key: Option<String>,
-) -> Result<loci_proto::requests::people::ChangedReply, Failure> {
+) -> Result<loci_proto::requests::edit::ChangedReply, Failure> {
     let mut pieces = loci_engine::model::encoding::DocumentEncoding::default();
     if let Some(text) = &request.content {
         check_content(text)?;

@@ -11,7 +11,8 @@ use loci_proto::error::{Code, Failure};
 use loci_proto::requests::doctor::{DoctorReply, DoctorRequest, Finding};
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::groups::{AliasRequest, GroupsRequest, MergeRequest, RenameRequest};
-use loci_proto::requests::store_admin::{PurgeRequest, ResetRequest};
+use loci_proto::requests::purge_backups::PurgeBackupsRequest;
+use loci_proto::requests::reset::ResetRequest;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,7 @@ pub(crate) async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, F
             )
         }
         "purge_backups" => {
-            let (request, folder): (PurgeRequest, _) = (parse(given)?, backups(service));
+            let (request, folder): (PurgeBackupsRequest, _) = (parse(given)?, backups(service));
             answer(
                 read(service, move |reader| reader.purge_backups(&request.memory_id, &folder))
                     .await?,

@@ -5,7 +5,7 @@
 
 use crate::service::{Pools, Service};
 use loci_engine::{WarmupProgress, Writer};
-use loci_proto::admin::Index;
+use loci_proto::admin::IndexStatus;
 use loci_proto::error::{Code, Failure};
 use std::sync::Arc;
 use std::time::Instant;
@@ -62,10 +62,10 @@ impl Service {
 }
 
 /// How far it has come, for `loci ctl status`.
-pub fn told(loading: &WarmupProgress) -> Index {
+pub fn told(loading: &WarmupProgress) -> IndexStatus {
     let (read, of) = loading.counts();
     let state = if loading.progress().is_some() { "loading" } else { "ready" };
-    Index { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }
+    IndexStatus { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }
 }
 
 #[cfg(test)]

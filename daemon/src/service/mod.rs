@@ -24,12 +24,13 @@ use loci_engine::operations::store::Draft;
 use loci_engine::transaction::access::Boosting;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Reader, WarmupProgress, Writer};
-use loci_proto::admin::{Model, Queues, Status};
+use loci_proto::admin::{ModelStatus, QueueLengths, Status};
+use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::paths::Paths;
 use loci_proto::requests::config::ReloadReply;
-use loci_proto::requests::recall::{Degraded, RecallReply, RecallRequest, Recalled};
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory};
 use loci_proto::requests::stats::{StatsReply, StatsRequest};
 use loci_proto::requests::store::{StoreReply, StoreRequest};
 use pools::Pool;
@@ -261,7 +262,7 @@ impl Service {
             pid: std::process::id(),
             uptime_s: self.started.elapsed().as_secs(),
             database: self.database.clone(),
-            model: Model {
+            model: ModelStatus {
                 id: crate::embedding::MODEL_ID.to_owned(),
                 sha256: sha256(&state),
                 state: state.as_str().to_owned(),
@@ -269,7 +270,7 @@ impl Service {
             memories: 0,
             index: None,
             sessions,
-            queues: Queues { writer: 0, readers: 0, embedding: self.embedder.pending() },
+            queues: QueueLengths { writer: 0, readers: 0, embedding: self.embedder.pending() },
             degraded: self.degraded().parts,
             warnings,
         };
@@ -412,7 +413,7 @@ impl Service {
             return;
         }
         let by_id = answer.given.iter().zip(results).filter(|(_, result)| result.score.is_none());
-        let why = |(seq, result): (&i64, &Recalled)| {
+        let why = |(seq, result): (&i64, &RecalledMemory)| {
             let (query, group) = session.why_wanted(&result.id)?;
             Some(ClickFeedback { query, seq: *seq, group })
         };

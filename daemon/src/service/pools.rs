@@ -86,7 +86,7 @@ impl<T: Member> Pool<T> {
     /// When the system gives no thread.
     #[must_use]
     pub fn start(name: &str, members: Vec<T>) -> (Self, Vec<JoinHandle<T>>) {
-        let (jobs, queue) = sync_channel::<Job<T>>(limits::QUEUE);
+        let (jobs, queue) = sync_channel::<Job<T>>(limits::QUEUE_LENGTH);
         let queue = Arc::new(Mutex::new(queue));
         let start = |member| {
             let queue = Arc::clone(&queue);
@@ -305,11 +305,11 @@ mod tests {
         });
         inside.await.expect("the thread is at work");
         let mut taken = Vec::new();
-        for _ in 0..limits::QUEUE {
+        for _ in 0..limits::QUEUE_LENGTH {
             let pool = Arc::clone(&pool);
             taken.push(tokio::spawn(async move { pool.run(|n| *n += 1).await }));
         }
-        while pool.waiting() < limits::QUEUE + 1 {
+        while pool.waiting() < limits::QUEUE_LENGTH + 1 {
             tokio::task::yield_now().await;
         }
         assert_eq!(pool.run(|_| ()).await.expect_err("is full").code, Code::Busy);
@@ -319,6 +319,6 @@ mod tests {
             job.await.expect("joins").expect("is done");
         }
         drop(Arc::into_inner(pool).expect("nobody else holds it"));
-        assert_eq!(threads.remove(0).join().expect("ends"), limits::QUEUE);
+        assert_eq!(threads.remove(0).join().expect("ends"), limits::QUEUE_LENGTH);
     }
 }

@@ -37,13 +37,13 @@ impl Brake {
             (*since, *count) = (now, 0);
         }
         *count += 1;
-        if *count <= limits::SAME_STORES_A_MINUTE {
+        if *count <= limits::REPEATED_STORES_PER_MINUTE {
             return Ok(());
         }
         let wait = MINUTE.saturating_sub(now.saturating_duration_since(*since)).as_secs() + 1;
         let message = format!(
             "the same text was stored more than {} times in a minute",
-            limits::SAME_STORES_A_MINUTE
+            limits::REPEATED_STORES_PER_MINUTE
         );
         Err(Failure::new(Code::Busy, message)
             .hint(format!("It is remembered; go on with something else (retry_after: {wait} s)")))

@@ -12,9 +12,10 @@ use loci_engine::model::encoding::Embedding;
 use loci_engine::model::time::{Timestamp, days};
 use loci_engine::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
+use loci_proto::requests::cleanup::{CleanupReply, CleanupRequest};
 use loci_proto::requests::compact::{CompactReply, CompactRequest};
-use loci_proto::requests::maintain::{
-    Action, CleanupReply, CleanupRequest, Deed, MaintenanceReply, MaintenanceRequest,
+use loci_proto::requests::maintenance::{
+    MaintenanceAction, MaintenanceReply, MaintenanceRequest, StepReport,
 };
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -108,21 +109,21 @@ pub async fn maintenance(
     service: &Service,
     request: MaintenanceRequest,
 ) -> Result<MaintenanceReply, Failure> {
-    let whole = matches!(request.action, Action::Plan | Action::Run);
+    let whole = matches!(request.action, MaintenanceAction::Plan | MaintenanceAction::Run);
     let pools = if whole { service.warm_pools().await? } else { service.pools().await? };
     match request.action {
-        Action::Status => standing(service, &pools).await,
-        Action::Plan => {
+        MaintenanceAction::Status => standing(service, &pools).await,
+        MaintenanceAction::Plan => {
             let now = service.now();
             let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
             Ok(MaintenanceReply { plan: Some(plan.to_reply()), ..standing(service, &pools).await? })
         }
-        Action::Pause | Action::Resume => {
-            let paused = request.action == Action::Pause;
+        MaintenanceAction::Pause | MaintenanceAction::Resume => {
+            let paused = request.action == MaintenanceAction::Pause;
             pools.writer.run(move |writer| writer.set_paused(paused)).await??;
             standing(service, &pools).await
         }
-        Action::Run => {
+        MaintenanceAction::Run => {
             let (done, left) = step(service, &pools, request.anew).await?;
             Ok(MaintenanceReply { done, left: Some(left), ..standing(service, &pools).await? })
         }
@@ -167,7 +168,7 @@ async fn step(
     service: &Service,
     pools: &Pools,
     anew: bool,
-) -> Result<(Option<Deed>, usize), Failure> {
+) -> Result<(Option<StepReport>, usize), Failure> {
     let now = sure_of_the_time(service)?;
     if pools.readers.run(|reader| reader.maintenance_state()).await??.paused {
         return Err(Failure::new(Code::Conflict, "maintenance is paused")
@@ -209,7 +210,7 @@ async fn compact(
     pools: &Pools,
     cluster: Cluster,
     now: Timestamp,
-) -> Result<Option<Deed>, Failure> {
+) -> Result<Option<StepReport>, Failure> {
     let read = cluster.clone();
     let Some(mut draft) = pools.readers.run(move |reader| reader.draft(&read)).await?? else {
         return Ok(None);

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
-use loci_proto::requests::inspect::LogLine;
+use loci_proto::requests::inspect::AuditEntry;
 use rusqlite::{CachedStatement, Connection};
 use serde_json::Value;
 
@@ -83,14 +83,14 @@ pub(crate) fn of(
     memory: &str,
     before: Option<i64>,
     limit: usize,
-) -> Result<Vec<LogLine>> {
+) -> Result<Vec<AuditEntry>> {
     let mut statement = conn.prepare_cached(
         "SELECT id, operation, details, client, session, group_id, created_at FROM memory_log
          WHERE memory_id = ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3",
     )?;
     let rows =
         statement.query_map((memory, before, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-            Ok(LogLine {
+            Ok(AuditEntry {
                 id: row.get(0)?,
                 operation: row.get(1)?,
                 details: row

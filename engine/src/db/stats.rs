@@ -42,7 +42,7 @@ pub(crate) fn count(
         expired: one(&format!("status = 'active' AND expires_at <= {}", now.0))?,
         flagged: 0,
         without_vector: without_vector(conn, group, model)?,
-        degraded: loci_proto::requests::recall::Degraded::default(),
+        degraded: loci_proto::degraded::Degraded::default(),
     })
 }
 

@@ -28,7 +28,7 @@ use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::compact::{CompactReply, CompactRequest, ToCompact};
+use loci_proto::requests::compact::{ClusterMemory, CompactReply, CompactRequest};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ impl Reader {
             remaining = remaining.saturating_sub(
                 ENTRY_OVERHEAD + content.as_ref().map_or(0, |text| text.chars().count()),
             );
-            memories.push(ToCompact { id: member.id.clone(), date: member.at.date(), content });
+            memories.push(ClusterMemory { id: member.id.clone(), date: member.at.date(), content });
         }
         Ok(CompactReply {
             cluster: Some(cluster_entry.cluster.key),

@@ -14,7 +14,7 @@ use crate::model::time::{DAY, Timestamp, days};
 use crate::operations::forget::{erase, hide};
 use crate::search::budget;
 use crate::transaction::change::CallContext;
-use loci_proto::requests::maintain::{CleanupReply, CleanupRequest, Faded};
+use loci_proto::requests::cleanup::{CleanupCandidate, CleanupReply, CleanupRequest};
 use rusqlite::Connection;
 
 /// The reason stored with memories that a cleanup forgot.
@@ -95,8 +95,8 @@ fn candidates(conn: &Connection, shared: &Shared, now: Timestamp) -> Result<Vec<
     Ok(found)
 }
 
-fn faded(shared: &Shared, memory: &Memory, now: Timestamp) -> Faded {
-    Faded {
+fn faded(shared: &Shared, memory: &Memory, now: Timestamp) -> CleanupCandidate {
+    CleanupCandidate {
         id: memory.id.clone(),
         kind: memory.kind,
         confidence: shared.settings().decay.at(now, memory.kind, memory.anchor),

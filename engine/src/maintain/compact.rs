@@ -24,7 +24,7 @@ use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::memory::{MemoryId, MemoryType};
-use loci_proto::requests::maintain::Deed;
+use loci_proto::requests::maintenance::StepReport;
 use serde_json::{Map, Value, json};
 
 /// A summary before it is stored.
@@ -106,7 +106,7 @@ impl Writer {
         cluster: &Cluster,
         draft: &Draft,
         coded: &DocumentEncoding,
-    ) -> Result<Deed> {
+    ) -> Result<StepReport> {
         let written = draft.summary_text();
         let quoted: Vec<MemoryId> =
             written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
@@ -119,7 +119,7 @@ impl Writer {
             let summary =
                 Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
             let (made, journal) = replace(change, cluster, summary)?;
-            Ok(Deed { made: Some(made), journal, ..report })
+            Ok(StepReport { made: Some(made), journal, ..report })
         })
     }
 }

@@ -27,7 +27,7 @@ use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
-use loci_proto::requests::maintain::Deed;
+use loci_proto::requests::maintenance::StepReport;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -308,7 +308,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Database`.
-    pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<Deed> {
+    pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<StepReport> {
         self.run_idempotent(call, |change| {
             let report = promotion.to_reply();
             if clusters::is_processed(change.conn, &promotion.row())?
@@ -336,7 +336,7 @@ impl Writer {
             }
             clusters::insert(change.conn, &promotion.row(), ClusterKind::Promote, call.now)?;
             let journal = change.commit_to_journal("promote")?;
-            Ok(Deed { made: Some(id), journal, ..report })
+            Ok(StepReport { made: Some(id), journal, ..report })
         })
     }
 }

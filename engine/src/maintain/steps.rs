@@ -7,8 +7,8 @@ use crate::db::clusters::Episode;
 use crate::maintain::PeriodKind;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{MemoryId, Scope};
-use loci_proto::requests::maintain as reply;
-use loci_proto::requests::maintain::{Act, Deed};
+
+use loci_proto::requests::maintenance::{MaintenancePlan, StepKind, StepReport};
 
 /// Project, scope, kind of period, and label of the period.
 pub(crate) type Key = (String, Scope, PeriodKind, String);
@@ -94,10 +94,10 @@ pub(crate) fn digest(context: &[&str], ids: &[&str]) -> String {
 impl Step {
     /// Converts the step to its reply form.
     #[must_use]
-    pub fn to_reply(&self) -> Deed {
+    pub fn to_reply(&self) -> StepReport {
         match self {
-            Self::Compact(cluster) => Deed {
-                act: Act::Compact,
+            Self::Compact(cluster) => StepReport {
+                act: StepKind::Compact,
                 cluster: cluster.key.clone(),
                 group: cluster.group.clone(),
                 scope: cluster.scope,
@@ -124,15 +124,15 @@ impl Step {
 impl Plan {
     /// Converts the plan to its reply form.
     #[must_use]
-    pub fn to_reply(&self) -> reply::Plan {
-        let steps: Vec<Deed> = self.steps.iter().map(Step::to_reply).collect();
+    pub fn to_reply(&self) -> MaintenancePlan {
+        let steps: Vec<StepReport> = self.steps.iter().map(Step::to_reply).collect();
         let compacted = steps
             .iter()
-            .filter(|deed| deed.act == Act::Compact)
+            .filter(|deed| deed.act == StepKind::Compact)
             .map(|deed| deed.members.len())
             .sum();
-        let promoted = steps.iter().filter(|deed| deed.act != Act::Compact).count();
-        reply::Plan { steps, compacted, promoted }
+        let promoted = steps.iter().filter(|deed| deed.act != StepKind::Compact).count();
+        MaintenancePlan { steps, compacted, promoted }
     }
 }
 
@@ -151,10 +151,10 @@ pub struct Promotion {
 }
 
 impl Promotion {
-    pub(crate) fn to_reply(&self) -> Deed {
+    pub(crate) fn to_reply(&self) -> StepReport {
         let from = self.known.as_ref().map_or(&self.members[self.central].id, |(_, id)| id);
-        Deed {
-            act: if self.known.is_some() { Act::Link } else { Act::Promote },
+        StepReport {
+            act: if self.known.is_some() { StepKind::Link } else { StepKind::Promote },
             cluster: self.key.clone(),
             group: self.group.clone(),
             scope: self.scope,

@@ -11,7 +11,8 @@ use crate::model::time::Timestamp;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::store_admin::{PurgeReply, ResetReply, ResetRequest};
+use loci_proto::requests::purge_backups::PurgeBackupsReply;
+use loci_proto::requests::reset::{ResetReply, ResetRequest};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -88,7 +89,7 @@ impl Reader {
     ///
     /// # Errors
     /// `conflict` while the memory exists; `storage_failed` if a backup cannot be deleted.
-    pub fn purge_backups(&self, id: &MemoryId, folder: &Path) -> Result<PurgeReply> {
+    pub fn purge_backups(&self, id: &MemoryId, folder: &Path) -> Result<PurgeBackupsReply> {
         if !tombstones::has(&self.conn, id)? {
             let failure = Failure::new(
                 Code::Conflict,
@@ -104,7 +105,7 @@ impl Reader {
         let told = |paths: Vec<PathBuf>| {
             paths.into_iter().map(|path| path.display().to_string()).collect()
         };
-        Ok(PurgeReply { removed: told(found.holding), unreadable: told(found.unreadable) })
+        Ok(PurgeBackupsReply { removed: told(found.holding), unreadable: told(found.unreadable) })
     }
 }
 

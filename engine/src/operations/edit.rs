@@ -18,7 +18,8 @@ use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::people::{ChangedReply, EditRequest, PinRequest};
+use loci_proto::requests::edit::{ChangedReply, EditRequest};
+use loci_proto::requests::pin::PinRequest;
 use serde_json::{Map, Value, json};
 
 impl Writer {

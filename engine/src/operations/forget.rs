@@ -15,7 +15,7 @@ use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
-use loci_proto::requests::people::{ForgetManyReply, ForgetManyRequest};
+use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
 use serde_json::json;
 
 impl Writer {

@@ -16,7 +16,7 @@ use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::{Group, GroupName};
 use loci_proto::requests::groups::{
-    AliasRequest, GroupChanged, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
+    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -59,7 +59,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &RenameRequest,
-    ) -> Result<GroupChanged> {
+    ) -> Result<GroupChangedReply> {
         self.run_idempotent(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             check_name_free(change.conn, "to", &request.to, &group)?;
@@ -78,7 +78,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &MergeRequest,
-    ) -> Result<GroupChanged> {
+    ) -> Result<GroupChangedReply> {
         self.run_idempotent(call, |change| {
             let from = find(change.conn, "from", &request.from)?;
             let into = find(change.conn, "into", &request.into)?;
@@ -90,7 +90,7 @@ impl Writer {
             let members = groups::members(change.conn, &from.id)?;
             if request.dry_run {
                 let group = to_entry(groups::one(change.conn, &into.id)?.unwrap_or(into));
-                return Ok(GroupChanged { group, moved: members.len(), act: None });
+                return Ok(GroupChangedReply { group, moved: members.len(), act: None });
             }
             for seq in &members {
                 relocate(change, *seq, &into.id)?;
@@ -109,7 +109,7 @@ impl Writer {
         &mut self,
         call: &CallContext,
         request: &AliasRequest,
-    ) -> Result<GroupChanged> {
+    ) -> Result<GroupChangedReply> {
         self.run_idempotent(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             let alias = request.alias.as_str();
@@ -173,10 +173,15 @@ fn replace_by_redirects(change: &mut Change<'_>, from: &GroupRow, into: &GroupRo
     Ok(())
 }
 
-fn changed(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<GroupChanged> {
+fn changed(
+    change: &mut Change<'_>,
+    id: &str,
+    moved: usize,
+    act: &str,
+) -> Result<GroupChangedReply> {
     let group = groups::one(change.conn, id)?
         .ok_or_else(|| Failure::new(Code::Internal, "the group is gone"))?;
-    Ok(GroupChanged { group: to_entry(group), moved, act: change.commit_to_journal(act)? })
+    Ok(GroupChangedReply { group: to_entry(group), moved, act: change.commit_to_journal(act)? })
 }
 
 /// Resolves the group that a person names: by id, by alias, or by a unique display name.

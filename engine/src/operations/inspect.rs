@@ -13,8 +13,10 @@ use crate::model::visibility::Visibility;
 use crate::search::budget;
 use loci_proto::group::Group;
 use loci_proto::memory::{MemoryId, MemoryType};
-use loci_proto::requests::inspect::{InspectReply, InspectRequest, Shown, Version, Versions};
-use loci_proto::requests::relate::{Neighbour, Relation};
+use loci_proto::requests::inspect::{
+    InspectReply, InspectRequest, MemoryDetails, Version, VersionChain,
+};
+use loci_proto::requests::relate::{MemoryPreview, Relation};
 
 /// Log lines on one page.
 const LOG_PAGE: usize = 50;
@@ -116,7 +118,7 @@ impl Reader {
         Ok(shown)
     }
 
-    fn neighbours(&self, seqs: Vec<i64>, sight: &Visibility) -> Result<Vec<Neighbour>> {
+    fn neighbours(&self, seqs: Vec<i64>, sight: &Visibility) -> Result<Vec<MemoryPreview>> {
         let mut found = Vec::new();
         for seq in seqs {
             if found.len() == MENTIONS {
@@ -133,7 +135,7 @@ impl Reader {
     }
 
     /// Returns the supersession chain of the memory, in both directions.
-    fn versions(&self, memory: &Memory, sight: &Visibility) -> Result<Option<Versions>> {
+    fn versions(&self, memory: &Memory, sight: &Visibility) -> Result<Option<VersionChain>> {
         let mut earlier = Vec::new();
         let mut first = memory.clone();
         while let Some(before) = self.earlier(&first, sight, &earlier)? {
@@ -154,7 +156,7 @@ impl Reader {
         let numbered = chain.iter().enumerate().map(|(i, memory)| version(i + 1, memory));
         let around =
             numbered.filter(|version| version.version.abs_diff(place) <= VERSIONS).collect();
-        Ok(Some(Versions { root, version: place, chain: around }))
+        Ok(Some(VersionChain { root, version: place, chain: around }))
     }
 
     fn earlier(
@@ -186,10 +188,10 @@ impl Reader {
         Ok(next.filter(|m| sight.admits(m.audience()) && known.iter().all(|k| k.seq != m.seq)))
     }
 
-    fn shown(&self, memory: Memory, now: Timestamp) -> Result<Shown> {
+    fn shown(&self, memory: Memory, now: Timestamp) -> Result<MemoryDetails> {
         let confidence = self.shared.settings().decay.at(now, memory.kind, memory.anchor);
         let forgotten = memory.status == Status::Forgotten;
-        Ok(Shown {
+        Ok(MemoryDetails {
             variants: memories::variants(&self.conn, memory.seq)?,
             group: group_name(&self.conn, memory.group.as_deref())?,
             id: memory.id,
@@ -224,8 +226,8 @@ pub(crate) fn group_name(conn: &rusqlite::Connection, id: Option<&str>) -> Resul
     }
 }
 
-fn neighbour(memory: &Memory) -> Neighbour {
-    Neighbour { id: memory.id.clone(), preview: budget::preview(&memory.content) }
+fn neighbour(memory: &Memory) -> MemoryPreview {
+    MemoryPreview { id: memory.id.clone(), preview: budget::preview(&memory.content) }
 }
 
 fn version(number: usize, memory: &Memory) -> Version {

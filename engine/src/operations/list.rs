@@ -13,7 +13,8 @@ use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::group::Group;
 use loci_proto::memory::Confidence;
-use loci_proto::requests::people::{FindReply, FindRequest, Found, ListReply, ListRequest, Listed};
+use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
+use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 
 /// Default memories per page.
 const DEFAULT_LIMIT: usize = 50;
@@ -101,7 +102,7 @@ impl Reader {
         let found = listing::by_partial_id(&self.conn, &part, MAX_FOUND)?;
         let told = |memory: Memory| {
             let (visible, group_id) = (sight.admits(memory.audience()), memory.group.clone());
-            Ok(Found { visible, group_id, memory: self.listed(memory, now)? })
+            Ok(FoundMemory { visible, group_id, memory: self.listed(memory, now)? })
         };
         Ok(FindReply { memories: found.into_iter().map(told).collect::<Result<_>>()? })
     }
@@ -123,8 +124,8 @@ impl Reader {
         }
     }
 
-    fn listed(&self, memory: Memory, now: Timestamp) -> Result<Listed> {
-        Ok(Listed {
+    fn listed(&self, memory: Memory, now: Timestamp) -> Result<ListedMemory> {
+        Ok(ListedMemory {
             confidence: self.confidence(&memory, now),
             group: group_name(&self.conn, memory.group.as_deref())?,
             preview: budget::preview(&memory.content),

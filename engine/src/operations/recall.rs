@@ -18,14 +18,14 @@ use crate::search::query::date_filter::Days;
 use crate::search::query::parse;
 use crate::search::{SearchQuery, search};
 use crate::search::{budget, collapse, fallback};
+use loci_proto::bounded_numbers::{MaxResults, TokenBudget};
+use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::limits;
 use loci_proto::memory::{Confidence, MemoryId};
-use loci_proto::requests::explain::{Explained, Why};
-use loci_proto::requests::recall::{
-    Degraded, MaxResults, RecallReply, RecallRequest, Recalled, Source, TokenBudget,
-};
+use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source};
 
 /// Relations that are given with an entity.
 const RELATIONS: usize = 10;
@@ -62,7 +62,7 @@ pub struct Question<'a> {
 struct Hit {
     memory: Memory,
     score: Option<f64>,
-    why: Option<Why>,
+    why: Option<ScoreBreakdown>,
     /// Its place in the ranking.
     place: usize,
     /// Memories that say the same.
@@ -95,7 +95,7 @@ struct Candidate {
     near: Vec<usize>,
     /// What a summary is given for, best first.
     below: Vec<i64>,
-    why: Option<Why>,
+    why: Option<ScoreBreakdown>,
 }
 
 /// What a request asks for, once it is known to ask for something.
@@ -203,7 +203,7 @@ impl Reader {
                 None => {}
             }
         }
-        let explain = explain.map(|told| Explained {
+        let explain = explain.map(|told| RecallExplanation {
             collapsed,
             over_limit: told.ranked.saturating_sub(hits.len() + collapsed),
             ..told
@@ -225,7 +225,7 @@ impl Reader {
         question: Question<'_>,
         group: &Group,
         text: &str,
-    ) -> Result<(Candidates, Option<Explained>)> {
+    ) -> Result<(Candidates, Option<RecallExplanation>)> {
         let request = question.request;
         let (days, settings) = (Days::of(request)?, self.shared.settings());
         let visibility = Visibility::of_group(&group.id);
@@ -253,14 +253,14 @@ impl Reader {
         };
         let found = search(index, &mask, &sought);
         let in_store = if early.is_some() { memories::count(&self.conn)? } else { index.held().0 };
-        let explain = found.account.as_ref().map(|account| Explained {
+        let explain = found.account.as_ref().map(|account| RecallExplanation {
             ranking: account.ranking.to_owned(),
             in_store,
             visible: index.mask(&self.all_visible(question, &visibility)).count(),
             admitted: mask.count(),
             matched: found.matched,
             ranked: found.all,
-            ..Explained::default()
+            ..RecallExplanation::default()
         });
         let near = collapse::near(index, &found.ranked);
         let below = |slot: &usize| {
@@ -343,11 +343,11 @@ impl Reader {
         for Hit { memory, score, why, also, sources, .. } in found {
             whys.push(why);
             if short {
-                results.push(Recalled { also, sources, ..summary(memory, score) });
+                results.push(RecalledMemory { also, sources, ..summary(memory, score) });
                 continue;
             }
             let relations = self.relations(&memory, &sight, RELATIONS, false)?;
-            results.push(Recalled {
+            results.push(RecalledMemory {
                 relations,
                 also,
                 sources,
@@ -387,15 +387,15 @@ fn can_show(memory: &Memory, visibility: &Visibility, now: Timestamp) -> bool {
         && memory.expires_at.is_none_or(|at| at > now)
 }
 
-fn summary(memory: Memory, score: Option<f64>) -> Recalled {
-    Recalled { preview: Some(budget::preview(&memory.content)), ..bare(memory, score) }
+fn summary(memory: Memory, score: Option<f64>) -> RecalledMemory {
+    RecalledMemory { preview: Some(budget::preview(&memory.content)), ..bare(memory, score) }
 }
 
-fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recalled {
+fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> RecalledMemory {
     let content = std::mem::take(&mut memory.content);
     let metadata = std::mem::take(&mut memory.metadata);
     let created_at = memory.created_at.iso();
-    Recalled {
+    RecalledMemory {
         content: Some(content),
         confidence: Some(confidence),
         created_at: Some(created_at),
@@ -404,8 +404,8 @@ fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recal
     }
 }
 
-fn bare(memory: Memory, score: Option<f64>) -> Recalled {
-    Recalled {
+fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
+    RecalledMemory {
         id: memory.id,
         kind: memory.kind,
         preview: None,

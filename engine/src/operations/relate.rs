@@ -33,10 +33,10 @@ impl Writer {
                     .hint("Name another entity")
                     .into());
             }
-            if request.evidence.len() > limits::EVIDENCE {
+            if request.evidence.len() > limits::EVIDENCE_IDS {
                 return Err(Failure::invalid(
                     "evidence",
-                    format!("holds more than {} ids", limits::EVIDENCE),
+                    format!("holds more than {} ids", limits::EVIDENCE_IDS),
                 )
                 .into());
             }

@@ -11,7 +11,7 @@ use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::CallContext;
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::forget::{RestoreReply, RestoreRequest};
+use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 use serde_json::json;
 
 impl Writer {

@@ -21,10 +21,10 @@ use crate::model::{content, time};
 use crate::search;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
+use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
-use loci_proto::requests::recall::Degraded;
 use loci_proto::requests::store::{StoreReply, StoreRequest};
 use serde_json::json;
 

@@ -15,9 +15,8 @@ use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
 use crate::transaction::change::{CallContext, Change, fingerprint, is_usage_column};
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::undo::{
-    Act, HistoryReply, HistoryRequest, UndoReply, UndoRequest, Which,
-};
+use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
+use loci_proto::requests::undo::{UndoReply, UndoRequest, UndoTarget};
 use serde_json::json;
 use std::collections::HashSet;
 
@@ -94,14 +93,14 @@ fn concerns(entry: &Entry, seq: i64) -> bool {
 }
 
 fn selected_acts(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
-    Ok(match request.which()? {
-        Which::One(id) => vec![id],
-        Which::These(ids) => ids,
-        Which::Last => vec![
+    Ok(match request.target()? {
+        UndoTarget::One(id) => vec![id],
+        UndoTarget::These(ids) => ids,
+        UndoTarget::Last => vec![
             journal::last(change.conn)?
                 .ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?,
         ],
-        Which::Since(seconds) => {
+        UndoTarget::Since(seconds) => {
             journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?
         }
     })
@@ -236,8 +235,8 @@ fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {
     rows::delete(change.conn, row)
 }
 
-fn to_act(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Act {
-    Act {
+fn to_act(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> JournalEntry {
+    JournalEntry {
         id: entry.id,
         act: entry.act,
         rows: entry.rows.len(),
@@ -254,7 +253,7 @@ mod tests {
     use super::*;
     use crate::tests::fixture::{TestStore, named};
     use loci_proto::requests::forget::ForgetRequest;
-    use loci_proto::requests::people::{ListReply, ListRequest};
+    use loci_proto::requests::list::{ListReply, ListRequest};
     use serde_json::json;
 
     fn left(test_store: &TestStore) -> ListReply {
@@ -301,6 +300,6 @@ mod tests {
         let these = UndoRequest { ids: acts.clone(), ..UndoRequest::default() };
         let undone = test_store.writer.undo(&call, &these).expect("is undone").undone;
         assert_eq!((undone[0].id, undone[1].id, left(&test_store).total), (acts[1], acts[0], 2));
-        assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.which().is_err());
+        assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.target().is_err());
     }
 }

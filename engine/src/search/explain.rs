@@ -7,7 +7,7 @@ use crate::ranking::fusion;
 use crate::ranking::fusion::{Candidate, Fusion};
 use crate::ranking::late_interaction;
 use crate::search::summary_rollup;
-use loci_proto::requests::explain::{Leg, Part, Why};
+use loci_proto::requests::explain::{RankedScore, ScoreBreakdown, ScorePart};
 use std::collections::HashMap;
 
 /// What the step is called that lifts what is linked to what the question names, or to the best answers.
@@ -35,7 +35,7 @@ pub(crate) struct Account {
     /// What made them.
     pub ranking: &'static str,
     /// For each that is given, in their order.
-    pub whys: Vec<Why>,
+    pub whys: Vec<ScoreBreakdown>,
 }
 
 /// What is explained.
@@ -61,12 +61,12 @@ pub(crate) struct Outcome<'a> {
 type Steps<'a> = &'a dyn Fn(usize) -> Vec<(&'static str, f64)>;
 
 /// The account of a soft ranking; `parts` are those of the candidates.
-pub(crate) fn soft(of: &Of<'_>, parts: &[late_interaction::Parts]) -> Vec<Why> {
+pub(crate) fn soft(of: &Of<'_>, parts: &[late_interaction::Parts]) -> Vec<ScoreBreakdown> {
     whys(of, &|at| late_interaction::STEPS.into_iter().zip(parts[at]).collect())
 }
 
 /// The account of a weighted or reciprocal ranking.
-pub(crate) fn plain(fusion: Fusion, of: &Of<'_>, with_vectors: bool) -> Vec<Why> {
+pub(crate) fn plain(fusion: Fusion, of: &Of<'_>, with_vectors: bool) -> Vec<ScoreBreakdown> {
     if let Fusion::Rrf { k } = fusion {
         let [vectors, words] = fusion::LEGS.map(|leg| fusion::places(of.candidates, leg));
         return whys(of, &|at| {
@@ -94,13 +94,14 @@ pub(crate) fn name(fusion: Fusion, with_vectors: bool) -> &'static str {
     }
 }
 
-fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<Why> {
+fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<ScoreBreakdown> {
     let [vectors, words] = fusion::LEGS.map(|leg| fusion::places(of.candidates, leg));
     let at: HashMap<usize, usize> =
         of.candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
     let own: HashMap<usize, f64> = of.outcome.scored.iter().copied().collect();
-    let leg =
-        |score: f64, place: Option<usize>| place.map(|rank| Leg { score: rounded(score), rank });
+    let leg = |score: f64, place: Option<usize>| {
+        place.map(|rank| RankedScore { score: rounded(score), rank })
+    };
     let why = |(slot, score): &(usize, f64)| {
         let (at, weight) = (at.get(slot).copied(), summary_rollup::weight(of.index, *slot));
         let mut steps = at.map(steps).unwrap_or_default();
@@ -113,11 +114,11 @@ fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<Why> {
         let sum: f64 = steps.iter().map(|(_, adds)| adds).sum();
         steps.push((COMPACTED, (weight - 1.0) * sum));
         let told = steps.into_iter().filter(|(_, adds)| rounded(*adds) != 0.0);
-        Why {
+        ScoreBreakdown {
             vector: at.and_then(|at| leg(of.candidates[at].cosine, vectors[at])),
             keywords: at.and_then(|at| leg(of.candidates[at].lexical, words[at])),
             parts: told
-                .map(|(step, adds)| Part { step: step.to_owned(), adds: rounded(adds) })
+                .map(|(step, adds)| ScorePart { step: step.to_owned(), adds: rounded(adds) })
                 .collect(),
         }
     };

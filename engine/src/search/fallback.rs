@@ -11,7 +11,7 @@ use crate::model::entry::Entry;
 use crate::search::query::date_filter::Days;
 use crate::search::query::parse;
 use crate::text::features::parts;
-use loci_proto::requests::recall::Degraded;
+use loci_proto::degraded::Degraded;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 

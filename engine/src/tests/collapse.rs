@@ -3,7 +3,7 @@
 use crate::model::time::DAY;
 use crate::tests::fixture::{TestStore, asked, coded, id, leaning};
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::recall::Recalled;
+use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
 
 /// Stores a text of this type; its vector is near those of the same number.
@@ -16,7 +16,7 @@ fn store_with(test_store: &mut TestStore, arguments: Value, number: usize) -> St
     id(&test_store.store_coded("a", arguments, &coded(&text, leaning(0, number, 0.5)))).to_string()
 }
 
-fn found(test_store: &TestStore, max_results: usize) -> Vec<Recalled> {
+fn found(test_store: &TestStore, max_results: usize) -> Vec<RecalledMemory> {
     let arguments = json!({"query": "kettle", "max_results": max_results});
     test_store
         .recall_asked("a", arguments, Some(&asked("kettle", leaning(0, 9, 0.5))))
@@ -24,7 +24,7 @@ fn found(test_store: &TestStore, max_results: usize) -> Vec<Recalled> {
         .results
 }
 
-fn also(result: &Recalled) -> Vec<&str> {
+fn also(result: &RecalledMemory) -> Vec<&str> {
     result.also.iter().map(MemoryId::as_str).collect()
 }
 

@@ -3,7 +3,7 @@
 use crate::handles::settings::Settings;
 use crate::ranking::fusion::Fusion;
 use crate::tests::fixture::{TestStore, asked, coded, leaning};
-use loci_proto::requests::explain::Why;
+use loci_proto::requests::explain::ScoreBreakdown;
 use loci_proto::requests::recall::RecallReply;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn reply(test_store: &TestStore, mut arguments: Value, query: &str) -> RecallRep
     test_store.recall_asked("a", arguments, Some(&asked(query, leaning(0, 60, 0.8)))).reply
 }
 
-fn sum(why: &Why) -> f64 {
+fn sum(why: &ScoreBreakdown) -> f64 {
     why.parts.iter().map(|part| part.adds).sum()
 }
 
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-fn steps(why: &Why) -> Vec<&str> {
+fn steps(why: &ScoreBreakdown) -> Vec<&str> {
     why.parts.iter().map(|part| part.step.as_str()).collect()
 }
 

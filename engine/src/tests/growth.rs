@@ -3,7 +3,7 @@
 use crate::model::encoding::{DIMENSIONS, Embedding};
 use crate::tests::fixture::{TestStore, axis, coded, parse};
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::people::PinRequest;
+use loci_proto::requests::pin::PinRequest;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

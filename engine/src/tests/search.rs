@@ -77,7 +77,7 @@ fn as_of_reference(
 ) -> Vec<(String, f64)> {
     let everything =
         json!({"query": query, "max_results": 20, "token_budget": 1_000_000, "explain": true});
-    let score = |result: loci_proto::requests::recall::Recalled| {
+    let score = |result: loci_proto::requests::recall::RecalledMemory| {
         let parts = result.why.map(|why| why.parts).unwrap_or_default();
         assert!(
             parts.iter().all(|part| part.step != "roughly"),
@@ -405,7 +405,7 @@ fn a_day_that_is_none_is_refused_by_its_name() {
             .expect_err("is refused before the model is asked")
             .to_string();
         assert!(refused.starts_with(said), "{refused}");
-        let degraded = loci_proto::requests::recall::Degraded::default();
+        let degraded = loci_proto::degraded::Degraded::default();
         let group = crate::tests::fixture::named("a");
         let question = crate::operations::recall::Question {
             request: &request,

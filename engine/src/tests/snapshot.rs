@@ -6,7 +6,7 @@ use crate::index::QuantizedVector;
 use crate::index::compaction::tests::answers;
 use crate::index::snapshot;
 use crate::tests::fixture::{T0, TestStore, asked, coded, leaning};
-use loci_proto::requests::store_admin::ResetRequest;
+use loci_proto::requests::reset::ResetRequest;
 use proptest::prelude::*;
 use serde_json::json;
 use std::fs;

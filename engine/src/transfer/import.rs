@@ -16,7 +16,7 @@ use crate::transfer::lines::{Lines, unread};
 use crate::transfer::record::{LogLine, Record};
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType};
-use loci_proto::requests::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
+use loci_proto::requests::import::{ImportReply, ImportRequest, MAX_NAMED, SkippedLine};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
 
@@ -189,14 +189,14 @@ impl<'a, 'b> Work<'a, 'b> {
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();
         refused.sort();
-        refused.truncate(NAMED);
+        refused.truncate(MAX_NAMED);
         reply.refused_ids = refused;
         reply.skipped = self.bad.len();
         let told = self
             .bad
             .into_iter()
-            .take(NAMED)
-            .map(|(line, failure)| Skipped { line, reason: reason(&failure) });
+            .take(MAX_NAMED)
+            .map(|(line, failure)| SkippedLine { line, reason: reason(&failure) });
         reply.skipped_lines = told.collect();
         if self.flawed > 0 {
             reply.notes.push(format!(

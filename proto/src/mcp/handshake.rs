@@ -1,8 +1,14 @@
-//! The handshake as the daemon answers it, so that a shim can answer when there is no daemon yet.
+//! The daemon's answers to the MCP handshake, so that a shim can answer while no daemon runs.
 //!
-//! `initialize`, `server/discover`, `ping` and the lists of tools, prompts and resources depend on nothing but the version of loci and the revision of MCP that is
-//! asked for. `handshake.json` holds the daemon's answers; a test asks the daemon and fails where they differ.
-//! Not here: any other request, and requests that are not well formed; the daemon answers those.
+//! `initialize`, `server/discover`, `ping` and the lists of tools, prompts and resources depend only on the version of loci and on the
+//! requested revision of MCP. `handshake.json` is a snapshot of the daemon's answers. The test
+//! `tests/it/handshake.rs` compares it with a running daemon; after a change of a tool, prompt, resource or description regenerate it:
+//!
+//! ```sh
+//! cargo build --release && LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake && cargo build --release
+//! ```
+//!
+//! Not here: other requests, and malformed requests; only the daemon answers those.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -12,54 +18,54 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 const SNAPSHOT: &str = include_str!("handshake.json");
-/// The revision that replaced the handshake by metadata in each request.
+/// The first revision without a handshake: each request carries metadata instead.
 const STATELESS: &str = "2026-07-28";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_KEYS: [&str; 2] =
     ["io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
 
-/// What the daemon says to the requests of the handshake.
+/// The daemon's answers to the requests of the handshake.
 #[derive(Debug, Deserialize)]
 struct Snapshot {
-    /// The revisions of MCP that are served, oldest first.
+    /// The supported revisions of MCP, oldest first.
     versions: Vec<String>,
-    /// The result of `initialize` but for its `protocolVersion`.
+    /// The result of `initialize`, without `protocolVersion`.
     initialize: Map<String, Value>,
     /// The result of `server/discover`.
     discover: Value,
-    /// The lists, by their method.
+    /// The lists by method, for example `tools/list`.
     lists: BTreeMap<String, List>,
 }
 
-/// A list of what is offered.
+/// The result of a list request.
 #[derive(Debug, Deserialize)]
 struct List {
-    /// The result for a revision with a handshake.
+    /// The result for revisions with a handshake.
     plain: Map<String, Value>,
-    /// What it carries beside that in a stateless revision.
+    /// Additional fields of the result for revisions without a handshake.
     stateless: Map<String, Value>,
 }
 
 /// An answer: the `result`, or the `error` of JSON-RPC.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// Goes under `result`.
+    /// The value of `result`.
     Result(Value),
-    /// Goes under `error`.
+    /// The value of `error`.
     Error(Value),
 }
 
-/// The lists whose answer is here.
+/// The list methods that the snapshot answers.
 pub const LISTS: [&str; 4] =
     ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
-/// True for the requests that have an answer here.
+/// Returns true for methods that [`answer`] can answer.
 #[must_use]
 pub fn is_handshake(method: &str) -> bool {
     matches!(method, "initialize" | "server/discover" | "ping") || LISTS.contains(&method)
 }
 
-/// The daemon's answer to a request of the handshake; none when it is not well formed, or no such request.
+/// Returns the daemon's answer to a request of the handshake; `None` for other requests and malformed ones.
 #[must_use]
 pub fn answer(method: &str, params: &Value) -> Option<Answer> {
     let mut snapshot: Snapshot = serde_json::from_str(SNAPSHOT).ok()?;
@@ -86,32 +92,32 @@ pub fn answer(method: &str, params: &Value) -> Option<Answer> {
 
 impl Snapshot {
     fn list(&mut self, method: &str, stateless: bool, complete: bool) -> Option<Answer> {
-        let List { plain, stateless: beside } = self.lists.remove(method)?;
+        let List { plain, stateless: additional } = self.lists.remove(method)?;
         match (stateless, complete) {
             (false, _) => Some(Answer::Result(plain.into())),
-            (true, true) => Some(Answer::Result(beside.into_iter().chain(plain).collect())),
+            (true, true) => Some(Answer::Result(additional.into_iter().chain(plain).collect())),
             (true, false) => None,
         }
     }
 
     fn initialize(mut self, params: &Value) -> Option<Answer> {
-        let asked = params["protocolVersion"].as_str()?;
+        let requested = params["protocolVersion"].as_str()?;
         if !params["clientInfo"].is_object() || !params["capabilities"].is_object() {
             return None;
         }
-        let served = |version: &&String| version.as_str() < STATELESS;
-        let agreed = self
+        let has_handshake = |version: &&String| version.as_str() < STATELESS;
+        let version = self
             .versions
             .iter()
-            .filter(served)
-            .find(|known| *known == asked)
-            .or_else(|| self.versions.iter().rfind(served))?;
-        self.initialize.insert("protocolVersion".to_owned(), json!(agreed));
+            .filter(has_handshake)
+            .find(|known| *known == requested)
+            .or_else(|| self.versions.iter().rfind(has_handshake))?;
+        self.initialize.insert("protocolVersion".to_owned(), json!(version));
         Some(Answer::Result(self.initialize.into()))
     }
 }
 
-/// A short name of a list of tools: 16 hexadecimal digits that differ when the tools differ.
+/// Returns a fingerprint of a list of tools: the first 16 hexadecimal digits of the SHA-256 of its JSON.
 #[must_use]
 pub fn fingerprint(tools: &Value) -> String {
     let digest = Sha256::digest(tools.to_string().as_bytes());
@@ -121,7 +127,7 @@ pub fn fingerprint(tools: &Value) -> String {
     })
 }
 
-/// The fingerprint of the tools that this build lists.
+/// Returns the fingerprint of the tools of this build.
 #[must_use]
 pub fn own_fingerprint() -> &'static str {
     static OWN: LazyLock<String> = LazyLock::new(|| {
@@ -148,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_revision_is_agreed_to_and_any_other_gets_the_newest_with_a_handshake() {
+    fn a_known_revision_is_accepted_and_any_other_gets_the_newest_with_a_handshake() {
         assert_eq!(initialize("2025-06-18")["protocolVersion"], "2025-06-18");
         for other in ["2026-07-28", "2099-01-01", "nonsense"] {
             assert_eq!(initialize(other)["protocolVersion"], "2025-11-25");
@@ -156,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_well_formed_is_left_to_the_daemon() {
+    fn a_malformed_request_has_no_answer_here() {
         assert_eq!(answer("initialize", &json!({})), None);
         assert_eq!(answer("server/discover", &json!({})), None);
         assert_eq!(answer("tools/call", &json!({})), None);
@@ -165,7 +171,7 @@ mod tests {
     #[test]
     fn the_snapshot_lists_the_tools_of_this_build() {
         let Some(Answer::Result(listed)) = answer("tools/list", &Value::Null) else {
-            panic!("is listed")
+            panic!("has an answer")
         };
         let names: Vec<&str> = listed["tools"]
             .as_array()

@@ -10,7 +10,7 @@ use crate::output::Problem;
 use crate::project;
 use crate::project::Environment;
 use crate::spawn::Launch;
-use loci_proto::admin::Ask;
+use loci_proto::admin::VerbCall;
 use loci_proto::hello::Session;
 use loci_proto::paths::Paths;
 use serde::Serialize;
@@ -81,7 +81,7 @@ impl VerbClient {
             }
             _ => Map::new(),
         };
-        let ask = Ask { session: self.session.clone(), arguments };
+        let ask = VerbCall { session: self.session.clone(), arguments };
         let body = serde_json::to_vec(&ask).map_err(std::io::Error::from)?;
         let answer = self.post(&format!("/verbs/{verb}"), body).await?;
         Ok(Answer(

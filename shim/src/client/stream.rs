@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use loci_proto::admin::Ask;
+use loci_proto::admin::VerbCall;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io;
@@ -107,7 +107,7 @@ impl VerbClient {
             Ok(Value::Object(arguments)) => arguments,
             _ => Map::new(),
         };
-        let ask = Ask { session: self.session().clone(), arguments };
+        let ask = VerbCall { session: self.session().clone(), arguments };
         Ok(serde_json::to_vec(&ask).map_err(io::Error::from)?)
     }
 

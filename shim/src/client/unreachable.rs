@@ -59,8 +59,8 @@ impl Unreachable {
             Self::NoAnswer { pid: None } => "locid does not answer.".to_owned(),
             Self::Skew { daemon, oldest, newest } => format!(
                 "this loci ({VERSION}) supports protocol {} to {}, the running locid ({daemon}) supports {oldest} to {newest}.",
-                hello::MIN,
-                hello::MAX
+                hello::MIN_VERSION,
+                hello::MAX_VERSION
             ),
             Self::OnHold => "locid was stopped with --hold.".to_owned(),
             Self::Busy => "locid has reached its limit of sessions.".to_owned(),
@@ -85,7 +85,7 @@ impl Unreachable {
                 format!("If it is stopped, `kill -CONT {pid}` resumes it; `kill -9 {pid}` ends it, and the next call starts a new one.")
             }
             Self::NoAnswer { pid: None } => "Try again; `loci ctl logs` shows what it was doing.".to_owned(),
-            Self::Skew { oldest, .. } if *oldest > hello::MAX => "Restart this session to use the newer loci.".to_owned(),
+            Self::Skew { oldest, .. } if *oldest > hello::MAX_VERSION => "Restart this session to use the newer loci.".to_owned(),
             Self::Skew { .. } => "Run `loci ctl stop`; the next call starts the matching locid.".to_owned(),
             Self::OnHold => "Run `loci ctl start` to end the hold.".to_owned(),
             Self::Busy => "Close unused sessions (`loci ctl status` lists them), then try again.".to_owned(),
@@ -99,7 +99,7 @@ impl Unreachable {
     /// Returns true for a daemon older than this loci, which may be replaced by the matching one.
     #[must_use]
     pub fn is_older_daemon(&self) -> bool {
-        matches!(self, Self::Skew { newest, .. } if *newest < hello::MIN)
+        matches!(self, Self::Skew { newest, .. } if *newest < hello::MIN_VERSION)
     }
 
     /// Returns the exit code of a command that needed the daemon.

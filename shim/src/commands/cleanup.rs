@@ -6,7 +6,7 @@ use crate::commands::input::memory_id::short;
 use crate::commands::reply_text::to_json;
 use crate::output::{Problem, Screen, confirm, plain, say, table_on};
 use loci_proto::error::Exit;
-use loci_proto::requests::maintain::{CleanupReply, CleanupRequest, Faded};
+use loci_proto::requests::cleanup::{CleanupCandidate, CleanupReply, CleanupRequest};
 use std::process::ExitCode;
 
 /// Rows that are printed; `--json` prints all.
@@ -44,7 +44,7 @@ fn candidates_text(reply: &CleanupReply) -> String {
     if reply.memories.is_empty() {
         return "No memory has faded far enough".to_owned();
     }
-    let row = |memory: &Faded| {
+    let row = |memory: &CleanupCandidate| {
         let last_used = memory.used_at.get(..10).unwrap_or(&memory.used_at);
         vec![
             short(memory.id.as_str()),

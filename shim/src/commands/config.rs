@@ -4,7 +4,7 @@ use crate::cli::daemon::Config;
 use crate::client::call::VerbClient;
 use crate::output::{Problem, Screen, plain, say, table_on};
 use loci_proto::error::Exit;
-use loci_proto::requests::config::{ConfigReply, Key};
+use loci_proto::requests::config::{ConfigKey, ConfigReply};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ pub async fn run(command: &Config) -> Result<ExitCode, Problem> {
 }
 
 fn screen(reply: &ConfigReply) -> String {
-    let row = |key: &Key| {
+    let row = |key: &ConfigKey| {
         let pending = if key.waits.is_some() { " *" } else { "" };
         [plain(&key.key), format!("{}{pending}", format_value(&key.value)), plain(&key.from)]
     };

@@ -5,7 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{Problem, plain, say};
-use loci_proto::requests::people::{ChangedReply, EditRequest};
+use loci_proto::requests::edit::{ChangedReply, EditRequest};
 
 /// Changes the memory and prints what changed.
 ///

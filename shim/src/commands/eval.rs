@@ -6,7 +6,7 @@ use crate::cli::store_admin::Eval;
 use crate::client::call::VerbClient;
 use crate::output::{Problem, Screen, note, plain, say, table_on};
 use loci_proto::error::Exit;
-use loci_proto::requests::eval::{EvalReply, EvalRequest, Figures, Latency, Run};
+use loci_proto::requests::eval::{EvalMetrics, EvalReply, EvalRequest, EvalRun, Latency};
 use std::io;
 use std::process::ExitCode;
 
@@ -46,13 +46,13 @@ fn screen(reply: &EvalReply) -> String {
 fn section(
     what: &str,
     count: usize,
-    runs: &[Run],
-    of: impl Fn(&Run) -> Option<Figures>,
+    runs: &[EvalRun],
+    of: impl Fn(&EvalRun) -> Option<EvalMetrics>,
 ) -> Vec<Vec<String>> {
     if count == 0 {
         return Vec::new();
     }
-    let line = |name: &str, cell: &dyn Fn(Figures) -> String| {
+    let line = |name: &str, cell: &dyn Fn(EvalMetrics) -> String| {
         row(name, runs.iter().map(|run| of(run).map_or("-".to_owned(), cell)))
     };
     vec![
@@ -68,7 +68,7 @@ fn table(rows: &[Vec<String>]) -> String {
     table_on(Screen::of_stdout(), rows)
 }
 
-fn name(run: &Run) -> String {
+fn name(run: &EvalRun) -> String {
     if run.set.is_empty() { "current settings".to_owned() } else { plain(&run.set.join(" ")) }
 }
 
@@ -87,14 +87,19 @@ fn row(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::requests::recall::Degraded;
+    use loci_proto::degraded::Degraded;
 
     #[test]
     fn the_metrics_of_each_run_are_columns() {
         let figures = |first| {
-            Some(Figures { recall_at_1: first, recall_at_5: 0.75, recall_at_10: 1.0, mrr: 0.625 })
+            Some(EvalMetrics {
+                recall_at_1: first,
+                recall_at_5: 0.75,
+                recall_at_10: 1.0,
+                mrr: 0.625,
+            })
         };
-        let run = |set: &[&str], first| Run {
+        let run = |set: &[&str], first| EvalRun {
             set: set.iter().map(|pair| (*pair).to_owned()).collect(),
             known: None,
             probes: figures(first),

@@ -8,9 +8,8 @@ use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{Consent, Problem, Screen, confirm, note, plain, say};
 use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
-use loci_proto::requests::people::{
-    ForgetManyReply, ForgetManyRequest, ListReply, ListRequest, Listed,
-};
+use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
+use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -154,7 +153,7 @@ async fn forget_matching(
 
 async fn send_forget_many(
     client: &VerbClient,
-    found: Vec<Listed>,
+    found: Vec<ListedMemory>,
     group: Option<GroupName>,
     args: &Forget,
 ) -> Result<(), Problem> {
@@ -171,7 +170,10 @@ async fn send_forget_many(
 }
 
 /// Lists every matching memory, page by page.
-async fn list_all(client: &VerbClient, mut request: ListRequest) -> Result<Vec<Listed>, Problem> {
+async fn list_all(
+    client: &VerbClient,
+    mut request: ListRequest,
+) -> Result<Vec<ListedMemory>, Problem> {
     request.limit = Some(PAGE_SIZE);
     let mut found = Vec::new();
     loop {
@@ -184,7 +186,7 @@ async fn list_all(client: &VerbClient, mut request: ListRequest) -> Result<Vec<L
     }
 }
 
-fn preview(found: &[Listed]) -> String {
+fn preview(found: &[ListedMemory]) -> String {
     let shown = &found[..found.len().min(PREVIEW_ROWS)];
     let mut text = rows(Screen::of_stdout(), Columns { group: true, status: false }, shown);
     if found.len() > PREVIEW_ROWS {

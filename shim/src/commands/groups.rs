@@ -4,7 +4,7 @@ use crate::cli::store_admin::Groups;
 use crate::client::call::VerbClient;
 use crate::output::{Consent, Problem, confirm, plain, say, table};
 use loci_proto::error::Exit;
-use loci_proto::requests::groups::{GroupChanged, GroupEntry, GroupsReply};
+use loci_proto::requests::groups::{GroupChangedReply, GroupEntry, GroupsReply};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -73,7 +73,7 @@ async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
 async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Result<(), Problem> {
     let request = |dry: bool| json!({"from": from, "into": into, "dry_run": dry});
     if !flags.yes {
-        let planned: GroupChanged = client.call("groups_merge", &request(true)).await?;
+        let planned: GroupChangedReply = client.call("groups_merge", &request(true)).await?;
         confirm(
             &format!(
                 "Move {} memories of {} into {}?",
@@ -93,7 +93,7 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
 /// The reply to a change.
 enum ChangeReply {
     /// To be printed as text.
-    Text(GroupChanged),
+    Text(GroupChangedReply),
     /// Already printed as JSON.
     Printed,
 }
@@ -112,7 +112,10 @@ async fn change(
     Ok(ChangeReply::Text(answer.read()?))
 }
 
-fn print_change(reply: ChangeReply, text: impl Fn(&GroupChanged) -> String) -> Result<(), Problem> {
+fn print_change(
+    reply: ChangeReply,
+    text: impl Fn(&GroupChangedReply) -> String,
+) -> Result<(), Problem> {
     let ChangeReply::Text(done) = reply else { return Ok(()) };
     say(match done.act {
         Some(act) => format!("{}. Undo: loci undo {act}", plain(&text(&done))),

@@ -5,7 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, plain, say, table};
-use loci_proto::requests::undo::{Act, HistoryReply, HistoryRequest};
+use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
 
 /// Prints one page.
 ///
@@ -31,8 +31,8 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
 
 /// Formats acts as a table.
 #[must_use]
-pub fn acts(acts: &[Act]) -> String {
-    let row = |act: &Act| {
+pub fn acts(acts: &[JournalEntry]) -> String {
+    let row = |act: &JournalEntry| {
         let undone = act.undone_at.as_deref().map_or(String::new(), date_time);
         let who = plain(act.client.as_deref().unwrap_or("-"));
         [act.id.to_string(), date_time(&act.at), plain(&act.act), act.rows.to_string(), who, undone]

@@ -5,8 +5,10 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, Style, lines, plain, say, table};
-use loci_proto::requests::inspect::{InspectReply, InspectRequest, LogLine, Shown, Version};
-use loci_proto::requests::relate::{Neighbour, Relation};
+use loci_proto::requests::inspect::{
+    AuditEntry, InspectReply, InspectRequest, MemoryDetails, Version,
+};
+use loci_proto::requests::relate::{MemoryPreview, Relation};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -37,7 +39,7 @@ fn screen(reply: &InspectReply, style: Style) -> String {
             let _ = writeln!(text, "\n{}\n  {}", style.bold(title), lines.join("\n  "));
         }
     };
-    let neighbours = |some: &[Neighbour]| some.iter().map(neighbour).collect::<Vec<_>>();
+    let neighbours = |some: &[MemoryPreview]| some.iter().map(neighbour).collect::<Vec<_>>();
     part("Variants", reply.memory.variants.iter().map(|text| plain(text)).collect());
     part("Relations", reply.relations.iter().map(relation).collect());
     part("Mentions", neighbours(&reply.mentions));
@@ -62,7 +64,7 @@ fn screen(reply: &InspectReply, style: Style) -> String {
     text
 }
 
-fn memory(memory: &Shown, style: Style) -> String {
+fn memory(memory: &MemoryDetails, style: Style) -> String {
     let mut text = format!("{}\n\n", style.bold(&memory.id.to_string()));
     for line in lines(&memory.content).lines() {
         let _ = writeln!(text, "  {line}");
@@ -121,7 +123,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn neighbour(other: &Neighbour) -> String {
+fn neighbour(other: &MemoryPreview) -> String {
     format!("{}  {}", memory_id::short(other.id.as_str()), plain(&other.preview))
 }
 
@@ -164,8 +166,8 @@ fn details(details: &Value) -> String {
         .join(", ")
 }
 
-fn log(log: &[LogLine]) -> String {
-    let row = |line: &LogLine| {
+fn log(log: &[AuditEntry]) -> String {
+    let row = |line: &AuditEntry| {
         let details = line.details.as_ref().map(details).unwrap_or_default();
         [
             date_time(&line.at),

@@ -5,7 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, Screen, note, plain, say, table_on};
-use loci_proto::requests::people::{ListReply, ListRequest, Listed};
+use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 
 /// The optional columns of a table of memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         }
         return Ok(());
     }
-    let unusual = |memory: &Listed| memory.status != "active" || memory.pinned;
+    let unusual = |memory: &ListedMemory| memory.status != "active" || memory.pinned;
     let columns = Columns { group: args.all_groups, status: reply.memories.iter().any(unusual) };
     say(rows(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
     say(footer(&reply))
@@ -69,8 +69,8 @@ fn footer(reply: &ListReply) -> String {
 
 /// Formats memories as a table.
 #[must_use]
-pub fn rows(screen: Screen, columns: Columns, memories: &[Listed]) -> String {
-    let row = |memory: &Listed| {
+pub fn rows(screen: Screen, columns: Columns, memories: &[ListedMemory]) -> String {
+    let row = |memory: &ListedMemory| {
         let mut row = vec![
             memory_id::short(memory.id.as_str()),
             memory.kind.to_string(),

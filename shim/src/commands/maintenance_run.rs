@@ -4,8 +4,8 @@ use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
 use crate::output::{Problem, plain, say};
 use loci_proto::error::Exit;
-use loci_proto::requests::maintain::{
-    Act, Action, Deed, MaintenanceReply, MaintenanceRequest, Plan,
+use loci_proto::requests::maintenance::{
+    MaintenanceAction, MaintenancePlan, MaintenanceReply, MaintenanceRequest, StepKind, StepReport,
 };
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// # Errors
 /// No daemon.
 pub async fn show_plan(json: bool) -> Result<ExitCode, Problem> {
-    let reply = request(Action::Plan).await?;
+    let reply = request(MaintenanceAction::Plan).await?;
     match &reply.plan {
         _ if json => say(to_json(&reply)?)?,
         Some(plan) => say(plan_text(plan))?,
@@ -33,7 +33,10 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     let mut first_request = true;
     loop {
         let reply: MaintenanceReply = client
-            .call("maintenance", &MaintenanceRequest { action: Action::Run, anew: first_request })
+            .call(
+                "maintenance",
+                &MaintenanceRequest { action: MaintenanceAction::Run, anew: first_request },
+            )
             .await?;
         first_request = false;
         if let Some(step) = reply.done {
@@ -68,7 +71,7 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
 ///
 /// # Errors
 /// No daemon, or a refusal.
-pub async fn request(action: Action) -> Result<MaintenanceReply, Problem> {
+pub async fn request(action: MaintenanceAction) -> Result<MaintenanceReply, Problem> {
     VerbClient::of_process()?.call("maintenance", &MaintenanceRequest { action, anew: false }).await
 }
 
@@ -79,19 +82,19 @@ enum Tense {
     Done,
 }
 
-fn step_text(step: &Deed, tense: Tense) -> String {
+fn step_text(step: &StepReport, tense: Tense) -> String {
     let (count, group) = (step.members.len(), plain(&step.group));
     let description = match step.act {
-        Act::Compact => {
+        StepKind::Compact => {
             let period = step.week.as_deref().unwrap_or("?");
             // Episodes are grouped by week (`2026-W05`); months and years group summaries.
             let kind = if period.contains('W') { "episodes" } else { "summaries" };
             format!("{count} {kind} of {period} in {group} into a summary")
         }
-        Act::Promote => {
+        StepKind::Promote => {
             format!("{count} episodes in {group} into a fact for {}", step.scope.as_str())
         }
-        Act::Link => format!("{count} episodes in {group} linked to a known fact"),
+        StepKind::Link => format!("{count} episodes in {group} linked to a known fact"),
     };
     match (&step.made, tense) {
         (Some(id), _) => format!("  {description}: {id}"),
@@ -100,7 +103,7 @@ fn step_text(step: &Deed, tense: Tense) -> String {
     }
 }
 
-fn plan_text(plan: &Plan) -> String {
+fn plan_text(plan: &MaintenancePlan) -> String {
     if plan.steps.is_empty() {
         return "Nothing is due".to_owned();
     }

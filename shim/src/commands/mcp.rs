@@ -52,7 +52,7 @@ fn hello(keys: &IdempotencyKeys) -> Hello {
         pid: std::process::id(),
     };
     Hello {
-        loci: (loci_proto::hello::MIN, loci_proto::hello::MAX),
+        loci: (loci_proto::hello::MIN_VERSION, loci_proto::hello::MAX_VERSION),
         shim: loci_proto::VERSION.to_owned(),
         session,
     }

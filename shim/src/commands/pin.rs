@@ -5,7 +5,8 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{Problem, say};
-use loci_proto::requests::people::{ChangedReply, PinRequest};
+use loci_proto::requests::edit::ChangedReply;
+use loci_proto::requests::pin::PinRequest;
 
 /// Pins or unpins the memory.
 ///

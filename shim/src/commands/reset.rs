@@ -4,7 +4,7 @@ use crate::cli::store_admin::Reset;
 use crate::client::call::VerbClient;
 use crate::output::{Problem, confirm_typed, say};
 use loci_proto::error::Exit;
-use loci_proto::requests::store_admin::{ResetReply, ResetRequest};
+use loci_proto::requests::reset::{ResetReply, ResetRequest};
 use std::io;
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{Problem, plain, say};
-use loci_proto::requests::forget::{RestoreReply, RestoreRequest};
+use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 
 /// Restores the memory.
 ///

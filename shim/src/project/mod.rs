@@ -9,7 +9,7 @@ mod project_file;
 #[cfg(test)]
 mod tests;
 
-use loci_proto::group::{GroupName, Hint};
+use loci_proto::group::{GroupHint, GroupName};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ impl Environment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundProject {
     /// The project as sent to the daemon.
-    pub hint: Hint,
+    pub hint: GroupHint,
     /// One sentence per ignored setting.
     pub warnings: Vec<String>,
 }
@@ -73,7 +73,7 @@ pub fn find(environment: &Environment) -> FoundProject {
     FoundProject { hint, warnings }
 }
 
-fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Option<Hint> {
+fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Option<GroupHint> {
     let value = environment.loci_group.as_ref()?.to_string_lossy();
     if value.contains("${") {
         warnings.push(
@@ -83,7 +83,7 @@ fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Optio
         return None;
     }
     match value.parse::<GroupName>() {
-        Ok(name) => Some(Hint::Named(name)),
+        Ok(name) => Some(GroupHint::Named(name)),
         Err(why) => {
             warnings.push(format!("LOCI_GROUP is ignored: it {why}"));
             None
@@ -91,7 +91,7 @@ fn from_variable(environment: &Environment, warnings: &mut Vec<String>) -> Optio
     }
 }
 
-fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<Hint> {
+fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<GroupHint> {
     let shared: Vec<PathBuf> =
         environment.shared.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     let project = project_folder(environment, warnings)?;
@@ -101,8 +101,8 @@ fn from_folder(environment: &Environment, warnings: &mut Vec<String>) -> Option<
     let folder = repository.map_or(project, |repository| repository.common);
     let path = path_text(&folder);
     match name {
-        Some(name) => Some(Hint::ProjectNamed { folder: path, name }),
-        None => (!shared.contains(&folder)).then_some(Hint::Folder(path)),
+        Some(name) => Some(GroupHint::ProjectNamed { folder: path, name }),
+        None => (!shared.contains(&folder)).then_some(GroupHint::Folder(path)),
     }
 }
 

@@ -3,7 +3,7 @@
 //! The key is `params._meta["dev.loci/key"]` and replaces a value that the client wrote there. All other bytes of the line stay
 //! unchanged, except that the names within `_meta` may be escaped differently.
 
-use loci_proto::META_KEY;
+use loci_proto::mcp::idempotency::META_KEY;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;

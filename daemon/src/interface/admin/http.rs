@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::IncomingStream;
 use axum::{Json, Router};
-use loci_proto::admin::{Ask, Done, Status};
+use loci_proto::admin::{Done, Status, VerbCall};
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::GroupName;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ async fn reload(State(admin): State<Admin>) -> Response {
 async fn verb(
     State(admin): State<Admin>,
     Path(name): Path<String>,
-    Json(asked): Json<Ask>,
+    Json(asked): Json<VerbCall>,
 ) -> Response {
     let session = Session::new(asked.session, &admin.default_group, admin.service.now());
     session.called(Some(format!("loci {}", loci_proto::VERSION)));

@@ -15,11 +15,12 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
 use loci_engine::{Reader, transfer};
-use loci_proto::admin::Ask;
+use loci_proto::admin::VerbCall;
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
 use loci_proto::mcp::arguments;
-use loci_proto::requests::transfer::{ExportRequest, ImportReply, ImportRequest};
+use loci_proto::requests::export::ExportRequest;
+use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -34,14 +35,14 @@ const STALL: Duration = Duration::from_mins(1);
 const PIECE: usize = 64 * 1024;
 
 /// `POST /export`: the store as it is at this moment.
-pub async fn export(State(admin): State<Admin>, Json(asked): Json<Ask>) -> Response {
+pub async fn export(State(admin): State<Admin>, Json(asked): Json<VerbCall>) -> Response {
     match begin(&admin.service, asked).await {
         Ok(body) => ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response(),
         Err(failure) => refused(failure),
     }
 }
 
-async fn begin(service: &Service, asked: Ask) -> Result<Body, Failure> {
+async fn begin(service: &Service, asked: VerbCall) -> Result<Body, Failure> {
     let request: ExportRequest = arguments::parse(asked.arguments)?;
     service.flush_accesses().await?;
     // A connection of its own: the readers go on answering.
@@ -96,7 +97,7 @@ impl Write for Pieces {
     }
 }
 
-/// `POST /import`: the first line of the body is an [`Ask`], all others are the file.
+/// `POST /import`: the first line of the body is an [`VerbCall`], all others are the file.
 pub async fn import(State(admin): State<Admin>, request: Request) -> Response {
     let mut body = request.into_body();
     match take_in(&admin, &mut body).await {
@@ -114,7 +115,7 @@ pub async fn import(State(admin): State<Admin>, request: Request) -> Response {
 
 async fn take_in(admin: &Admin, body: &mut Body) -> Result<ImportReply, Failure> {
     let (ask, rest) = first_line(body).await?;
-    let ask: Ask = serde_json::from_slice(&ask)
+    let ask: VerbCall = serde_json::from_slice(&ask)
         .map_err(|e| Failure::invalid("the first line", format!("is no request: {e}")))?;
     let request: ImportRequest = arguments::parse(ask.arguments)?;
     let session = Session::new(ask.session, &admin.default_group, admin.service.now());

@@ -206,7 +206,7 @@ async fn greeting(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec
 
 fn judge(greeting: &[u8], host: &Host) -> Result<(Hello, u32, OwnedSemaphorePermit), Refusal> {
     let hello: Hello = serde_json::from_slice(greeting).map_err(|_| Refusal::BadHello)?;
-    let version = hello::agree(hello.loci).ok_or(Refusal::Version)?;
+    let version = hello::agreed_version(hello.loci).ok_or(Refusal::Version)?;
     if host.draining.is_cancelled() {
         return Err(Refusal::Draining);
     }

@@ -8,8 +8,9 @@ use crate::handlers::Asked;
 use crate::interface::agents::session::Session;
 use crate::service::Service;
 use loci_proto::error::{Code, Failure};
+use loci_proto::mcp::idempotency::META_KEY;
 use loci_proto::mcp::tools;
-use loci_proto::{META_KEY, VERSION, limits};
+use loci_proto::{VERSION, limits};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
@@ -247,13 +248,13 @@ fn too_slow() -> Failure {
 
 fn success(value: Value) -> CallToolResult {
     let text = value.to_string();
-    if text.len() > limits::ANSWER_BYTES {
+    if text.len() > limits::REPLY_BYTES {
         let failure = Failure::new(
             Code::TooLarge,
             format!(
                 "the answer has {} bytes; at most {} can be sent",
                 text.len(),
-                limits::ANSWER_BYTES
+                limits::REPLY_BYTES
             ),
         );
         return CallToolResult::error(vec![ContentBlock::text(

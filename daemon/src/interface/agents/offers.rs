@@ -5,7 +5,8 @@ use crate::handlers::{Asked, read};
 use crate::interface::agents::session::Session;
 use crate::service::Service;
 use loci_proto::error::{Code, Failure};
-use loci_proto::mcp::offers::{OWN_GROUP, PROMPTS, Resource};
+use loci_proto::mcp::prompts::PROMPTS;
+use loci_proto::mcp::resources::{OWN_GROUP, Resource};
 use rmcp::model::{
     ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, Prompt, PromptArgument, PromptMessage,
@@ -19,8 +20,12 @@ const NO_RESOURCE: ErrorCode = ErrorCode(-32002);
 /// Every prompt.
 pub fn prompts() -> ListPromptsResult {
     let listed = PROMPTS.iter().map(|prompt| {
-        let arguments = prompt.argument.map(|(name, what)| {
-            vec![PromptArgument::new(name).with_description(what).with_required(false)]
+        let arguments = prompt.argument.map(|argument| {
+            vec![
+                PromptArgument::new(argument.name)
+                    .with_description(argument.description)
+                    .with_required(false),
+            ]
         });
         Prompt::new(prompt.name, Some(prompt.description), arguments).with_title(prompt.title)
     });
@@ -32,8 +37,9 @@ pub fn prompt(request: &GetPromptRequestParams) -> Result<GetPromptResult, Error
     let unknown =
         || ErrorData::invalid_params(format!("there is no prompt {}", request.name), None);
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == request.name).ok_or_else(unknown)?;
-    let given =
-        prompt.argument.and_then(|(name, _)| request.arguments.as_ref()?.get(name)?.as_str());
+    let given = prompt
+        .argument
+        .and_then(|argument| request.arguments.as_ref()?.get(argument.name)?.as_str());
     let message = PromptMessage::new_text(Role::User, prompt.text(given));
     Ok(GetPromptResult::new(vec![message]).with_description(prompt.description))
 }

@@ -3,7 +3,7 @@
 use loci_engine::Actor;
 use loci_engine::model::time::Timestamp;
 use loci_proto::admin::SessionStatus;
-use loci_proto::group::{Group, GroupName, Hint};
+use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::hello;
 use loci_proto::memory::MemoryId;
 use std::collections::{BTreeMap, VecDeque};
@@ -47,10 +47,10 @@ impl Session {
     #[must_use]
     pub fn new(hello: hello::Session, default_group: &GroupName, since: Timestamp) -> Self {
         let group = match &hello.group {
-            Hint::Named(name) => Group::named(name),
-            Hint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
-            Hint::Folder(path) => Group::of_folder(path),
-            Hint::Default => Group::named(default_group),
+            GroupHint::Named(name) => Group::named(name),
+            GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
+            GroupHint::Folder(path) => Group::of_folder(path),
+            GroupHint::Default => Group::named(default_group),
         };
         Self {
             hello,

@@ -1,8 +1,8 @@
 //! Cleanup: what goes, what never goes, and for how long it can be brought back.
 
 use crate::maintain::tests::*;
-use loci_proto::requests::maintain::CleanupRequest;
-use loci_proto::requests::people::PinRequest;
+use loci_proto::requests::cleanup::CleanupRequest;
+use loci_proto::requests::pin::PinRequest;
 use loci_proto::requests::undo::UndoRequest;
 
 fn faint(test_store: &mut TestStore, text: &str, confidence: f64) -> MemoryId {
@@ -22,7 +22,7 @@ fn listed(test_store: &TestStore) -> Vec<MemoryId> {
         .collect()
 }
 
-fn cleanup(test_store: &mut TestStore) -> loci_proto::requests::maintain::CleanupReply {
+fn cleanup(test_store: &mut TestStore) -> loci_proto::requests::cleanup::CleanupReply {
     let (call, at) = (test_store.call("a", None), Some(test_store.now.0));
     test_store.writer.cleanup(&call, &CleanupRequest { dry_run: false, at }).expect("is done")
 }
@@ -182,7 +182,7 @@ fn left(kind: &str, decay: crate::model::decay::Decay) -> f64 {
     let listed = test_store
         .reader
         .list(
-            &loci_proto::requests::people::ListRequest::default(),
+            &loci_proto::requests::list::ListRequest::default(),
             &crate::tests::fixture::named("a"),
             test_store.now,
         )

@@ -5,7 +5,7 @@ use crate::maintain::topics::MAX_TOPIC;
 use crate::model::encoding::DocumentEncoding;
 use loci_proto::error::Code;
 use loci_proto::requests::forget::ForgetRequest;
-use loci_proto::requests::people::PinRequest;
+use loci_proto::requests::pin::PinRequest;
 
 fn forget(test_store: &mut TestStore, id: &MemoryId) {
     let call = test_store.call("a", None);

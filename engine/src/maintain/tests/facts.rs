@@ -225,7 +225,7 @@ fn a_fact_that_is_known_is_linked_and_not_told_again() {
     let report = run(&mut test_store).remove(0);
     assert_eq!(
         (report.act, report.made.as_ref()),
-        (loci_proto::requests::maintain::Act::Link, Some(&known))
+        (loci_proto::requests::maintenance::StepKind::Link, Some(&known))
     );
     assert_eq!(dump(&test_store), before, "no memory was made or changed");
     assert_eq!(

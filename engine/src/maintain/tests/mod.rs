@@ -16,7 +16,7 @@ use crate::model::time::DAY;
 use crate::tests::fixture::{T0, TestStore, leaning};
 use crate::transaction::change::CallContext;
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::maintain::Deed;
+use loci_proto::requests::maintenance::StepReport;
 use loci_proto::requests::undo::UndoRequest;
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn plan(test_store: &TestStore) -> Plan {
 }
 
 /// Does one step as the daemon does, but for the model.
-fn step(test_store: &mut TestStore, step: &Step) -> Deed {
+fn step(test_store: &mut TestStore, step: &Step) -> StepReport {
     let call = CallContext { now: test_store.now, actor: actor(step.group()), key: None };
     match step {
         Step::Compact(cluster) => {
@@ -80,7 +80,7 @@ fn step(test_store: &mut TestStore, step: &Step) -> Deed {
     }
 }
 
-fn run(test_store: &mut TestStore) -> Vec<Deed> {
+fn run(test_store: &mut TestStore) -> Vec<StepReport> {
     let plan = plan(test_store);
     plan.steps.iter().map(|next| step(test_store, next)).collect()
 }
@@ -149,7 +149,7 @@ fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
     let planned = plan(&test_store).to_reply();
     assert_eq!((planned.steps.len(), planned.compacted, planned.promoted), (3, 12, 1));
     let done = run(&mut test_store);
-    let bare = |report: &Deed| Deed { made: None, journal: None, ..report.clone() };
+    let bare = |report: &StepReport| StepReport { made: None, journal: None, ..report.clone() };
     assert_eq!(done.iter().map(bare).collect::<Vec<_>>(), planned.steps);
     assert!(done.iter().all(|report| report.made.is_some() && report.journal.is_some()));
     let after = memory(&test_store, &other);

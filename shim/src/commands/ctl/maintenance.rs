@@ -5,7 +5,7 @@ use crate::commands::maintenance_run;
 use crate::commands::reply_text::to_json;
 use crate::output::{Problem, say};
 use loci_proto::error::Exit;
-use loci_proto::requests::maintain::{Action, MaintenanceReply};
+use loci_proto::requests::maintenance::{MaintenanceAction, MaintenanceReply};
 use std::process::ExitCode;
 
 /// Runs the command.
@@ -16,9 +16,9 @@ pub async fn run(command: Maintenance) -> Result<ExitCode, Problem> {
     let (action, json) = match command {
         Maintenance::Plan { json } => return maintenance_run::show_plan(json).await,
         Maintenance::Run { json } => return maintenance_run::execute(json).await,
-        Maintenance::Status { json } => (Action::Status, json),
-        Maintenance::Pause => (Action::Pause, false),
-        Maintenance::Resume => (Action::Resume, false),
+        Maintenance::Status { json } => (MaintenanceAction::Status, json),
+        Maintenance::Pause => (MaintenanceAction::Pause, false),
+        Maintenance::Resume => (MaintenanceAction::Resume, false),
     };
     let reply = maintenance_run::request(action).await?;
     if json {

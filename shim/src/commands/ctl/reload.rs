@@ -5,7 +5,7 @@ use crate::client::unreachable::Unreachable;
 use crate::commands::config::format_value;
 use crate::output::{OutputFormat, Problem, plain, say};
 use loci_proto::paths::Paths;
-use loci_proto::requests::config::{Changed, ReloadReply};
+use loci_proto::requests::config::{ChangedKey, ReloadReply};
 
 /// Reloads the file; prints what changed and what needs a restart.
 ///
@@ -26,7 +26,7 @@ fn result_text(reply: &ReloadReply) -> String {
     if reply.changed.is_empty() {
         return format!("Reloaded {}; nothing changed.", plain(&reply.file));
     }
-    let line = |changed: &Changed| {
+    let line = |changed: &ChangedKey| {
         let pending = if changed.waits { "  (needs loci ctl restart)" } else { "" };
         format!(
             "\n  {}: {} → {}{pending}",

@@ -118,7 +118,7 @@ pub(crate) fn duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::admin::{Index, Model, Queues};
+    use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths};
 
     fn status() -> Status {
         let session = |client: Option<&str>, group: &str, calls| SessionStatus {
@@ -134,13 +134,13 @@ mod tests {
             pid: 77,
             uptime_s: 11_520,
             database: "/home/anna/.loci/memory.db".to_owned(),
-            model: Model {
+            model: ModelStatus {
                 id: "all-MiniLM-L6-v2".to_owned(),
                 sha256: "53aa51172d142c89".repeat(4),
                 state: "ready".to_owned(),
             },
             memories: 132,
-            index: Some(Index {
+            index: Some(IndexStatus {
                 state: "loading".to_owned(),
                 read: 950,
                 of: 1_000_000,
@@ -150,7 +150,7 @@ mod tests {
                 session(Some("Claude Code"), "shop", 17),
                 session(None, "notes\x1b[2J", 0),
             ],
-            queues: Queues { writer: 0, readers: 1, embedding: 0 },
+            queues: QueueLengths { writer: 0, readers: 1, embedding: 0 },
             degraded: vec!["embedding".to_owned()],
             warnings: vec!["The disk is nearly full".to_owned()],
         }

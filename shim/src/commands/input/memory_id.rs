@@ -6,7 +6,8 @@ use crate::client::call::VerbClient;
 use crate::output::{Problem, plain};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::people::{FindReply, FindRequest, Found, Listed};
+use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
+use loci_proto::requests::list::ListedMemory;
 use std::fmt::Write as _;
 
 /// Characters at the end of an id that tables show.
@@ -28,7 +29,7 @@ pub struct ResolvedId {
     /// The complete id.
     pub id: MemoryId,
     /// The memory, if it had to be looked up.
-    pub found: Option<Found>,
+    pub found: Option<FoundMemory>,
 }
 
 /// Resolves an id; asks the daemon only if the id is not complete.
@@ -56,7 +57,7 @@ pub async fn look_up(
     client: &VerbClient,
     part: &str,
     group: Option<&GroupName>,
-) -> Result<Found, Problem> {
+) -> Result<FoundMemory, Problem> {
     if part.is_empty() {
         return Err(Problem::usage("The id is empty")
             .hint("`loci list` shows ids; 4 characters of one are enough"));
@@ -81,7 +82,7 @@ pub async fn look_up(
 }
 
 /// Refuses a memory of another project; the verb itself would report that it does not exist.
-fn check_project(found: Found, group: Option<&GroupName>) -> Result<Found, Problem> {
+fn check_project(found: FoundMemory, group: Option<&GroupName>) -> Result<FoundMemory, Problem> {
     match (&found.group_id, group) {
         (Some(id), None) if !found.visible => {
             let name = found.memory.group.as_deref().unwrap_or(id);
@@ -92,10 +93,10 @@ fn check_project(found: Found, group: Option<&GroupName>) -> Result<Found, Probl
     }
 }
 
-fn ambiguous(part: &str, found: &[Found]) -> String {
+fn ambiguous(part: &str, found: &[FoundMemory]) -> String {
     let mut text = format!("{part} matches several memories:");
     for memory in found {
-        let Listed { id, preview, .. } = &memory.memory;
+        let ListedMemory { id, preview, .. } = &memory.memory;
         let _ = write!(text, "\n  {id}  {}", plain(preview));
     }
     if found.len() == MAX_MATCHES {
@@ -111,6 +112,6 @@ pub fn describe(resolved: &ResolvedId) -> String {
 }
 
 /// Returns the end of the id and the preview.
-fn summary(memory: &Listed) -> String {
+fn summary(memory: &ListedMemory) -> String {
     format!("{}  {}", short(memory.id.as_str()), plain(&memory.preview))
 }

@@ -3,7 +3,7 @@
 //! All conditions must match. Not here: the search itself; the verb `list` of the daemon does it.
 
 use crate::cli::values::{confidence, duration};
-use loci_proto::requests::people::ListRequest;
+use loci_proto::requests::list::ListRequest;
 
 const KEYS: &str = "text, type, scope, status, group, older or confidence";
 

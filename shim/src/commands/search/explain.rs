@@ -2,16 +2,16 @@
 
 use crate::commands::input::memory_id;
 use crate::output::{Screen, table_on};
-use loci_proto::requests::explain::{Explained, Leg, Why};
-use loci_proto::requests::recall::Recalled;
+use loci_proto::requests::explain::{RankedScore, RecallExplanation, ScoreBreakdown};
+use loci_proto::requests::recall::RecalledMemory;
 
 /// Memories per table.
 const COLUMNS: usize = 6;
 
 /// Returns the text that is printed below the results.
-pub fn screen(explained: &Explained, found: &[Recalled]) -> String {
+pub fn screen(explained: &RecallExplanation, found: &[RecalledMemory]) -> String {
     let tables: Vec<String> = found.chunks(COLUMNS).map(side_by_side).collect();
-    let Explained {
+    let RecallExplanation {
         ranking,
         in_store,
         visible,
@@ -31,18 +31,20 @@ pub fn screen(explained: &Explained, found: &[Recalled]) -> String {
     )
 }
 
-fn side_by_side(found: &[Recalled]) -> String {
-    let none = Why::default();
-    let whys: Vec<&Why> = found.iter().map(|found| found.why.as_ref().unwrap_or(&none)).collect();
+fn side_by_side(found: &[RecalledMemory]) -> String {
+    let none = ScoreBreakdown::default();
+    let whys: Vec<&ScoreBreakdown> =
+        found.iter().map(|found| found.why.as_ref().unwrap_or(&none)).collect();
     let mut rows = vec![row("", found.iter().map(|found| memory_id::short(found.id.as_str())))];
-    let leg = |leg: Option<Leg>| leg.map_or("-".to_owned(), |leg| format!("{:.3}", leg.score));
-    let rank = |leg: Option<Leg>| leg.map_or("-".to_owned(), |leg| leg.rank.to_string());
+    let leg =
+        |leg: Option<RankedScore>| leg.map_or("-".to_owned(), |leg| format!("{:.3}", leg.score));
+    let rank = |leg: Option<RankedScore>| leg.map_or("-".to_owned(), |leg| leg.rank.to_string());
     rows.push(row("vector similarity", whys.iter().map(|why| leg(why.vector))));
     rows.push(row("  rank", whys.iter().map(|why| rank(why.vector))));
     rows.push(row("keyword score", whys.iter().map(|why| leg(why.keywords))));
     rows.push(row("  rank", whys.iter().map(|why| rank(why.keywords))));
     for step in steps(&whys) {
-        let addition = |why: &&Why| {
+        let addition = |why: &&ScoreBreakdown| {
             why.parts
                 .iter()
                 .find(|part| part.step == step)
@@ -58,7 +60,7 @@ fn side_by_side(found: &[Recalled]) -> String {
 }
 
 /// Returns the steps that occur in any breakdown, in ranking order.
-fn steps(whys: &[&Why]) -> Vec<String> {
+fn steps(whys: &[&ScoreBreakdown]) -> Vec<String> {
     let mut steps: Vec<String> = Vec::new();
     for why in whys {
         let mut at = 0;

@@ -7,7 +7,7 @@ use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, lines, note, plain, say, table};
-use loci_proto::requests::recall::{RecallReply, Recalled};
+use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
 
 /// Token budget of the reply: effectively unlimited for a terminal.
@@ -59,20 +59,20 @@ fn footer(reply: &RecallReply) -> String {
     }
 }
 
-fn score(found: &Recalled) -> String {
+fn score(found: &RecalledMemory) -> String {
     found.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
 /// Returns the number of collapsed duplicates.
-fn duplicates(found: &Recalled) -> String {
+fn duplicates(found: &RecalledMemory) -> String {
     if found.also.is_empty() { String::new() } else { format!(" (+{} similar)", found.also.len()) }
 }
 
-fn previews(found: &[Recalled]) -> String {
+fn previews(found: &[RecalledMemory]) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let row = |found: &Recalled| {
+    let row = |found: &RecalledMemory| {
         let preview = found.preview.as_deref().unwrap_or_default();
         [
             score(found),
@@ -86,8 +86,8 @@ fn previews(found: &[Recalled]) -> String {
     table(&rows)
 }
 
-fn full_text(found: &[Recalled]) -> String {
-    let block = |found: &Recalled| {
+fn full_text(found: &[RecalledMemory]) -> String {
+    let block = |found: &RecalledMemory| {
         let created = found.created_at.as_deref().map(date).unwrap_or_default();
         let confidence = found
             .confidence

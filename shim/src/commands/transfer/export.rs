@@ -6,7 +6,7 @@ use crate::client::stream::StreamedAnswer;
 use crate::output::Problem;
 use crate::output::progress::Progress;
 use loci_proto::error::Exit;
-use loci_proto::requests::transfer::{ExportRequest, Layout};
+use loci_proto::requests::export::{ExportRequest, Layout};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use crate::output::{Problem, plain, say};
 use http_body_util::channel::Sender;
 use hyper::body::Bytes;
 use loci_proto::error::Exit;
-use loci_proto::requests::transfer::{ImportReply, ImportRequest};
+use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
@@ -137,12 +137,12 @@ fn report_text(reply: &ImportReply) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::requests::transfer::Skipped;
+    use loci_proto::requests::import::SkippedLine;
 
     #[test]
     fn the_report_lists_skipped_lines() {
         let skipped_lines =
-            vec![Skipped { line: 7, reason: "content is empty\u{1b}[2J".to_owned() }];
+            vec![SkippedLine { line: 7, reason: "content is empty\u{1b}[2J".to_owned() }];
         let reply = ImportReply {
             added: 2,
             relations: 1,

@@ -4,13 +4,13 @@ use crate::project::tests::*;
 use loci_proto::group::{Group, GroupName};
 
 /// Returns the group that the daemon derives from a hint.
-fn group(hint: &Hint) -> Group {
+fn group(hint: &GroupHint) -> Group {
     let default: GroupName = "default".parse().expect("is a name");
     match hint {
-        Hint::Named(name) => Group::named(name),
-        Hint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
-        Hint::Folder(path) => Group::of_folder(path),
-        Hint::Default => Group::named(&default),
+        GroupHint::Named(name) => Group::named(name),
+        GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
+        GroupHint::Folder(path) => Group::of_folder(path),
+        GroupHint::Default => Group::named(&default),
     }
 }
 
@@ -35,7 +35,7 @@ fn a_name_in_a_project_file_selects_that_project_only() {
         assert!(evil.id.len() == 18 && evil.id.starts_with("g_"), "{evil:?}");
         let others = [
             name(taken),
-            Hint::Default,
+            GroupHint::Default,
             tree.folder_hint("home/shop/.git"),
             tree.hint_at("home/shop"),
         ];

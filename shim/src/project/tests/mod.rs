@@ -67,26 +67,26 @@ impl FolderTree {
         Environment { working_dir: Some(self.root.join(path)), shared, ..Environment::default() }
     }
 
-    fn hint_at(&self, path: &str) -> Hint {
+    fn hint_at(&self, path: &str) -> GroupHint {
         let found = find(&self.at(path));
         assert_eq!(found.warnings, Vec::<String>::new());
         found.hint
     }
 
-    fn folder_hint(&self, path: &str) -> Hint {
-        Hint::Folder(self.root.join(path).display().to_string())
+    fn folder_hint(&self, path: &str) -> GroupHint {
+        GroupHint::Folder(self.root.join(path).display().to_string())
     }
 
     /// Returns the hint of a folder that names itself.
-    fn self_named(&self, path: &str, name: &str) -> Hint {
-        Hint::ProjectNamed {
+    fn self_named(&self, path: &str, name: &str) -> GroupHint {
+        GroupHint::ProjectNamed {
             folder: self.root.join(path).display().to_string(),
             name: name.parse().expect("is a name"),
         }
     }
 
     /// Returns the hint and expects the warning about an ignored `.git`.
-    fn hint_with_warning_at(&self, path: &str) -> Hint {
+    fn hint_with_warning_at(&self, path: &str) -> GroupHint {
         let found = find(&self.at(path));
         assert!(
             found.warnings.len() == 1
@@ -98,8 +98,8 @@ impl FolderTree {
     }
 }
 
-fn name(name: &str) -> Hint {
-    Hint::Named(name.parse().expect("is a name"))
+fn name(name: &str) -> GroupHint {
+    GroupHint::Named(name.parse().expect("is a name"))
 }
 
 #[test]
@@ -159,10 +159,10 @@ fn a_folder_without_git_is_a_project_unless_many_projects_share_it() {
     tree.folder("tmp/try");
     assert_eq!(tree.hint_at("home/notes"), tree.folder_hint("home/notes"));
     assert_eq!(tree.hint_at("tmp/try"), tree.folder_hint("tmp/try"));
-    assert_eq!(tree.hint_at("home"), Hint::Default);
-    assert_eq!(tree.hint_at("tmp"), Hint::Default);
+    assert_eq!(tree.hint_at("home"), GroupHint::Default);
+    assert_eq!(tree.hint_at("tmp"), GroupHint::Default);
     let root = Environment { working_dir: Some("/".into()), ..tree.at("home") };
-    assert_eq!(find(&root).hint, Hint::Default);
+    assert_eq!(find(&root).hint, GroupHint::Default);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_repository_in_home_does_not_include_the_folders_below() {
     tree.repository("home");
     tree.folder("home/notes");
     assert_eq!(tree.hint_at("home/notes"), tree.folder_hint("home/notes"));
-    assert_eq!(tree.hint_at("home"), Hint::Default);
+    assert_eq!(tree.hint_at("home"), GroupHint::Default);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn an_invalid_project_file_is_ignored_with_a_warning() {
     let tree = FolderTree::new();
     for (text, why) in [
         ("group = \"g_0123456789abcdef\"", "can only set its own name"),
-        ("group = 7", "must be a name in quotes"),
+        ("group = 7", "must be a string"),
         ("group = \"a\"\nother = 1", "unknown field `other`"),
         ("group = ", "string values must be quoted"),
     ] {
@@ -242,5 +242,5 @@ fn the_variable_wins_unless_it_is_not_a_valid_name() {
 #[test]
 fn without_a_working_directory_there_is_no_project() {
     let found = find(&Environment { working_dir: None, ..FolderTree::new().at("home") });
-    assert_eq!((found.hint, found.warnings.len()), (Hint::Default, 1));
+    assert_eq!((found.hint, found.warnings.len()), (GroupHint::Default, 1));
 }

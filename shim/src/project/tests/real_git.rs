@@ -65,7 +65,7 @@ impl FolderTree {
         for folder in folders {
             assert_eq!(
                 self.hint_at(folder),
-                Hint::Folder(self.common(folder).display().to_string()),
+                GroupHint::Folder(self.common(folder).display().to_string()),
                 "{folder}"
             );
         }

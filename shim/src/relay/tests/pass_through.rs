@@ -1,7 +1,7 @@
 //! Normal operation: lines are forwarded unchanged in both directions.
 
 use crate::relay::tests::fixture::{request, run};
-use loci_proto::META_KEY;
+use loci_proto::mcp::idempotency::META_KEY;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 

@@ -125,13 +125,13 @@ pub struct Maintenance {
     pub compaction_age_days: f64,
     /// Minimum number of episodes of one project and week that are compacted.
     pub compaction_min_group_size: i64,
-    /// Least episodes that make a fact.
+    /// Minimum number of episodes with the same statement that are promoted to a fact.
     pub promotion_threshold: i64,
-    /// Above this cosine two episodes say the same, 0 to 1.
+    /// Two episodes whose cosine is above this have the same statement, 0.5 to 1.
     pub promotion_similarity: f64,
-    /// Below this confidence a cleanup takes a memory.
+    /// A cleanup forgets memories whose confidence is below this, 0 to 1,
     pub cleanup_confidence_floor: f64,
-    /// Once it was not used for so many days.
+    /// and that were not used for this many days.
     pub cleanup_no_access_days: f64,
 }
 

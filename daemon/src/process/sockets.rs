@@ -133,7 +133,8 @@ impl Sockets {
         }
     }
 
-    /// Binds a removed socket again. Returns when another process listens at the agents' path: two daemons would serve half the agents each.
+    /// Binds a removed socket again. Returns when another process listens at the agents' path: two daemons would each serve a part of
+    /// the agents.
     pub async fn watch(&mut self) {
         let mut reported = false;
         loop {

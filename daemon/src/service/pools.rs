@@ -326,7 +326,7 @@ mod tests {
         for job in queued {
             job.await.expect("joins").expect("is done");
         }
-        drop(Arc::into_inner(pool).expect("nobody else holds it"));
+        drop(Arc::into_inner(pool).expect("has no other owner"));
         assert_eq!(threads.remove(0).join().expect("ends"), limits::QUEUE);
     }
 }

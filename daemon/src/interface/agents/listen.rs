@@ -165,13 +165,13 @@ async fn connection(context: ListenerContext, stream: UnixStream) -> io::Result<
     let hello_line = tokio::time::timeout(HELLO_DEADLINE, read_hello(&mut reader))
         .await
         .map_err(|_| io::Error::other("no hello in time"))??;
-    let admitted = match admit(&hello_line, &context) {
-        Ok(admitted) => admitted,
+    let accepted_hello = match admit(&hello_line, &context) {
+        Ok(accepted_hello) => accepted_hello,
         Err(refusal) => return write_line(&mut writer, &Refused::new(refusal)).await,
     };
     let welcome = Welcome {
         ok: true,
-        loci: admitted.version,
+        loci: accepted_hello.version,
         daemon: loci_proto::VERSION.to_owned(),
         boot: context.boot_id.to_string(),
         pid: std::process::id(),
@@ -179,7 +179,7 @@ async fn connection(context: ListenerContext, stream: UnixStream) -> io::Result<
     };
     write_line(&mut writer, &welcome).await?;
     let session =
-        Session::new(admitted.hello.session, &context.default_group, context.service.now());
+        Session::new(accepted_hello.hello.session, &context.default_group, context.service.now());
     let guard = context.service.sessions.register(session);
     let handler = McpHandler::new(
         Arc::clone(&context.service),
@@ -209,14 +209,14 @@ async fn read_hello(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<V
 }
 
 /// A connection whose hello was accepted.
-struct Admitted {
+struct AcceptedHello {
     hello: Hello,
     /// The agreed version of the hello protocol.
     version: u32,
     _permit: OwnedSemaphorePermit,
 }
 
-fn admit(hello_line: &[u8], context: &ListenerContext) -> Result<Admitted, Refusal> {
+fn admit(hello_line: &[u8], context: &ListenerContext) -> Result<AcceptedHello, Refusal> {
     let hello: Hello = serde_json::from_slice(hello_line).map_err(|_| Refusal::BadHello)?;
     let version = hello::agree(hello.loci).ok_or(Refusal::Version)?;
     if context.draining.is_cancelled() {
@@ -224,7 +224,7 @@ fn admit(hello_line: &[u8], context: &ListenerContext) -> Result<Admitted, Refus
     }
     let permit =
         Arc::clone(&context.session_permits).try_acquire_owned().map_err(|_| Refusal::Busy)?;
-    Ok(Admitted { hello, version, _permit: permit })
+    Ok(AcceptedHello { hello, version, _permit: permit })
 }
 
 async fn write_line(

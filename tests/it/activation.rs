@@ -179,7 +179,7 @@ fn a_launch_agent_that_names_a_socket_where_no_agent_looks_is_refused() {
     let said = fs::read_to_string(house.path(".loci/logs/locid.log")).expect("is there");
     assert_eq!(run.status.code(), Some(78), "{said}");
     assert!(
-        said.contains(".loci/run/locid.sock, but agents look at")
+        said.contains(".loci/run/locid.sock, but agents connect to")
             && said.contains("elsewhere/run/locid-"),
         "{said}"
     );

@@ -133,7 +133,7 @@ fn what_cannot_be_judged_is_refused_by_its_name() {
     let house = House::without_model();
     for (set, said) in [
         ("fusion", "set must be KEY=VALUE"),
-        ("maintenance.enabled=true", "names a key that ranks nothing"),
+        ("maintenance.enabled=true", "names a key that ranking does not use"),
         ("retrieval.fusion=best", "retrieval.fusion must be one of soft, weighted, rrf"),
     ] {
         let output = house.loci(&["eval", "--set", set]);

@@ -242,7 +242,7 @@ fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
     );
     for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
         let said = refused(&house, &command);
-        assert!(said.contains("the clock says") && said.contains("not believed"), "{said}");
+        assert!(said.contains("the clock says") && said.contains("not trusted"), "{said}");
     }
     let counted = agent.call("memory_stats", json!({})).expect("counts");
     assert_eq!((&counted["forgotten"], &counted["compacted"]), (&json!(0), &json!(0)));

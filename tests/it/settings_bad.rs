@@ -145,7 +145,7 @@ fn something_else_in_the_place_of_the_file() {
         std::fs::write(file, "").expect("is written");
         set_permissions(file, Permissions::from_mode(0o777)).expect("is set");
     };
-    is_refused(&replaced(open), CONFIG, &["can be written by everybody", "chmod 600"]);
+    is_refused(&replaced(open), CONFIG, &["is writable by everybody", "chmod 600"]);
     // An empty file, or a link to a file of one's own, is valid.
     let house = replaced(|file| {
         let real = file.with_file_name("dotfiles.toml");

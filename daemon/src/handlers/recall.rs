@@ -1,0 +1,40 @@
+//! `recall_memory`: encodes the query, asks a reader, and records what was returned as usage.
+
+use crate::service::encoding::EncodedQuery;
+use crate::service::{Caller, Service};
+use loci_engine::operations::recall::{Question, text_to_embed};
+use loci_proto::error::Failure;
+use loci_proto::requests::recall::{RecallReply, RecallRequest};
+
+pub(super) async fn handle(
+    service: &Service,
+    caller: Caller<'_>,
+    request: RecallRequest,
+) -> Result<RecallReply, Failure> {
+    let text = text_to_embed(&request)?.map(str::to_owned);
+    let pools = service.pools().await?;
+    let EncodedQuery { encoding, degraded } = match text {
+        Some(text) => service.encode_query(text).await?,
+        None => EncodedQuery { encoding: None, degraded: service.degraded() },
+    };
+    let (group, now) = (caller.session.group.clone(), service.now());
+    let previewed = request
+        .query
+        .clone()
+        .filter(|_| request.summary_only && request.group.is_none() && !request.dry_run);
+    let answer = pools
+        .readers
+        .run(move |reader| {
+            reader.recall(Question {
+                request: &request,
+                group: &group,
+                asked: encoding.as_ref(),
+                now,
+                degraded: &degraded,
+                fusion: None,
+            })
+        })
+        .await??;
+    service.record_usage(caller.session, previewed, &answer);
+    Ok(answer.reply)
+}

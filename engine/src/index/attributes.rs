@@ -1,4 +1,4 @@
-//! What a filter asks of each memory, in few bytes a slot, and by bits where it is asked of all.
+//! The attributes of each memory that filters test: a compact record per slot, and bitmaps for the tests applied to all slots.
 //!
 //! Not here: what a filter is (`mask`), texts (`said`, `postings`), vectors.
 
@@ -11,15 +11,15 @@ use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashMap;
 
-/// How many slots share one lower bound of their confidence.
+/// Slots that share one lower bound of their confidence.
 pub(crate) const BLOCK: usize = 512;
-/// No moment, no day.
+/// Stands for no expiry and no event day.
 const NEVER: (i64, i32) = (i64::MAX, i32::MIN);
 
-/// No memory.
+/// Stands for no summary.
 const NOBODY: i64 = i64::MIN;
 
-/// What is kept of one memory's entry.
+/// The attributes of one memory.
 #[derive(Debug, Clone, Copy)]
 struct MemoryAttributes {
     seq: i64,
@@ -37,22 +37,22 @@ struct MemoryAttributes {
     pinned: bool,
 }
 
-/// No memory of a block was ever less sure than `confidence` at a moment before `at`.
+/// Lower bound of a block: the least confidence, and the earliest time at which one of its confidences was set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ConfidenceFloor {
     pub confidence: f64,
     pub at: Timestamp,
 }
 
-/// The slots of one project, in storing order.
+/// The slots of one group, in storing order.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     pub all: SlotSet,
-    /// Those of them that every project sees.
+    /// Those of them with global scope.
     pub global: SlotSet,
 }
 
-/// What is known of all memories.
+/// The attributes of all memories, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {
     known: Vec<MemoryAttributes>,
@@ -68,7 +68,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Writes down what is known of the memory of a slot, the next one or one that is there.
+    /// Sets the attributes of a slot that exists, or of the next one.
     pub(crate) fn put(&mut self, slot: usize, entry: &Entry) {
         let group = self.group_number(entry.group.as_ref());
         let attributes_of_slot = MemoryAttributes {
@@ -109,7 +109,7 @@ impl Attributes {
         self.set_bits(slot, attributes_of_slot);
     }
 
-    /// Takes the memory of a slot out for good.
+    /// Marks the memory of a slot as deleted.
     pub(crate) fn remove(&mut self, slot: usize) {
         self.known[slot].status = Status::Forgotten;
         self.set_bits(slot, self.known[slot]);
@@ -187,17 +187,17 @@ impl Attributes {
         &self.lowest
     }
 
-    /// The number of a project.
+    /// Returns the number of a group.
     pub(crate) fn group(&self, name: &str) -> Option<u32> {
         self.group_numbers.get(&Some(name.to_owned())).copied()
     }
 
-    /// The members of a project, by its number.
+    /// Returns the slots of a group, by its number.
     pub(crate) fn members_of(&self, group: u32) -> &Members {
         &self.members[group as usize]
     }
 
-    /// The entry of a slot, without its names and its text.
+    /// Returns the entry of a slot, without its names and its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
         let attributes_of_slot = &self.known[slot];
         Entry {

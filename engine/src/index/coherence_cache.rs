@@ -1,29 +1,29 @@
-//! What the storing order of each project is worth, kept from question to question.
+//! The coherence of each group's storing order, cached between queries.
 //!
-//! What was summed for one question serves the next: a store adds one vector to the sums. Not here: the formula (`late_interaction::order`).
+//! The sums are updated incrementally: a store adds one vector to them. Not here: the formula (`late_interaction::context`).
 
 use crate::model::encoding::{DIMENSIONS, dot};
 use crate::ranking::late_interaction;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// How many memories tell whether storing order means something; more would tell the same and cost more.
+/// Newest memories of a group that are sampled; more would give the same result and cost more.
 pub(crate) const REACH: usize = 2_048;
-/// Sums that are kept; each takes some 11 KB.
+/// Cached groups; each takes some 11 KB.
 const MAX_POOLED: usize = 256;
-/// Above this many changes it is quicker, and no less exact, to sum anew.
+/// Changes above which recomputing the sums is faster than updating them, and no less exact.
 const CHANGES: usize = 256;
 
-/// What was summed for the orders that were asked for.
+/// The cache, by group number.
 #[derive(Debug, Default)]
 pub(crate) struct CoherenceCache(Mutex<HashMap<u32, CachedCoherence>>);
 
-/// One order as it was asked for last.
+/// The sums of one group, as last used.
 #[derive(Debug)]
 struct CachedCoherence {
-    /// What tells the state of the index and the mask from others.
+    /// Version of the index and fingerprint of the mask.
     key: (u64, u64),
-    /// Those of its newest slots that have a vector.
+    /// Its newest slots that have a vector.
     slots: Vec<u32>,
     sums: late_interaction::Sums,
 }

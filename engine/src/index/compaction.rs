@@ -1,4 +1,4 @@
-//! All that the index holds of one memory, as another index takes it in; and slots that nobody has any more left behind that way.
+//! The index data of one memory as a portable [`Record`]. Copying every live record into a new index is also how dead slots are reclaimed.
 //!
 //! Not here: the file that keeps these (`crate::index::snapshot`).
 
@@ -9,24 +9,24 @@ use crate::model::entry::Entry;
 /// SlotSet that nobody has any more, from which on it is looked whether they are a quarter of all.
 const MIN_DEAD: usize = 1_000;
 
-/// What the index holds of one memory, but for what links it to others.
+/// The index data of one memory, without its links.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record<'a> {
     /// Without its text.
     pub entry: Entry,
     pub said: TextFeatures,
-    /// Who says it; empty where nobody is named.
+    /// The speaker; empty if none is named.
     pub speaker: &'a str,
-    /// The terms of its text, and how often it has each.
+    /// The terms of its text with their frequencies.
     pub terms: Vec<(&'a str, u16)>,
-    /// How many words its text has.
+    /// Number of terms in its text.
     pub length: u32,
     pub pieces: Vec<Row<'a>>,
-    /// None where its words have not been read.
+    /// `None` if its tokens are not encoded.
     pub codes: Option<&'a [SignCode]>,
 }
 
-/// An index, with its terms and speakers by their numbers.
+/// Reads records from an index; resolves term and speaker numbers.
 #[derive(Debug)]
 pub(crate) struct RecordSource<'a> {
     index: &'a Index,
@@ -35,7 +35,7 @@ pub(crate) struct RecordSource<'a> {
 }
 
 impl<'a> RecordSource<'a> {
-    /// What is held of the memory of a slot.
+    /// Returns the record of a slot.
     pub(crate) fn record(&self, slot: usize) -> Record<'a> {
         let index = self.index;
         Record {
@@ -57,7 +57,7 @@ impl<'a> RecordSource<'a> {
 }
 
 impl Index {
-    /// Everything that is held, memory by memory in storing order. What no memory has any more is in none of them.
+    /// Returns the records of all live slots, in storing order.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
         let book = self.record_source();
         (0..self.len())
@@ -74,7 +74,7 @@ impl Index {
         slots.into_iter().map(move |(_, slot)| book.record(slot as usize))
     }
 
-    /// What records are looked up with.
+    /// Returns a reader of records.
     pub(crate) fn record_source(&self) -> RecordSource<'_> {
         RecordSource {
             index: self,
@@ -83,7 +83,7 @@ impl Index {
         }
     }
 
-    /// Takes in a memory that is not there yet.
+    /// Inserts a memory that the index does not hold.
     pub(crate) fn insert_record(&mut self, record: Record<'_>) {
         let Record { entry, said, speaker, terms, length, pieces, codes } = record;
         let (slot, seq) = (self.len(), entry.seq);
@@ -96,7 +96,7 @@ impl Index {
         self.put_vectors(slot, &pieces);
     }
 
-    /// Whether many slots are of memories that were taken out for good.
+    /// Returns whether many slots belong to deleted memories.
     pub(crate) fn needs_compaction(&self) -> bool {
         let dead = self.len() - self.slots.len();
         dead >= MIN_DEAD && dead * 4 >= self.len()

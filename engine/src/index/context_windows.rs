@@ -1,21 +1,21 @@
-//! Memories that stand one after the other in the order of their project, as far as a mask admits them.
+//! The neighbours of memories in the storing order of their group, as far as a mask admits them.
 //!
 //! Not here: what standing there is worth (`soft::order`).
 
 use crate::index::{Index, Mask, slot_id};
 use std::ops::Range;
 
-/// What stands around some memories: one window after the other.
+/// Windows of neighbours around some seed memories, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct ContextWindows {
     pub slots: Vec<u32>,
     pub windows: Vec<Window>,
 }
 
-/// Neighbours of one project, in storing order.
+/// Consecutive admitted neighbours in one group, in storing order.
 #[derive(Debug)]
 pub(crate) struct Window {
-    /// Where they are among the slots.
+    /// Their range in `ContextWindows::slots`.
     pub range: Range<usize>,
     /// What the order of the project is worth, 0 to 1.
     pub coherence: f64,

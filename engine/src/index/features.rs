@@ -1,4 +1,4 @@
-//! What each text says of itself: who says it, when it was, of which kind it is.
+//! Text features of each memory: speaker, day and kind of text.
 //!
 //! Not here: how that is read (`soft::text`), what it weighs (`soft`).
 
@@ -9,49 +9,49 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
-/// What the text of one memory says of itself.
+/// Features of the text of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TextFeatures {
-    /// Of which kind it is.
+    /// The kind of text.
     pub kind: Kind,
-    /// When it was: `event_date`, else the date before the text, else the day of storing.
+    /// Its day: `event_date`, else the date at the start of the text, else the day of storing.
     pub day: Option<i32>,
     /// Who says it: a number of [`FeatureTable::speakers_named`]; 0 is nobody.
     pub speaker: u32,
-    /// Equal for equal texts.
+    /// Hash of the text; 0 for an empty slot.
     pub fingerprint: u64,
 }
 
 impl TextFeatures {
-    /// Whether two texts are equal.
+    /// Returns whether two texts are equal.
     pub(crate) fn same_text(self, other: Self) -> bool {
         self.fingerprint == other.fingerprint
     }
 }
 
-/// Whether a text is the one that was read before.
+/// Whether a text differs from the one that the slot had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Text {
     Same,
     Other,
 }
 
-/// What all texts say of themselves, by slot.
+/// Text features of all memories, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureTable {
     said: Vec<TextFeatures>,
     speakers: HashMap<String, u32>,
-    /// For each word of a name, lower case and long enough to be asked for, who bears it.
+    /// Speakers by each word of their names, in lower case and not shorter than [`MIN_NAME_CHARS`].
     speakers_by_word: HashMap<String, Vec<u32>>,
-    /// For each speaker the slots of what they say.
+    /// Slots of the texts of each speaker, by its number.
     slots_by_speaker: Vec<Vec<u32>>,
 }
 
-/// Shorter words of a name are no names: initials, "Mr".
+/// Shorter words of a name are ignored: initials, "Mr".
 const MIN_NAME_CHARS: usize = 3;
 
 impl FeatureTable {
-    /// Reads the text of a slot; a text that was read before is not read again.
+    /// Updates the features of a slot. The kind is computed only if the text has changed.
     pub(crate) fn put(&mut self, slot: usize, entry: &Entry, content: &str) -> Text {
         if self.said.len() <= slot {
             self.said.resize_with(slot + 1, TextFeatures::default);
@@ -74,13 +74,13 @@ impl FeatureTable {
         text
     }
 
-    /// Forgets the text of a slot.
+    /// Clears a slot.
     pub(crate) fn clear(&mut self, slot: usize) {
         self.remove_from_speaker(slot);
         self.said[slot] = TextFeatures::default();
     }
 
-    /// Notes what is known of the text of a slot that was empty, its speaker by name.
+    /// Fills an empty slot with known features; the speaker is given by name.
     pub(crate) fn insert_record(&mut self, slot: usize, said: TextFeatures, speaker: &str) {
         if self.said.len() <= slot {
             self.said.resize_with(slot + 1, TextFeatures::default);
@@ -90,20 +90,20 @@ impl FeatureTable {
         self.said[slot] = TextFeatures { speaker, ..said };
     }
 
-    /// The names of all speakers, by number; the first is nobody's.
+    /// Returns the names of all speakers, by number; number 0 is no speaker.
     pub(crate) fn by_number(&self) -> Vec<&str> {
         let mut names = vec![""; self.slots_by_speaker.len().max(1)];
         self.speakers.iter().for_each(|(name, number)| names[*number as usize] = name);
         names
     }
 
-    /// What a text says of itself.
+    /// Returns the features of a slot.
     pub(crate) fn of(&self, slot: usize) -> TextFeatures {
         self.said[slot]
     }
 
-    /// Those of the speakers who say something that is admitted and whose name has a word that is asked for, if they all have the same
-    /// word in common; else nobody.
+    /// Returns the speakers whose name contains a word of the query and who say something admitted. Empty if more than one word of the
+    /// query is such a name.
     pub(crate) fn speakers_named(
         &self,
         asked: &HashSet<String>,

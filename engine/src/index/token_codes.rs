@@ -1,4 +1,4 @@
-//! The codes of the words of each memory.
+//! The sign codes of the tokens of each memory.
 //!
 //! Not here: what they are compared with (`soft`).
 
@@ -80,7 +80,7 @@ fn append(chunks: &mut Vec<Vec<SignCode>>, words: &[SignCode]) -> Span {
         // A small store takes little: only what follows a full chunk is made as large as that at once.
         let room =
             if chunks.is_empty() { words.len() } else { words.len().max(most(chunks.len())) };
-        chunks.push(huge_pages::room(room));
+        chunks.push(huge_pages::with_capacity(room));
     }
     let chunk = chunks.len() - 1;
     let codes = &mut chunks[chunk];

@@ -3,7 +3,7 @@
 //! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of `RaBitQ` (Gao and Long, 2024) without
 //! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
 
-use crate::index::huge_pages::room;
+use crate::index::huge_pages;
 use crate::index::quantized::{QuantizedVector, Row};
 use crate::kernels;
 use crate::kernels::{Bytes, Coarse, Signs};
@@ -45,11 +45,11 @@ impl Chunk {
     /// With room for so many rows.
     fn new(rows: usize) -> Self {
         Self {
-            first: room(rows),
-            second: room(rows),
-            steps: room(rows),
-            signs: room(rows / 64),
-            factors: room(rows),
+            first: huge_pages::with_capacity(rows),
+            second: huge_pages::with_capacity(rows),
+            steps: huge_pages::with_capacity(rows),
+            signs: huge_pages::with_capacity(rows / 64),
+            factors: huge_pages::with_capacity(rows),
         }
     }
 

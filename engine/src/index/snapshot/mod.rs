@@ -1,4 +1,4 @@
-//! The file beside a large database that holds the warm index from a clean stop to the next start: `memory.db-index`.
+//! The index snapshot: the file `memory.db-index`, which keeps the index of a large store from a clean stop to the next start.
 //!
 //! It belongs to one state of one database: to a word that was written into that database as the last thing before it was closed, and to
 //! that file as it then lay on the disk. A start takes the word out again, and the file goes as soon as it was read or found error: while
@@ -19,19 +19,19 @@ use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// From this many memories on an index is kept: below, building it anew takes no longer than a wink.
+/// Memories from which a snapshot is written: below, building the index from the database takes a fraction of a second.
 pub(crate) const SNAPSHOT_FROM: usize = 50_000;
-/// From this many on it is not: a stop would take longer than it may.
+/// Memories from which no snapshot is written: the stop would take longer than its deadline.
 pub(crate) const SNAPSHOT_BELOW: usize = 400_000;
-/// What the file begins with; the number is that of its form.
+/// The first bytes of the file; the number is the version of the format.
 const MAGIC: &[u8; 16] = b"loci index 00002";
-/// Bytes that are read and written at once.
-const AT_ONCE: usize = 1 << 20;
+/// Bytes per read and write.
+const BUFFER_BYTES: usize = 1 << 20;
 
-/// Which state of which database a file belongs to.
+/// The state of a database to which a snapshot belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SnapshotState {
-    /// The word that stands in the database.
+    /// The nonce that is in the database.
     pub nonce: String,
     /// How the database identity on the disk.
     pub identity: FileIdentity,
@@ -65,8 +65,7 @@ fn beside(database: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes the file, and what is left of one that was not finished. What is no file of ours (a folder) is left where it is: it is never
-/// read either.
+/// Removes the snapshot, and an unfinished one. A folder in its place is left alone: it is never read either.
 pub(crate) fn remove(database: &Path) -> Result<()> {
     let removed =
         [path(database), draft(database)].map(|path| match std::fs::symlink_metadata(&path) {
@@ -85,10 +84,10 @@ fn draft(database: &Path) -> PathBuf {
     beside(database, "-index.tmp")
 }
 
-/// What comes before the records: the form, how texts are read, the state of the database, the model.
+/// Returns the header: format version, text fingerprint, state of the database, model.
 fn head(state: &SnapshotState, model: &str) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
-    head.extend(reading().as_bytes());
+    head.extend(text_fingerprint().as_bytes());
     for part in [state.nonce.as_bytes(), model.as_bytes()] {
         head.extend(blake3::hash(part).as_bytes());
     }
@@ -96,8 +95,8 @@ fn head(state: &SnapshotState, model: &str) -> Vec<u8> {
     head
 }
 
-/// What the index makes of a few texts. A build that reads texts in another way gives another value.
-fn reading() -> Hash {
+/// Returns a hash of how this build tokenizes a few sample texts, so that a build with other rules rejects the snapshot.
+fn text_fingerprint() -> Hash {
     let texts = [
         "[2026-01-20 10:00] Anna Kowalska: I've moved the running meetings to the bigger rooms yesterday, haven't we?",
         "Der Schlüssel für den Keller hängt in der Küche",
@@ -113,10 +112,10 @@ fn reading() -> Hash {
     blake3::hash(told.join("\n").as_bytes())
 }
 
-/// Writes the file: whole, and under its name only when every byte is on the disk.
+/// Writes the snapshot to a temporary file and renames it once every byte is on the disk.
 ///
 /// # Errors
-/// `File`; there is none then.
+/// `File`; there is no snapshot then.
 pub(crate) fn write(
     database: &Path,
     index: &Index,
@@ -126,7 +125,7 @@ pub(crate) fn write(
     remove(database)?;
     let written = draft_of(database, index, state, model);
     if written.is_err() {
-        // The reason is what counts; what is left of it the next start removes.
+        // The first error is reported; the next start removes what is left.
         let _ = remove(database);
     }
     written.map_err(|source| Error::File { path: path(database), source })
@@ -135,7 +134,7 @@ pub(crate) fn write(
 fn draft_of(database: &Path, index: &Index, state: &SnapshotState, model: &str) -> io::Result<()> {
     let draft = draft(database);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    // The checksum is quickest over much at once.
+    // BLAKE3 is fastest on large inputs.
     let (mut part, mut hasher) = (head(state, model), Hasher::new());
     for record in index.records_as_stored() {
         let first = part.len();
@@ -143,7 +142,7 @@ fn draft_of(database: &Path, index: &Index, state: &SnapshotState, model: &str) 
         format::put(&record, &mut part);
         let length = u32::try_from(part.len() - first - 4).map_err(io::Error::other)?;
         part[first..first + 4].copy_from_slice(&length.to_le_bytes());
-        if part.len() >= AT_ONCE {
+        if part.len() >= BUFFER_BYTES {
             hasher.update(&part);
             file.write_all(&part)?;
             part.clear();
@@ -159,10 +158,10 @@ fn draft_of(database: &Path, index: &Index, state: &SnapshotState, model: &str) 
     File::open(folder)?.sync_all()
 }
 
-/// Reads the file, if it is whole and belongs to this state of the database.
+/// Reads the snapshot, if it is intact and belongs to this state of the database.
 ///
 /// # Errors
-/// When the load was stopped.
+/// `busy` if the load was cancelled.
 pub(crate) fn read(
     database: &Path,
     state: &SnapshotState,
@@ -184,13 +183,13 @@ pub(crate) fn read(
     }
 }
 
-/// A link or a pipe in its place is not followed and not waited for.
+/// Opens a regular file; a symbolic link is not followed, a pipe not waited for.
 fn open(path: &Path) -> io::Result<File> {
     let found = std::fs::symlink_metadata(path)?;
     if found.is_file() { File::open(path) } else { Err(io::Error::other("is no file")) }
 }
 
-/// Compares the head and the checksum; how many bytes of records there are.
+/// Checks the header and the checksum. Returns how many bytes of records there are.
 fn checked(
     mut file: &File,
     wanted: &[u8],
@@ -206,10 +205,10 @@ fn checked(
     }
     let mut hasher = Hasher::new();
     hasher.update(&head);
-    let (mut part, mut left) = (vec![0; AT_ONCE], records);
+    let (mut part, mut left) = (vec![0; BUFFER_BYTES], records);
     while left > 0 {
         warmup.check_not_stopped()?;
-        let wanted = usize::try_from(left).unwrap_or(AT_ONCE).min(AT_ONCE);
+        let wanted = usize::try_from(left).unwrap_or(BUFFER_BYTES).min(BUFFER_BYTES);
         if file.read_exact(&mut part[..wanted]).is_err() {
             return Ok(Err(SnapshotError::Unreadable));
         }
@@ -230,7 +229,7 @@ fn reopened(
 ) -> Result<(BufReader<impl Read>, u64), SnapshotError> {
     use std::io::{Seek, SeekFrom};
     file.seek(SeekFrom::Start(head as u64)).map_err(|_| SnapshotError::Unreadable)?;
-    Ok((BufReader::with_capacity(AT_ONCE, file.take(records)), records))
+    Ok((BufReader::with_capacity(BUFFER_BYTES, file.take(records)), records))
 }
 
 fn read_records(

@@ -9,7 +9,7 @@
 mod shared;
 
 use loci_engine::model::time::{DAY, Timestamp};
-use loci_engine::operations::recall::Question;
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Effort, Reader, Settings, open};
@@ -154,16 +154,15 @@ fn ask(
     )?;
     let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
     let (asked, degraded) = (model.is_asked(text)?, Degraded::default());
-    let question = Question {
-        request: &request,
+    let context = RecallContext {
         group,
-        asked: Some(&asked),
+        encoding: Some(&asked),
         now: FIRST.plus(30 * DAY),
         degraded: &degraded,
         fusion: None,
     };
     Ok(reader
-        .recall(question)?
+        .recall(&prepare(request)?, context)?
         .reply
         .results
         .into_iter()

@@ -10,7 +10,7 @@ mod shared;
 
 use loci_engine::maintain::{Step, actor};
 use loci_engine::model::time::{DAY, Timestamp};
-use loci_engine::operations::recall::Question;
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::access::Boosting;
 use loci_engine::transaction::change::CallContext;
@@ -193,15 +193,14 @@ impl Asker<'_> {
         let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
         let asked = model.is_asked(question)?;
         let degraded = Degraded::default();
-        let asked = Question {
-            request: &request,
+        let context = RecallContext {
             group: self.group,
-            asked: Some(&asked),
+            encoding: Some(&asked),
             now: self.now,
             degraded: &degraded,
             fusion: None,
         };
-        let answer = self.reader.recall(asked)?;
+        let answer = self.reader.recall(&prepare(request)?, context)?;
         let mut given = Vec::new();
         for found in &answer.reply.results {
             given.push(found.id.to_string());

@@ -9,7 +9,7 @@ use crate::service::Service;
 use loci_engine::model::encoding;
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::eval::{EvalQuestion, EvalSet};
-use loci_engine::operations::recall::Question;
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::ranking::fusion::Fusion;
 use loci_proto::error::Failure;
 use loci_proto::limits;
@@ -138,15 +138,14 @@ fn place(
         ..RecallRequest::default()
     };
     let degraded = Degraded::default();
-    let question = Question {
-        request: &request,
+    let context = RecallContext {
         group: &asking.group,
-        asked,
+        encoding: asked,
         now,
         fusion: Some(fusion),
         degraded: &degraded,
     };
-    let results = reader.recall(question)?.reply.results;
+    let results = reader.recall(&prepare(request)?, context)?.reply.results;
     Ok(results
         .iter()
         .position(|result| result.id == asking.id || result.also.contains(&asking.id))

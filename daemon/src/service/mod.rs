@@ -19,7 +19,7 @@ use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::eval::ClickFeedback;
 use loci_engine::operations::groups::GroupRedirects;
-use loci_engine::operations::recall::{Answer, Question, text_to_embed};
+use loci_engine::operations::recall::{Answer, RecallContext, prepare};
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::access::Boosting;
 use loci_engine::transaction::change::CallContext;
@@ -194,28 +194,26 @@ impl Service {
         session: &Session,
         request: RecallRequest,
     ) -> Result<RecallReply, Failure> {
-        let text = text_to_embed(&request)?.map(str::to_owned);
+        let prepared = prepare(request)?;
+        let text = prepared.text_to_embed().map(str::to_owned);
         let pools = self.pools().await?;
         let (asked, degraded) = match text {
             Some(text) => self.read_query(text).await?,
             None => (None, self.degraded()),
         };
         let (group, now) = (session.group.clone(), self.now());
-        let previews = request
-            .query
-            .clone()
-            .filter(|_| request.summary_only && request.group.is_none() && !request.dry_run);
+        let previews = prepared.preview_query().map(str::to_owned);
         let answer = pools
             .readers
             .run(move |reader| {
-                reader.recall(Question {
-                    request: &request,
+                let context = RecallContext {
                     group: &group,
-                    asked: asked.as_ref(),
+                    encoding: asked.as_ref(),
                     now,
                     degraded: &degraded,
                     fusion: None,
-                })
+                };
+                reader.recall(&prepared, context)
             })
             .await??;
         self.note_accesses(&answer.given);

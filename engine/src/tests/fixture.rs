@@ -5,7 +5,7 @@ use crate::db::memories::{Standing, Status};
 use crate::error::Result;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SignCode};
 use crate::model::time::Timestamp;
-use crate::operations::recall::{Answer, Question};
+use crate::operations::recall::{Answer, RecallContext, prepare};
 use crate::operations::store::Draft;
 use crate::transaction::change::CallContext;
 use crate::{Actor, Reader, Settings, Writer, open};
@@ -114,14 +114,16 @@ impl House {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
         self.reader
-            .recall(Question {
-                request: &request,
-                group: &named(group),
-                asked,
-                now: self.now,
-                degraded: &degraded,
-                fusion: None,
-            })
+            .recall(
+                &prepare(request).expect("is valid"),
+                RecallContext {
+                    group: &named(group),
+                    encoding: asked,
+                    now: self.now,
+                    degraded: &degraded,
+                    fusion: None,
+                },
+            )
             .expect("is answered")
     }
 

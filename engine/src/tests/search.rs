@@ -3,9 +3,9 @@
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SIGN_CODE_BYTES, SignCode,
 };
-use crate::ranking::bm25::{Admitted, FTS5};
+use crate::ranking::bm25::{CorpusStats, FTS5_PARAMS, Posting};
 use crate::ranking::fusion::Fusion;
-use crate::search::BESIDE;
+use crate::search::types::NEIGHBOUR_CUTOFF;
 use crate::tests::fixture::{House, asked, axis, code, coded, id, leaning};
 use crate::{Settings, db::lexical};
 use serde::Deserialize;
@@ -122,7 +122,9 @@ fn every_score_is_that_of_the_reference() {
             let given = |text: &str| found.iter().any(|(of, _)| of == text);
             let best = expected[0].1;
             assert!(
-                expected.iter().all(|(text, score)| given(text) || *score < BESIDE * best),
+                expected
+                    .iter()
+                    .all(|(text, score)| given(text) || *score < NEIGHBOUR_CUTOFF * best),
                 "{}",
                 asking.text
             );
@@ -299,7 +301,7 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
         house.store("a", episode(text), None);
     }
     let index = house.writer.shared.index();
-    let among = |mean_length| Admitted { count: texts.len(), mean_length };
+    let corpus = |mean_length| CorpusStats { count: texts.len(), mean_length };
     let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>()
         / texts.len() as f64;
     for word in [
@@ -311,9 +313,13 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
             .list(&index.words().terms_of(word)[..1])
             .map(std::borrow::Cow::into_owned)
             .unwrap_or_default();
-        let having: Vec<_> =
-            list.iter().map(|(slot, times)| (slot, times, index.words().length(slot))).collect();
-        let (ours, _) = FTS5.scores(&[having], among(mean));
+        let posting = |(at, term_freq): (usize, u32)| Posting {
+            at,
+            term_freq,
+            length: index.words().length(at),
+        };
+        let postings: Vec<Posting> = list.iter().map(posting).collect();
+        let (ours, _) = FTS5_PARAMS.scores(&[postings], corpus(mean));
         let mut theirs = vec![0.0; index.len()];
         for (seq, score) in lexical::search(&house.writer.conn, word).expect("is searched") {
             theirs[index.slot(seq).expect("is known")] = score;
@@ -373,7 +379,6 @@ fn only_memories_of_the_days_asked_for_are_found() {
 
 #[test]
 fn a_day_that_is_none_is_refused_by_its_name() {
-    let house = meetings();
     for (arguments, said) in [
         (
             json!({"query": "met", "date_from": "yesterday"}),
@@ -386,21 +391,10 @@ fn a_day_that_is_none_is_refused_by_its_name() {
         ),
     ] {
         let request = crate::tests::fixture::parse(arguments);
-        let refused = crate::operations::recall::text_to_embed(&request)
+        let refused = crate::operations::recall::prepare(request)
             .expect_err("is refused before the model is asked")
             .to_string();
         assert!(refused.starts_with(said), "{refused}");
-        let degraded = loci_proto::requests::recall::Degraded::default();
-        let group = crate::tests::fixture::named("a");
-        let question = crate::operations::recall::Question {
-            request: &request,
-            group: &group,
-            asked: None,
-            now: house.now,
-            degraded: &degraded,
-            fusion: None,
-        };
-        assert_eq!(house.reader.recall(question).expect_err("is refused").to_string(), refused);
     }
 }
 

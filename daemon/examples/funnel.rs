@@ -9,7 +9,7 @@
 mod shared;
 
 use loci_engine::model::time::{DAY, Timestamp};
-use loci_engine::operations::recall::Question;
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Effort, Reader, Settings, open};
@@ -153,16 +153,15 @@ fn search(
     )?;
     let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
     let (encoding, degraded) = (model.encode_query(text)?, Degraded::default());
-    let question = Question {
-        request: &request,
+    let context = RecallContext {
         group,
-        asked: Some(&encoding),
+        encoding: Some(&encoding),
         now: START.plus(30 * DAY),
         degraded: &degraded,
         fusion: None,
     };
     Ok(reader
-        .recall(question)?
+        .recall(&prepare(request)?, context)?
         .reply
         .results
         .into_iter()

@@ -10,7 +10,7 @@ mod shared;
 
 use loci_engine::maintain::{Step, actor};
 use loci_engine::model::time::{DAY, Timestamp};
-use loci_engine::operations::recall::Question;
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::access::Boosting;
 use loci_engine::transaction::change::CallContext;
@@ -194,15 +194,14 @@ impl Searcher<'_> {
         let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
         let encoding = model.encode_query(question)?;
         let degraded = Degraded::default();
-        let question = Question {
-            request: &request,
+        let context = RecallContext {
             group: self.group,
-            asked: Some(&encoding),
+            encoding: Some(&encoding),
             now: self.now,
             degraded: &degraded,
             fusion: None,
         };
-        let answer = self.reader.recall(question)?;
+        let answer = self.reader.recall(&prepare(request)?, context)?;
         let mut ids = Vec::new();
         for result in &answer.reply.results {
             ids.push(result.id.to_string());

@@ -16,7 +16,7 @@ mod made_up;
 mod tables;
 
 use loci_engine::model::time::Timestamp;
-use loci_engine::operations::recall::Question;
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::{Effort, Reader, Settings, Writer, open};
 use loci_proto::degraded::Degraded;
 use loci_proto::group::{Group, GroupName};
@@ -135,15 +135,20 @@ fn recalled(reader: &Reader, name: &str, asking: &Asking) -> Result<Vec<MemoryId
         serde_json::json!({"query": asking.text, "max_results": RESULTS, "token_budget": 1_000_000}),
     )?;
     let degraded = Degraded::default();
-    let question = Question {
-        request: &request,
+    let context = RecallContext {
         group: &group(name),
-        asked: Some(&asking.asked),
+        encoding: Some(&asking.asked),
         now: NOW,
         degraded: &degraded,
         fusion: None,
     };
-    Ok(reader.recall(question)?.reply.results.into_iter().map(|result| result.id).collect())
+    Ok(reader
+        .recall(&prepare(request)?, context)?
+        .reply
+        .results
+        .into_iter()
+        .map(|result| result.id)
+        .collect())
 }
 
 fn settings(effort: Effort) -> Settings {

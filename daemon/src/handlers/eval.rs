@@ -10,7 +10,7 @@ use loci_engine::Reader;
 use loci_engine::model::encoding::QueryEncoding;
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::eval::{EvalQuestion, EvalSet};
-use loci_engine::operations::recall::Question;
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::ranking::fusion::Fusion;
 use loci_proto::bounded_numbers::{MaxResults, TokenBudget};
 use loci_proto::degraded::Degraded;
@@ -141,15 +141,14 @@ fn rank(
         ..RecallRequest::default()
     };
     let degraded = Degraded::default();
-    let recall = Question {
-        request: &request,
+    let context = RecallContext {
         group: &question.group,
-        asked: encoding,
+        encoding,
         now,
         fusion: Some(fusion),
         degraded: &degraded,
     };
-    let results = reader.recall(recall)?.reply.results;
+    let results = reader.recall(&prepare(request)?, context)?.reply.results;
     Ok(results
         .iter()
         .position(|result| result.id == question.id || result.also.contains(&question.id))

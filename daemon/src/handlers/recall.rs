@@ -2,7 +2,7 @@
 
 use crate::service::encoding::EncodedQuery;
 use crate::service::{Caller, Service};
-use loci_engine::operations::recall::{Question, text_to_embed};
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_proto::error::Failure;
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
@@ -11,28 +11,26 @@ pub(super) async fn handle(
     caller: Caller<'_>,
     request: RecallRequest,
 ) -> Result<RecallReply, Failure> {
-    let text = text_to_embed(&request)?.map(str::to_owned);
+    let prepared = prepare(request)?;
+    let text = prepared.text_to_embed().map(str::to_owned);
     let pools = service.pools().await?;
     let EncodedQuery { encoding, degraded } = match text {
         Some(text) => service.encode_query(text).await?,
         None => EncodedQuery { encoding: None, degraded: service.degraded() },
     };
     let (group, now) = (caller.session.group.clone(), service.now());
-    let previewed = request
-        .query
-        .clone()
-        .filter(|_| request.summary_only && request.group.is_none() && !request.dry_run);
+    let previewed = prepared.preview_query().map(str::to_owned);
     let answer = pools
         .readers
         .run(move |reader| {
-            reader.recall(Question {
-                request: &request,
+            let context = RecallContext {
                 group: &group,
-                asked: encoding.as_ref(),
+                encoding: encoding.as_ref(),
                 now,
                 degraded: &degraded,
                 fusion: None,
-            })
+            };
+            reader.recall(&prepared, context)
         })
         .await??;
     service.record_usage(caller.session, previewed, &answer);

@@ -25,7 +25,7 @@ struct CachedCoherence {
     key: (u64, u64),
     /// Its newest slots that have a vector.
     slots: Vec<u32>,
-    sums: late_interaction::Sums,
+    sums: late_interaction::CoherenceStats,
 }
 
 impl CoherenceCache {
@@ -39,7 +39,7 @@ impl CoherenceCache {
     ) -> f64 {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.get(&group).filter(|known| known.key == key) {
-            return known.sums.link();
+            return known.sums.coherence();
         }
         let slots = slots();
         if kept.len() >= MAX_POOLED && !kept.contains_key(&group) {
@@ -48,13 +48,13 @@ impl CoherenceCache {
         let known = kept.entry(group).or_insert_with(|| CachedCoherence {
             key,
             slots: Vec::new(),
-            sums: late_interaction::Sums::new(DIMENSIONS),
+            sums: late_interaction::CoherenceStats::new(DIMENSIONS),
         });
         known.key = key;
         if known.slots != slots {
             known.follow(slots, vector);
         }
-        known.sums.link()
+        known.sums.coherence()
     }
 
     /// A slot has another vector, or none: whatever it was summed in is forgotten.
@@ -85,7 +85,7 @@ impl CachedCoherence {
                 self.sums.add(&vector(slots[at]), beside(&slots[at - 1..=at]));
             }
         } else {
-            self.sums = late_interaction::Sums::new(DIMENSIONS);
+            self.sums = late_interaction::CoherenceStats::new(DIMENSIONS);
             let mut before: Option<Vec<f32>> = None;
             for slot in &slots {
                 let own = vector(*slot);

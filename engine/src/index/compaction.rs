@@ -126,7 +126,8 @@ pub(crate) mod tests {
     use crate::model::entity_link::LinkKind;
     use crate::model::status::Status;
     use crate::ranking::fusion::Fusion;
-    use crate::search::{Effort, SearchQuery, search};
+    use crate::search::query::parse::ParsedQuery;
+    use crate::search::{Detail, Effort, SearchQuery, search};
     use crate::tests::fixture::{T0, asked, code, leaning};
     use loci_proto::memory::{Confidence, MemoryType, Scope};
     use proptest::prelude::*;
@@ -250,20 +251,21 @@ pub(crate) mod tests {
                 index.cosines(&QuantizedVector::from(&query), &slots)
             ));
             for asked in [None, Some(asked("Where is the kettle of Anna", query.clone()))] {
-                let sought = SearchQuery {
-                    text: "Where is the kettle of Anna",
-                    asked: asked.as_ref(),
+                let parsed = ParsedQuery::new("Where is the kettle of Anna");
+                let query = SearchQuery {
+                    parsed: &parsed,
+                    encoding: asked.as_ref(),
                     fusion: Fusion::default(),
                     today: 739_000,
                     limit: 5,
                     effort: Effort::Approximate,
-                    telling: crate::search::explain::Telling::Scores,
+                    detail: Detail::Scores,
                 };
-                let found = search(index, &mask, &sought);
+                let found = search(index, &mask, &query);
                 let ranked: Vec<_> = found
                     .ranked
                     .iter()
-                    .map(|(slot, score)| (index.seq(*slot), score.to_bits()))
+                    .map(|entry| (index.seq(entry.slot), entry.score.to_bits()))
                     .collect();
                 told.push(format!("{ranked:?} {} {}", found.matched, found.weak));
             }

@@ -3,8 +3,7 @@
 //! Not here: how that is read (`soft::text`), what it weighs (`soft`).
 
 use crate::model::entry::Entry;
-use crate::ranking::late_interaction::Kind;
-use crate::text::features::{kind, parts};
+use crate::text::features::{TextTraits, parts, traits};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -13,7 +12,7 @@ use std::hash::{Hash, Hasher};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TextFeatures {
     /// The kind of text.
-    pub kind: Kind,
+    pub kind: TextTraits,
     /// Its day: `event_date`, else the date at the start of the text, else the day of storing.
     pub day: Option<i32>,
     /// Who says it: a number of [`FeatureTable::speakers_named`]; 0 is nobody.
@@ -63,7 +62,7 @@ impl FeatureTable {
         let fingerprint = hasher.finish() | 1;
         let text =
             if self.said[slot].fingerprint == fingerprint { Text::Same } else { Text::Other };
-        let kind = if text == Text::Same { self.said[slot].kind } else { kind(parts.body) };
+        let kind = if text == Text::Same { self.said[slot].kind } else { traits(parts.body) };
         let day = entry.event_day.or(parts.day).or(Some(entry.created_day));
         let speaker = self.speaker(parts.speaker);
         if speaker != self.said[slot].speaker {

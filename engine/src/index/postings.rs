@@ -5,7 +5,7 @@
 use crate::index::bitmap::slots_of;
 use crate::index::slot_set::SlotSet;
 use crate::index::{Mask, slot_id};
-use crate::text::language::Tongue;
+use crate::text::language::Language;
 use crate::text::terms;
 use foldhash::HashMap;
 use std::borrow::Cow;
@@ -40,7 +40,7 @@ pub(crate) struct Postings {
     terms: HashMap<Box<str>, u32>,
     lists: Vec<List>,
     /// The languages, English aside, that any text was ever in.
-    tongues: Vec<Tongue>,
+    tongues: Vec<Language>,
     texts: Vec<Text>,
     /// How many words each text has, repetitions and all.
     lengths: Vec<u32>,
@@ -163,7 +163,8 @@ impl Postings {
         }
         let next = slot_id(self.lists.len());
         self.terms.insert(term.into(), next);
-        self.tongues.extend(Tongue::of_term(term).filter(|tongue| !self.tongues.contains(tongue)));
+        self.tongues
+            .extend(Language::of_term(term).filter(|tongue| !self.tongues.contains(tongue)));
         self.lists.push(List::default());
         next
     }

@@ -240,7 +240,8 @@ impl StoreWork<'_, '_> {
             ..self.change.shared.filter(&visibility, self.change.call.now)
         };
         let least = 1.0 - 2.0 * (1.0 - threshold);
-        let near = search::near(&index, &index.mask(&filter), vector, least).into_iter();
+        let near =
+            search::nearest::nearest(&index, &index.mask(&filter), vector, least).into_iter();
         let mut close: Vec<(i64, f32)> = near
             .filter(|(slot, _)| index.chunk_count(*slot) == 1)
             .map(|(slot, cosine)| (index.seq(slot), cosine))

@@ -1,87 +1,120 @@
-//! BM25 over what a search may find. Pure.
+//! BM25 over the memories that a search may return. Pure.
 //!
-//! How rare a word is, and how long a text usually is, counts among the admitted memories alone: other projects and replaced versions
-//! neither move an answer nor show through it. Not here: how often a word stands in a text (`index::postings`).
+//! Document frequencies and the mean length are those of the admitted memories alone, so other projects and replaced versions neither change
+//! a score nor leak into one. Not here: term frequencies (`index::postings`).
 
-/// The admitted memories that have one word of the query: their numbers, how often, and how many words the text has.
-pub(crate) type Having = Vec<(usize, u32, u32)>;
+/// One entry of a posting list: a memory that contains the term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Posting {
+    /// Position of the memory among the admitted ones.
+    pub at: usize,
+    /// How often the term occurs in its text.
+    pub term_freq: u32,
+    /// Length of its text in words.
+    pub length: u32,
+}
 
-/// How fast repetition stops counting (`k1`), how much long texts are held back (`b`), and which measure of rarity goes with it.
+/// The posting list of one query term, restricted to the admitted memories.
+pub(crate) type Postings = Vec<Posting>;
+
+/// Parameters of BM25: saturation of the term frequency (`k1`), length normalisation (`b`), and the form of the idf.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Form {
+pub(crate) struct Bm25Params {
     k1: f64,
     b: f64,
-    rarity: Rarity,
+    idf: IdfForm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rarity {
-    /// `ln(1 + (N - n + .5) / (n + .5))`: never negative, so that a word of a small store still counts (Lucene's form).
+enum IdfForm {
+    /// `ln(1 + (N - n + .5) / (n + .5))`: never negative, so that a term of a small store still counts (Lucene's form).
     Lucene,
-    /// `ln((N - n + .5) / (n + .5))`, at least 1e-6 (SQLite's form, and that of Robertson and Spärck Jones).
+    /// `ln((N - n + .5) / (n + .5))`, at least 1e-6 (the form of SQLite's FTS5, and of Robertson and Spärck Jones).
     Fts5,
 }
 
-/// The form of the weighted and the reciprocal fusion: FTS5's k1 and b.
-pub(crate) const PLAIN: Form = Form { k1: 1.2, b: 0.75, rarity: Rarity::Lucene };
-/// The form of the soft ranking: docs/retrieval.md, row "low5".
-pub(crate) const SHORT: Form = Form { k1: 0.9, b: 0.3, rarity: Rarity::Fts5 };
-/// What FTS5 itself computes, for comparing with it.
+/// Parameters of the weighted and the reciprocal fusion: k1 and b of FTS5.
+pub(crate) const FUSION_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.75, idf: IdfForm::Lucene };
+/// Parameters of the late-interaction ranking: docs/retrieval.md, row "low5".
+pub(crate) const LATE_INTERACTION_PARAMS: Bm25Params =
+    Bm25Params { k1: 0.9, b: 0.3, idf: IdfForm::Fts5 };
+/// What FTS5 itself computes; tests compare with it.
 #[cfg(test)]
-pub(crate) const FTS5: Form = Form { k1: 1.2, b: 0.75, rarity: Rarity::Fts5 };
+pub(crate) const FTS5_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.75, idf: IdfForm::Fts5 };
 
-/// Least of what a perfect text must score to be the measure, in nats: words that stand nearly everywhere tell nothing apart.
-const LEAST_IDEAL: f64 = 1.0;
+/// Lower bound of the ideal score in nats for Lucene's idf: if every query term occurs nearly everywhere, no text gets a high share.
+const MIN_IDEAL: f64 = 1.0;
 
-/// The memories that a search may find, as far as BM25 asks.
+/// Statistics of the admitted memories.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Admitted {
-    /// How many there are.
+pub(crate) struct CorpusStats {
+    /// Number of memories.
     pub count: usize,
-    /// How many words their texts have on average.
+    /// Mean length of their texts in words.
     pub mean_length: f64,
 }
 
-impl Form {
-    /// How rare a word is that so many of all memories have.
-    pub(crate) fn idf(self, all: usize, having: usize) -> f64 {
-        let odds = |all: f64, having: f64| (all - having + 0.5) / (having + 0.5);
-        match self.rarity {
-            Rarity::Lucene => (1.0 + odds(all as f64, (having as f64).min(all as f64))).ln(),
-            Rarity::Fts5 => odds(all as f64, having as f64).ln().max(1e-6),
+/// BM25 of one query term.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TermScorer {
+    params: Bm25Params,
+    weight: f64,
+    mean_length: f64,
+}
+
+impl TermScorer {
+    /// A term that counts `weight`: its idf, or a share of it.
+    pub(crate) fn new(params: Bm25Params, weight: f64, corpus: CorpusStats) -> Self {
+        Self { params, weight, mean_length: corpus.mean_length }
+    }
+
+    /// The score of a text of `length` words in which the term occurs `term_freq` times.
+    pub(crate) fn score(&self, term_freq: u32, length: u32) -> f64 {
+        self.weight * self.params.saturated(term_freq, length, self.mean_length)
+    }
+}
+
+impl Bm25Params {
+    /// Inverse document frequency of a term that `doc_freq` of `count` memories contain.
+    pub(crate) fn idf(self, count: usize, doc_freq: usize) -> f64 {
+        let odds = |count: f64, doc_freq: f64| (count - doc_freq + 0.5) / (doc_freq + 0.5);
+        match self.idf {
+            IdfForm::Lucene => (1.0 + odds(count as f64, (doc_freq as f64).min(count as f64))).ln(),
+            IdfForm::Fts5 => odds(count as f64, doc_freq as f64).ln().max(1e-6),
         }
     }
 
-    /// What standing in a text so often counts: more the second time, and hardly more the tenth.
-    pub(crate) fn saturated(self, times: u32, length: u32, mean_length: f64) -> f64 {
-        let (times, length) = (f64::from(times), f64::from(length));
+    /// Saturated term frequency: the second occurrence still adds much, the tenth hardly anything; long texts count less.
+    fn saturated(self, term_freq: u32, length: u32, mean_length: f64) -> f64 {
+        let (term_freq, length) = (f64::from(term_freq), f64::from(length));
         let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);
-        times * (self.k1 + 1.0) / (times + norm)
+        term_freq * (self.k1 + 1.0) / (term_freq + norm)
     }
 
-    /// For each memory the sum over the words of rarity times saturated frequency, and what a short text with each word once would have.
-    pub(crate) fn scores(self, words: &[Having], among: Admitted) -> (Vec<f64>, f64) {
-        let (mut scores, mut ideal) = (vec![0.0; among.count], 0.0);
-        for having in words.iter().filter(|having| !having.is_empty()) {
-            let idf = self.idf(among.count, having.len());
+    /// The BM25 score of each admitted memory, and the ideal: the sum of the idf of all terms that occur.
+    pub(crate) fn scores(self, terms: &[Postings], corpus: CorpusStats) -> (Vec<f64>, f64) {
+        let (mut scores, mut ideal) = (vec![0.0; corpus.count], 0.0);
+        for postings in terms.iter().filter(|postings| !postings.is_empty()) {
+            let idf = self.idf(corpus.count, postings.len());
             ideal += idf;
-            for (slot, times, length) in having {
-                scores[*slot] += idf * self.saturated(*times, *length, among.mean_length);
+            let term = TermScorer::new(self, idf, corpus);
+            for Posting { at, term_freq, length } in postings {
+                scores[*at] += term.score(*term_freq, *length);
             }
         }
         (scores, ideal)
     }
 
-    /// What a score is a share of.
-    pub(crate) fn measure(self, ideal: f64) -> f64 {
-        if self.rarity == Rarity::Lucene { ideal.max(LEAST_IDEAL) } else { ideal.max(1e-9) }
+    /// The score that counts as a share of 1, from the ideal score of the query.
+    pub(crate) fn normaliser(self, ideal: f64) -> f64 {
+        if self.idf == IdfForm::Lucene { ideal.max(MIN_IDEAL) } else { ideal.max(1e-9) }
     }
 
-    /// For each memory, BM25 as a share of what a short text with each known word once would score, 0 to 1; 0 without a word.
-    pub(crate) fn shares(self, words: &[Having], among: Admitted) -> Vec<f64> {
-        let (scores, ideal) = self.scores(words, among);
-        let measure = self.measure(ideal);
-        scores.into_iter().map(|score: f64| (score / measure).min(1.0)).collect()
+    /// BM25 of each admitted memory as a share of the ideal, 0 to 1; 0 without a query term.
+    pub(crate) fn shares(self, terms: &[Postings], corpus: CorpusStats) -> Vec<f64> {
+        let (scores, ideal) = self.scores(terms, corpus);
+        let normaliser = self.normaliser(ideal);
+        scores.into_iter().map(|score: f64| (score / normaliser).min(1.0)).collect()
     }
 }
 
@@ -89,28 +122,33 @@ impl Form {
 mod tests {
     use super::*;
 
-    fn among(count: usize) -> Admitted {
-        Admitted { count, mean_length: 10.0 }
+    fn corpus(count: usize) -> CorpusStats {
+        CorpusStats { count, mean_length: 10.0 }
+    }
+
+    fn posting(at: usize, term_freq: u32, length: u32) -> Posting {
+        Posting { at, term_freq, length }
     }
 
     #[test]
-    fn a_rare_word_counts_more_than_a_frequent_one() {
-        let frequent: Having = (0..9).map(|slot| (slot, 1, 10)).collect();
-        let shares = PLAIN.shares(&[frequent, vec![(9, 1, 10)]], among(10));
+    fn a_rare_term_counts_more_than_a_frequent_one() {
+        let frequent: Postings = (0..9).map(|at| posting(at, 1, 10)).collect();
+        let shares = FUSION_PARAMS.shares(&[frequent, vec![posting(9, 1, 10)]], corpus(10));
         assert!(shares[9] > 3.0 * shares[0] && shares[0] > 0.0);
     }
 
     #[test]
-    fn a_word_that_stands_everywhere_tells_nothing_apart() {
-        let everywhere: Having = (0..50).map(|slot| (slot, 9, 10)).collect();
-        assert!(PLAIN.shares(&[everywhere], among(50)).iter().all(|share| *share < 0.05));
+    fn a_term_of_every_memory_scores_next_to_nothing() {
+        let everywhere: Postings = (0..50).map(|at| posting(at, 9, 10)).collect();
+        let shares = FUSION_PARAMS.shares(&[everywhere], corpus(50));
+        assert!(shares.iter().all(|share| *share < 0.05));
     }
 
     #[test]
     fn a_perfect_text_has_the_whole_share_and_nothing_more() {
-        for form in [PLAIN, SHORT] {
-            let shares =
-                form.shares(&[vec![(0, 9, 10), (1, 1, 10)], vec![(0, 9, 10)]], among(1000));
+        for params in [FUSION_PARAMS, LATE_INTERACTION_PARAMS] {
+            let terms = [vec![posting(0, 9, 10), posting(1, 1, 10)], vec![posting(0, 9, 10)]];
+            let shares = params.shares(&terms, corpus(1000));
             assert!(
                 (shares[0] - 1.0).abs() < 1e-9 && shares[1] > 0.3 && shares[1] < 0.6,
                 "{shares:?}"
@@ -119,12 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_held_back_less_in_the_short_form() {
-        let words = [vec![(0, 1, 5), (1, 1, 50)]];
-        let drop = |form: Form| {
-            let (scores, _) = form.scores(&words, among(100));
+    fn a_long_text_loses_less_in_the_late_interaction_ranking() {
+        let terms = [vec![posting(0, 1, 5), posting(1, 1, 50)]];
+        let ratio = |params: Bm25Params| {
+            let (scores, _) = params.scores(&terms, corpus(100));
             scores[0] / scores[1]
         };
-        assert!(drop(PLAIN) > drop(SHORT) && drop(SHORT) > 1.0);
+        assert!(ratio(FUSION_PARAMS) > ratio(LATE_INTERACTION_PARAMS));
+        assert!(ratio(LATE_INTERACTION_PARAMS) > 1.0);
     }
 }

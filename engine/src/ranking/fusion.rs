@@ -1,66 +1,87 @@
-//! From the scores of the two legs to one order, where the soft ranking is not asked for or cannot be. Pure.
+//! Fusion of the two plain signals, cosine and BM25, where late interaction is not configured or not possible. Pure.
 //!
-//! "c5" is half the cosine, half BM25 as a share of what a perfect short text would score. Both halves are absolute, so a score means the
-//! same from query to query and no candidate list has to be cut first. Figures: docs/retrieval.md. Not here: the soft ranking (`soft`).
+//! "weighted" with equal weights is half the cosine, half BM25 as a share of the ideal. Both halves are absolute, so a score means the same
+//! from query to query and no candidate list has to be cut first. Figures: docs/retrieval.md. Not here: the default ranking
+//! (`late_interaction`).
 
-/// How the two legs become one score.
+/// How cosine and BM25 become one score.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fusion {
-    /// By words as the model understands them, what the question names, and storing order ([`crate::ranking::late_interaction`]); where the words of a memory
-    /// have not been read yet, the whole answer is as with `Weighted` and half.
+    /// Late interaction of tokens, features of the text, and storing order ([`crate::ranking::late_interaction`]). If a memory in
+    /// question has no token codes yet, the whole answer is ranked as with `Weighted` and equal weights.
     #[default]
     Soft,
     /// `vector_weight × max(0, cosine) + (1 - vector_weight) × min(1, BM25 / ideal)`.
     Weighted {
-        /// Share of the vector leg, 0 to 1.
+        /// Weight of the cosine, 0 to 1.
         vector_weight: f64,
     },
-    /// Reciprocal rank fusion, `Σ 1 / (k + rank)`, over the best 100 of each leg (Cormack, Clarke and Büttcher, 2009).
+    /// Reciprocal rank fusion, `Σ 1 / (k + rank)`, over the best 100 of each signal (Cormack, Clarke and Büttcher, 2009).
     Rrf {
-        /// The constant k; larger flattens the difference between ranks.
+        /// The constant k; larger values flatten the difference between ranks.
         k: f64,
     },
 }
 
-/// The scores of one memory in both legs.
+/// A memory and its score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ScoredSlot {
+    /// Its slot in the index; a higher slot was stored later.
+    pub slot: usize,
+    pub score: f64,
+}
+
+/// Both signals of one memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
-    /// Where it stands in the index; a higher slot was stored later.
+    /// Its slot in the index; a higher slot was stored later.
     pub slot: usize,
-    /// Cosine of its best piece, -1 to 1; 0 without a vector.
+    /// Cosine of its best chunk, -1 to 1; 0 without a vector.
     pub cosine: f64,
-    /// BM25 divided by the query's ideal, at most 1; 0 without a word of the query.
+    /// BM25 as a share of the ideal, 0 to 1; 0 without a query term.
     pub lexical: f64,
 }
 
-/// The two legs of a candidate: its vectors, its words.
-pub(crate) const LEGS: [fn(&Candidate) -> f64; 2] = [|c| c.cosine, |c| c.lexical];
+/// The two signals of a candidate: cosine, BM25.
+pub(crate) const SIGNALS: [fn(&Candidate) -> f64; 2] = [|c| c.cosine, |c| c.lexical];
 
-/// A best score of "c5" below this is seldom of an answer. Figures: docs/retrieval.md.
-const WEAK: f64 = 0.35;
-/// The share of the vector leg in "c5".
-const C5: f64 = 0.5;
-/// A score below this is no reason to be in a leg's list: a word that stands in every text, vectors that have nothing in common.
-const LEAST: f64 = 0.01;
-/// How deep reciprocal rank fusion looks into each leg.
+/// A best weighted score below this is seldom an answer. Figures: docs/retrieval.md.
+const WEAK_SCORE: f64 = 0.35;
+/// Weight of the cosine where the configuration gives none.
+const EQUAL_WEIGHT: f64 = 0.5;
+/// Signals up to this are not ranked: a term of every text, vectors that have nothing in common.
+const MIN_RANKED_SIGNAL: f64 = 0.01;
+/// How many ranks of each signal count in reciprocal rank fusion.
 const RRF_DEPTH: usize = 100;
 
-/// The score of each candidate.
-pub(crate) fn scores(
+/// What cosine and BM25 contribute to the score of each candidate. The score is their sum.
+pub(crate) fn contributions(
     fusion: Fusion,
     with_vectors: bool,
     candidates: &[Candidate],
-) -> Vec<(usize, f64)> {
-    match fusion {
-        Fusion::Weighted { .. } | Fusion::Soft => weighted(fusion, with_vectors, candidates),
-        Fusion::Rrf { k } => reciprocal(k, candidates),
+) -> Vec<[f64; 2]> {
+    if let Fusion::Rrf { k } = fusion {
+        let [by_cosine, by_lexical] = SIGNALS.map(|signal| ranks(candidates, signal));
+        let of_ranks = |(a, b)| [reciprocal(k, a), reciprocal(k, b)];
+        return by_cosine.into_iter().zip(by_lexical).map(of_ranks).collect();
     }
+    let cosine_weight = match fusion {
+        _ if !with_vectors => 0.0,
+        Fusion::Weighted { vector_weight } => vector_weight,
+        Fusion::Soft | Fusion::Rrf { .. } => EQUAL_WEIGHT,
+    };
+    let lexical_weight = 1.0 - cosine_weight;
+    candidates
+        .iter()
+        .map(|c| [cosine_weight * c.cosine.max(0.0), lexical_weight * c.lexical])
+        .collect()
 }
 
-/// Best first, at most `limit`, none that scores nothing; equal scores go to the one stored later.
-pub(crate) fn best(mut scored: Vec<(usize, f64)>, limit: usize) -> Vec<(usize, f64)> {
-    let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
-    scored.retain(|(_, score)| *score > 0.0);
+/// Returns the best `limit` entries, best first, without those that score 0 or less; of equal scores the later slot comes first.
+pub(crate) fn best(mut scored: Vec<ScoredSlot>, limit: usize) -> Vec<ScoredSlot> {
+    let better =
+        |a: &ScoredSlot, b: &ScoredSlot| b.score.total_cmp(&a.score).then(b.slot.cmp(&a.slot));
+    scored.retain(|entry| entry.score > 0.0);
     if scored.len() > limit {
         scored.select_nth_unstable_by(limit, better);
         scored.truncate(limit);
@@ -69,57 +90,31 @@ pub(crate) fn best(mut scored: Vec<(usize, f64)>, limit: usize) -> Vec<(usize, f
     scored
 }
 
-/// The score below which the best answer is weak; none where scores do not tell: by ranks, and by words alone.
-pub(crate) fn floor(fusion: Fusion, with_vectors: bool) -> Option<f64> {
+/// The score below which the best answer counts as weak; `None` where scores have no absolute meaning: by ranks, and by keywords alone.
+pub(crate) fn weak_below(fusion: Fusion, with_vectors: bool) -> Option<f64> {
     match fusion {
-        Fusion::Weighted { .. } | Fusion::Soft if with_vectors => Some(WEAK),
+        Fusion::Weighted { .. } | Fusion::Soft if with_vectors => Some(WEAK_SCORE),
         _ => None,
     }
 }
 
-/// What the cosine counts, and what BM25, where scores are a weighted sum.
-pub(crate) fn shares(fusion: Fusion, with_vectors: bool) -> (f64, f64) {
-    let share = match fusion {
-        _ if !with_vectors => 0.0,
-        Fusion::Weighted { vector_weight } => vector_weight,
-        Fusion::Soft | Fusion::Rrf { .. } => C5,
-    };
-    (share, 1.0 - share)
+/// The share of one rank in reciprocal rank fusion.
+fn reciprocal(k: f64, rank: Option<usize>) -> f64 {
+    rank.filter(|rank| *rank <= RRF_DEPTH).map_or(0.0, |rank| 1.0 / (k + rank as f64))
 }
 
-fn weighted(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
-    let (vectors, words) = shares(fusion, with_vectors);
-    candidates.iter().map(|c| (c.slot, vectors * c.cosine.max(0.0) + words * c.lexical)).collect()
-}
-
-fn reciprocal(k: f64, candidates: &[Candidate]) -> Vec<(usize, f64)> {
-    let mut scores = vec![0.0; candidates.len()];
-    for leg in LEGS {
-        scores
-            .iter_mut()
-            .zip(places(candidates, leg))
-            .for_each(|(score, place)| *score += of_place(k, place));
-    }
-    candidates.iter().zip(scores).map(|(c, score)| (c.slot, score)).collect()
-}
-
-/// What a place in a leg's list counts in reciprocal rank fusion.
-pub(crate) fn of_place(k: f64, place: Option<usize>) -> f64 {
-    place.filter(|place| *place <= RRF_DEPTH).map_or(0.0, |place| 1.0 / (k + place as f64))
-}
-
-/// The place of each candidate in one leg's list, 1 for the best; none for those that are not on it.
-pub(crate) fn places(candidates: &[Candidate], leg: fn(&Candidate) -> f64) -> Vec<Option<usize>> {
+/// The rank of each candidate by one signal, 1 for the best; `None` for a signal of next to nothing.
+pub(crate) fn ranks(candidates: &[Candidate], signal: fn(&Candidate) -> f64) -> Vec<Option<usize>> {
     let mut order: Vec<usize> =
-        (0..candidates.len()).filter(|i| leg(&candidates[*i]) > LEAST).collect();
+        (0..candidates.len()).filter(|i| signal(&candidates[*i]) > MIN_RANKED_SIGNAL).collect();
     order.sort_by(|a, b| {
-        leg(&candidates[*b])
-            .total_cmp(&leg(&candidates[*a]))
+        signal(&candidates[*b])
+            .total_cmp(&signal(&candidates[*a]))
             .then(candidates[*b].slot.cmp(&candidates[*a].slot))
     });
-    let mut places = vec![None; candidates.len()];
-    order.into_iter().zip(1..).for_each(|(i, place)| places[i] = Some(place));
-    places
+    let mut ranks = vec![None; candidates.len()];
+    order.into_iter().zip(1..).for_each(|(i, rank)| ranks[i] = Some(rank));
+    ranks
 }
 
 #[cfg(test)]
@@ -131,29 +126,31 @@ mod tests {
         Candidate { slot, cosine, lexical }
     }
 
-    fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<(usize, f64)> {
-        best(scores(fusion, with_vectors, candidates), candidates.len())
+    fn rank(fusion: Fusion, with_vectors: bool, candidates: &[Candidate]) -> Vec<ScoredSlot> {
+        let scored = candidates.iter().zip(contributions(fusion, with_vectors, candidates));
+        let sums = scored.map(|(of, [a, b])| ScoredSlot { slot: of.slot, score: a + b }).collect();
+        best(sums, candidates.len())
     }
 
-    fn order(ranked: &[(usize, f64)]) -> Vec<usize> {
-        ranked.iter().map(|(slot, _)| *slot).collect()
+    fn order(ranked: &[ScoredSlot]) -> Vec<usize> {
+        ranked.iter().map(|entry| entry.slot).collect()
     }
 
     #[test]
-    fn both_legs_count_half() {
+    fn both_signals_count_half() {
         let ranked = rank(
             Fusion::default(),
             true,
             &[candidate(0, 0.8, 0.0), candidate(1, 0.0, 1.0), candidate(2, 0.6, 0.6)],
         );
         assert_eq!(order(&ranked), [2, 1, 0]);
-        assert!((ranked[0].1 - 0.6).abs() < 1e-12);
+        assert!((ranked[0].score - 0.6).abs() < 1e-12);
     }
 
     #[test]
-    fn without_vectors_the_words_are_the_whole_score() {
+    fn without_vectors_bm25_is_the_whole_score() {
         let ranked = rank(Fusion::default(), false, &[candidate(0, 0.0, 0.5)]);
-        assert!((ranked[0].1 - 0.5).abs() < 1e-12);
+        assert!((ranked[0].score - 0.5).abs() < 1e-12);
     }
 
     #[test]
@@ -164,10 +161,10 @@ mod tests {
             &[candidate(0, 0.9, 0.1), candidate(1, 0.1, 0.9), candidate(2, 0.5, 0.0)],
         );
         assert!(
-            (ranked[0].1 - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-9
-                || (ranked[0].1 - (1.0 / 61.0 + 1.0 / 63.0)).abs() < 1e-9
+            (ranked[0].score - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-9
+                || (ranked[0].score - (1.0 / 61.0 + 1.0 / 63.0)).abs() < 1e-9
         );
-        assert_eq!(ranked.last().map(|(slot, _)| *slot), Some(2));
+        assert_eq!(ranked.last().map(|entry| entry.slot), Some(2));
     }
 
     proptest! {

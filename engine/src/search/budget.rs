@@ -1,6 +1,6 @@
-//! Fitting an answer into a number of tokens, and previews. Pure.
+//! Fits a reply into a token budget, and makes previews. Pure.
 //!
-//! A token is counted as four characters of the answer's compact JSON.
+//! A token is estimated as four characters of the reply's compact JSON. Not here: which memories are in the reply (`operations::recall`).
 
 use loci_proto::limits;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
@@ -9,45 +9,45 @@ use serde::Serialize;
 use std::io::Write;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Characters that are counted as one token.
+/// Characters per token.
 const CHARS_PER_TOKEN: usize = 4;
-/// Characters of the fields that say that something was left out.
+/// Characters reserved for the fields that report omitted results.
 const NOTICE: usize = r#""omitted":[],"omitted_count":100,"token_budget_too_small":true"#.len();
 
-/// Takes results in their order as long as the whole answer fits the budget and the wire. The ids of the rest go to `omitted` as far as
-/// they fit, and all of them are counted.
+/// Adds results in order while the reply fits the budget (in tokens) and the maximum size on the wire. The ids of the rest go to `omitted` as
+/// far as they fit; `omitted_count` counts all of them.
 pub(crate) fn fit(reply: &mut RecallReply, results: Vec<RecalledMemory>, budget: usize) {
-    let room = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
+    let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
     let total = results.len();
-    // As many digits as the estimate can have.
-    reply.token_estimate = room.div_ceil(CHARS_PER_TOKEN);
+    // Reserves as many digits as the estimate can have.
+    reply.token_estimate = limit.div_ceil(CHARS_PER_TOKEN);
     let mut used = size(reply);
     let sizes: Vec<Size> = results.iter().map(size).collect();
-    let all_fit = sizes.iter().fold(used, Size::and).fits(room);
-    let room = if all_fit { room } else { room.saturating_sub(NOTICE) };
+    let all_fit = sizes.iter().fold(used, Size::and).fits(limit);
+    let limit = if all_fit { limit } else { limit.saturating_sub(NOTICE) };
     let mut rest = results.into_iter().zip(&sizes).peekable();
     let mut given = Vec::with_capacity(total);
-    while let Some((result, size)) = rest.next_if(|(_, size)| used.and(size).fits(room)) {
+    while let Some((result, size)) = rest.next_if(|(_, size)| used.and(size).fits(limit)) {
         used = used.and(size);
         given.push(result);
     }
     reply.omitted_count = total - given.len();
     for (left_out, _) in rest {
         used = used.and(&size(&left_out.id));
-        if !used.fits(room) {
+        if !used.fits(limit) {
             break;
         }
         reply.omitted.push(left_out.id);
     }
     reply.token_budget_too_small = given.is_empty() && reply.omitted_count > 0;
-    // A comma stands between two.
+    // One comma between two results.
     let of_results =
         sizes.iter().take(given.len()).map(|size| size.chars + 1).sum::<usize>().saturating_sub(1);
     estimate(reply, of_results);
     reply.results = given;
 }
 
-/// Puts beside each result how its score came about. The budget does not count it: what is explained is the answer that is given without.
+/// Adds the explanation of each score. It is not counted against the budget, so an explained reply has the same results as a plain one.
 pub(crate) fn explain(
     reply: &mut RecallReply,
     explained: Option<RecallExplanation>,
@@ -67,18 +67,18 @@ pub(crate) fn explain(
     }
 }
 
-/// Puts down how many tokens the answer has, so many characters of which are still to come.
-fn estimate(reply: &mut RecallReply, to_come: usize) {
-    // The estimate is part of what it counts, as a 0 at first: a second look is enough, since its digits settle.
+/// Sets the token estimate of the reply; `pending` is the number of characters that will still be added.
+fn estimate(reply: &mut RecallReply, pending: usize) {
+    // The digits of the estimate are part of the reply; the second pass counts them.
     reply.token_estimate = 0;
-    let chars = size(reply).chars + to_come;
+    let chars = size(reply).chars + pending;
     for _ in 0..2 {
         let digits = reply.token_estimate.checked_ilog10().unwrap_or(0) as usize;
         reply.token_estimate = (chars + digits).div_ceil(CHARS_PER_TOKEN);
     }
 }
 
-/// How large a value is as compact JSON.
+/// Size of a value as compact JSON.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
     chars: usize,
@@ -86,21 +86,21 @@ struct Size {
 }
 
 impl Size {
-    /// With one more member, and the comma before it.
+    /// The size with one more member and the comma before it.
     fn and(self, member: &Self) -> Self {
         Self { chars: self.chars + member.chars + 1, bytes: self.bytes + member.bytes + 1 }
     }
 
-    fn fits(self, room: usize) -> bool {
-        self.chars <= room && self.bytes <= limits::REPLY_BYTES
+    fn fits(self, limit: usize) -> bool {
+        self.chars <= limit && self.bytes <= limits::REPLY_BYTES
     }
 }
 
-/// What is written into a size is counted, and kept nowhere.
+/// Counts what is written and discards it.
 impl Write for Size {
     fn write(&mut self, json: &[u8]) -> std::io::Result<usize> {
         self.bytes += json.len();
-        // A character of several bytes begins with one that is not 10xxxxxx.
+        // In UTF-8 only continuation bytes are 10xxxxxx.
         self.chars += json.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
         Ok(json.len())
     }
@@ -115,17 +115,17 @@ fn size(value: &impl Serialize) -> Size {
     serde_json::to_writer(&mut size, value).map_or_else(|_| Size::default(), |()| size)
 }
 
-/// The first line with anything on it, at most [`limits::PREVIEW_CHARS`] characters, cut before the grapheme that would pass that.
+/// Returns the first non-blank line, cut at a grapheme boundary to at most [`limits::PREVIEW_CHARS`] characters.
 pub(crate) fn preview(content: &str) -> String {
     let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let mut room = limits::PREVIEW_CHARS;
+    let mut left = limits::PREVIEW_CHARS;
     let mut end = 0;
     for (start, grapheme) in line.grapheme_indices(true) {
         let size = grapheme.chars().count();
-        if size > room {
+        if size > left {
             break;
         }
-        room -= size;
+        left -= size;
         end = start + grapheme.len();
     }
     line[..end].to_owned()
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_taken_in_order_until_the_first_that_does_not_fit() {
+    fn results_are_added_in_order_until_the_first_that_does_not_fit() {
         let long = "x".repeat(4000);
         let reply = fitted(&["short", &long, "short too"], 200);
         assert_eq!((reply.results.len(), reply.omitted.len()), (1, 2));
@@ -180,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_three_byte_characters_costs_what_its_characters_cost() {
+    fn the_budget_counts_characters_and_not_bytes() {
         let (ascii, japanese) =
             (fitted(&["x".repeat(400).as_str()], 4000), fitted(&["記".repeat(400).as_str()], 4000));
         assert_eq!(ascii.token_estimate, japanese.token_estimate);
     }
 
     #[test]
-    fn a_budget_of_nothing_gives_nothing_and_says_so() {
+    fn a_budget_of_zero_returns_nothing_and_says_so() {
         for budget in [0, 1] {
             let reply = fitted(&["short"], budget);
             assert!(
@@ -217,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fits_never_passes_the_budget(lengths in prop::collection::vec(0_usize..600, 0..12), budget in 40_usize..2000) {
+        fn a_reply_never_exceeds_its_budget(lengths in prop::collection::vec(0_usize..600, 0..12), budget in 40_usize..2000) {
             let contents: Vec<String> = lengths.iter().map(|n| "ż".repeat(*n)).collect();
             let reply = fitted(&contents.iter().map(String::as_str).collect::<Vec<_>>(), budget);
             prop_assert!(reply.token_estimate <= budget, "{} > {budget}", reply.token_estimate);

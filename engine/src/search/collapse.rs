@@ -1,51 +1,57 @@
-//! Answers that say the same are given once. Pure.
+//! Groups results that state the same fact.
 //!
-//! Not here: the same fact at the moment of storing (`store`), and what makes two texts one fact (`duplicate`).
+//! Not here: duplicates at the time of storing (`operations::store`), when two texts state the same fact (`duplicate`).
 
 use crate::duplicate::same_fact;
 use crate::index::{Index, slot_id};
 use crate::model::content::same_thing;
 use crate::model::memory::Memory;
+use crate::ranking::fusion::ScoredSlot;
 use loci_proto::memory::MemoryType;
 
-/// From this cosine on two texts may say the same.
-const ALIKE: f32 = 0.97;
-/// A cosine that is nearly known is off by less, unless a few numbers are by far the largest: then both answers are given, which is no harm.
-const NEARLY: f32 = 0.05;
-/// How many memories are looked at beyond those that are wanted, so that others can move up.
+/// Cosine from which two texts may state the same fact.
+const SAME_FACT_COSINE: f32 = 0.97;
+/// Error bound of an approximate cosine. It may be exceeded if a few components dominate; then both results are returned, which does no harm.
+const APPROX_ERROR: f32 = 0.05;
+/// Results fetched beyond the limit, so that others can move up.
 pub(crate) const SPARE: usize = 10;
 
-/// For each place of a ranking the earlier places whose memories may say the same.
-pub(crate) fn near(index: &Index, ranked: &[(usize, f64)]) -> Vec<Vec<usize>> {
-    let slots: Vec<u32> = ranked.iter().map(|(slot, _)| slot_id(*slot)).collect();
-    let earlier = |place: usize| {
-        let alike = alike(index, slots[place], &slots[..place]);
-        let same_text = |before: usize| {
-            index.text_features(ranked[before].0).same_text(index.text_features(ranked[place].0))
-        };
-        (0..place).filter(|before| alike[*before] || same_text(*before)).collect()
+/// For each result the indices of better results that may state the same fact.
+pub(crate) fn possible_duplicates(index: &Index, ranked: &[ScoredSlot]) -> Vec<Vec<usize>> {
+    let slots: Vec<u32> = ranked.iter().map(|entry| slot_id(entry.slot)).collect();
+    let duplicates = |at: usize| {
+        let similar = similar(index, slots[at], &slots[..at]);
+        let features = |at: usize| index.text_features(ranked[at].slot);
+        let same_text = |before: usize| features(before).same_text(features(at));
+        (0..at).filter(|before| similar[*before] || same_text(*before)).collect()
     };
-    (0..ranked.len()).map(earlier).collect()
+    (0..ranked.len()).map(duplicates).collect()
 }
 
-/// Which of some texts of one piece are near another such; a part of a longer one says nothing about the rest.
-fn alike(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
-    let whole = |slot: u32| {
+/// For each of `others` whether its vector is that of the same fact as `one`. Only texts of one chunk are compared: one chunk says nothing
+/// about the rest of a longer text.
+fn similar(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
+    let only_chunk = |slot: u32| {
         index.vector(slot as usize, 0).filter(|_| index.chunk_count(slot as usize) == 1)
     };
-    let Some(asked) = whole(one).map(|row| row.stepped()) else { return vec![false; others.len()] };
-    // Few are near at all: the rest need not be looked at closely.
-    let nearly =
-        index.approx_cosines(&asked, others).into_iter().map(|cosine| cosine >= ALIKE - NEARLY);
-    let exactly = |slot: u32| index.cosines(&asked, &[slot])[0];
-    nearly
+    let Some(vector) = only_chunk(one).map(|row| row.stepped()) else {
+        return vec![false; others.len()];
+    };
+    // Few are similar; only those get an exact cosine.
+    let approx = index.approx_cosines(&vector, others).into_iter();
+    let exact = |slot: u32| index.cosines(&vector, &[slot])[0];
+    approx
         .zip(others)
-        .map(|(near, slot)| near && whole(*slot).is_some() && exactly(*slot) >= ALIKE)
+        .map(|(cosine, slot)| {
+            cosine >= SAME_FACT_COSINE - APPROX_ERROR
+                && only_chunk(*slot).is_some()
+                && exact(*slot) >= SAME_FACT_COSINE
+        })
         .collect()
 }
 
-/// Whether one of two memories that are near may be given for both: the same fact of the same day, and not an entity beside what is none.
-pub(crate) fn same(a: &Memory, b: &Memory) -> bool {
+/// Whether one of two similar memories may stand for both: the same fact of the same event date, and both or neither of them an entity.
+pub(crate) fn is_same_fact(a: &Memory, b: &Memory) -> bool {
     let entity = |memory: &Memory| memory.kind == MemoryType::Entity;
     let day = |memory: &Memory| memory.metadata.get("event_date").cloned();
     entity(a) == entity(b)

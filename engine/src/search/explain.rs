@@ -1,92 +1,55 @@
-//! How scores came about, in the words of the answer. Pure.
+//! Builds the explanation of a search from the recorded steps. Pure.
 //!
-//! Not here: the scores (`rank`, `soft`), how they are taken apart (`late_interaction::parts`), what an answer leaves out (`recall`).
+//! Not here: recording (`ranking::late_interaction::recorder`), which results a reply leaves out (`operations::recall`).
 
 use crate::index::Index;
 use crate::ranking::fusion;
-use crate::ranking::fusion::{Candidate, Fusion};
-use crate::ranking::late_interaction;
+use crate::ranking::fusion::{Fusion, ScoredSlot};
+use crate::ranking::late_interaction::{Step, StepRecord};
 use crate::search::summary_rollup;
+use crate::search::types::{Breakdown, StepAmount};
 use loci_proto::requests::explain::{RankedScore, ScoreBreakdown, ScorePart};
 use std::collections::HashMap;
 
-/// What the step is called that lifts what is linked to what the question names, or to the best answers.
+/// Name of the step that raises memories linked to named entities or to the best results.
 const GRAPH: &str = "graph";
-/// What the step is called that halves what a summary stands for.
+/// Name of the step that lowers memories which a summary replaces.
 const COMPACTED: &str = "compacted";
-/// What the step is called that makes up for what was only compared roughly, in a large store.
-const ROUGH: &str = "roughly";
-/// What the step is called by which a summary is worth what the best memory below it is.
+/// Name of the step by which a summary takes over the score of the best memory below it.
 const SUMMARY: &str = "summary";
 
-/// Whether an answer tells how its scores came about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Telling {
-    /// The scores alone.
-    #[default]
-    Scores,
-    /// Also what each is made of.
-    Parts,
-}
-
-/// How the scores of one search came about.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Account {
-    /// What made them.
-    pub ranking: &'static str,
-    /// For each that is given, in their order.
-    pub whys: Vec<ScoreBreakdown>,
-}
-
-/// What is explained.
-pub(crate) struct Of<'a> {
-    pub index: &'a Index,
-    /// Those whose legs are compared.
-    pub candidates: &'a [Candidate],
-    /// What came of them.
-    pub outcome: &'a Outcome<'a>,
-}
-
-/// What came of the candidates.
+/// What happened to the candidates' own scores.
 pub(crate) struct Outcome<'a> {
-    /// Their own scores.
-    pub scored: &'a [(usize, f64)],
-    /// What of these they have by what they are linked to, by slot.
-    pub linked: &'a HashMap<usize, f64>,
-    /// What is given.
-    pub ranked: &'a [(usize, f64)],
+    pub index: &'a Index,
+    /// The scores including the graph boost, before the roll-up into summaries.
+    pub own: &'a [ScoredSlot],
+    /// The part of them that is the graph boost, by slot.
+    pub graph_boosts: &'a HashMap<usize, f64>,
+    /// The results.
+    pub ranked: &'a [ScoredSlot],
 }
 
-/// What each step adds to the own score of a candidate.
-type Steps<'a> = &'a dyn Fn(usize) -> Vec<(&'static str, f64)>;
-
-/// The account of a soft ranking; `parts` are those of the candidates.
-pub(crate) fn soft(of: &Of<'_>, parts: &[late_interaction::Parts]) -> Vec<ScoreBreakdown> {
-    whys(of, &|at| late_interaction::STEPS.into_iter().zip(parts[at]).collect())
+/// The steps of a plain fusion from its contributions.
+pub(crate) fn fusion_steps([cosine, lexical]: [f64; 2]) -> Vec<StepAmount> {
+    let [by_cosine, by_lexical] = [Step::Cosine.name(), Step::Bm25.name()];
+    vec![
+        StepAmount { name: by_cosine, amount: cosine },
+        StepAmount { name: by_lexical, amount: lexical },
+    ]
 }
 
-/// The account of a weighted or reciprocal ranking.
-pub(crate) fn plain(fusion: Fusion, of: &Of<'_>, with_vectors: bool) -> Vec<ScoreBreakdown> {
-    if let Fusion::Rrf { k } = fusion {
-        let [vectors, words] = fusion::LEGS.map(|leg| fusion::places(of.candidates, leg));
-        return whys(of, &|at| {
-            vec![
-                ("cosine", fusion::of_place(k, vectors[at])),
-                ("bm25", fusion::of_place(k, words[at])),
-            ]
-        });
-    }
-    let (vectors, words) = fusion::shares(fusion, with_vectors);
-    whys(of, &|at| {
-        vec![
-            ("cosine", vectors * of.candidates[at].cosine.max(0.0)),
-            ("bm25", words * of.candidates[at].lexical),
-        ]
-    })
+/// The recorded steps of the late-interaction ranking for each of `count` memories.
+pub(crate) fn recorded_steps(record: StepRecord, count: usize) -> Vec<Vec<StepAmount>> {
+    let step = |(step, amount): (Step, f64)| StepAmount { name: step.name(), amount };
+    record
+        .into_rows(count)
+        .into_iter()
+        .map(|row| Step::ALL.into_iter().zip(row).map(step).collect())
+        .collect()
 }
 
-/// What made the scores of a search that is not soft.
-pub(crate) fn name(fusion: Fusion, with_vectors: bool) -> &'static str {
+/// The name of a ranking that does not use late interaction.
+pub(crate) fn plain_ranking_name(fusion: Fusion, with_vectors: bool) -> &'static str {
     match fusion {
         Fusion::Rrf { .. } => "rrf",
         _ if !with_vectors => "keywords",
@@ -94,35 +57,40 @@ pub(crate) fn name(fusion: Fusion, with_vectors: bool) -> &'static str {
     }
 }
 
-fn whys(of: &Of<'_>, steps: Steps<'_>) -> Vec<ScoreBreakdown> {
-    let [vectors, words] = fusion::LEGS.map(|leg| fusion::places(of.candidates, leg));
-    let at: HashMap<usize, usize> =
-        of.candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
-    let own: HashMap<usize, f64> = of.outcome.scored.iter().copied().collect();
-    let leg = |score: f64, place: Option<usize>| {
-        place.map(|rank| RankedScore { score: rounded(score), rank })
+/// The explanation of each result, in their order. Its parts add up to the score of the result.
+pub(crate) fn whys(breakdown: &Breakdown, outcome: &Outcome<'_>) -> Vec<ScoreBreakdown> {
+    let Breakdown { candidates, steps } = breakdown;
+    let [by_cosine, by_lexical] = fusion::SIGNALS.map(|signal| fusion::ranks(candidates, signal));
+    let position: HashMap<usize, usize> =
+        candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
+    let own: HashMap<usize, f64> =
+        outcome.own.iter().map(|entry| (entry.slot, entry.score)).collect();
+    let leg = |score: f64, rank: Option<usize>| {
+        rank.map(|rank| RankedScore { score: rounded(score), rank })
     };
-    let why = |(slot, score): &(usize, f64)| {
-        let (at, weight) = (at.get(slot).copied(), summary_rollup::weight(of.index, *slot));
-        let mut steps = at.map(steps).unwrap_or_default();
-        steps.push((GRAPH, of.outcome.linked.get(slot).copied().unwrap_or(0.0)));
-        if at.is_some() {
-            let sum: f64 = steps.iter().map(|(_, adds)| adds).sum();
-            steps.push((ROUGH, own.get(slot).map_or(0.0, |own| own - sum)));
-        }
-        steps.push((SUMMARY, score / weight - own.get(slot).copied().unwrap_or(0.0)));
-        let sum: f64 = steps.iter().map(|(_, adds)| adds).sum();
-        steps.push((COMPACTED, (weight - 1.0) * sum));
-        let told = steps.into_iter().filter(|(_, adds)| rounded(*adds) != 0.0);
+    let why = |entry: &ScoredSlot| {
+        let at = position.get(&entry.slot).copied();
+        let weight = summary_rollup::weight(outcome.index, entry.slot);
+        let own = own.get(&entry.slot).copied().unwrap_or(0.0);
+        let graph = outcome.graph_boosts.get(&entry.slot).copied().unwrap_or(0.0);
+        let mut parts: Vec<StepAmount> = at.map(|at| steps[at].clone()).unwrap_or_default();
+        parts.push(StepAmount { name: GRAPH, amount: graph });
+        parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - own });
+        let sum: f64 = parts.iter().map(|part| part.amount).sum();
+        parts.push(StepAmount { name: COMPACTED, amount: (weight - 1.0) * sum });
         ScoreBreakdown {
-            vector: at.and_then(|at| leg(of.candidates[at].cosine, vectors[at])),
-            keywords: at.and_then(|at| leg(of.candidates[at].lexical, words[at])),
-            parts: told
-                .map(|(step, adds)| ScorePart { step: step.to_owned(), adds: rounded(adds) })
-                .collect(),
+            vector: at.and_then(|at| leg(candidates[at].cosine, by_cosine[at])),
+            keywords: at.and_then(|at| leg(candidates[at].lexical, by_lexical[at])),
+            parts: parts.into_iter().filter_map(part).collect(),
         }
     };
-    of.outcome.ranked.iter().map(why).collect()
+    outcome.ranked.iter().map(why).collect()
+}
+
+/// A step as the reply shows it; `None` if it added nothing.
+fn part(step: StepAmount) -> Option<ScorePart> {
+    let adds = rounded(step.amount);
+    (adds != 0.0).then(|| ScorePart { step: step.name.to_owned(), adds })
 }
 
 fn rounded(number: f64) -> f64 {

@@ -1,119 +1,128 @@
-//! What is linked to what a question names, or to what answers it best, is lifted: one hop. Pure.
+//! Graph boost: raises memories that are one hop away from an entity that the query names, or from the best results.
 //!
-//! "Where does Anna's manager live?" names Anna, who reports to Piotr; a memory that names Piotr is lifted, though neither its words nor
-//! their meaning have anything to do with Anna. What is lifted is a share of the best score, so that every ranking knows the step. Not
-//! here: what is linked (`links`, `relate`), how it is kept (`index::graph`).
+//! "Where does Anna's manager live?" names Anna, who reports to Piotr. A memory that mentions Piotr is raised, although neither its words nor
+//! its vector relate to Anna. The boost is a share of the best score, so it works with every ranking. Not here: which memories mention which
+//! entities (`transaction::mentions`), relations (`operations::relate`), how both are kept (`index::graph`).
 
 use crate::index::{Index, Mask, slot_id};
+use crate::ranking::fusion::ScoredSlot;
 use std::collections::HashMap;
 
-/// What a memory gets, as a share of the best score, that is linked as nearly as can be. docs/retrieval.md says what chose each of these.
-const LIFT: f64 = 0.4;
-/// Strength of a link to a memory that names an entity which the question names.
-const NAMES: f64 = 0.5;
-/// To an entity that is related to one which the question names.
-const RELATED: f64 = 0.5;
-/// To a memory that names such an entity.
-const NAMES_RELATED: f64 = 1.0;
-/// To a memory that names what one of the best answers names, or is.
-const BESIDE_BEST: f64 = 0.5;
-/// How many of the best answers count.
-const BEST: usize = 3;
-/// Of the memories that name an entity so many of the newest are lifted.
-const MOST: usize = 1_000;
+/// Boost at full strength, as a share of the best score. docs/retrieval.md says what chose each of these constants.
+const MAX_BOOST: f64 = 0.4;
+/// Strength for a memory that mentions an entity named by the query.
+const MENTIONS_NAMED: f64 = 0.5;
+/// Strength for an entity that is related to a named one.
+const RELATED_TO_NAMED: f64 = 0.5;
+/// Strength for a memory that mentions such a related entity.
+const MENTIONS_RELATED: f64 = 1.0;
+/// Strength for a memory that mentions an entity which one of the best results mentions or is.
+const SHARES_ENTITY_WITH_BEST: f64 = 0.5;
+/// Number of best results whose entities count.
+const BEST_RESULTS: usize = 3;
+/// Number of memories per entity that are raised, the newest first.
+const MAX_MENTIONS: usize = 1_000;
 
-/// Lifts what is linked. What was not among the scored is not put there: it has neither a word nor a meaning in common with the question.
-/// What each gets, by slot.
-pub(crate) fn lift(
+/// Adds the boost to the scores and returns it by slot. A memory that was not scored is not added: it has neither a keyword nor a similar
+/// vector.
+pub(crate) fn apply(
     index: &Index,
     mask: &Mask,
     named: &[usize],
-    scored: &mut [(usize, f64)],
+    scored: &mut [ScoredSlot],
 ) -> HashMap<usize, f64> {
-    let lifts = lifts(index, mask, named, scored);
-    for (slot, score) in scored.iter_mut() {
-        *score += lifts.get(slot).copied().unwrap_or(0.0);
+    let boosts = boosts(index, mask, named, scored);
+    for entry in scored.iter_mut() {
+        entry.score += boosts.get(&entry.slot).copied().unwrap_or(0.0);
     }
-    lifts
+    boosts
 }
 
-/// What each linked memory gets, by slot. Empty where nothing is linked.
-fn lifts(
+/// The boost of each linked memory, by slot.
+fn boosts(
     index: &Index,
     mask: &Mask,
     named: &[usize],
-    scored: &[(usize, f64)],
+    scored: &[ScoredSlot],
 ) -> HashMap<usize, f64> {
-    let mut lifts = Lifts { index, mask, by_slot: HashMap::new() };
+    let mut boosts = Boosts { index, mask, strengths: HashMap::new() };
     if index.graph().is_empty() {
-        return lifts.by_slot;
+        return boosts.strengths;
     }
     for entity in named.iter().map(|slot| index.seq(*slot)) {
-        lifts.naming(entity, NAMES);
+        boosts.add_mentions(entity, MENTIONS_NAMED);
         for other in index.graph().related(entity) {
-            if lifts.set(*other, RELATED) {
-                lifts.naming(*other, NAMES_RELATED);
+            if boosts.set(*other, RELATED_TO_NAMED) {
+                boosts.add_mentions(*other, MENTIONS_RELATED);
             }
         }
     }
     let best = best(scored);
-    let highest = best.first().map_or(0.0, |(_, score)| *score);
-    for (slot, score) in best.iter().filter(|(_, score)| *score > 0.0) {
-        let seq = index.seq(*slot);
+    let highest = best.first().map_or(0.0, |entry| entry.score);
+    for ScoredSlot { slot, score } in best.into_iter().filter(|entry| entry.score > 0.0) {
+        let seq = index.seq(slot);
         for entity in std::iter::once(&seq).chain(index.graph().named_in(seq)) {
             if index.slot(*entity).is_some_and(|slot| mask.admits(slot)) {
-                lifts.naming_but(*entity, BESIDE_BEST * score / highest, seq);
+                boosts.add_mentions_except(*entity, SHARES_ENTITY_WITH_BEST * score / highest, seq);
             }
         }
     }
-    lifts.by_slot.into_iter().map(|(slot, strength)| (slot, LIFT * highest * strength)).collect()
+    boosts
+        .strengths
+        .into_iter()
+        .map(|(slot, strength)| (slot, MAX_BOOST * highest * strength))
+        .collect()
 }
 
-/// What is linked to what a question names, by slot.
+/// The slots that are linked to an entity named by the query, in no order.
 pub(crate) fn linked(index: &Index, mask: &Mask, named: &[usize]) -> Vec<u32> {
-    lifts(index, mask, named, &[]).into_keys().map(slot_id).collect()
+    boosts(index, mask, named, &[]).into_keys().map(slot_id).collect()
 }
 
-struct Lifts<'a> {
+/// The strongest link of each memory.
+struct Boosts<'a> {
     index: &'a Index,
     mask: &'a Mask,
-    by_slot: HashMap<usize, f64>,
+    /// Strength by slot, 0 to 1.
+    strengths: HashMap<usize, f64>,
 }
 
-impl Lifts<'_> {
-    /// Sets a strength, unless a greater one is known; false for what the mask does not admit.
+impl Boosts<'_> {
+    /// Sets the strength of a memory unless a greater one is set. Returns false if the mask does not admit it.
     fn set(&mut self, seq: i64, strength: f64) -> bool {
         let Some(slot) = self.index.slot(seq).filter(|slot| self.mask.admits(*slot)) else {
             return false;
         };
-        let known = self.by_slot.entry(slot).or_insert(strength);
+        let known = self.strengths.entry(slot).or_insert(strength);
         *known = known.max(strength);
         true
     }
 
-    fn naming(&mut self, entity: i64, strength: f64) {
-        self.naming_but(entity, strength, entity);
+    fn add_mentions(&mut self, entity: i64, strength: f64) {
+        self.add_mentions_except(entity, strength, entity);
     }
 
-    /// What names an entity, but for one memory: that by which the entity was found.
-    fn naming_but(&mut self, entity: i64, strength: f64, but: i64) {
+    /// Sets the strength of the memories that mention an entity, except the one through which the entity was found.
+    fn add_mentions_except(&mut self, entity: i64, strength: f64, except: i64) {
         let graph = self.index.graph();
-        for memory in graph.naming(entity).iter().rev().take(MOST).filter(|memory| **memory != but)
+        for memory in
+            graph.naming(entity).iter().rev().take(MAX_MENTIONS).filter(|memory| **memory != except)
         {
             self.set(*memory, strength);
         }
     }
 }
 
-/// The best few, best first; of equals the newer.
-fn best(scored: &[(usize, f64)]) -> Vec<(usize, f64)> {
-    let mut best: Vec<(usize, f64)> = Vec::with_capacity(BEST + 1);
-    for of in scored {
-        let at =
-            best.partition_point(|known| known.1.total_cmp(&of.1).then(known.0.cmp(&of.0)).is_gt());
-        if at < BEST {
-            best.insert(at, *of);
-            best.truncate(BEST);
+/// The best few results, best first; of equal scores the newer.
+fn best(scored: &[ScoredSlot]) -> Vec<ScoredSlot> {
+    let mut best: Vec<ScoredSlot> = Vec::with_capacity(BEST_RESULTS + 1);
+    for entry in scored {
+        let at = best.partition_point(|known| {
+            known.score.total_cmp(&entry.score).then(known.slot.cmp(&entry.slot)).is_gt()
+        });
+        if at < BEST_RESULTS {
+            best.insert(at, *entry);
+            best.truncate(BEST_RESULTS);
         }
     }
     best

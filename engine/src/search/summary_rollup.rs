@@ -1,112 +1,118 @@
-//! A summary speaks for the memories that it stands for: it is worth what the best of them is, and the answer names those for which it
-//! is given. Pure.
+//! Summary roll-up: a summary takes over the score of the best memory that it replaces, and the reply names the memories it was returned for.
 //!
-//! An extractive summary only repeats them, so it takes no part in ranking beside them: its many words would outdo every short text, and
-//! its place in storing order means nothing. What an agent wrote in its own words is ranked, too. The memories themselves rank below.
-//! Not here: how a memory scores (`soft`, `rank`).
+//! An extractive summary only repeats its memories, so it is not ranked next to them: its many words would outdo every short text, and its
+//! place in storing order means nothing. A summary that an agent wrote is ranked too. The replaced memories rank with half their score. Not
+//! here: scoring (`ranking`).
 
 use crate::index::{Index, Mask};
+use crate::ranking::fusion;
+use crate::ranking::fusion::ScoredSlot;
 use std::collections::{HashMap, HashSet};
 
-/// What the score of a memory counts that a summary stands for.
-const COMPACTED: f64 = 0.5;
-/// Summaries of summaries are this deep at the most.
-const DEEPEST: usize = 4;
+/// Factor on the score of a memory that a summary replaces.
+const COMPACTED_FACTOR: f64 = 0.5;
+/// Maximum nesting of summaries.
+const MAX_DEPTH: usize = 4;
 
-/// What a memory's score counts.
+/// The factor on the score of a memory.
 pub(crate) fn weight(index: &Index, slot: usize) -> f64 {
-    if index.is_compacted(slot) { COMPACTED } else { 1.0 }
+    if index.is_compacted(slot) { COMPACTED_FACTOR } else { 1.0 }
 }
 
-/// For admitted memories the summary in use that stands for each in the end.
+/// For each admitted compacted memory the topmost summary above it.
 #[derive(Debug, Default)]
-pub(crate) struct Above {
-    /// By slot, in storing order.
-    tops: Vec<(usize, usize)>,
-    /// Summaries above memories that are not admitted: what those say, they alone say here.
-    alone: HashSet<usize>,
+pub(crate) struct SummaryTree {
+    /// In order of `memory`.
+    tops: Vec<Top>,
+    /// Summaries of memories that are not admitted. They alone carry what those memories say.
+    sole_sources: HashSet<usize>,
 }
 
-impl Above {
-    /// Looks up the summaries above compacted memories, where the mask admits them.
+/// A compacted memory and the summary that replaces it, both by slot.
+#[derive(Debug, Clone, Copy)]
+struct Top {
+    memory: usize,
+    summary: usize,
+}
+
+impl SummaryTree {
+    /// Finds the summaries above the compacted memories, as far as the mask admits them.
     pub(crate) fn new(index: &Index, mask: &Mask) -> Self {
-        let (mut tops, mut alone) = (Vec::new(), HashSet::new());
-        // Memories of one summary stand together: one look serves them all.
-        let mut last: Option<(i64, Vec<usize>)> = None;
+        let (mut tops, mut sole_sources) = (Vec::new(), HashSet::new());
+        // The memories of one summary are adjacent, so the previous chain usually fits.
+        let mut previous: Option<(i64, Vec<usize>)> = None;
         for slot in index.compacted_slots() {
             let Some(seq) = index.summary(slot) else { continue };
-            let chain = match last.take() {
+            let chain = match previous.take() {
                 Some((known, chain)) if known == seq => chain,
                 _ => chain(index, mask, slot),
             };
             match chain.last() {
-                Some(top) if mask.admits(slot) => tops.push((slot, *top)),
-                _ => alone.extend(&chain),
+                Some(top) if mask.admits(slot) => tops.push(Top { memory: slot, summary: *top }),
+                _ => sole_sources.extend(&chain),
             }
-            last = Some((seq, chain));
+            previous = Some((seq, chain));
         }
-        Self { tops, alone }
+        Self { tops, sole_sources }
     }
 
-    fn top(&self, slot: usize) -> Option<usize> {
-        self.tops.binary_search_by_key(&slot, |(below, _)| *below).ok().map(|at| self.tops[at].1)
+    fn top(&self, memory: usize) -> Option<usize> {
+        let at = self.tops.binary_search_by_key(&memory, |top| top.memory).ok()?;
+        Some(self.tops[at].summary)
     }
 
-    /// What only repeats others: extractive summaries whose memories are all here, in use or below another.
-    pub(crate) fn repeats(&self, index: &Index) -> HashSet<usize> {
-        let all = self.tops.iter().flat_map(|(below, top)| [*below, *top]);
-        all.filter(|slot| index.is_extractive(*slot) && !self.alone.contains(slot)).collect()
+    /// Returns the extractive summaries whose memories are all admitted, so that they only repeat them.
+    pub(crate) fn redundant(&self, index: &Index) -> HashSet<usize> {
+        let all = self.tops.iter().flat_map(|top| [top.memory, top.summary]);
+        all.filter(|slot| index.is_extractive(*slot) && !self.sole_sources.contains(slot)).collect()
     }
 
-    /// Gives each summary the score of the best memory that it stands for, unless its own is better. For each that is given one, those of
-    /// the best `limit` memories that it stands for, best first.
-    pub(crate) fn speak(
+    /// Raises each summary to the score of the best memory that it replaces. Returns for each raised summary which of the best `limit`
+    /// memories it replaces, best first.
+    pub(crate) fn roll_up(
         &self,
-        scored: &mut Vec<(usize, f64)>,
+        scored: &mut Vec<ScoredSlot>,
         limit: usize,
     ) -> HashMap<usize, Vec<usize>> {
         if self.tops.is_empty() {
             return HashMap::new();
         }
-        let below =
-            scored.iter().filter_map(|(slot, score)| Some((*slot, *score, self.top(*slot)?)));
-        let mut below: Vec<(usize, f64, usize)> = below.collect();
+        let mut replaced: Vec<(ScoredSlot, usize)> =
+            scored.iter().filter_map(|entry| Some((*entry, self.top(entry.slot)?))).collect();
         let mut best: HashMap<usize, f64> = HashMap::new();
-        for (_, score, top) in &below {
+        for (entry, top) in &replaced {
             let most = best.entry(*top).or_insert(0.0);
-            *most = most.max(*score);
+            *most = most.max(entry.score);
         }
-        let of_all = crate::ranking::fusion::best(scored.clone(), limit);
-        let least = of_all.last().map_or(0.0, |(_, score)| *score);
-        let mut better: HashMap<usize, f64> = HashMap::new();
-        for (slot, own) in scored.iter_mut() {
-            if let Some(best) = best.remove(slot) {
-                better.insert(*slot, *own);
-                *own = own.max(best);
+        let limit_score =
+            fusion::best(scored.clone(), limit).last().map_or(0.0, |entry| entry.score);
+        let mut own_scores: HashMap<usize, f64> = HashMap::new();
+        for summary in scored.iter_mut() {
+            if let Some(best) = best.remove(&summary.slot) {
+                own_scores.insert(summary.slot, summary.score);
+                summary.score = summary.score.max(best);
             }
         }
-        // A summary's own words may say it better than what it stands for.
-        below.retain(|(_, score, top)| {
-            *score >= least && better.get(top).is_none_or(|own| score > own)
+        // A summary whose own text scores better is not returned because of the memory.
+        replaced.retain(|(entry, top)| {
+            entry.score >= limit_score && own_scores.get(top).is_none_or(|own| entry.score > *own)
         });
-        scored.extend(best);
-        let mut spoken: HashMap<usize, Vec<usize>> = HashMap::new();
+        scored.extend(best.into_iter().map(|(slot, score)| ScoredSlot { slot, score }));
         let tops: HashMap<usize, usize> =
-            below.iter().map(|(slot, _, top)| (*slot, *top)).collect();
-        for (slot, _) in crate::ranking::fusion::best(
-            below.iter().map(|(slot, score, _)| (*slot, *score)).collect(),
-            limit,
-        ) {
-            spoken.entry(tops[&slot]).or_default().push(slot);
+            replaced.iter().map(|(entry, top)| (entry.slot, *top)).collect();
+        let mut summarised: HashMap<usize, Vec<usize>> = HashMap::new();
+        let replaced = replaced.into_iter().map(|(entry, _)| entry).collect();
+        for entry in fusion::best(replaced, limit) {
+            summarised.entry(tops[&entry.slot]).or_default().push(entry.slot);
         }
-        spoken
+        summarised
     }
 }
 
-/// The summaries above a memory up to the one in use; none where that one is not admitted.
+/// The summaries above a memory up to the active one; empty if the mask does not admit that one.
 fn chain(index: &Index, mask: &Mask, slot: usize) -> Vec<usize> {
-    let next = |slot: &usize| index.summary(*slot).and_then(|seq| index.slot(seq));
-    let chain: Vec<usize> = std::iter::successors(next(&slot), next).take(DEEPEST).collect();
-    let in_use = chain.last().is_some_and(|top| index.is_active(*top) && mask.admits(*top));
-    if in_use { chain } else { Vec::new() }
+    let above = |slot: &usize| index.summary(*slot).and_then(|seq| index.slot(seq));
+    let chain: Vec<usize> = std::iter::successors(above(&slot), above).take(MAX_DEPTH).collect();
+    let admitted = chain.last().is_some_and(|top| index.is_active(*top) && mask.admits(*top));
+    if admitted { chain } else { Vec::new() }
 }

@@ -11,7 +11,7 @@ use crate::model::actor::Actor;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SignCode};
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::operations::recall::{Answer, Question};
+use crate::operations::recall::{Answer, RecallContext, prepare};
 use crate::operations::store::Draft;
 use crate::transaction::change::CallContext;
 use loci_proto::degraded::Degraded;
@@ -120,14 +120,16 @@ impl TestStore {
         let request = parse::<RecallRequest>(arguments);
         let degraded = Degraded::default();
         self.reader
-            .recall(Question {
-                request: &request,
-                group: &named(group),
-                asked,
-                now: self.now,
-                degraded: &degraded,
-                fusion: None,
-            })
+            .recall(
+                &prepare(request).expect("is valid"),
+                RecallContext {
+                    group: &named(group),
+                    encoding: asked,
+                    now: self.now,
+                    degraded: &degraded,
+                    fusion: None,
+                },
+            )
             .expect("is answered")
     }
 

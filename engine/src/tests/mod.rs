@@ -1,5 +1,6 @@
 //! Tests.
 
+pub(crate) mod coarse_to_fine;
 pub(crate) mod collapse;
 pub(crate) mod explain;
 pub(crate) mod fallback_search;

@@ -157,8 +157,7 @@ fn neither_query_nor_ids_is_refused() {
     let test_store = TestStore::new();
     for nothing in [json!({}), json!({"query": "  "}), json!({"ids": []})] {
         let request = crate::tests::fixture::parse(nothing);
-        let said =
-            crate::operations::recall::text_to_embed(&request).expect_err("is refused").to_string();
+        let said = crate::operations::recall::prepare(request).expect_err("is refused").to_string();
         assert!(said.starts_with("invalid: query is missing"), "{said}");
     }
     drop(test_store);

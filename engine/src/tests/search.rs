@@ -1,14 +1,13 @@
 //! Finding as a caller sees it: against the reference, beside other projects, and where words have not been read.
 
-use crate::db::lexical;
-use crate::handles::settings::Settings;
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SIGN_CODE_BYTES, SignCode,
 };
-use crate::ranking::bm25::{Admitted, FTS5};
+use crate::ranking::bm25::{CorpusStats, FTS5_PARAMS, Posting};
 use crate::ranking::fusion::Fusion;
-use crate::search::BESIDE;
+use crate::search::types::NEIGHBOUR_CUTOFF;
 use crate::tests::fixture::{TestStore, asked, axis, code, coded, id, leaning};
+use crate::{Settings, db::lexical};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -56,13 +55,13 @@ fn episode(text: &str) -> Value {
 }
 
 fn scores(
-    test_store: &TestStore,
+    house: &TestStore,
     group: &str,
     query: &str,
     asked: &QueryEncoding,
 ) -> Vec<(String, f64)> {
     let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000});
-    let found = test_store.recall_asked(group, everything, Some(asked)).reply.results;
+    let found = house.recall_asked(group, everything, Some(asked)).reply.results;
     found
         .into_iter()
         .map(|result| (result.content.unwrap_or_default(), result.score.unwrap_or_default()))
@@ -70,11 +69,7 @@ fn scores(
 }
 
 /// The scores but for the step that the reference does not know.
-fn as_of_reference(
-    test_store: &TestStore,
-    query: &str,
-    asked: &QueryEncoding,
-) -> Vec<(String, f64)> {
+fn as_of_reference(house: &TestStore, query: &str, asked: &QueryEncoding) -> Vec<(String, f64)> {
     let everything =
         json!({"query": query, "max_results": 20, "token_budget": 1_000_000, "explain": true});
     let score = |result: loci_proto::requests::recall::RecalledMemory| {
@@ -86,7 +81,7 @@ fn as_of_reference(
         let known = parts.iter().filter(|part| part.step != "recency");
         (result.content.unwrap_or_default(), known.map(|part| part.adds).sum())
     };
-    let mut found: Vec<(String, f64)> = test_store
+    let mut found: Vec<(String, f64)> = house
         .recall_asked("a", everything, Some(asked))
         .reply
         .results
@@ -102,22 +97,22 @@ fn every_score_is_that_of_the_reference() {
     let reference: Reference = serde_json::from_str(include_str!("../../../tests/data/soft.json"))
         .expect("is a reference");
     for case in &reference.cases {
-        let mut test_store = TestStore::new();
+        let mut house = TestStore::new();
         for slot in &case.slots {
             let words = reference.codes[*slot].iter().map(|hex| from_hex(hex)).collect();
             let text = DocumentEncoding {
                 pieces: vec![filled_up(&reference.vectors[*slot])],
                 words: Some(words),
             };
-            test_store.store_coded("a", episode(&reference.texts[*slot]), &text);
+            house.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
-        let link = test_store.writer.shared.index().coherence((0, 0), (0..case.slots.len()).rev());
+        let link = house.writer.shared.index().coherence((0, 0), (0..case.slots.len()).rev());
         assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
         for asking in &case.questions {
             let words =
                 asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
             let found = as_of_reference(
-                &test_store,
+                &house,
                 &asking.text,
                 &QueryEncoding { vector: filled_up(&asking.vector), words },
             );
@@ -132,7 +127,9 @@ fn every_score_is_that_of_the_reference() {
             let given = |text: &str| found.iter().any(|(of, _)| of == text);
             let best = expected[0].1;
             assert!(
-                expected.iter().all(|(text, score)| given(text) || *score < BESIDE * best),
+                expected
+                    .iter()
+                    .all(|(text, score)| given(text) || *score < NEIGHBOUR_CUTOFF * best),
                 "{}",
                 asking.text
             );
@@ -157,13 +154,13 @@ fn every_score_is_that_of_the_reference() {
 }
 
 /// A project of a few texts.
-fn small(test_store: &mut TestStore) {
+fn small(house: &mut TestStore) {
     for (number, text) in
         ["the kettle whistles", "Olek: who fed the cat?", "Marta: I fed it", "the boiler hums"]
             .iter()
             .enumerate()
     {
-        test_store.store_coded("small", episode(text), &coded(text, leaning(0, number + 1, 0.7)));
+        house.store_coded("small", episode(text), &coded(text, leaning(0, number + 1, 0.7)));
     }
 }
 
@@ -188,37 +185,37 @@ fn no_text_of_another_project_moves_a_score() {
 
 #[test]
 fn a_store_with_one_text_that_was_not_read_is_ranked_whole_without_words() {
-    let mut test_store = TestStore::new();
+    let mut house = TestStore::new();
     let mut plain = TestStore::with(Settings {
         fusion: Fusion::Weighted { vector_weight: 0.5 },
         ..Settings::for_model("test")
     });
-    small(&mut test_store);
+    small(&mut house);
     small(&mut plain);
     let question = asked("kettle", leaning(0, 1, 0.6));
-    let soft = scores(&test_store, "small", "kettle", &question);
+    let soft = scores(&house, "small", "kettle", &question);
     assert_ne!(soft, scores(&plain, "small", "kettle", &question));
-    for of in [&mut test_store, &mut plain] {
+    for of in [&mut house, &mut plain] {
         of.store("small", episode("the oven ticks"), Some(&leaning(0, 7, 0.7)));
     }
     assert_eq!(
-        scores(&test_store, "small", "kettle", &question),
+        scores(&house, "small", "kettle", &question),
         scores(&plain, "small", "kettle", &question)
     );
-    let waiting = test_store.reader.without_vector(9).expect("lists");
+    let waiting = house.reader.without_vector(9).expect("lists");
     assert_eq!(
         waiting.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
         ["the oven ticks"]
     );
-    test_store
+    house
         .writer
         .fill(waiting[0].0, &coded("the oven ticks", leaning(0, 7, 0.7)))
         .expect("is filled");
-    assert!(test_store.reader.without_vector(9).expect("lists").is_empty());
-    let again = scores(&test_store, "small", "kettle", &question);
+    assert!(house.reader.without_vector(9).expect("lists").is_empty());
+    let again = scores(&house, "small", "kettle", &question);
     assert_ne!(again, scores(&plain, "small", "kettle", &question));
     assert_eq!(
-        scores(&test_store.reopened(), "small", "kettle", &question),
+        scores(&house.reopened(), "small", "kettle", &question),
         again,
         "codes are kept, and the same after a restart"
     );
@@ -226,7 +223,7 @@ fn a_store_with_one_text_that_was_not_read_is_ranked_whole_without_words() {
 
 #[test]
 fn a_word_that_means_the_same_is_met_without_standing_there() {
-    let mut test_store = TestStore::new();
+    let mut house = TestStore::new();
     for (number, text) in
         ["an automobile stood there", "a tulip stood there", "a tower stood there"]
             .iter()
@@ -236,18 +233,18 @@ fn a_word_that_means_the_same_is_met_without_standing_there() {
         if number == 0 {
             text_read.words.as_mut().expect("are read").push(code("car"));
         }
-        test_store.store_coded("a", episode(text), &text_read);
+        house.store_coded("a", episode(text), &text_read);
     }
     assert_eq!(
-        scores(&test_store, "a", "car", &asked("car", leaning(0, 9, 0.6)))[0].0,
+        scores(&house, "a", "car", &asked("car", leaning(0, 9, 0.6)))[0].0,
         "an automobile stood there"
     );
 }
 
 #[test]
 fn a_changed_text_is_found_by_what_it_says_now() {
-    let mut test_store = TestStore::new();
-    let stored = test_store.store_coded(
+    let mut house = TestStore::new();
+    let stored = house.store_coded(
         "a",
         episode("the kettle whistles"),
         &coded("the kettle whistles", axis(1)),
@@ -255,25 +252,25 @@ fn a_changed_text_is_found_by_what_it_says_now() {
     let request = crate::tests::fixture::parse(
         json!({"memory_id": id(&stored), "content": "the boiler hums"}),
     );
-    test_store
+    house
         .writer
-        .edit(&test_store.call("a", None), &request, &coded("the boiler hums", axis(2)))
+        .edit(&house.call("a", None), &request, &coded("the boiler hums", axis(2)))
         .expect("is changed");
-    assert_eq!(scores(&test_store, "a", "boiler", &asked("boiler", axis(3))).len(), 1);
-    assert!(scores(&test_store, "a", "kettle", &asked("kettle", axis(3))).is_empty());
-    test_store.undo_last().expect("is taken back");
+    assert_eq!(scores(&house, "a", "boiler", &asked("boiler", axis(3))).len(), 1);
+    assert!(scores(&house, "a", "kettle", &asked("kettle", axis(3))).is_empty());
+    house.undo_last().expect("is taken back");
     assert_eq!(
-        test_store.reader.without_vector(9).expect("lists").len(),
+        house.reader.without_vector(9).expect("lists").len(),
         1,
         "its codes were those of the other text"
     );
-    assert_eq!(scores(&test_store, "a", "kettle", &asked("kettle", axis(3))).len(), 1);
+    assert_eq!(scores(&house, "a", "kettle", &asked("kettle", axis(3))).len(), 1);
 }
 
 #[test]
 fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_day_of_storing() {
     let best = |query: &str| {
-        let mut test_store = TestStore::new();
+        let mut house = TestStore::new();
         for (number, (text, date)) in [
             ("[2024-03-05] we met", None),
             ("[2024-03-05] we met again", Some("2023-07-01")),
@@ -286,9 +283,9 @@ fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_da
             if let Some(date) = date {
                 arguments["metadata"] = json!({"event_date": date});
             }
-            test_store.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+            house.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
         }
-        scores(&test_store, "a", query, &asked("met", leaning(0, 9, 0.5)))[0].0.clone()
+        scores(&house, "a", query, &asked("met", leaning(0, 9, 0.5)))[0].0.clone()
     };
     assert_eq!(best("whom we met in March 2024"), "[2024-03-05] we met");
     assert_eq!(best("whom we met in July 2023"), "[2024-03-05] we met again");
@@ -297,7 +294,7 @@ fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_da
 
 #[test]
 fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
-    let mut test_store = TestStore::new();
+    let mut house = TestStore::new();
     let texts = [
         "The ships shipped a ship; shipping ships is the shipper's shipment",
         "Naïve cafés in Łódź, and C++ users' e-mails",
@@ -306,10 +303,10 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
         "Billing services were deployed, and the deploying deployment was billed twice for the services",
     ];
     for text in texts {
-        test_store.store("a", episode(text), None);
+        house.store("a", episode(text), None);
     }
-    let index = test_store.writer.shared.index();
-    let among = |mean_length| Admitted { count: texts.len(), mean_length };
+    let index = house.writer.shared.index();
+    let corpus = |mean_length| CorpusStats { count: texts.len(), mean_length };
     let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>()
         / texts.len() as f64;
     for word in [
@@ -321,11 +318,15 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
             .list(&index.words().terms_of(word)[..1])
             .map(std::borrow::Cow::into_owned)
             .unwrap_or_default();
-        let having: Vec<_> =
-            list.iter().map(|(slot, times)| (slot, times, index.words().length(slot))).collect();
-        let (ours, _) = FTS5.scores(&[having], among(mean));
+        let posting = |(at, term_freq): (usize, u32)| Posting {
+            at,
+            term_freq,
+            length: index.words().length(at),
+        };
+        let postings: Vec<Posting> = list.iter().map(posting).collect();
+        let (ours, _) = FTS5_PARAMS.scores(&[postings], corpus(mean));
         let mut theirs = vec![0.0; index.len()];
-        for (seq, score) in lexical::search(&test_store.writer.conn, word).expect("is searched") {
+        for (seq, score) in lexical::search(&house.writer.conn, word).expect("is searched") {
             theirs[index.slot(seq).expect("is known")] = score;
         }
         let far = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -335,7 +336,7 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
 
 /// Four meetings: on a day in the text, on a day of an event, on the day of storing, and on a day to come.
 fn meetings() -> TestStore {
-    let mut test_store = TestStore::new();
+    let mut house = TestStore::new();
     let texts =
         ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
     for (number, (text, date)) in texts
@@ -347,17 +348,15 @@ fn meetings() -> TestStore {
         if let Some(date) = date {
             arguments["metadata"] = json!({"event_date": date});
         }
-        test_store.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+        house.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
     }
-    test_store
+    house
 }
 
-fn given(test_store: &TestStore, mut arguments: Value) -> Vec<String> {
+fn given(house: &TestStore, mut arguments: Value) -> Vec<String> {
     arguments["query"] = json!("met");
-    let found = test_store
-        .recall_asked("a", arguments, Some(&asked("met", leaning(0, 9, 0.5))))
-        .reply
-        .results;
+    let found =
+        house.recall_asked("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
     let mut texts: Vec<String> = found.into_iter().filter_map(|result| result.content).collect();
     texts.sort();
     texts
@@ -365,30 +364,26 @@ fn given(test_store: &TestStore, mut arguments: Value) -> Vec<String> {
 
 #[test]
 fn only_memories_of_the_days_asked_for_are_found() {
-    let test_store = meetings();
+    let house = meetings();
     let [past, walk, pier, coming] =
         ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
     assert_eq!(
-        given(&test_store, json!({"date_from": "2026-01-28"})),
+        given(&house, json!({"date_from": "2026-01-28"})),
         [pier, walk, coming],
         "the first day is among them"
     );
     assert_eq!(
-        given(&test_store, json!({"date_to": "2026-01-28T01:00:00+02:00"})),
+        given(&house, json!({"date_to": "2026-01-28T01:00:00+02:00"})),
         [past, walk],
         "and so is the last"
     );
-    assert_eq!(
-        given(&test_store, json!({"date_from": "2026-02-01", "date_to": "2026-02-01"})),
-        [pier]
-    );
-    assert!(given(&test_store, json!({"date_from": "2027-01-01"})).is_empty());
-    assert_eq!(given(&test_store, json!({})).len(), 4);
+    assert_eq!(given(&house, json!({"date_from": "2026-02-01", "date_to": "2026-02-01"})), [pier]);
+    assert!(given(&house, json!({"date_from": "2027-01-01"})).is_empty());
+    assert_eq!(given(&house, json!({})).len(), 4);
 }
 
 #[test]
 fn a_day_that_is_none_is_refused_by_its_name() {
-    let test_store = meetings();
     for (arguments, said) in [
         (
             json!({"query": "met", "date_from": "yesterday"}),
@@ -401,31 +396,17 @@ fn a_day_that_is_none_is_refused_by_its_name() {
         ),
     ] {
         let request = crate::tests::fixture::parse(arguments);
-        let refused = crate::operations::recall::text_to_embed(&request)
+        let refused = crate::operations::recall::prepare(request)
             .expect_err("is refused before the model is asked")
             .to_string();
         assert!(refused.starts_with(said), "{refused}");
-        let degraded = loci_proto::degraded::Degraded::default();
-        let group = crate::tests::fixture::named("a");
-        let question = crate::operations::recall::Question {
-            request: &request,
-            group: &group,
-            asked: None,
-            now: test_store.now,
-            degraded: &degraded,
-            fusion: None,
-        };
-        assert_eq!(
-            test_store.reader.recall(question).expect_err("is refused").to_string(),
-            refused
-        );
     }
 }
 
 #[test]
 fn a_time_seen_from_today_lifts_and_hides_nothing() {
-    let test_store = meetings();
-    let found = |query: &str| scores(&test_store, "a", query, &asked("met", leaning(0, 9, 0.5)));
+    let house = meetings();
+    let found = |query: &str| scores(&house, "a", query, &asked("met", leaning(0, 9, 0.5)));
     for (query, best) in [
         ("whom we met last week", "[2026-01-20] we met"),
         ("whom we met last Wednesday", "we met for a walk"),
@@ -449,16 +430,15 @@ const KEPT: [(&str, &str); 4] = [
 
 #[test]
 fn a_time_told_by_what_happened_or_by_its_end_lifts_that_side_of_it() {
-    let mut test_store = TestStore::new();
+    let mut house = TestStore::new();
     for (number, (day, text)) in KEPT.into_iter().enumerate() {
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": day}});
-        test_store.store_coded("a", arguments, &coded(text, leaning(0, number + 1, 0.5)));
+        house.store_coded("a", arguments, &coded(text, leaning(0, number + 1, 0.5)));
     }
     let [here, there] = ["files kept here", "files kept there"];
     let first = |query: &str| {
-        let found =
-            scores(&test_store, "a", query, &asked(&query.replace(',', ""), leaning(0, 9, 0.5)));
+        let found = scores(&house, "a", query, &asked(&query.replace(',', ""), leaning(0, 9, 0.5)));
         found
             .into_iter()
             .map(|(text, _)| text)
@@ -479,20 +459,20 @@ fn a_time_told_by_what_happened_or_by_its_end_lifts_that_side_of_it() {
         assert_eq!(first(query), best, "{query}");
     }
     // Nothing tells of the one, a rule of the other, and the third is what somebody does.
-    test_store.store_coded(
+    house.store_coded(
         "a",
         episode("before payday send reminders"),
         &coded("before payday send reminders", leaning(0, 5, 0.5)),
     );
     let steps = json!({"content": "invoice steps", "type": "procedural", "metadata": {"steps": ["write", "send"]}});
-    test_store.store_coded("a", steps, &coded("invoice steps", leaning(0, 6, 0.5)));
+    house.store_coded("a", steps, &coded("invoice steps", leaning(0, 6, 0.5)));
     for query in [
         "files kept before merger concluded",
         "files kept before payday",
         "files kept before invoice steps",
     ] {
         let explained = json!({"query": query, "explain": true});
-        let found = test_store
+        let found = house
             .recall_asked("a", explained, Some(&asked(query, leaning(0, 9, 0.5))))
             .reply
             .results;

@@ -1,6 +1,6 @@
-//! What a text says of itself: when it was, who says it, what is left of it, and of which kind it is.
+//! Features of a text: its date, speaker and body, its content words, and the traits that ranking uses.
 //!
-//! Source: the patterns and `content_words` of the reference. Not here: what each of them weighs.
+//! Source: the patterns and `content_words` of the reference. Not here: the weight of a feature (`ranking`).
 
 use crate::text::language;
 use crate::text::stop_words;
@@ -11,7 +11,7 @@ use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// A pattern of this file; each is compiled once, in a test at the latest.
+/// Defines a static pattern. It is compiled at first use; a test uses each.
 macro_rules! pattern {
     ($name:ident, $text:literal) => {
         static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($text).expect("is a pattern"));
@@ -31,23 +31,23 @@ pattern!(INNER_NAME, r"[a-z,] [A-Z][a-z]+");
 pattern!(ASKS_WHEN, r"(?i)^when\b|\bwhen (did|was|is)\b|\bwhat (date|day|month|year)\b");
 pattern!(ASKS_WHERE, r"(?i)^where\b|\b(which|what) (city|country|place|state|town)\b");
 
-/// A text, taken apart.
+/// A text, split into its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parts<'a> {
-    /// The day of `[2023-05-08] ` at its beginning, as a number of days.
+    /// The day of a leading `[2023-05-08] `, as [`Datelike::num_days_from_ce`] counts it.
     pub day: Option<i32>,
-    /// Who says it, of `Name: `; empty where nobody is named.
+    /// The speaker of a leading `Name: `; empty if there is none.
     pub speaker: &'a str,
-    /// What is said.
+    /// The rest.
     pub body: &'a str,
 }
 
-/// Takes a text apart: `[date] `, `Name: `, and the rest; each of the first two may be missing.
+/// Splits a text into `[date] `, `Name: ` and the rest. Each of the first two may be missing.
 #[must_use]
 pub fn parts(text: &str) -> Parts<'_> {
-    // Most texts have neither, and show it at a glance.
-    let may_have = text.starts_with('[') || text.contains(": ");
-    let Some(found) = may_have.then(|| PREFIX.captures(text)).flatten() else {
+    // Most texts have neither; this test is much cheaper than the pattern.
+    let may_match = text.starts_with('[') || text.contains(": ");
+    let Some(found) = may_match.then(|| PREFIX.captures(text)).flatten() else {
         return Parts { day: None, speaker: "", body: text };
     };
     let group = |number| found.get(number).map_or("", |group: regex::Match<'_>| group.as_str());
@@ -58,46 +58,50 @@ pub fn parts(text: &str) -> Parts<'_> {
     }
 }
 
-/// The day of a date that begins with `2023-05-08`, counted as [`Datelike::num_days_from_ce`] does.
+/// Parses a date that begins with `2023-05-08` to a day number, counted as [`Datelike::num_days_from_ce`] does.
 pub(crate) fn day(date: &str) -> Option<i32> {
     date.get(..10)?.parse::<NaiveDate>().ok().map(|date| date.num_days_from_ce())
 }
 
-/// Where the content words of a text stand: those that are no small words, of English or of its own language, or all of them if every
-/// one is. In scripts without blanks each pair of neighbouring characters is a word.
+/// Returns the byte ranges of the content words: all words but the stop words of English and of the text's own language, or all words if
+/// every one is a stop word. In scripts without spaces each pair of adjacent characters is a word.
 #[must_use]
 pub fn content_words(text: &str) -> Vec<Range<usize>> {
     let words = tokenize::words(text, Grams::Pairs);
-    let small = small(text);
+    let is_stop_word = stop_word_test(text);
     let topical: Vec<Range<usize>> = words
         .iter()
-        .filter(|word| !small(&tokenize::lower(&text[(*word).clone()])))
+        .filter(|word| !is_stop_word(&tokenize::lower(&text[(*word).clone()])))
         .cloned()
         .collect();
     if topical.is_empty() { words } else { topical }
 }
 
-/// Whether a word, in lower case, carries no topic in a text.
-pub(crate) fn small(text: &str) -> impl Fn(&str) -> bool + use<> {
-    let bits = language::of(text)
+/// Returns a test for the stop words of a text: those of English and of the text's own language. The test takes a word in lower case.
+pub(crate) fn stop_word_test(text: &str) -> impl Fn(&str) -> bool + use<> {
+    let bits = language::detect(text)
         .into_iter()
         .map(language::bit)
         .fold(stop_words::ENGLISH, |bits, bit| bits | bit);
-    move |word| stop_words::kinds(word) & bits != 0
+    move |word| stop_words::languages(word) & bits != 0
 }
 
-/// Of which kind a text is, as far as ranking asks.
+/// Traits of a text body that ranking uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Kind {
+pub(crate) struct TextTraits {
+    /// It uses the first person.
     pub first_person: bool,
+    /// It has a word of time.
     pub time_word: bool,
+    /// It has a capitalised word inside a sentence.
     pub inner_name: bool,
+    /// It ends with a question mark.
     pub question: bool,
 }
 
-/// Of which kind the body of a text is.
-pub(crate) fn kind(body: &str) -> Kind {
-    Kind {
+/// Determines the traits of a text body.
+pub(crate) fn traits(body: &str) -> TextTraits {
+    TextTraits {
         first_person: FIRST_PERSON.is_match(body),
         time_word: TIME_WORD.is_match(body),
         inner_name: INNER_NAME.is_match(body),
@@ -105,16 +109,16 @@ pub(crate) fn kind(body: &str) -> Kind {
     }
 }
 
-/// What a question wants to hear.
+/// The kind of content that a query asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct ExpectedContent {
     pub time: bool,
     pub place: bool,
 }
 
-/// What a question wants to hear, by its question word.
-pub(crate) fn wanted(question: &str) -> Wanted {
-    Wanted { time: ASKS_WHEN.is_match(question), place: ASKS_WHERE.is_match(question) }
+/// Determines from its question word what a query asks for.
+pub(crate) fn expected_content(question: &str) -> ExpectedContent {
+    ExpectedContent { time: ASKS_WHEN.is_match(question), place: ASKS_WHERE.is_match(question) }
 }
 
 #[cfg(test)]
@@ -122,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn date_and_speaker_are_taken_off_the_body() {
+    fn date_and_speaker_are_split_from_the_body() {
         let whole = parts("[2023-05-08 13:56] Anna Kowalska: I was in Gdynia.");
         assert_eq!(
             (whole.day, whole.speaker, whole.body),
@@ -146,26 +150,39 @@ mod tests {
         assert_eq!(words("What is the user's e-mail in Łódź?"), ["user", "e", "mail", "Łódź"]);
         assert_eq!(words("Who are you?"), ["Who", "are", "you"]);
         assert_eq!(words("Wo hängt der Schlüssel für die Küche?"), ["hängt", "Schlüssel", "Küche"]);
-        assert_eq!(words("They die in the war"), ["die", "war"], "small words in German alone");
+        assert_eq!(
+            words("They die in the war"),
+            ["die", "war"],
+            "these are stop words in German only"
+        );
         assert_eq!(words("会議室は3階"), ["会議", "議室", "室は", "3", "階"]);
         assert!(words("?!").is_empty());
     }
 
     #[test]
-    fn kinds_are_seen_in_the_body() {
-        let all = kind("Yesterday my sister, Joan, went to Berlin. Right? ");
+    fn traits_are_found_in_the_body() {
+        let all = traits("Yesterday my sister, Joan, went to Berlin. Right? ");
         assert_eq!(
             all,
-            Kind { first_person: true, time_word: true, inner_name: true, question: true }
+            TextTraits { first_person: true, time_word: true, inner_name: true, question: true }
         );
-        assert_eq!(kind("The kettle is hot."), Kind::default());
-        assert!(kind("Monday").time_word && !kind("Berlin").inner_name);
+        assert_eq!(traits("The kettle is hot."), TextTraits::default());
+        assert!(traits("Monday").time_word && !traits("Berlin").inner_name);
     }
 
     #[test]
-    fn questions_say_what_they_want() {
-        assert_eq!(wanted("When did she go?"), Wanted { time: true, place: false });
-        assert_eq!(wanted("In which city is it"), Wanted { time: false, place: true });
-        assert_eq!(wanted("Tell me what month and where"), Wanted { time: true, place: false });
+    fn the_question_word_says_what_is_expected() {
+        assert_eq!(
+            expected_content("When did she go?"),
+            ExpectedContent { time: true, place: false }
+        );
+        assert_eq!(
+            expected_content("In which city is it"),
+            ExpectedContent { time: false, place: true }
+        );
+        assert_eq!(
+            expected_content("Tell me what month and where"),
+            ExpectedContent { time: true, place: false }
+        );
     }
 }

@@ -1,30 +1,30 @@
-//! In which languages a text may be written, and the stem of a word in each. Pure.
+//! Language detection, and the stemmer of each language but English. Pure.
 //!
-//! Source: the Snowball stemmers (M. F. Porter and others, snowballstem.org), by the crate `snowball_stemmers_rs`. English is not among
-//! them here: every text is read with the English stemmer of the keyword index as well (`stem`). A text is taken to be in the language
-//! whose small words and letters it has most of; English wins a tie, so that an English text is never read in two ways. Not here: the
-//! lists (`small_words`).
+//! The stemmers are Snowball's (M. F. Porter and others, snowballstem.org), from the crate `snowball_stemmers_rs`. English has none here,
+//! because every text is also stemmed in English, as the keyword index does (`stem`). The language of a text is the one with the most stop
+//! words and characteristic letters; English wins a tie, so an English text is never indexed in two languages. Not here: the lists
+//! (`stop_words`).
 
-use crate::text::stop_words::{ENGLISH, kinds, looks_english};
+use crate::text::stop_words::{ENGLISH, is_ambiguous_with_english, languages};
 use crate::text::tokenize::{Grams, is_unspaced, lower, unmarked, words};
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
-/// A language with a stemmer of its own.
+/// A language other than English that has a stemmer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Tongue {
+pub(crate) enum Language {
     German,
     French,
     Spanish,
     Polish,
 }
 
-/// Each of them.
-pub(crate) const ALL: [Tongue; 4] =
-    [Tongue::German, Tongue::French, Tongue::Spanish, Tongue::Polish];
+/// Every language, in the order of their stop-word bits.
+pub(crate) const ALL: [Language; 4] =
+    [Language::German, Language::French, Language::Spanish, Language::Polish];
 
-impl Tongue {
-    /// What stands before its stems in the index: the same letters mean something else in another language.
-    fn mark(self) -> &'static str {
+impl Language {
+    /// Prefix of its stems in the index, because the same letters mean something else in another language.
+    fn prefix(self) -> &'static str {
         match self {
             Self::German => "de:",
             Self::French => "fr:",
@@ -33,12 +33,12 @@ impl Tongue {
         }
     }
 
-    /// The language that a term is a stem of; none of English ones.
+    /// The language of an indexed stem; `None` for an English one.
     pub(crate) fn of_term(term: &str) -> Option<Self> {
-        ALL.into_iter().find(|tongue| term.starts_with(tongue.mark()))
+        ALL.into_iter().find(|language| term.starts_with(language.prefix()))
     }
 
-    /// Letters that English, and mostly the other three, do without.
+    /// Letters that are not used in English, and mostly not in the other three languages.
     fn letters(self) -> &'static str {
         match self {
             Self::German => "äöüß",
@@ -48,7 +48,7 @@ impl Tongue {
         }
     }
 
-    /// The stem of a word as [`lower`] gives it.
+    /// Stems a word that [`lower`] returned, and adds the prefix of the language.
     pub(crate) fn stem(self, lower: &str) -> String {
         let algorithm = match self {
             Self::German => Algorithm::German,
@@ -56,31 +56,31 @@ impl Tongue {
             Self::Spanish => Algorithm::Spanish,
             Self::Polish => Algorithm::Polish,
         };
-        format!("{}{}", self.mark(), unmarked(&Stemmer::create(algorithm).stem(lower)))
+        format!("{}{}", self.prefix(), unmarked(&Stemmer::create(algorithm).stem(lower)))
     }
 }
 
-/// The languages of a text, English aside: those that most of its small words and letters speak for. None for English, for a text
-/// that has nothing to tell by, and for any other language.
-pub(crate) fn of(text: &str) -> Vec<Tongue> {
+/// Detects the language of a text; two languages if they are equally likely. Empty for English, for any language without a stemmer, and for
+/// a text without evidence.
+pub(crate) fn detect(text: &str) -> Vec<Language> {
     let words: Vec<String> =
         words(text, Grams::Singles).into_iter().map(|word| lower(&text[word])).collect();
-    of_words(words.iter().map(String::as_str))
+    detect_from_words(words.iter().map(String::as_str))
 }
 
-/// The same of the words of a text, in lower case.
-pub(crate) fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Tongue> {
+/// As [`detect`], from the words of a text in lower case.
+pub(crate) fn detect_from_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Language> {
     let (mut english, mut others) = (0, [0; ALL.len()]);
     for word in words.filter(|word| word.is_ascii() || !word.starts_with(is_unspaced)) {
-        let kinds = kinds(word);
-        if kinds == 0 && word.is_ascii() {
+        let listed_in = languages(word);
+        if listed_in == 0 && word.is_ascii() {
             continue;
         }
-        english += u32::from(kinds & ENGLISH != 0);
-        for (tongue, count) in ALL.into_iter().zip(&mut others) {
-            let small = kinds & bit(tongue) != 0 && !looks_english(word);
-            let spelled = !word.is_ascii() && word.chars().any(|c| tongue.letters().contains(c));
-            *count += u32::from(small) + u32::from(spelled);
+        english += u32::from(listed_in & ENGLISH != 0);
+        for (language, count) in ALL.into_iter().zip(&mut others) {
+            let stop_word = listed_in & bit(language) != 0 && !is_ambiguous_with_english(word);
+            let spelled = !word.is_ascii() && word.chars().any(|c| language.letters().contains(c));
+            *count += u32::from(stop_word) + u32::from(spelled);
         }
     }
     let most = others.iter().copied().max().unwrap_or(0);
@@ -91,9 +91,9 @@ pub(crate) fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Tongue> 
     }
 }
 
-/// The bit of a language in what [`kinds`] gives.
-pub(crate) fn bit(tongue: Tongue) -> u8 {
-    ENGLISH << (1 + tongue as u8)
+/// The bit of a language in the result of [`languages`].
+pub(crate) fn bit(language: Language) -> u8 {
+    ENGLISH << (1 + language as u8)
 }
 
 #[cfg(test)]
@@ -101,33 +101,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_of_the_language_that_most_of_it_speaks_for() {
+    fn the_language_with_the_most_evidence_is_detected() {
         for (text, expected) in [
-            ("Der Schlüssel für den Keller hängt in der Küche", vec![Tongue::German]),
-            ("La réunion du lundi est dans la petite salle", vec![Tongue::French]),
-            ("La reunión del lunes es en la sala pequeña", vec![Tongue::Spanish]),
-            ("Klucze do piwnicy wiszą w kuchni", vec![Tongue::Polish]),
+            ("Der Schlüssel für den Keller hängt in der Küche", vec![Language::German]),
+            ("La réunion du lundi est dans la petite salle", vec![Language::French]),
+            ("La reunión del lunes es en la sala pequeña", vec![Language::Spanish]),
+            ("Klucze do piwnicy wiszą w kuchni", vec![Language::Polish]),
             ("The meeting with José in Łódź is on Monday", vec![]),
             ("Game plan: die hard in LA, the man said", vec![]),
             ("Decision: use tabs", vec![]),
             ("会議室は三階", vec![]),
             ("", vec![]),
         ] {
-            assert_eq!(of(text), expected, "{text}");
+            assert_eq!(detect(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn forms_of_one_word_have_one_stem() {
-        for (tongue, forms) in [
-            (Tongue::German, ["Schlüssel", "Schlüsseln", "SCHLÜSSELS"]),
-            (Tongue::French, ["réunion", "réunions", "RÉUNION"]),
-            (Tongue::Spanish, ["reunión", "reuniones", "Reunion"]),
-            (Tongue::Polish, ["piwnica", "piwnicy", "piwnicę"]),
+    fn inflected_forms_of_a_word_share_a_stem() {
+        for (language, forms) in [
+            (Language::German, ["Schlüssel", "Schlüsseln", "SCHLÜSSELS"]),
+            (Language::French, ["réunion", "réunions", "RÉUNION"]),
+            (Language::Spanish, ["reunión", "reuniones", "Reunion"]),
+            (Language::Polish, ["piwnica", "piwnicy", "piwnicę"]),
         ] {
-            let stems: Vec<String> = forms.iter().map(|form| tongue.stem(&lower(form))).collect();
+            let stems: Vec<String> = forms.iter().map(|form| language.stem(&lower(form))).collect();
             assert!(stems.iter().all(|stem| *stem == stems[0]), "{stems:?}");
         }
-        assert_ne!(Tongue::German.stem("note"), Tongue::French.stem("note"));
+        assert_ne!(Language::German.stem("note"), Language::French.stem("note"));
     }
 }

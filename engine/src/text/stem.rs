@@ -1,21 +1,21 @@
-//! From a word to its English stem, as SQLite's FTS5 has it with `porter unicode61`.
+//! English stemmer. It must equal `porter unicode61` of SQLite's FTS5 bit for bit, so that warm index and keyword index know the same words.
 //!
-//! Source: M. F. Porter, "An algorithm for suffix stripping" (1980), with the conditions of FTS5's C code, so that the warm index and
-//! the keyword index know the same words; a test compares the two. Where FTS5 takes "ł" and "ß" for letters of their own, full width
-//! for other letters, and a Chinese sentence for one word, the warm index finds more (`split`). Not here: other languages (`terms`).
+//! Source: M. F. Porter, "An algorithm for suffix stripping" (1980), with the conditions of FTS5's C code; a test compares the two. FTS5 treats
+//! "ł", "ß" and full-width forms as letters of their own, and a Chinese sentence as one word; there the warm index finds more (`tokenize`).
+//! Not here: other languages (`language`).
 
-/// Longer and shorter words, in bytes, are left as they are.
+/// Length in bytes of the words that are stemmed; others are returned unchanged.
 const STEMMED: std::ops::RangeInclusive<usize> = 3..=64;
 
-/// The stem of a word that is in lower case and has no diacritics.
+/// Stems a word that is in lower case and has no diacritics.
 pub(crate) fn of_plain(word: String) -> String {
     if STEMMED.contains(&word.len()) { porter(word) } else { word }
 }
 
-/// A condition on what is left of a word without its ending.
+/// A condition on the stem that is left without the ending.
 type Condition = fn(&[u8]) -> bool;
 
-/// An ending, what takes its place, and when.
+/// An ending, its replacement, and the condition for replacing it.
 type Rule = (&'static str, &'static str, Condition);
 
 const STEP_2: [Rule; 21] = [
@@ -101,7 +101,7 @@ fn porter(word: String) -> String {
     String::from_utf8(word).unwrap_or_default()
 }
 
-/// The first ending that fits decides, whether or not its condition holds.
+/// Applies the rule of the first ending that matches, if its condition holds; no later rule is tried.
 fn apply(word: &mut Vec<u8>, rules: &[Rule]) {
     let fitting = rules
         .iter()
@@ -167,7 +167,7 @@ fn consonants(stem: &[u8]) -> impl Iterator<Item = bool> {
     })
 }
 
-/// Porter's m: how often vowels are followed by consonants.
+/// Porter's m: the number of times that a consonant follows a vowel.
 fn measure(stem: &[u8]) -> usize {
     let kinds: Vec<bool> = consonants(stem).collect();
     kinds.windows(2).filter(|pair| !pair[0] && pair[1]).count()
@@ -209,14 +209,14 @@ mod tests {
         words(text, Grams::Pairs).into_iter().map(|word| of_word(&text[word]))
     }
 
-    /// The terms that FTS5 makes of a text.
+    /// The terms that FTS5 extracts from a text.
     fn of_fts5(text: &str) -> Vec<String> {
         let conn = Connection::open_in_memory().expect("opens");
         crate::db::lexical::terms(&conn, text).expect("are read")
     }
 
     #[test]
-    fn words_of_every_step_become_what_fts5_makes_of_them() {
+    fn words_of_every_step_have_the_stem_of_fts5() {
         let text = "caresses ponies ties caress cats feed agreed plastered bled motoring sing conflated troubled sized hopping tanned \
             falling hissing fizzed failing filing happy sky relational conditional rational valency hesitancy digitizer conformably \
             radically differently vilely analogously vietnamization predication operator feudalism decisiveness hopefulness callousness \
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_folded_and_everything_else_separates() {
+    fn letters_are_folded_and_other_characters_separate() {
         let text = "Über-Strasse, CAFÉ naïve! foo_bar user's C++ 3.14 Ångström ŻÓĆ Crème brûlée e\u{301}tude 東京 Ωmega";
         assert_eq!(of_text(text).collect::<Vec<_>>(), of_fts5(text));
         assert_eq!(

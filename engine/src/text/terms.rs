@@ -1,54 +1,55 @@
-//! From a text to what the keyword index holds of it, and from a word of a question to what is looked up. Pure.
+//! Index terms of a text, and lookup terms of a query word. Pure.
 //!
-//! A text is held by its English stems and, where it is in one of the languages of `tongue`, by the stems of that language too. A word
-//! of a question is looked up in every language that any text is in, so in each text by the rules of the language of that text; of a
-//! question, which may be one word, nothing has to be guessed. Not here: lists of memories (`index::postings`).
+//! A text is indexed by its English stems and, if it is in one of the languages of `language`, by the stems of that language too. A query word
+//! is looked up in every language of the store, so each text is searched by the rules of its own language, and the language of the query,
+//! which may be a single word, is never guessed. Not here: posting lists (`index::postings`).
 
 use crate::text::language;
-use crate::text::language::Tongue;
+use crate::text::language::Language;
 use crate::text::stem;
 use crate::text::tokenize::{Grams, is_unspaced, lower, unmarked, words};
 
-/// What the index holds of a text.
+/// The index terms of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Terms {
-    /// Every term as often as it stands there.
+    /// Every term, as often as it occurs.
     pub terms: Vec<String>,
-    /// How many words the text has.
+    /// Length of the text in words.
     pub length: usize,
 }
 
-/// What the index holds of a text.
+/// Returns the index terms of a text.
 pub(crate) fn of_text(text: &str) -> Terms {
     let words: Vec<(&str, String)> = words(text, Grams::All)
         .into_iter()
         .map(|word| (&text[word.clone()], lower(&text[word])))
         .collect();
-    let tongues = language::of_words(words.iter().map(|(_, lower)| lower.as_str()));
-    let mut of = Terms { terms: Vec::with_capacity(words.len() * (1 + tongues.len())), length: 0 };
+    let languages = language::detect_from_words(words.iter().map(|(_, lower)| lower.as_str()));
+    let mut of =
+        Terms { terms: Vec::with_capacity(words.len() * (1 + languages.len())), length: 0 };
     for (word, lower) in words {
         if !word.is_ascii() && word.starts_with(is_unspaced) {
-            // Characters beside their pairs are there for questions of one character, and make no text longer.
+            // Single characters are indexed for one-character queries. Only they count for the length, not their pairs.
             of.length += usize::from(is_single(word));
             of.terms.push(unmarked(&lower));
             continue;
         }
         of.length += 1;
-        of.terms.extend(tongues.iter().map(|tongue| tongue.stem(&lower)));
+        of.terms.extend(languages.iter().map(|language| language.stem(&lower)));
         of.terms.push(stem::of_plain(if lower.is_ascii() { lower } else { unmarked(&lower) }));
     }
     of
 }
 
-/// The terms by any of which a word of a question is found in texts of these languages, and in English ones; the first names it.
-pub(crate) fn of_word(word: &str, tongues: &[Tongue]) -> Vec<String> {
+/// Returns the lookup terms of a query word, for English texts and texts of these languages. The first term identifies the word.
+pub(crate) fn of_word(word: &str, languages: &[Language]) -> Vec<String> {
     let lower = lower(word);
     let plain = unmarked(&lower);
     if word.starts_with(is_unspaced) {
         return vec![plain];
     }
-    let others = tongues.iter().map(|tongue| tongue.stem(&lower));
-    let mut terms: Vec<String> = Vec::with_capacity(1 + tongues.len());
+    let others = languages.iter().map(|language| language.stem(&lower));
+    let mut terms: Vec<String> = Vec::with_capacity(1 + languages.len());
     terms.push(stem::of_plain(plain));
     terms.extend(others);
     terms
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_held_by_the_stems_of_its_language_and_by_the_english_ones() {
+    fn a_text_is_indexed_by_the_stems_of_its_language_and_by_english_stems() {
         let of = of_text("Die Schlüssel hängen in der Küche");
         assert!(
             of.terms.contains(&"schlussel".to_owned())
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_blanks_is_held_by_characters_and_pairs() {
+    fn a_text_without_spaces_is_indexed_by_characters_and_pairs() {
         let of = of_text("会議室は3階");
         assert_eq!(of.terms, ["会", "議", "室", "は", "会議", "議室", "室は", "3", "階"]);
         assert_eq!(of.length, 6);
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_looked_up_in_every_language() {
+    fn a_query_word_is_looked_up_in_every_language() {
         assert_eq!(
             of_word("Häuser", &language::ALL),
             ["hauser", "de:haus", "fr:haus", "es:haus", "pl:hauser"]

@@ -1,35 +1,35 @@
-//! Where the words of a text stand, and what is left of a word without case, marks and forms of width. Pure.
+//! Tokenizer: the words of a text, and their normalisation in case, diacritics and width. Pure.
 //!
-//! Most scripts put blanks between words: there a word is a run of letters, digits and marks. Those that do not (Chinese, Japanese,
-//! Korean as far as endings go, Thai) are read by pairs of neighbouring characters, which is what finds words without a dictionary.
-//! Not here: stems (`stem`, `tongue`).
+//! In most scripts spaces separate words; there a word is a run of letters, digits and marks. Scripts without spaces (Chinese, Japanese, Thai;
+//! Korean, because of its endings) are split into pairs of adjacent characters, which finds words without a dictionary. Not here: stems
+//! (`stem`, `language`).
 
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Which pieces of a script without blanks are given.
+/// How scripts without spaces are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grams {
-    /// Each pair of neighbours; a character that stands alone by itself.
+    /// Into pairs of adjacent characters; a lone character by itself.
     Pairs,
-    /// Each character by itself.
+    /// Into single characters.
     Singles,
-    /// Both: what an index holds, so that a single character is found too.
+    /// Into both: for the index, so that a query of one character finds them too.
     All,
 }
 
-/// Where the words of a text stand, in order.
+/// Returns the byte ranges of the words of a text, in order.
 pub(crate) fn words(text: &str, grams: Grams) -> Vec<Range<usize>> {
     if text.is_ascii() { words_of_ascii(text.as_bytes()) } else { words_of_any(text, grams) }
 }
 
-/// Fewer bytes than a word has in most texts, with the blank behind it.
-const BYTES_A_WORD: usize = 5;
+/// Lower estimate of the bytes per word including the space, to size the result.
+const BYTES_PER_WORD: usize = 5;
 
-/// The same where there is nothing but ASCII, which most texts are.
+/// As [`words_of_any`], faster for ASCII, which most texts are.
 fn words_of_ascii(text: &[u8]) -> Vec<Range<usize>> {
-    let mut found = Vec::with_capacity(text.len() / BYTES_A_WORD);
+    let mut found = Vec::with_capacity(text.len() / BYTES_PER_WORD);
     let mut at = 0;
     while let Some(before) = text[at..].iter().position(u8::is_ascii_alphanumeric) {
         let begin = at + before;
@@ -50,10 +50,11 @@ fn words_of_any(text: &str, grams: Grams) -> Vec<Range<usize>> {
         match &mut run {
             Some(run) if is_inside(c) => run.end = end,
             None if is_inside(c) => run = Some(at..end),
-            _ => found.extend(run.take().into_iter().flat_map(|run| pieces(text, run, grams))),
+            _ => found
+                .extend(run.take().into_iter().flat_map(|run| split_by_script(text, run, grams))),
         }
     }
-    found.extend(run.into_iter().flat_map(|run| pieces(text, run, grams)));
+    found.extend(run.into_iter().flat_map(|run| split_by_script(text, run, grams)));
     found
 }
 
@@ -61,10 +62,10 @@ fn is_inside(c: char) -> bool {
     c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
 }
 
-/// A run of letters and digits, cut where the script changes between one with blanks and one without.
-fn pieces(text: &str, run: Range<usize>, grams: Grams) -> Vec<Range<usize>> {
+/// Splits a run of letters and digits where the script changes between one with spaces and one without.
+fn split_by_script(text: &str, run: Range<usize>, grams: Grams) -> Vec<Range<usize>> {
     if text[run.clone()].bytes().all(|byte| byte < 0xe0) {
-        // Nothing below U+0800 is written without blanks.
+        // No script below U+0800 is written without spaces.
         let has_letter = text[run.clone()].chars().any(char::is_alphanumeric);
         return if has_letter { vec![run] } else { Vec::new() };
     }
@@ -99,12 +100,12 @@ fn into_grams(characters: &mut Vec<Range<usize>>, grams: Grams, into: &mut Vec<R
     characters.clear();
 }
 
-/// A mark that belongs to the character before it: vowel signs, voiced marks of kana in full and half width.
+/// Whether a mark belongs to the character before it: vowel signs, voiced marks of kana in full and half width.
 fn joins(c: char) -> bool {
     is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}')
 }
 
-/// A character of a script that puts no blanks between words, or endings right behind them.
+/// Whether a character belongs to a script without spaces between words, or with endings attached to them.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0e01..=0x0eff // Thai, Lao
@@ -117,13 +118,13 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         && !joins(c)
 }
 
-/// A word in lower case and one form of width, with its marks: what a stemmer reads.
+/// Returns a word in lower case and normal width, with its diacritics: the input of a stemmer.
 pub(crate) fn lower(word: &str) -> String {
     if word.is_ascii() {
         return word.to_ascii_lowercase();
     }
     let plain: String = word.nfkc().flat_map(char::to_lowercase).nfc().collect();
-    // "½" would become "1⁄2", which is no word.
+    // "½" would become "1⁄2", which is not a word.
     if plain.chars().all(is_inside) {
         plain
     } else {
@@ -131,7 +132,7 @@ pub(crate) fn lower(word: &str) -> String {
     }
 }
 
-/// A word as [`lower`] gives it, without its marks: "łódź" is "lodz", "straße" is "strasse".
+/// Removes the diacritics of a word that [`lower`] returned: "łódź" is "lodz", "straße" is "strasse".
 pub(crate) fn unmarked(lower: &str) -> String {
     if lower.is_ascii() {
         return lower.to_owned();
@@ -155,7 +156,7 @@ pub(crate) fn unmarked(lower: &str) -> String {
     plain.nfc().collect()
 }
 
-/// A mark without which a word is still the same to whoever types in a hurry. Vowel signs and voiced marks are none.
+/// Whether a mark may be omitted in typing without changing the word. Vowel signs and voiced marks may not.
 fn is_diacritic(c: char) -> bool {
     is_combining_mark(c)
         && matches!(u32::from(c), 0x0300..=0x036f | 0x0483..=0x0487 | 0x0591..=0x05c7 | 0x0610..=0x065f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff)
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_blanks_are_given_by_pairs_and_others_by_words() {
+    fn scripts_without_spaces_are_split_into_pairs_and_others_into_words() {
         assert_eq!(
             of("The user's 東京tower2 第3章", Grams::Pairs),
             ["The", "user", "s", "東京", "tower2", "第", "3", "章"]
@@ -190,13 +191,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_of_ascii_are_found_as_those_of_any_text(text in "[ -~\\t\\n]{0,40}", grams in prop_oneof![Just(Grams::Pairs), Just(Grams::All)]) {
+        fn the_ascii_tokenizer_equals_the_general_one(text in "[ -~\\t\\n]{0,40}", grams in prop_oneof![Just(Grams::Pairs), Just(Grams::All)]) {
             prop_assert_eq!(words(&text, grams), words_of_any(&text, grams));
         }
     }
 
     #[test]
-    fn case_width_and_marks_go() {
+    fn case_width_and_diacritics_are_normalised() {
         let folded = |word: &str| unmarked(&lower(word));
         for (word, plain) in [
             ("ŁÓDŹ", "lodz"),
@@ -216,14 +217,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_word_stands_in_its_text_and_holds_a_letter_or_digit(text in "\\PC{0,60}") {
+        fn every_word_has_a_letter_or_digit(text in "\\PC{0,60}") {
             for grams in [Grams::Pairs, Grams::Singles, Grams::All] {
                 prop_assert!(of(&text, grams).iter().all(|word| word.chars().any(char::is_alphanumeric)));
             }
         }
 
         #[test]
-        fn folding_twice_is_folding_once(word in "\\w{1,12}") {
+        fn normalising_is_idempotent(word in "\\w{1,12}") {
             let once = unmarked(&lower(&word));
             prop_assert_eq!(unmarked(&lower(&once)), once);
         }

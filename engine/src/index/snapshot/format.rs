@@ -8,7 +8,7 @@ use crate::model::encoding::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
 use crate::model::entry::Entry;
 use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::ranking::late_interaction::Kind;
+use crate::text::features::TextTraits;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 
 const STATUSES: [Status; 4] =
@@ -29,7 +29,7 @@ pub(crate) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
     number(out, entry.created_day.into());
     optional(out, entry.summary);
     optional(out, said.day.map(i64::from));
-    let Kind { first_person, time_word, inner_name, question } = said.kind;
+    let TextTraits { first_person, time_word, inner_name, question } = said.kind;
     let flags = [
         entry.anchor.pinned,
         entry.extractive,
@@ -113,8 +113,12 @@ impl RecordReader {
         let flags = rest.array::<1>()?[0];
         let is = |bit: u8| flags >> bit & 1 == 1;
         let print = u64::from_le_bytes(rest.array()?);
-        let kind_said =
-            Kind { first_person: is(3), time_word: is(4), inner_name: is(5), question: is(6) };
+        let kind_said = TextTraits {
+            first_person: is(3),
+            time_word: is(4),
+            inner_name: is(5),
+            question: is(6),
+        };
         let speaker = rest.text()?;
         let names = rest.many(|rest| rest.text().map(str::to_owned))?;
         let length = u32::from_le_bytes(rest.array()?);

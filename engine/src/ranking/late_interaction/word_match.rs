@@ -1,48 +1,51 @@
-//! Soft word match: how well each word of a question is met by a memory's words as the model understands them. Pure.
+//! Late interaction: how well each query term is matched by the tokens of a memory, as the model encodes them. Pure.
 //!
-//! Source: `soft_matches` and `weights` of the reference. The signs of two states agree as their angle is (Charikar, "Similarity
-//! estimation techniques from rounding algorithms", 2002), so that `sin(pi/2 * (1 - 2 * distance / 384))` estimates their cosine.
+//! Every token is stored as the signs of its hidden state. The share of equal signs of two states estimates the angle between them (Charikar,
+//! "Similarity estimation techniques from rounding algorithms", 2002), so `sin(pi/2 * (1 - 2 * distance / 384))` estimates their cosine.
+//! Source: `soft_matches` and `weights` of the reference.
 
 use crate::kernels;
 use crate::kernels::Eight;
 use crate::model::encoding::{DIMENSIONS, SignCode};
+use crate::ranking::late_interaction::weights::EVENT_TERM_FACTOR;
 use std::sync::LazyLock;
 
-/// One word of a question.
+/// One content word of a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Word {
+pub(crate) struct QueryTerm {
+    /// Sign code of its token state.
     pub code: SignCode,
-    /// Its share of the whole match; all words together have 1.
+    /// Share of the whole match, 0 to 1; the weights of all terms add up to 1.
     pub weight: f64,
 }
 
-/// The cosine that each distance stands for.
+/// Estimated cosine by Hamming distance.
 static COSINES: LazyLock<[f64; DIMENSIONS + 1]> = LazyLock::new(|| {
     std::array::from_fn(|distance| {
         (std::f64::consts::FRAC_PI_2 * (1.0 - 2.0 * distance as f64 / DIMENSIONS as f64)).sin()
     })
 });
 
-/// The codes of some words, eight side by side as the kernel reads them.
-pub(crate) fn side_by_side(words: &[Word]) -> Vec<Eight> {
-    let eight = |words: &[Word]| {
+/// Interleaves the codes of the terms in groups of eight, as the kernel reads them.
+pub(crate) fn interleave(terms: &[QueryTerm]) -> Vec<Eight> {
+    let eight = |terms: &[QueryTerm]| {
         let mut eight = Eight::default();
-        for (at, word) in words.iter().enumerate() {
-            eight.iter_mut().zip(word.code.lanes()).for_each(|(of_lane, lane)| of_lane[at] = *lane);
+        for (at, term) in terms.iter().enumerate() {
+            eight.iter_mut().zip(term.code.lanes()).for_each(|(of_lane, lane)| of_lane[at] = *lane);
         }
         eight
     };
-    words.chunks(8).map(eight).collect()
+    terms.chunks(8).map(eight).collect()
 }
 
-/// For each word of a question the best match among a memory's words, -1 to 1; 0 in a memory without words.
-pub(crate) fn matches(asked: &[Eight], of_memory: &[SignCode], into: &mut [f64]) {
-    if of_memory.is_empty() {
+/// Writes for each query term its best match among the tokens of a memory, -1 to 1; 0 for a memory without tokens.
+pub(crate) fn best_matches(terms: &[Eight], tokens: &[SignCode], into: &mut [f64]) {
+    if tokens.is_empty() {
         into.fill(0.0);
         return;
     }
-    for (eight, into) in asked.iter().zip(into.chunks_mut(8)) {
-        let nearest = kernels::nearest(eight, into.len(), of_memory);
+    for (eight, into) in terms.iter().zip(into.chunks_mut(8)) {
+        let nearest = kernels::nearest(eight, into.len(), tokens);
         for (best, distance) in into.iter_mut().zip(nearest) {
             *best = usize::try_from(distance)
                 .ok()
@@ -53,20 +56,36 @@ pub(crate) fn matches(asked: &[Eight], of_memory: &[SignCode], into: &mut [f64])
     }
 }
 
-/// The share of each word: the square root of BM25's idf. A word on half of the memories or more has none; one that no memory has has
-/// most, since it can only be met by meaning. `having` counts the memories that have each word, of `all`.
-pub(crate) fn weights(having: &[usize], all: usize) -> Vec<f64> {
-    let weight = |having: &usize| {
-        let (all, having) = (all as f64, *having as f64);
-        ((all - having + 0.5) / (having + 0.5)).ln().max(0.0).sqrt()
+/// The weight of each term: the square root of BM25's idf, normalised to a sum of 1.
+///
+/// `doc_freqs` holds for each term how many of the `memories` admitted memories contain it. A term of at least half of them has weight 0; a
+/// term of none has the largest weight, since only its meaning can match. Without any distinguishing term all weights are equal.
+pub(crate) fn term_weights(doc_freqs: &[usize], memories: usize) -> Vec<f64> {
+    let weight = |doc_freq: &usize| {
+        let (memories, doc_freq) = (memories as f64, *doc_freq as f64);
+        ((memories - doc_freq + 0.5) / (doc_freq + 0.5)).ln().max(0.0).sqrt()
     };
-    let weights: Vec<f64> = having.iter().map(weight).collect();
+    let weights: Vec<f64> = doc_freqs.iter().map(weight).collect();
     let sum: f64 = weights.iter().sum();
     if sum > 0.0 {
         weights.iter().map(|weight| weight / sum).collect()
     } else {
-        vec![1.0 / having.len().max(1) as f64; having.len()]
+        vec![1.0 / doc_freqs.len().max(1) as f64; doc_freqs.len()]
     }
+}
+
+/// Reduces the weights of the terms that only describe an event used as a time reference, and normalises all weights to a sum of 1 again.
+pub(crate) fn down_weight(
+    terms: Vec<(&str, QueryTerm)>,
+    is_event_word: impl Fn(&str) -> bool,
+) -> Vec<QueryTerm> {
+    let factor = |word: &str| if is_event_word(word) { EVENT_TERM_FACTOR } else { 1.0 };
+    let sum: f64 = terms.iter().map(|(word, term)| factor(word) * term.weight).sum();
+    let reduced = |(word, term): (&str, QueryTerm)| QueryTerm {
+        weight: if sum > 0.0 { factor(word) * term.weight / sum } else { term.weight },
+        ..term
+    };
+    terms.into_iter().map(reduced).collect()
 }
 
 #[cfg(test)]
@@ -85,40 +104,56 @@ mod tests {
         SignCode::of(&(0..384).map(|i| if bit(i) == 1 { 1.0 } else { -1.0 }).collect::<Vec<f32>>())
     }
 
+    fn term(code: SignCode, weight: f64) -> QueryTerm {
+        QueryTerm { code, weight }
+    }
+
     #[test]
-    fn the_same_word_matches_whole_and_the_opposite_against() {
+    fn the_same_token_matches_fully_and_the_opposite_negatively() {
         let (one, opposite) = (SignCode::of(&[1.0; 384]), SignCode::of(&[-1.0; 384]));
         let mut found = [0.0; 2];
-        let asked = [Word { code: one, weight: 0.5 }, Word { code: opposite, weight: 0.5 }];
-        let asked = side_by_side(&asked);
-        matches(&asked, &[one], &mut found);
+        let terms = interleave(&[term(one, 0.5), term(opposite, 0.5)]);
+        best_matches(&terms, &[one], &mut found);
         assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] + 1.0).abs() < 1e-12);
-        matches(&asked, &[], &mut found);
+        best_matches(&terms, &[], &mut found);
         assert!(found.iter().all(|match_| match_.abs() < 1e-12));
     }
 
     #[test]
-    fn rare_words_weigh_most_and_words_that_stand_everywhere_nothing() {
-        let weights = weights(&[0, 3, 60], 100);
+    fn rare_terms_weigh_most_and_ubiquitous_terms_nothing() {
+        let weights = term_weights(&[0, 3, 60], 100);
         assert!(weights[0] > weights[1] && weights[1] > 0.0 && weights[2].abs() < 1e-12);
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        let small = super::weights(&[1, 2], 2);
+        let small = term_weights(&[1, 2], 2);
         assert!(
             small.iter().all(|weight| (weight - 0.5).abs() < 1e-12),
-            "a store too small to tell words apart"
+            "a store too small to tell terms apart"
         );
     }
 
+    #[test]
+    fn the_terms_of_an_event_count_half() {
+        let of = |word| term(SignCode::default(), word);
+        let weights = |terms| {
+            down_weight(terms, |word| word == "move")
+                .iter()
+                .map(|term| term.weight)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(weights(vec![("anna", of(0.5)), ("move", of(0.5))]), [2.0 / 3.0, 1.0 / 3.0]);
+        assert_eq!(weights(vec![("move", of(1.0))]), [1.0], "if the query has no other term");
+    }
+
     proptest! {
-        /// However many words a question has: the kernel takes eight at once.
+        /// The kernel takes eight terms at once; any number of terms must work.
         #[test]
-        fn every_word_meets_its_nearest(asked in prop::collection::vec(any::<u64>(), 0..20), seeds in prop::collection::vec(any::<u64>(), 1..20)) {
-            let codes: Vec<SignCode> = seeds.into_iter().map(code).collect();
-            let words: Vec<Word> = asked.into_iter().map(|seed| Word { code: code(seed), weight: 0.1 }).collect();
-            let mut found = vec![0.0; words.len()];
-            matches(&side_by_side(&words), &codes, &mut found);
-            for (word, found) in words.iter().zip(found) {
-                let distance = codes.iter().map(|other| word.code.distance(other)).min().unwrap_or(0);
+        fn every_term_matches_its_nearest_token(seeds in prop::collection::vec(any::<u64>(), 0..20), tokens in prop::collection::vec(any::<u64>(), 1..20)) {
+            let tokens: Vec<SignCode> = tokens.into_iter().map(code).collect();
+            let terms: Vec<QueryTerm> = seeds.into_iter().map(|seed| term(code(seed), 0.1)).collect();
+            let mut found = vec![0.0; terms.len()];
+            best_matches(&interleave(&terms), &tokens, &mut found);
+            for (term, found) in terms.iter().zip(found) {
+                let distance = tokens.iter().map(|other| term.code.distance(other)).min().unwrap_or(0);
                 prop_assert_eq!(found.to_bits(), COSINES[distance as usize].to_bits());
             }
         }

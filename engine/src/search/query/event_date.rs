@@ -1,66 +1,77 @@
-//! On which day something happened by which a question tells a time ("before the release"): that of the memory which tells of it best.
+//! Resolves an event that a query refers to ("before the release") to a day: that of the memory that reports the event best.
 //!
-//! Not here: how the question says it (`late_interaction::told`), what the time is worth.
+//! Not here: parsing (`text::dates`), the weight of a time (`ranking::late_interaction`).
 
 use crate::index::{Index, Mask};
 use crate::model::encoding::{QueryEncoding, SignCode};
-use crate::ranking::late_interaction;
-use crate::ranking::late_interaction::{Happened, Question, Word};
-use crate::search::{SearchQuery, asked_words};
+use crate::ranking::late_interaction::{QueryScorer, QueryTerm};
+use crate::search::query::terms::weighted_terms;
+use crate::search::types::SearchQuery;
+use crate::text::dates::EventReference;
 use loci_proto::memory::MemoryType;
 use std::collections::BTreeSet;
 
-/// How well a memory must meet the words of what happened, 1 being whole.
-const MET: f64 = 0.6;
-/// Of no more memories that have one of the words, the rarest first, the words are compared; of those that have it the newest.
-const COMPARED: usize = 4_000;
+/// Word match of the event's terms, at most 1, that a memory needs to report the event.
+const MIN_EVENT_MATCH: f64 = 0.6;
+/// How many memories are compared with the event: those with the rarest terms first, of one term the newest.
+const MAX_COMPARED: usize = 4_000;
 
-/// What happened by which a question tells a time, and on which day, if that can be told and it names no time by the calendar.
-pub(crate) fn told(
+/// Returns the event that a query refers to and its day; `None` if there is no event, no memory reports it, or the query also names a date.
+pub(crate) fn resolve(
     index: &Index,
     mask: &Mask,
-    sought: &SearchQuery<'_>,
-    asked: &QueryEncoding,
-) -> Option<(Happened, i32)> {
-    let told = late_interaction::told(sought.text, sought.today)?;
-    let day = day(index, mask, &told, (sought.today, asked))?;
-    Some((told, day))
+    query: &SearchQuery<'_>,
+    encoding: &QueryEncoding,
+) -> Option<(EventReference, i32)> {
+    let event = EventReference::parse(&query.parsed.text, query.today)?;
+    let words: Vec<(String, SignCode)> =
+        encoding.words.iter().filter(|(word, _)| event.words.contains(word)).cloned().collect();
+    let day = event_day(index, mask, &event, &words, query.today)?;
+    Some((event, day))
 }
 
-/// The day of the memory that has one of the words of what happened and meets all of them best; of equals the last. None where that tells
-/// no more than the question does ("Before a release, run the checks."), or how something is done.
-fn day(
+/// The day of the memory that matches the terms of an event best; of equal matches the newest. Questions and memories of future days are left
+/// out. `None` if the best match is a rule rather than a report: procedural, or with the preposition in its own text ("Before a release, run
+/// the checks.").
+fn event_day(
     index: &Index,
     mask: &Mask,
-    told: &Happened,
-    (today, asked): (i32, &QueryEncoding),
+    event: &EventReference,
+    words: &[(String, SignCode)],
+    today: i32,
 ) -> Option<i32> {
-    let words: Vec<(String, SignCode)> =
-        asked.words.iter().filter(|(word, _)| told.words.contains(word)).cloned().collect();
-    let having = |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
-    let words = asked_words(index, &words, mask.count(), having);
-    let mut rare: Vec<&(&str, Word)> = words.iter().filter(|(_, word)| word.weight > 0.0).collect();
-    rare.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight));
-    let mut having = BTreeSet::new();
-    for (word, _) in rare {
-        let Some(list) = index.words().list(&index.words().terms_of(word)) else { continue };
-        let left = COMPARED - having.len();
-        having.extend(
-            list.iter().rev().map(|(slot, _)| slot).filter(|slot| mask.admits(*slot)).take(left),
-        );
-    }
-    let meant = Question::new("", &words.iter().map(|(_, word)| *word).collect::<Vec<_>>(), today);
-    let telling = having.into_iter().filter_map(|slot| {
-        let said = index.text_features(slot);
-        let day = said.day.filter(|day| *day <= today && !said.kind.question)?;
-        Some((meant.own_match(index.codes(slot)?), day, slot))
+    let doc_freq =
+        |terms: &[String]| index.words().list(terms).map_or(0, |list| list.count_in(mask));
+    let terms = weighted_terms(index, words, mask.count(), doc_freq);
+    let candidates = with_any_term(index, mask, &terms);
+    let terms: Vec<QueryTerm> = terms.iter().map(|(_, term)| *term).collect();
+    let scorer = QueryScorer::new("", &terms, today);
+    let reports = candidates.into_iter().filter_map(|slot| {
+        let features = index.text_features(slot);
+        let day = features.day.filter(|day| *day <= today && !features.kind.question)?;
+        Some((scorer.word_match(index.codes(slot)?), day, slot))
     });
-    let (met, day, slot) = telling.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-    let says_when = || {
-        index
-            .words()
-            .list(&index.words().terms_of(&told.behind))
-            .is_some_and(|list| list.iter().any(|(of, _)| of == slot))
+    let (score, day, slot) = reports.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+    let has_preposition = || {
+        let terms = index.words().terms_of(&event.preposition);
+        let list = index.words().list(&terms);
+        list.is_some_and(|list| list.iter().any(|(of, _)| of == slot))
     };
-    (met >= MET && index.entry(slot).kind != MemoryType::Procedural && !says_when()).then_some(day)
+    let is_rule = || index.entry(slot).kind == MemoryType::Procedural || has_preposition();
+    (score >= MIN_EVENT_MATCH && !is_rule()).then_some(day)
+}
+
+/// Admitted memories that contain any of the terms, at most [`MAX_COMPARED`].
+fn with_any_term(index: &Index, mask: &Mask, terms: &[(&str, QueryTerm)]) -> BTreeSet<usize> {
+    let mut rarest_first: Vec<&(&str, QueryTerm)> =
+        terms.iter().filter(|(_, term)| term.weight > 0.0).collect();
+    rarest_first.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight));
+    let mut slots = BTreeSet::new();
+    for (word, _) in rarest_first {
+        let Some(list) = index.words().list(&index.words().terms_of(word)) else { continue };
+        let left = MAX_COMPARED - slots.len();
+        let newest_first = list.iter().rev().map(|(slot, _)| slot);
+        slots.extend(newest_first.filter(|slot| mask.admits(*slot)).take(left));
+    }
+    slots
 }

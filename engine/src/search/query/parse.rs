@@ -1,57 +1,61 @@
-//! From a question in natural language to the words of a keyword search. Pure.
+//! Parsing of a query text into keywords. Pure.
+//!
+//! Not here: index terms of a keyword (`text::terms`), times that a query names (`text::dates`).
 
-use crate::text::features::small;
+use crate::text::features::stop_word_test;
 use crate::text::tokenize;
 use crate::text::tokenize::Grams;
 use loci_proto::limits;
 
-/// The words to look for, and whether any were left out.
+/// How many distinct words of a query are read, as a multiple of the keywords that are kept.
+const WORDS_PER_KEYWORD: usize = 8;
+
+/// A query text, parsed once and used by every step of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Words {
-    /// Distinct runs of letters and digits, lower case, at most [`limits::QUERY_TERMS`].
-    pub words: Vec<String>,
-    /// The query had more, or was longer than [`limits::QUERY_BYTES`].
+pub(crate) struct ParsedQuery {
+    /// The part of the text that is read: at most [`limits::QUERY_BYTES`].
+    pub text: String,
+    /// Distinct words in lower case, at most [`limits::QUERY_TERMS`]; without stop words, unless there is nothing else.
+    pub keywords: Vec<String>,
+    /// Whether the query was longer, or had more keywords.
     pub truncated: bool,
 }
 
-/// Splits a query as the index splits texts; small words go, unless nothing else is left.
-pub(crate) fn words(query: &str) -> Words {
-    let (text, cut) = head(query);
-    let mut all: Vec<String> = Vec::new();
-    for word in tokens(text) {
-        if !all.contains(&word) {
-            all.push(word);
-            if all.len() > limits::QUERY_TERMS * 8 {
-                break;
+impl ParsedQuery {
+    /// Parses a query; it is tokenized as the index tokenizes texts.
+    pub(crate) fn new(query: &str) -> Self {
+        let (text, cut) = head(query);
+        let mut words: Vec<String> = Vec::new();
+        for word in tokens(text) {
+            if !words.contains(&word) {
+                words.push(word);
+                if words.len() > limits::QUERY_TERMS * WORDS_PER_KEYWORD {
+                    break;
+                }
             }
         }
+        let is_stop_word = stop_word_test(text);
+        let topical: Vec<String> =
+            words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
+        let mut keywords = if topical.is_empty() { words } else { topical };
+        let truncated = cut || keywords.len() > limits::QUERY_TERMS;
+        keywords.truncate(limits::QUERY_TERMS);
+        Self { text: text.to_owned(), keywords, truncated }
     }
-    let small = small(text);
-    let topical: Vec<String> = all.iter().filter(|word| !small(word)).cloned().collect();
-    let mut words = if topical.is_empty() { all } else { topical };
-    let truncated = cut || words.len() > limits::QUERY_TERMS;
-    words.truncate(limits::QUERY_TERMS);
-    Words { words, truncated }
 }
 
-/// The words of a text, in lower case.
+/// Returns the words of a text in lower case.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = String> {
-    let folded =
+    let lower =
         tokenize::words(text, Grams::Pairs).into_iter().map(|word| tokenize::lower(&text[word]));
-    // Of a mark that stands alone nothing may be left.
-    folded.filter(|word| word.chars().any(char::is_alphanumeric))
+    // A lone combining mark may leave nothing.
+    lower.filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
-/// The part of a query that is read, and whether that is not all of it.
-pub(crate) fn head(query: &str) -> (&str, bool) {
-    if query.len() <= limits::QUERY_BYTES {
-        return (query, false);
-    }
-    let mut end = limits::QUERY_BYTES;
-    while !query.is_char_boundary(end) {
-        end -= 1;
-    }
-    (&query[..end], true)
+/// Cuts a query to [`limits::QUERY_BYTES`] at a character boundary. The flag says whether anything was cut.
+fn head(query: &str) -> (&str, bool) {
+    let end = query.floor_char_boundary(limits::QUERY_BYTES);
+    (&query[..end], end < query.len())
 }
 
 #[cfg(test)]
@@ -59,37 +63,37 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(query: &str) -> Vec<String> {
-        words(query).words
+    fn keywords(query: &str) -> Vec<String> {
+        ParsedQuery::new(query).keywords
     }
 
     #[test]
-    fn stop_words_go_unless_nothing_else_is_left() {
-        assert_eq!(of("When is the backup made?"), ["backup", "made"]);
-        assert_eq!(of("Who are you?"), ["who", "are", "you"]);
-        assert_eq!(of("¿Dónde está la llave del sótano?"), ["llave", "sótano"]);
+    fn stop_words_are_left_out_unless_nothing_else_is_left() {
+        assert_eq!(keywords("When is the backup made?"), ["backup", "made"]);
+        assert_eq!(keywords("Who are you?"), ["who", "are", "you"]);
+        assert_eq!(keywords("¿Dónde está la llave del sótano?"), ["llave", "sótano"]);
     }
 
     #[test]
     fn operators_and_punctuation_are_only_separators() {
-        assert_eq!(of("C++ OR foo-bar user's"), ["c", "foo", "bar", "user"]);
+        assert_eq!(keywords("C++ OR foo-bar user's"), ["c", "foo", "bar", "user"]);
         for nothing in ["\"", "***", "((( :^", ""] {
-            assert!(of(nothing).is_empty(), "{nothing}");
+            assert!(keywords(nothing).is_empty(), "{nothing}");
         }
     }
 
     #[test]
-    fn a_long_query_is_cut_and_says_so() {
+    fn a_long_query_is_truncated_and_says_so() {
         let long = (0..20_000).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
-        let words = words(&long);
-        assert!(words.truncated && words.words.len() == limits::QUERY_TERMS);
-        assert!(!super::words("short enough").truncated);
+        let parsed = ParsedQuery::new(&long);
+        assert!(parsed.truncated && parsed.keywords.len() == limits::QUERY_TERMS);
+        assert!(!ParsedQuery::new("short enough").truncated);
     }
 
     proptest! {
         #[test]
-        fn any_text_gives_words_that_need_no_escaping(query in "\\PC{0,200}") {
-            prop_assert!(of(&query).iter().all(|word| word.chars().any(char::is_alphanumeric) && !word.contains('"')));
+        fn keywords_need_no_escaping(query in "\\PC{0,200}") {
+            prop_assert!(keywords(&query).iter().all(|word| word.chars().any(char::is_alphanumeric) && !word.contains('"')));
         }
     }
 }

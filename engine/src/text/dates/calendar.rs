@@ -1,8 +1,8 @@
-//! Dates by the calendar that a question names. Pure.
+//! Calendar dates in a query: "8 May 2023", "2023-05", "in March". Pure.
 //!
-//! Source: DATE and `dates` of the reference. Not here: which year is meant where none is named (`times`), times as seen from today
-//! (`relative`).
+//! Source: DATE and `dates` of the reference. Not here: the year of a date without one (`references`), times relative to today (`relative`).
 
+use crate::text::dates::span::DayRange;
 use chrono::{Datelike, NaiveDate};
 use regex::{Captures, Regex};
 use std::ops::Range;
@@ -35,43 +35,45 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
 });
 static ISO: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(20\d\d)-(\d\d)(?:-(\d\d))?\b").expect("is a pattern"));
-/// Months that are words or names as well: "what did Jan say", "the APR of the loan". These alone are months only after a word such as "in".
-const WORDS: &str = "may|mar|march|jan|apr|sep|dec";
-/// The second has its word in the company of the first's.
-static BARE: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+/// Months that are also words or names: "what did Jan say", "the APR of the loan". Alone they are months only after a preposition.
+const AMBIGUOUS_MONTHS: &str = "may|mar|march|jan|apr|sep|dec";
+/// Find an ambiguous month after a preposition, and as the second of "between March and May".
+static AFTER_PREPOSITION: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     let before = [
         "in|on|of|during|since|before|after|until|till|by|from|between",
         "(?:from|between) [a-z]+ (?:and|to|through|until|till)",
     ];
-    before.map(|before| Regex::new(&format!(r"\b(?:{before}) ({WORDS})\b")).expect("is a pattern"))
+    before.map(|before| {
+        Regex::new(&format!(r"\b(?:{before}) ({AMBIGUOUS_MONTHS})\b")).expect("is a pattern")
+    })
 });
 
-/// A month, or a day of it, of one year or of any.
+/// A month or a day of a month, with or without a year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct CalendarDate {
     pub year: Option<i32>,
     month: u32,
     day: Option<u32>,
 }
 
-/// The dates that a question (in lower case) names, and where.
-pub(crate) fn named(question: &str) -> Vec<(Range<usize>, Named)> {
-    let bare: Vec<&str> = BARE
+/// Parses the calendar dates of a query and their byte ranges. The query must be in lower case.
+pub(crate) fn parse(question: &str) -> Vec<(Range<usize>, CalendarDate)> {
+    let accepted: Vec<&str> = AFTER_PREPOSITION
         .iter()
-        .flat_map(|bare| bare.captures_iter(question))
+        .flat_map(|pattern| pattern.captures_iter(question))
         .filter_map(|found| found.get(1))
         .map(|word| word.as_str())
         .collect();
-    let mut named = Vec::new();
+    let mut dates = Vec::new();
     for found in DATE.captures_iter(question) {
         let number =
             |group: usize| found.get(group).and_then(|digits| digits.as_str().parse::<u32>().ok());
         let (word, day, year) =
             (found.get(2).map_or("", |word| word.as_str()), number(1).or(number(3)), number(4));
-        if WORDS.split('|').any(|of| of == word)
+        if AMBIGUOUS_MONTHS.split('|').any(|of| of == word)
             && day.is_none()
             && year.is_none()
-            && !bare.contains(&word)
+            && !accepted.contains(&word)
         {
             continue;
         }
@@ -79,9 +81,9 @@ pub(crate) fn named(question: &str) -> Vec<(Range<usize>, Named)> {
             .zip(MONTHS)
             .find(|(_, month)| word.starts_with(&month[..3]))
             .map_or(1, |(number, _)| number);
-        named.push((
-            place(&found),
-            Named { year: year.and_then(|year| i32::try_from(year).ok()), month, day },
+        dates.push((
+            byte_range(&found),
+            CalendarDate { year: year.and_then(|year| i32::try_from(year).ok()), month, day },
         ));
     }
     for found in ISO.captures_iter(question) {
@@ -89,25 +91,25 @@ pub(crate) fn named(question: &str) -> Vec<(Range<usize>, Named)> {
             |group: usize| found.get(group).and_then(|digits| digits.as_str().parse::<u32>().ok());
         let (year, month) =
             (number(1).and_then(|year| i32::try_from(year).ok()), number(2).unwrap_or(0));
-        named.push((place(&found), Named { year, month, day: number(3) }));
+        dates.push((byte_range(&found), CalendarDate { year, month, day: number(3) }));
     }
-    named
+    dates
 }
 
-fn place(found: &Captures<'_>) -> Range<usize> {
+fn byte_range(found: &Captures<'_>) -> Range<usize> {
     found.get(0).map_or(0..0, |date| date.start()..date.start() + date.as_str().trim_end().len())
 }
 
-impl Named {
-    /// Its first and last day in a year, if that has them.
-    pub(crate) fn of_year(self, year: i32) -> Option<(i32, i32)> {
+impl CalendarDate {
+    /// Its days in this year; `None` if the year has no such day (29 February).
+    pub(crate) fn in_year(self, year: i32) -> Option<DayRange> {
         let first = NaiveDate::from_ymd_opt(year, self.month, self.day.unwrap_or(1))?;
         let last = if self.day.is_some() {
             first
         } else {
             first.checked_add_months(chrono::Months::new(1))?.pred_opt()?
         };
-        Some((first.num_days_from_ce(), last.num_days_from_ce()))
+        Some(DayRange { first: first.num_days_from_ce(), last: last.num_days_from_ce() })
     }
 }
 
@@ -116,10 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_in_their_usual_forms() {
-        let date = |year, month, day| Named { year, month, day };
+    fn the_usual_forms_of_a_date_are_parsed() {
+        let date = |year, month, day| CalendarDate { year, month, day };
         let named = |question: &str| {
-            named(&question.to_lowercase()).into_iter().map(|(_, date)| date).collect::<Vec<_>>()
+            parse(&question.to_lowercase()).into_iter().map(|(_, date)| date).collect::<Vec<_>>()
         };
         assert_eq!(named("What happened on 8 May, 2023?"), [date(Some(2023), 5, Some(8))]);
         assert_eq!(named("on the 8th of May"), [date(None, 5, Some(8))]);
@@ -145,9 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn a_date_has_its_days_in_the_years_that_have_them() {
+    fn a_date_without_a_year_exists_only_in_years_that_have_the_day() {
         let days = |question: &str, year| {
-            named(question)[0].1.of_year(year).map(|(first, last)| last - first + 1)
+            parse(question)[0].1.in_year(year).map(|days| days.last - days.first + 1)
         };
         assert_eq!(
             (days("in february", 2024), days("in february", 2023), days("29 february", 2024)),

@@ -1,22 +1,22 @@
-//! Times that a question names as seen from its own day: "yesterday", "last week", "three months ago". English alone. Pure.
+//! Times relative to the day of the query: "yesterday", "last week", "three months ago". English only. Pure.
 //!
-//! Not here: dates by the calendar (`dates`), what a time weighs. docs/retrieval.md says which parsers of dates there are, and why none
-//! of them is here.
+//! docs/retrieval.md compares the date-parsing crates and says why none is used. Not here: calendar dates (`calendar`).
 
+use crate::text::dates::span::DayRange;
 use chrono::{Datelike, Days, Months, NaiveDate, TimeDelta, Weekday};
 use regex::{Captures, Regex};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Days of "recently".
-const RECENT: u64 = 14;
-/// "Three weeks ago" means so many days more or less.
-const ABOUT_A_WEEK: u64 = 3;
-/// "Three months ago" means so many days more or less.
-const ABOUT_A_MONTH: u64 = 15;
+/// Length of "recently" in days.
+const RECENT_DAYS: u64 = 14;
+/// Tolerance of "three weeks ago" in days, on each side.
+const WEEK_TOLERANCE: u64 = 3;
+/// Tolerance of "three months ago" in days, on each side.
+const MONTH_TOLERANCE: u64 = 15;
 
-/// What is so many years to come is seldom a year: "after 2048 tokens".
-const FURTHEST: i32 = 10;
+/// A number further in the future than this many years is not taken for a year: "after 2048 tokens".
+const MAX_YEARS_AHEAD: i32 = 10;
 
 const NUMBERS: [&str; 12] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -25,59 +25,74 @@ const NUMBERS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// A pattern, of which the part `time` or the whole is the time, and the days that are meant by what it found.
-type Reading = (LazyLock<Regex>, fn(&Captures<'_>, NaiveDate) -> Option<(NaiveDate, NaiveDate)>);
+/// First and last date of a match, given the day of the query; `None` beyond the calendar.
+type Resolve = fn(&Captures<'_>, NaiveDate) -> Option<(NaiveDate, NaiveDate)>;
 
-macro_rules! reading {
-    ($text:literal, $meant:expr) => {
-        (LazyLock::new(|| Regex::new($text).expect("is a pattern")), $meant)
+/// A pattern and how its matches are resolved. The group `time`, or else the whole match, is the time expression.
+struct Rule {
+    pattern: LazyLock<Regex>,
+    resolve: Resolve,
+}
+
+macro_rules! rule {
+    ($text:literal, $resolve:expr) => {
+        Rule {
+            pattern: LazyLock::new(|| Regex::new($text).expect("is a pattern")),
+            resolve: $resolve,
+        }
     };
 }
 
-static READINGS: [Reading; 9] = [
-    reading!(
+static RULES: [Rule; 9] = [
+    rule!(
         r"\b(day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow)\b",
         one_day
     ),
-    reading!(r"\b(this|last|previous|next) (week|weekend|month|year)\b", by_calendar),
-    reading!(
+    rule!(r"\b(this|last|previous|next) (week|weekend|month|year)\b", by_calendar),
+    rule!(
         r"\b(?:last|since) (?<time>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
         last_weekday
     ),
-    reading!(
+    rule!(
         r"\b(\d{1,3}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (minute|hour|day|week|month|year)s? ago\b",
         ago
     ),
-    reading!(
+    rule!(
         r"\b(?:last|past) (\d{1,3}|couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (minute|hour|day|week|month|year)s?\b",
         the_last
     ),
-    reading!(r"\b(?:last|past)( )(hour)\b", the_last),
-    reading!(r"\bpast( )(week|month|year)\b", the_last),
-    reading!(r"\b(?:recently|lately)\b", |_, today| Some((
-        today.checked_sub_days(Days::new(RECENT))?,
+    rule!(r"\b(?:last|past)( )(hour)\b", the_last),
+    rule!(r"\bpast( )(week|month|year)\b", the_last),
+    rule!(r"\b(?:recently|lately)\b", |_, today| Some((
+        today.checked_sub_days(Days::new(RECENT_DAYS))?,
         today
     ))),
-    reading!(
+    rule!(
         r"\b(?:in|during|throughout|since|before|after|until|till|from) (?<time>20\d\d)\b(?:[^-]|$)",
         |found, today| whole_year(
-            found[1].parse().ok().filter(|year| *year <= today.year().saturating_add(FURTHEST))?
+            found[1]
+                .parse()
+                .ok()
+                .filter(|year| *year <= today.year().saturating_add(MAX_YEARS_AHEAD))?
         )
     ),
 ];
 
-/// The times that a question (in lower case) names as seen from a day: where, their first and their last day.
-pub(crate) fn named(question: &str, today: i32) -> Vec<(Range<usize>, (i32, i32))> {
+/// Parses the relative times of a query, with their byte ranges and days. The query must be in lower case.
+pub(crate) fn parse(query: &str, today: i32) -> Vec<(Range<usize>, DayRange)> {
     let Some(date) = NaiveDate::from_num_days_from_ce_opt(today) else { return Vec::new() };
-    let meant = |(pattern, meant): &Reading| {
+    let matches = |rule: &Rule| {
         let days = |found: Captures<'_>| {
-            let (first, last) = meant(&found, date)?;
-            let place = found.name("time").or(found.get(0))?.range();
-            Some((place, (first.num_days_from_ce(), last.num_days_from_ce())))
+            let (first, last) = (rule.resolve)(&found, date)?;
+            let range = found.name("time").or(found.get(0))?.range();
+            Some((
+                range,
+                DayRange { first: first.num_days_from_ce(), last: last.num_days_from_ce() },
+            ))
         };
-        pattern.captures_iter(question).filter_map(days).collect::<Vec<_>>()
+        rule.pattern.captures_iter(query).filter_map(days).collect::<Vec<_>>()
     };
-    READINGS.iter().flat_map(meant).collect()
+    RULES.iter().flat_map(matches).collect()
 }
 
 fn one_day(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
@@ -90,7 +105,7 @@ fn one_day(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDa
     Some((day, day))
 }
 
-/// Weeks begin on Monday; of a time that has not ended yet the whole is meant.
+/// Resolves "this week", "next month". Weeks begin on Monday; a period that has not ended yet is taken as a whole.
 fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
     let back = match &found[1] {
         "this" => 0,
@@ -119,7 +134,7 @@ fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, Nai
 
 fn last_weekday(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
     let wanted = u32::try_from(WEEKDAYS.iter().position(|name| *name == &found[1])?).ok()?;
-    // A whole week ago where today is such a day.
+    // On a Monday, "last Monday" is seven days ago.
     let back = (today.weekday().num_days_from_monday() + 6 - wanted) % 7 + 1;
     let day = today.checked_sub_days(Days::new(u64::from(back)))?;
     Some((day, day))
@@ -132,11 +147,11 @@ fn ago(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)>
         Some((day.checked_sub_days(Days::new(days))?, day.checked_add_days(Days::new(days))?))
     };
     match unit {
-        // Days are all that is known of a memory's time here, and of the question's.
+        // Memories and queries are dated to the day.
         "minute" | "hour" => Some((day, today)),
         "day" => Some((day, day)),
-        "week" => about(ABOUT_A_WEEK),
-        "month" => about(ABOUT_A_MONTH),
+        "week" => about(WEEK_TOLERANCE),
+        "month" => about(MONTH_TOLERANCE),
         _ => whole_year(day.year()),
     }
 }
@@ -187,11 +202,14 @@ mod tests {
     }
 
     fn days(question: &str) -> Vec<(i32, i32)> {
-        named(&question.to_lowercase(), day(TODAY)).into_iter().map(|(_, days)| days).collect()
+        parse(&question.to_lowercase(), day(TODAY))
+            .into_iter()
+            .map(|(_, days)| (days.first, days.last))
+            .collect()
     }
 
     #[test]
-    fn a_time_is_read_as_seen_from_the_day_of_the_question() {
+    fn a_time_is_resolved_relative_to_the_day_of_the_query() {
         for (question, first, last) in [
             ("What did we do today?", "2026-05-13", "2026-05-13"),
             ("what broke Yesterday", "2026-05-12", "2026-05-12"),
@@ -226,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_time_names_none() {
+    fn a_text_without_a_time_gives_none() {
         for question in [
             "the last invoice",
             "at last",
@@ -250,8 +268,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_question_on_any_day_has_its_days_in_order(question in "(\\PC{0,8} )?(last|past|this|next)? ?[0-9]{0,3} ?(minute|hour|day|week|month|year|weekend)s?( ago)?", today in any::<i32>()) {
-            prop_assert!(named(&question, today).iter().all(|(_, (first, last))| first <= last));
+        fn the_first_day_is_never_after_the_last(question in "(\\PC{0,8} )?(last|past|this|next)? ?[0-9]{0,3} ?(minute|hour|day|week|month|year|weekend)s?( ago)?", today in any::<i32>()) {
+            prop_assert!(parse(&question, today).iter().all(|(_, days)| days.first <= days.last));
         }
     }
 }

@@ -1,42 +1,52 @@
-//! Days that a question means, and how near to them a day is. Pure.
+//! A span of days that a query refers to, and how near a day is to it. Pure.
 //!
-//! Not here: how they are named (`times`, `happened`).
+//! Not here: parsing (`calendar`, `relative`, `event_reference`).
 
-/// Days after which the nearness of a day before the time that is meant has fallen to 1/e.
-const BEFORE: f64 = 3.0;
-/// The same after it: people tell things a little later.
-const AFTER: f64 = 10.0;
-/// Days after which half of it is left where all that lies on one side is meant.
-const FAR: f64 = 90.0;
+/// Days before the span at which the proximity has fallen to 1/e.
+const DECAY_BEFORE: f64 = 3.0;
+/// Days after the span at which the proximity has fallen to 1/e: people report things a little later.
+const DECAY_AFTER: f64 = 10.0;
+/// Days from the span at which half of the proximity is left, if the query means everything before or after a time.
+const ONE_SIDED_HALF_LIFE: f64 = 90.0;
 
-/// How nearness falls with the days.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Fading {
-    /// To 1/e in so many.
-    Fast(f64),
-    /// Slowly: how things were before or after is mostly told once.
-    Slow,
-    /// None of these days is meant.
-    None,
+/// First and last day of a time, as [`chrono::Datelike::num_days_from_ce`] counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DayRange {
+    pub first: i32,
+    pub last: i32,
 }
 
-/// On which side of a time that is meant lies what is asked for.
+/// How the proximity falls off with the distance in days.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Falloff {
+    /// Exponentially, to 1/e in this many days.
+    Exponential(f64),
+    /// Hyperbolically: a state that lasted is mostly reported once, at any time.
+    Hyperbolic,
+    /// To 0 at once: the query excludes these days.
+    Immediate,
+}
+
+/// How the requested time relates to the time that the query names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum Relation {
+    /// The named time itself.
     At,
+    /// Everything before it.
     Before,
-    /// The time itself and what was before it.
+    /// Everything before it, and the time itself.
     Until,
+    /// Everything after it.
     After,
     /// From its first day until today.
     Since,
 }
 
-/// The words that may stand between "before" and a time.
-pub(crate) const BETWEEN: [&str; 8] =
+/// Words that may come between a preposition and a time.
+pub(crate) const FILLERS: [&str; 8] =
     ["the", "about", "around", "early", "mid", "late", "of", "last"];
-/// After these "before" means just before: "the week before 12 May", "on the Monday before the move".
-const NEAR: [&str; 30] = [
+/// Words that turn a preposition into "just before" or "just after": "the week before 12 May", "on the Monday before the move".
+const CLOSE_BY: [&str; 30] = [
     "moment",
     "minute",
     "minutes",
@@ -69,10 +79,10 @@ const NEAR: [&str; 30] = [
     "directly",
 ];
 
-impl Side {
-    /// What a word says where it stands behind these.
-    pub(crate) fn of(word: &str, before: &str) -> Self {
-        let side = match word {
+impl Relation {
+    /// The relation that a preposition expresses after the text `before`; a word that is no preposition gives [`Relation::At`].
+    pub(crate) fn from_preposition(word: &str, before: &str) -> Self {
+        let relation = match word {
             "before" => Self::Before,
             "until" | "till" => Self::Until,
             "after" => Self::After,
@@ -80,78 +90,84 @@ impl Side {
             _ => Self::At,
         };
         let last = before.split_whitespace().next_back().unwrap_or_default();
-        if NEAR.contains(&last) { Self::At } else { side }
+        if CLOSE_BY.contains(&last) { Self::At } else { relation }
     }
 
-    /// What the words before a time say, in lower case.
-    pub(crate) fn behind(before: &str) -> Self {
+    /// The relation that the text before a time expresses. The text must be in lower case.
+    pub(crate) fn before_time(before: &str) -> Self {
         let mut before = before.trim_end();
         loop {
             let (rest, last) = before.rsplit_once(char::is_whitespace).unwrap_or(("", before));
-            if !BETWEEN.contains(&last) {
-                return Self::of(last, rest);
+            if !FILLERS.contains(&last) {
+                return Self::from_preposition(last, rest);
             }
             before = rest.trim_end();
         }
     }
 }
 
-/// From a first to a last day, and how fast what lies before and after loses.
+/// The days that a query means, and how the proximity falls off before and after them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Span {
-    pub first: i32,
-    pub last: i32,
-    fading: [Fading; 2],
+pub(crate) struct DateSpan {
+    days: DayRange,
+    before: Falloff,
+    after: Falloff,
 }
 
-impl Span {
-    /// What lies on this side of the days from a first to a last one, asked on the day `today`.
-    pub(crate) fn new((first, last): (i32, i32), side: Side, today: i32) -> Self {
-        match side {
-            // What is to be done until a day that is to come lies between now and then.
-            Side::Before | Side::Until if first > today => {
-                Self::new((today, last), Side::At, today)
+impl DateSpan {
+    /// The span in this relation to the days of a time, for a query asked on the day `today`.
+    pub(crate) fn new(days: DayRange, relation: Relation, today: i32) -> Self {
+        let DayRange { first, last } = days;
+        let one_day = |day: i32| DayRange { first: day, last: day };
+        let (days, before, after) = match relation {
+            // "Before" a future day means between now and then.
+            Relation::Before | Relation::Until if first > today => {
+                return Self::new(DayRange { first: today, last }, Relation::At, today);
             }
-            Side::At => Self { first, last, fading: [Fading::Fast(BEFORE), Fading::Fast(AFTER)] },
-            Side::Before => Self {
-                first: first.saturating_sub(1),
-                last: first.saturating_sub(1),
-                fading: [Fading::Slow, Fading::None],
-            },
-            Side::Until => Self { first: last, last, fading: [Fading::Slow, Fading::None] },
-            Side::After => Self {
-                first: last.saturating_add(1),
-                last: last.saturating_add(1),
-                fading: [Fading::None, Fading::Slow],
-            },
-            Side::Since => {
-                Self { first, last: last.max(today), fading: [Fading::None, Fading::Fast(AFTER)] }
+            Relation::At => {
+                (days, Falloff::Exponential(DECAY_BEFORE), Falloff::Exponential(DECAY_AFTER))
             }
-        }
-    }
-
-    /// The same of what happened on a day. How it was after it is often told with it; since then, later.
-    pub(crate) fn beside(day: i32, side: Side, today: i32) -> Self {
-        match side {
-            Side::After => Self::new((day, day.saturating_sub(1)), side, today),
-            Side::Since => Self::new((day.saturating_add(1), day), side, today),
-            Side::At | Side::Before | Side::Until => Self::new((day, day), side, today),
-        }
-    }
-
-    /// How near a day is, 0 to 1: 1 within.
-    pub(crate) fn nearness(&self, day: i32) -> f64 {
-        // Days may be as far apart as years go.
-        let faded = |days: i64, fading: Fading| match fading {
-            Fading::Fast(fading) => (-(days as f64) / fading).exp(),
-            Fading::Slow => 1.0 / (1.0 + days as f64 / FAR),
-            Fading::None => 0.0,
+            Relation::Before => {
+                (one_day(first.saturating_sub(1)), Falloff::Hyperbolic, Falloff::Immediate)
+            }
+            Relation::Until => (one_day(last), Falloff::Hyperbolic, Falloff::Immediate),
+            Relation::After => {
+                (one_day(last.saturating_add(1)), Falloff::Immediate, Falloff::Hyperbolic)
+            }
+            Relation::Since => (
+                DayRange { first, last: last.max(today) },
+                Falloff::Immediate,
+                Falloff::Exponential(DECAY_AFTER),
+            ),
         };
-        let (day, first, last) = (i64::from(day), i64::from(self.first), i64::from(self.last));
+        Self { days, before, after }
+    }
+
+    /// The span in this relation to an event. "After" includes the day of the event, because the new state is often reported with it;
+    /// "since" starts the day after.
+    pub(crate) fn around_event(day: i32, relation: Relation, today: i32) -> Self {
+        let days = match relation {
+            Relation::After => DayRange { first: day, last: day.saturating_sub(1) },
+            Relation::Since => DayRange { first: day.saturating_add(1), last: day },
+            Relation::At | Relation::Before | Relation::Until => DayRange { first: day, last: day },
+        };
+        Self::new(days, relation, today)
+    }
+
+    /// How near a day is, 0 to 1; 1 inside the span.
+    pub(crate) fn proximity(&self, day: i32) -> f64 {
+        let fallen = |days: i64, falloff: Falloff| match falloff {
+            Falloff::Exponential(decay) => (-(days as f64) / decay).exp(),
+            Falloff::Hyperbolic => 1.0 / (1.0 + days as f64 / ONE_SIDED_HALF_LIFE),
+            Falloff::Immediate => 0.0,
+        };
+        // Two i32 days may be further apart than an i32 holds.
+        let (first, last) = (i64::from(self.days.first), i64::from(self.days.last));
+        let day = i64::from(day);
         if day < first {
-            faded(first - day, self.fading[0])
+            fallen(first - day, self.before)
         } else if day > last {
-            faded(day - last, self.fading[1])
+            fallen(day - last, self.after)
         } else {
             1.0
         }
@@ -162,77 +178,90 @@ impl Span {
 mod tests {
     use super::*;
 
-    fn nearness<const DAYS: usize>(span: &Span, days: [i32; DAYS]) -> String {
-        format!("{:.2?}", days.map(|day| span.nearness(day)))
+    fn proximity<const DAYS: usize>(span: &DateSpan, days: [i32; DAYS]) -> String {
+        format!("{:.2?}", days.map(|day| span.proximity(day)))
     }
 
     #[test]
-    fn what_is_meant_lies_on_the_side_that_the_question_says() {
-        let near = |side| Span::new((100, 110), side, 200);
-        for (side, expected) in [
-            (Side::At, "[0.72, 1.00, 1.00, 0.90, 0.00]"),
-            (Side::Before, "[1.00, 0.00, 0.00, 0.00, 0.00]"),
-            (Side::Until, "[0.89, 0.90, 1.00, 0.00, 0.00]"),
-            (Side::After, "[0.00, 0.00, 0.00, 1.00, 0.50]"),
-            (Side::Since, "[0.00, 1.00, 1.00, 1.00, 0.90]"),
-        ] {
-            assert_eq!(nearness(&near(side), [99, 100, 110, 111, 201]), expected, "{side:?}");
-        }
-        for (side, expected) in [
-            (Side::Before, "[1.00, 0.00, 0.00]"),
-            (Side::Until, "[0.99, 1.00, 0.00]"),
-            (Side::After, "[0.00, 1.00, 0.99]"),
-            (Side::Since, "[0.00, 0.00, 1.00]"),
+    fn the_span_lies_on_the_side_that_the_preposition_says() {
+        let span = |relation| DateSpan::new(DayRange { first: 100, last: 110 }, relation, 200);
+        for (relation, expected) in [
+            (Relation::At, "[0.72, 1.00, 1.00, 0.90, 0.00]"),
+            (Relation::Before, "[1.00, 0.00, 0.00, 0.00, 0.00]"),
+            (Relation::Until, "[0.89, 0.90, 1.00, 0.00, 0.00]"),
+            (Relation::After, "[0.00, 0.00, 0.00, 1.00, 0.50]"),
+            (Relation::Since, "[0.00, 1.00, 1.00, 1.00, 0.90]"),
         ] {
             assert_eq!(
-                nearness(&Span::beside(100, side, 200), [99, 100, 101]),
+                proximity(&span(relation), [99, 100, 110, 111, 201]),
                 expected,
-                "{side:?}"
+                "{relation:?}"
+            );
+        }
+        for (relation, expected) in [
+            (Relation::Before, "[1.00, 0.00, 0.00]"),
+            (Relation::Until, "[0.99, 1.00, 0.00]"),
+            (Relation::After, "[0.00, 1.00, 0.99]"),
+            (Relation::Since, "[0.00, 0.00, 1.00]"),
+        ] {
+            assert_eq!(
+                proximity(&DateSpan::around_event(100, relation, 200), [99, 100, 101]),
+                expected,
+                "{relation:?}"
             );
         }
     }
 
     #[test]
-    fn before_a_day_to_come_is_from_today_until_then() {
-        let span = Span::new((100, 110), Side::Before, 95);
-        assert_eq!(nearness(&span, [90, 95, 100, 110, 112]), "[0.19, 1.00, 1.00, 1.00, 0.82]");
+    fn before_a_future_day_means_from_today_until_then() {
+        let span = DateSpan::new(DayRange { first: 100, last: 110 }, Relation::Before, 95);
+        assert_eq!(proximity(&span, [90, 95, 100, 110, 112]), "[0.19, 1.00, 1.00, 1.00, 0.82]");
         assert_eq!(
-            nearness(&Span::new((95, 95), Side::Before, 95), [93, 94, 95]),
+            proximity(
+                &DateSpan::new(DayRange { first: 95, last: 95 }, Relation::Before, 95),
+                [93, 94, 95]
+            ),
             "[0.99, 1.00, 0.00]",
             "before today"
         );
         assert_eq!(
-            nearness(&Span::new((95, 95), Side::Until, 95), [94, 95, 96]),
+            proximity(
+                &DateSpan::new(DayRange { first: 95, last: 95 }, Relation::Until, 95),
+                [94, 95, 96]
+            ),
             "[0.99, 1.00, 0.00]",
             "until today"
         );
     }
 
     #[test]
-    fn the_words_before_a_time_tell_the_side() {
-        for (question, side) in [
-            ("what broke before 12 may", Side::Before),
-            ("until the 12 may", Side::Until),
-            ("since early 12 may", Side::Since),
-            ("after around 12 may", Side::After),
-            ("on 12 may", Side::At),
-            ("before he came on 12 may", Side::At),
-            ("12 may", Side::At),
-            ("the 12 may", Side::At),
-            ("in the week before 12 may", Side::At),
-            ("on the monday after the 12 may", Side::At),
+    fn the_text_before_a_time_gives_the_relation() {
+        for (question, relation) in [
+            ("what broke before 12 may", Relation::Before),
+            ("until the 12 may", Relation::Until),
+            ("since early 12 may", Relation::Since),
+            ("after around 12 may", Relation::After),
+            ("on 12 may", Relation::At),
+            ("before he came on 12 may", Relation::At),
+            ("12 may", Relation::At),
+            ("the 12 may", Relation::At),
+            ("in the week before 12 may", Relation::At),
+            ("on the monday after the 12 may", Relation::At),
         ] {
             let at = question.find("12").expect("is there");
-            assert_eq!(Side::behind(&question[..at]), side, "{question}");
+            assert_eq!(Relation::before_time(&question[..at]), relation, "{question}");
         }
     }
 
     #[test]
-    fn days_at_the_ends_of_time_are_far() {
-        let span = Span::new((i32::MIN, i32::MIN), Side::Before, 0);
-        assert_eq!(nearness(&span, [i32::MAX]), "[0.00]");
+    fn the_proximity_of_extreme_days_does_not_overflow() {
+        let span = DateSpan::new(DayRange { first: i32::MIN, last: i32::MIN }, Relation::Before, 0);
+        assert_eq!(proximity(&span, [i32::MAX]), "[0.00]");
         assert_eq!(
-            nearness(&Span::new((i32::MAX, i32::MAX), Side::After, 0), [i32::MIN]),
+            proximity(
+                &DateSpan::new(DayRange { first: i32::MAX, last: i32::MAX }, Relation::After, 0),
+                [i32::MIN]
+            ),
             "[0.00]"
         );
     }

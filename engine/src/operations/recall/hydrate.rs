@@ -1,0 +1,138 @@
+//! Turns found memories into a reply: content or previews, relations, sources, within the token budget.
+//!
+//! Not here: finding memories (`search`, `ids`), the estimate of tokens (`search::budget`).
+
+use crate::Reader;
+use crate::db::memories::MemoryReader;
+use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
+use crate::model::visibility::Visibility;
+use crate::operations::recall::{Answer, RecallContext};
+use crate::search::budget;
+use loci_proto::bounded_numbers::TokenBudget;
+use loci_proto::group::Group;
+use loci_proto::memory::{Confidence, MemoryId};
+use loci_proto::requests::explain::ScoreBreakdown;
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source};
+
+/// Maximum number of relations that are returned with an entity.
+const MAX_RELATIONS: usize = 10;
+
+/// One memory of a reply.
+pub(crate) struct Hit {
+    pub memory: Memory,
+    /// Its score; `None` for a memory shown by id.
+    pub score: Option<f64>,
+    pub why: Option<ScoreBreakdown>,
+    /// Its rank, 0 for the best.
+    pub rank: usize,
+    /// Memories that state the same fact.
+    pub also: Vec<MemoryId>,
+    /// For a summary, the memories whose score it took over.
+    pub sources: Vec<Source>,
+}
+
+impl Hit {
+    /// A memory without a score.
+    pub(crate) fn of(memory: Memory) -> Self {
+        Self { memory, score: None, why: None, rank: 0, also: Vec::new(), sources: Vec::new() }
+    }
+}
+
+/// A reply in progress.
+pub(crate) struct Draft<'a> {
+    pub request: &'a RecallRequest,
+    /// The project that is searched.
+    pub group: &'a Group,
+    /// The reply without results.
+    pub reply: RecallReply,
+    pub hits: Vec<Hit>,
+}
+
+impl Reader {
+    /// Completes a reply with as many results as the token budget permits.
+    pub(crate) fn hydrate(&self, draft: Draft<'_>, context: RecallContext<'_>) -> Result<Answer> {
+        let Draft { request, group, mut reply, hits } = draft;
+        let settings = &self.shared.settings();
+        let previews = request.summary_only;
+        let default_budget =
+            if previews { settings.preload_token_budget } else { settings.recall_token_budget };
+        let token_budget = request.token_budget.map_or(default_budget, TokenBudget::get);
+        let seqs: Vec<i64> = hits.iter().map(|hit| hit.memory.seq).collect();
+        let confidence = |m: &Memory| settings.decay.at(context.now, m.kind, m.anchor);
+        let visibility = Visibility::new(&self.conn, group, None)?;
+        let mut whys = Vec::with_capacity(hits.len());
+        let mut results = Vec::with_capacity(hits.len());
+        for Hit { memory, score, why, also, sources, .. } in hits {
+            whys.push(why);
+            let result = if previews {
+                preview(memory, score)
+            } else {
+                let relations = self.relations(&memory, &visibility, MAX_RELATIONS, false)?;
+                RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
+            };
+            results.push(RecalledMemory { also, sources, ..result });
+        }
+        reply.degraded = context.degraded.clone();
+        let explained = reply.explain.take();
+        budget::fit(&mut reply, results, token_budget);
+        budget::explain(&mut reply, explained, whys);
+        let given = if previews || request.dry_run {
+            Vec::new()
+        } else {
+            seqs.into_iter().take(reply.results.len()).collect()
+        };
+        Ok(Answer { reply, given })
+    }
+}
+
+/// The memories whose score a summary took over, as previews.
+pub(crate) fn sources(memories: &mut MemoryReader<'_>, seqs: &[i64]) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    for seq in seqs {
+        // It may have been forgotten since the index was searched.
+        let source = memories.get(*seq)?.filter(|memory| memory.status == Status::Compacted);
+        sources.extend(
+            source
+                .map(|memory| Source { preview: budget::preview(&memory.content), id: memory.id }),
+        );
+    }
+    Ok(sources)
+}
+
+fn preview(memory: Memory, score: Option<f64>) -> RecalledMemory {
+    RecalledMemory { preview: Some(budget::preview(&memory.content)), ..bare(memory, score) }
+}
+
+fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> RecalledMemory {
+    let content = std::mem::take(&mut memory.content);
+    let metadata = std::mem::take(&mut memory.metadata);
+    let created_at = memory.created_at.iso();
+    RecalledMemory {
+        content: Some(content),
+        confidence: Some(confidence),
+        created_at: Some(created_at),
+        metadata: Some(metadata),
+        ..bare(memory, score)
+    }
+}
+
+fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
+    RecalledMemory {
+        id: memory.id,
+        kind: memory.kind,
+        preview: None,
+        content: None,
+        confidence: None,
+        score: score.map(|s| (s * 1e4).round() / 1e4),
+        created_at: None,
+        metadata: None,
+        status: (memory.status != Status::Active).then(|| memory.status.as_str().to_owned()),
+        superseded_by: memory.superseded_by,
+        sources: Vec::new(),
+        relations: Vec::new(),
+        also: Vec::new(),
+        why: None,
+    }
+}

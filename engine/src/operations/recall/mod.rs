@@ -1,0 +1,64 @@
+//! `recall`: finds memories by a query, or shows memories by their ids.
+//!
+//! [`prepare`] validates the request, `search` or `ids` finds the memories, `hydrate` makes the reply. Not here: ranking (`search`), what a recall
+//! leaves behind (`transaction::access`).
+
+mod hydrate;
+mod ids;
+mod prepare;
+mod search;
+
+pub use prepare::{PreparedRecall, prepare};
+
+use crate::Reader;
+use crate::db::groups;
+use crate::error::Result;
+use crate::model::encoding::QueryEncoding;
+use crate::model::time::Timestamp;
+use crate::ranking::fusion::Fusion;
+use loci_proto::degraded::Degraded;
+use loci_proto::group::Group;
+use loci_proto::requests::recall::RecallReply;
+use prepare::Target;
+
+/// A reply, and the memories that it contains in full.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The reply to the agent.
+    pub reply: RecallReply,
+    /// Sequence numbers of the memories returned in full, to be counted as accessed.
+    pub given: Vec<i64>,
+}
+
+/// What a recall depends on besides its request.
+#[derive(Debug, Clone, Copy)]
+pub struct RecallContext<'a> {
+    /// The project of the session.
+    pub group: &'a Group,
+    /// The query as the model encodes it; `None` without a model: only keywords are searched then.
+    pub encoding: Option<&'a QueryEncoding>,
+    /// The time of the call.
+    pub now: Timestamp,
+    /// A ranking other than the configured one, for comparisons.
+    pub fusion: Option<Fusion>,
+    /// What the reply reports as degraded.
+    pub degraded: &'a Degraded,
+}
+
+impl Reader {
+    /// Answers a recall.
+    ///
+    /// # Errors
+    /// `Database`; `not_found` for an unknown project.
+    pub fn recall(&self, prepared: &PreparedRecall, context: RecallContext<'_>) -> Result<Answer> {
+        let request = &prepared.request;
+        let group = match &request.group {
+            Some(name) => groups::resolve(&self.conn, name, Some(context.group))?,
+            None => context.group.clone(),
+        };
+        match &prepared.target {
+            Target::Ids(ids) => self.recall_ids(request, context, &group, ids),
+            Target::Search(text) => self.recall_search(request, context, &group, text),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Validates and parses a recall request, once.
+//!
+//! The daemon calls [`prepare`] before it embeds the query, and hands the result back to [`Reader::recall`](crate::Reader::recall). Not here:
+//! the search.
+
+use crate::error::Result;
+use crate::search::query::date_filter::DateFilter;
+use crate::search::query::parse::ParsedQuery;
+use loci_proto::error::{Code, Failure};
+use loci_proto::limits;
+use loci_proto::memory::MemoryId;
+use loci_proto::requests::recall::RecallRequest;
+
+/// A validated recall request.
+#[derive(Debug, Clone)]
+pub struct PreparedRecall {
+    pub(crate) request: RecallRequest,
+    pub(crate) target: Target,
+}
+
+/// What a recall returns: given memories, or the results of a search.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    Ids(Vec<MemoryId>),
+    Search(SearchText),
+}
+
+/// The parsed text and date filter of a search.
+#[derive(Debug, Clone)]
+pub(crate) struct SearchText {
+    pub query: ParsedQuery,
+    pub dates: DateFilter,
+}
+
+/// Validates a request and parses its query.
+///
+/// # Errors
+/// `invalid` if it has neither query nor ids, or for a date; `too_many` ids.
+pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
+    if let Some(ids) = request.ids.take() {
+        if ids.len() > limits::RECALL_IDS {
+            let message = format!(
+                "holds {} ids; at most {} can be shown at once",
+                ids.len(),
+                limits::RECALL_IDS
+            );
+            return Err(Failure::new(Code::TooMany, message)
+                .at("ids")
+                .hint("Ask in several calls")
+                .into());
+        }
+        if !ids.is_empty() {
+            return Ok(PreparedRecall { request, target: Target::Ids(ids) });
+        }
+    }
+    let query = match request.query.as_deref() {
+        Some(text) if !text.trim().is_empty() => ParsedQuery::new(text),
+        _ => {
+            return Err(Failure::invalid("query", "is missing")
+                .hint("Give a query, or ids of memories to show in full")
+                .into());
+        }
+    };
+    let dates = DateFilter::parse(&request)?;
+    Ok(PreparedRecall { request, target: Target::Search(SearchText { query, dates }) })
+}
+
+impl PreparedRecall {
+    /// The text that must be embedded before the recall: the part of the query that is read; `None` if the request names ids.
+    #[must_use]
+    pub fn text_to_embed(&self) -> Option<&str> {
+        match &self.target {
+            Target::Ids(_) => None,
+            Target::Search(search) => Some(&search.query.text),
+        }
+    }
+
+    /// The query as given, if previews were requested for the session's own project and the recall counts as usage.
+    #[must_use]
+    pub fn preview_query(&self) -> Option<&str> {
+        let RecallRequest { query, summary_only, group, dry_run, .. } = &self.request;
+        query.as_deref().filter(|_| *summary_only && group.is_none() && !dry_run)
+    }
+}

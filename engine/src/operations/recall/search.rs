@@ -1,0 +1,228 @@
+//! Recall by query: searches the index, reads the rows of the best results, and groups those that state the same fact.
+//!
+//! Not here: ranking (`crate::search`), the reply's content (`hydrate`).
+
+use crate::Reader;
+use crate::db::memories;
+use crate::db::memories::MemoryReader;
+use crate::error::Result;
+use crate::index::{Filter, Index};
+use crate::model::visibility::Visibility;
+use crate::operations::recall::hydrate::{Draft, Hit, sources};
+use crate::operations::recall::prepare::SearchText;
+use crate::operations::recall::{Answer, RecallContext};
+use crate::search::{Detail, SearchQuery, SearchResults, search};
+use crate::search::{collapse, fallback};
+use loci_proto::bounded_numbers::MaxResults;
+use loci_proto::group::Group;
+use loci_proto::memory::Confidence;
+use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
+use loci_proto::requests::recall::{RecallReply, RecallRequest};
+
+/// Minimum confidence of a result if the request gives none.
+const MIN_CONFIDENCE: f64 = 0.1;
+
+/// What the index found, before rows are read.
+#[derive(Default)]
+struct Found {
+    /// Only keywords were searched, because the index is loading.
+    by_fallback: bool,
+    ranked: Vec<FoundMemory>,
+    matched: usize,
+    weak: bool,
+    explained: Option<RecallExplanation>,
+}
+
+/// One memory that the index found.
+struct FoundMemory {
+    seq: i64,
+    score: f64,
+    /// Ranks of better results that may state the same fact.
+    possible_duplicates: Vec<usize>,
+    /// For a summary, the sequence numbers of the memories whose score it took over, best first.
+    summarised: Vec<i64>,
+    why: Option<ScoreBreakdown>,
+}
+
+/// A search in one project.
+#[derive(Clone, Copy)]
+struct Scope<'a> {
+    request: &'a RecallRequest,
+    context: RecallContext<'a>,
+    visibility: &'a Visibility,
+}
+
+impl Reader {
+    /// Answers a recall by query.
+    pub(crate) fn recall_search(
+        &self,
+        request: &RecallRequest,
+        context: RecallContext<'_>,
+        group: &Group,
+        text: &SearchText,
+    ) -> Result<Answer> {
+        let visibility = Visibility::of_group(&group.id);
+        let scope = Scope { request, context, visibility: &visibility };
+        let found = self.find_in_index(scope, text)?;
+        let degraded = found.by_fallback.then(|| fallback::degraded(context.degraded));
+        let context =
+            RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
+        // One transaction for all rows, so that the file is locked once and not for every row.
+        let snapshot = self.conn.unchecked_transaction()?;
+        let Hits { hits, collapsed } = self.read_hits(found.ranked, self.limit(request))?;
+        let reply = RecallReply {
+            total_matched: found.matched,
+            truncated: text.query.truncated,
+            weak: found.weak,
+            explain: found.explained.map(|explained| RecallExplanation {
+                collapsed,
+                over_limit: explained.ranked.saturating_sub(hits.len() + collapsed),
+                ..explained
+            }),
+            ..RecallReply::default()
+        };
+        let answer = self.hydrate(Draft { request, group, reply, hits }, context);
+        snapshot.finish()?;
+        answer
+    }
+
+    fn limit(&self, request: &RecallRequest) -> usize {
+        request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
+    }
+
+    /// Reads the rows of the best results. A result that states the same fact as a better one is listed there and not returned itself.
+    fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Hits> {
+        let mut memories = MemoryReader::new(&self.conn)?;
+        let (mut hits, mut collapsed) = (Vec::<Hit>::new(), 0);
+        for (rank, found) in ranked.into_iter().enumerate() {
+            let wanted = hits.len() < limit;
+            if !wanted && found.possible_duplicates.is_empty() {
+                continue;
+            }
+            let Some(memory) = memories.get(found.seq)? else { continue };
+            match hits.iter_mut().find(|hit| {
+                found.possible_duplicates.contains(&hit.rank)
+                    && collapse::is_same_fact(&hit.memory, &memory)
+            }) {
+                Some(same) => {
+                    same.also.push(memory.id);
+                    collapsed += 1;
+                }
+                None if wanted => {
+                    let sources = sources(&mut memories, &found.summarised)?;
+                    hits.push(Hit {
+                        score: Some(found.score),
+                        why: found.why,
+                        rank,
+                        sources,
+                        ..Hit::of(memory)
+                    });
+                }
+                None => {}
+            }
+        }
+        Ok(Hits { hits, collapsed })
+    }
+
+    /// Searches the warm index, or the keywords of the database while the index is loading.
+    fn find_in_index(&self, scope: Scope<'_>, text: &SearchText) -> Result<Found> {
+        let Scope { request, context, .. } = scope;
+        let settings = self.shared.settings();
+        let filter = self.filter(scope);
+        let warm = self.shared.warm();
+        let temporary = warm
+            .is_none()
+            .then(|| fallback::temporary_index(&self.conn, &filter, text.dates, &text.query))
+            .transpose()?;
+        let by_fallback = temporary.is_some();
+        let Some(index) = warm.as_deref().or(temporary.as_ref()) else {
+            return Ok(Found::default());
+        };
+        let mut mask = index.mask(&filter);
+        if !text.dates.is_open() {
+            mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
+        }
+        let query = SearchQuery {
+            parsed: &text.query,
+            encoding: context.encoding.filter(|_| !by_fallback),
+            fusion: context.fusion.unwrap_or(settings.fusion),
+            today: context.now.day(),
+            limit: self.limit(request),
+            effort: settings.effort,
+            detail: if request.explain { Detail::Steps } else { Detail::Scores },
+        };
+        let mut results = search(index, &mask, &query);
+        let in_store = if by_fallback { memories::count(&self.conn)? } else { index.held().0 };
+        let mut whys = None;
+        let explained = results.explanation.take().map(|explanation| {
+            whys = Some(explanation.whys);
+            RecallExplanation {
+                ranking: explanation.ranking.to_owned(),
+                in_store,
+                visible: index.mask(&self.all_visible(scope)).count(),
+                admitted: mask.count(),
+                matched: results.matched,
+                ranked: results.all,
+                ..RecallExplanation::default()
+            }
+        });
+        Ok(Found {
+            by_fallback,
+            matched: results.matched,
+            weak: results.weak,
+            ranked: found_memories(index, results, whys.unwrap_or_default()),
+            explained,
+        })
+    }
+
+    /// Everything that the project can see.
+    fn all_visible<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
+        Filter { compacted: true, ..self.shared.filter(scope.visibility, scope.context.now) }
+    }
+
+    /// What the request restricts that to.
+    fn filter<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
+        let request = scope.request;
+        let default = Confidence::new(MIN_CONFIDENCE).unwrap_or(Confidence::FULL);
+        Filter {
+            kind: request.kind,
+            scope: request.scope,
+            min_confidence: request.min_confidence.unwrap_or(default),
+            ..self.all_visible(scope)
+        }
+    }
+}
+
+/// The rows of the results.
+struct Hits {
+    hits: Vec<Hit>,
+    /// Number of results that state the same fact as a better one.
+    collapsed: usize,
+}
+
+/// Results by sequence number, so that they are valid without the index.
+fn found_memories(
+    index: &Index,
+    results: SearchResults,
+    whys: Vec<ScoreBreakdown>,
+) -> Vec<FoundMemory> {
+    let duplicates = collapse::possible_duplicates(index, &results.ranked);
+    let whys = whys.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+    let summarised = |slot: usize| {
+        let slots = results.summarised.get(&slot).into_iter().flatten();
+        slots.map(|slot| index.seq(*slot)).collect()
+    };
+    results
+        .ranked
+        .iter()
+        .zip(duplicates)
+        .zip(whys)
+        .map(|((entry, possible_duplicates), why)| FoundMemory {
+            seq: index.seq(entry.slot),
+            score: entry.score,
+            possible_duplicates,
+            summarised: summarised(entry.slot),
+            why,
+        })
+        .collect()
+}

@@ -1,0 +1,88 @@
+//! Coherence of a storing order: whether memories stored one after the other belong together.
+//!
+//! A conversation is coherent, a collection of unrelated notes is not. Every context step is multiplied by the coherence.
+//! Source: `link` of the reference. Not here: which memories form one order (`index::context_windows`), caching (`index::coherence_cache`).
+
+use crate::ranking::late_interaction::weights::FULL_COHERENCE;
+
+/// Standard errors of the neighbour cosine that are subtracted before an order counts, times the root of the sample size.
+const ERROR_MARGIN: f64 = 0.15;
+
+/// Consecutive memories of one project in storing order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OrderedBlock {
+    /// Number of memories.
+    pub len: usize,
+    /// Coherence of the project's order, 0 to 1.
+    pub coherence: f64,
+}
+
+/// Running sums over the unit vectors of an order. The mean cosine of all pairs follows from the sum of the vectors, so one pass suffices.
+#[derive(Debug)]
+pub(crate) struct CoherenceStats {
+    vector_sum: Vec<f64>,
+    neighbour_cosines: f64,
+    count: usize,
+}
+
+impl CoherenceStats {
+    /// Empty sums for vectors of this many dimensions.
+    pub(crate) fn new(dimensions: usize) -> Self {
+        Self { vector_sum: vec![0.0; dimensions], neighbour_cosines: 0.0, count: 0 }
+    }
+
+    /// Appends a vector. `neighbour_cosine` is its cosine to the one before it; 0 for the first.
+    pub(crate) fn add(&mut self, vector: &[f32], neighbour_cosine: f64) {
+        self.vector_sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
+        (self.neighbour_cosines, self.count) =
+            (self.neighbour_cosines + neighbour_cosine, self.count + 1);
+    }
+
+    /// Removes the first vector. `neighbour_cosine` is its cosine to the one after it.
+    pub(crate) fn remove(&mut self, vector: &[f32], neighbour_cosine: f64) {
+        self.vector_sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum -= f64::from(*value));
+        (self.neighbour_cosines, self.count) =
+            (self.neighbour_cosines - neighbour_cosine, self.count - 1);
+    }
+
+    /// Coherence, 0 to 1: how much more alike neighbours are than random pairs, less an error margin, as a share of [`FULL_COHERENCE`].
+    pub(crate) fn coherence(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let n = self.count as f64;
+        let random = (self.vector_sum.iter().map(|sum| sum * sum).sum::<f64>() - n) / (n * n - n);
+        ((self.neighbour_cosines / (n - 1.0) - random - ERROR_MARGIN / n.sqrt()) / FULL_COHERENCE)
+            .clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(angle: f32) -> Vec<f32> {
+        vec![angle.cos(), angle.sin()]
+    }
+
+    fn coherence(vectors: &[Vec<f32>]) -> f64 {
+        let mut stats = CoherenceStats::new(2);
+        for (at, vector) in vectors.iter().enumerate() {
+            let cosine = at.checked_sub(1).map_or(0.0, |before| {
+                f64::from(crate::model::encoding::dot(&vectors[before], vector))
+            });
+            stats.add(vector, cosine);
+        }
+        stats.coherence()
+    }
+
+    #[test]
+    fn a_drifting_order_is_coherent_and_a_shuffled_one_is_not() {
+        let drifting: Vec<Vec<f32>> = (0..400).map(|i| unit(i as f32 * 0.02)).collect();
+        let shuffled: Vec<Vec<f32>> =
+            (0..400).map(|i| unit((i * 149 % 400) as f32 * 0.02)).collect();
+        let (ordered, random) = (coherence(&drifting), coherence(&shuffled));
+        assert!((ordered - 1.0).abs() < 1e-9 && random < 1e-9, "{ordered} {random}");
+        assert!(coherence(&drifting[..1]).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,98 @@
+//! Recording of what each scoring step adds, for `explain`.
+//!
+//! The formulas are generic over [`ScoreRecorder`]: a plain search passes [`NoRecord`], which compiles to nothing, and an explained one
+//! passes [`StepRecord`]. Both run the same code. Not here: the wording of an explanation (`search::explain`).
+
+/// One step of the score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Cosine,
+    Bm25,
+    Words,
+    Date,
+    Person,
+    FirstPerson,
+    Expect,
+    Answer,
+    Next,
+    Window,
+    Question,
+    Recency,
+}
+
+impl Step {
+    /// Every step, in the order in which an explanation lists them.
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Cosine,
+        Self::Bm25,
+        Self::Words,
+        Self::Date,
+        Self::Person,
+        Self::FirstPerson,
+        Self::Expect,
+        Self::Answer,
+        Self::Next,
+        Self::Window,
+        Self::Question,
+        Self::Recency,
+    ];
+
+    /// The name of the step in the reply of an explained recall.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Cosine => "cosine",
+            Self::Bm25 => "bm25",
+            Self::Words => "words",
+            Self::Date => "date",
+            Self::Person => "person",
+            Self::FirstPerson => "first_person",
+            Self::Expect => "expect",
+            Self::Answer => "answer",
+            Self::Next => "next",
+            Self::Window => "window",
+            Self::Question => "question",
+            Self::Recency => "recency",
+        }
+    }
+}
+
+/// Receives what each step adds to the score of each memory.
+pub(crate) trait ScoreRecorder {
+    /// Adds `amount` to the total of a step for the memory at position `at` of the scored list.
+    fn record(&mut self, at: usize, step: Step, amount: f64);
+}
+
+/// Records nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct NoRecord;
+
+impl ScoreRecorder for NoRecord {
+    #[inline(always)]
+    fn record(&mut self, _: usize, _: Step, _: f64) {}
+}
+
+/// What each of [`Step::ALL`] adds to one score, in that order.
+pub(crate) type StepAmounts = [f64; Step::ALL.len()];
+
+/// Keeps what each step adds, one row per scored memory.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct StepRecord {
+    rows: Vec<StepAmounts>,
+}
+
+impl StepRecord {
+    /// The rows recorded for the first `count` memories; a memory for which nothing was recorded has zeros.
+    pub(crate) fn into_rows(mut self, count: usize) -> Vec<StepAmounts> {
+        self.rows.resize(count, StepAmounts::default());
+        self.rows
+    }
+}
+
+impl ScoreRecorder for StepRecord {
+    fn record(&mut self, at: usize, step: Step, amount: f64) {
+        if self.rows.len() <= at {
+            self.rows.resize(at + 1, StepAmounts::default());
+        }
+        self.rows[at][step as usize] += amount;
+    }
+}

@@ -1,0 +1,35 @@
+//! Builds the [`QueryScorer`] of a query: weighted terms, and the date of an event that it refers to.
+//!
+//! Not here: the formulas (`ranking::late_interaction`).
+
+use crate::index::{Index, Mask};
+use crate::model::encoding::QueryEncoding;
+use crate::ranking::late_interaction;
+use crate::ranking::late_interaction::{QueryScorer, QueryTerm};
+use crate::search::query::event_date;
+use crate::search::query::terms::weighted_terms;
+use crate::search::types::SearchQuery;
+
+/// Prepares a query for scoring. `doc_freq` returns how many admitted memories contain a word, given its lookup terms.
+pub(crate) fn query_scorer(
+    index: &Index,
+    mask: &Mask,
+    query: &SearchQuery<'_>,
+    encoding: &QueryEncoding,
+    doc_freq: impl FnMut(&[String]) -> usize,
+) -> QueryScorer {
+    let text = &query.parsed.text;
+    let terms = weighted_terms(index, &encoding.words, mask.count(), doc_freq);
+    match event_date::resolve(index, mask, query, encoding) {
+        Some((event, day)) => {
+            let terms = late_interaction::down_weight(terms, |word| {
+                event.words.iter().any(|of_event| of_event == word)
+            });
+            QueryScorer::new(text, &terms, query.today).with_event(&event, day)
+        }
+        None => {
+            let terms: Vec<QueryTerm> = terms.into_iter().map(|(_, term)| term).collect();
+            QueryScorer::new(text, &terms, query.today)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The terms of a query as the index knows them, and their weights.
+//!
+//! Not here: parsing (`parse`), posting lists (`index::postings`).
+
+use crate::index::{Index, Mask};
+use crate::model::encoding::SignCode;
+use crate::model::names;
+use crate::ranking::bm25::CorpusStats;
+use crate::ranking::late_interaction;
+use crate::ranking::late_interaction::QueryTerm;
+use crate::search::query::parse::ParsedQuery;
+use loci_proto::limits;
+use std::collections::HashSet;
+
+/// The content words of a query with their weights among `admitted` memories; of words with the same stem only the first.
+///
+/// `doc_freq` returns how many admitted memories contain a word, given its lookup terms.
+pub(crate) fn weighted_terms<'a>(
+    index: &Index,
+    words: &'a [(String, SignCode)],
+    admitted: usize,
+    mut doc_freq: impl FnMut(&[String]) -> usize,
+) -> Vec<(&'a str, QueryTerm)> {
+    let lookup: Vec<Vec<String>> =
+        words.iter().map(|(word, _)| index.words().terms_of(word)).collect();
+    let is_first = |at: &usize| !lookup[..*at].iter().any(|before| before[0] == lookup[*at][0]);
+    let distinct: Vec<usize> =
+        (0..lookup.len()).filter(is_first).take(limits::QUERY_TERMS).collect();
+    let doc_freqs: Vec<usize> = distinct.iter().map(|at| doc_freq(&lookup[*at])).collect();
+    let weights = late_interaction::term_weights(&doc_freqs, admitted);
+    let term = |(at, weight): (usize, f64)| {
+        let (word, code) = &words[at];
+        (word.as_str(), QueryTerm { code: *code, weight })
+    };
+    distinct.into_iter().zip(weights).map(term).collect()
+}
+
+/// The lookup terms of each keyword; of keywords with the same stem only the first.
+pub(crate) fn keyword_terms(index: &Index, query: &ParsedQuery) -> Vec<Vec<String>> {
+    let mut seen = HashSet::new();
+    query
+        .keywords
+        .iter()
+        .map(|word| index.words().terms_of(word))
+        .filter(|terms| seen.insert(terms[0].clone()))
+        .collect()
+}
+
+/// The slots of the admitted entities that the query names, in no order.
+pub(crate) fn named_entities(index: &Index, mask: &Mask, query: &ParsedQuery) -> Vec<usize> {
+    let names = if index.has_no_names() { HashSet::new() } else { names::candidates(&query.text) };
+    let seqs: HashSet<i64> = names.iter().flat_map(|name| index.named(name)).copied().collect();
+    seqs.into_iter().filter_map(|seq| index.slot(seq)).filter(|slot| mask.admits(*slot)).collect()
+}
+
+/// Statistics of the admitted memories for BM25.
+pub(crate) fn corpus_stats(index: &Index, mask: &Mask) -> CorpusStats {
+    let words = index.words().total(mask.words()) as f64;
+    CorpusStats { count: mask.count(), mean_length: (words / mask.count().max(1) as f64).max(1.0) }
+}

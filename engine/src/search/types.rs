@@ -1,0 +1,138 @@
+//! What goes into a search and what comes out of it; shared by the search strategies.
+//!
+//! Not here: the strategies (`exhaustive`, `coarse_to_fine`).
+
+use crate::index::{Index, Mask};
+use crate::model::encoding::QueryEncoding;
+use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
+use crate::search::query::parse::ParsedQuery;
+use loci_proto::requests::explain::ScoreBreakdown;
+use std::collections::HashMap;
+
+/// Cosine from which a memory counts as a match of the vectors.
+pub(crate) const MATCH_COSINE: f32 = 0.25;
+/// Share of the best score that a memory must reach to be returned if it matches neither by keyword nor by vector, but only through its
+/// neighbours.
+pub(crate) const NEIGHBOUR_CUTOFF: f64 = 0.5;
+
+/// How much of a large store is scored in full; the settings other than the default serve for measuring what the default misses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// Coarse to fine: all vectors are estimated, the best candidates are scored in full.
+    #[default]
+    Approximate,
+    /// Coarse to fine with exact cosines of all vectors: shows what the estimates miss.
+    ExactVectors,
+    /// Every memory is scored in full: also shows what scoring only the best candidates misses.
+    Exhaustive,
+}
+
+/// Whether a search records how each score came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Detail {
+    /// Only the scores.
+    #[default]
+    Scores,
+    /// Also what each step added.
+    Steps,
+}
+
+/// A query to search for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SearchQuery<'a> {
+    /// The query text.
+    pub parsed: &'a ParsedQuery,
+    /// The query as the model encodes it; `None` without a model: only keywords are searched then.
+    pub encoding: Option<&'a QueryEncoding>,
+    /// The ranking.
+    pub fusion: Fusion,
+    /// The day of the query.
+    pub today: i32,
+    /// Number of results wanted.
+    pub limit: usize,
+    /// How much of a large store is scored in full.
+    pub effort: Effort,
+    /// Whether the steps of each score are recorded.
+    pub detail: Detail,
+}
+
+/// The input of a late-interaction search.
+#[derive(Clone, Copy)]
+pub(crate) struct LateInteractionInput<'a> {
+    pub index: &'a Index,
+    /// The admitted memories.
+    pub mask: &'a Mask,
+    pub query: &'a SearchQuery<'a>,
+    /// The query as the model encodes it.
+    pub encoding: &'a QueryEncoding,
+    /// Slots of the admitted entities that the query names.
+    pub named: &'a [usize],
+}
+
+/// The results of a search.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct SearchResults {
+    /// Best first; a few more than the limit, since some may state the same fact.
+    pub ranked: Vec<ScoredSlot>,
+    /// Number of memories with a positive score.
+    pub all: usize,
+    /// For each summary in `ranked`, the slots of the memories whose score it took over, best first.
+    pub summarised: HashMap<usize, Vec<usize>>,
+    /// Number of memories that match by keyword, by vector, or as an entity that the query names.
+    pub matched: usize,
+    /// Whether even the best result is unlikely to be an answer.
+    pub weak: bool,
+    /// How the scores came about, if that was requested.
+    pub explanation: Option<Explanation>,
+}
+
+/// How the scores of one search came about.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Explanation {
+    /// The ranking that was used: "soft", "weighted", "rrf" or "keywords".
+    pub ranking: &'static str,
+    /// One for each entry of `ranked`, in the same order.
+    pub whys: Vec<ScoreBreakdown>,
+}
+
+/// What a search strategy returns.
+pub(crate) struct Scoring {
+    /// The scored memories, in no order.
+    pub scored: Vec<ScoredSlot>,
+    /// Number of memories that match.
+    pub matched: usize,
+    /// What a cosine of 1 adds to a score because the query is long.
+    pub length_bonus: f64,
+    /// What each step added, if that was requested.
+    pub breakdown: Option<Breakdown>,
+}
+
+/// What each step added to the score of each candidate.
+pub(crate) struct Breakdown {
+    pub candidates: Vec<Candidate>,
+    /// The steps of each candidate, in the order of `candidates`.
+    pub steps: Vec<Vec<StepAmount>>,
+}
+
+/// A step and what it added to a score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct StepAmount {
+    pub name: &'static str,
+    pub amount: f64,
+}
+
+/// A scored memory before the cut-off.
+pub(crate) struct MatchedSlot {
+    pub slot: usize,
+    pub score: f64,
+    /// Whether it matches by keyword, by name or by vector, and not only through its neighbours.
+    pub matches: bool,
+}
+
+/// Drops memories that match only through their neighbours and score too little; all of them if nothing matches.
+pub(crate) fn above_cutoff(mut scored: Vec<MatchedSlot>, matched: usize) -> Vec<ScoredSlot> {
+    let matching = scored.iter().filter(|entry| entry.matches);
+    let best = matching.map(|entry| entry.score).fold(0.0, f64::max);
+    scored.retain(|entry| matched > 0 && (entry.matches || entry.score >= NEIGHBOUR_CUTOFF * best));
+    scored.into_iter().map(|MatchedSlot { slot, score, .. }| ScoredSlot { slot, score }).collect()
+}

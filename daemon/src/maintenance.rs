@@ -201,3 +201,67 @@ async fn fill_batch(
     }
     Ok(more)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedding::Embedder;
+    use crate::embedding::first_use::FirstUse;
+    use crate::service::Store;
+    use crate::session::Session;
+    use crate::settled::Settled;
+    use crate::verbs;
+    use crate::workers::Pool;
+    use loci_proto::hello;
+    use loci_proto::paths::{Paths, Variables};
+    use serde_json::json;
+    use tokio::sync::watch;
+
+    #[tokio::test]
+    async fn a_step_forgets_answers_after_24_hours_and_not_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let settings = loci_engine::Settings::for_model("m");
+        let writer = loci_engine::open(&folder.path().join("memory.db"), settings, Timestamp(0))
+            .expect("opens");
+        let (readers, _) = Pool::start("reader", vec![writer.reader().expect("opens")]);
+        let (signposts, loading) = (writer.signposts(), writer.loading());
+        let (writer, _) = Pool::start("writer", vec![writer]);
+        let pools = Arc::new(Pools { writer, readers, signposts, loading, wants_check: false });
+        let (_store, opened) = watch::channel(Store::Open(Arc::clone(&pools)));
+        let variables =
+            Variables { home: Some(folder.path().to_path_buf()), ..Variables::default() };
+        let settled =
+            Settled::read(&Paths::resolve(&variables).expect("resolves")).expect("has no file");
+        let service = Service::new(
+            Embedder::of_words(),
+            FirstUse::new(false),
+            opened,
+            settled,
+            String::new(),
+        );
+        let session = Session::new(
+            hello::Session::default(),
+            &"group".parse().expect("is a name"),
+            Timestamp(0),
+        );
+        let given = json!({"content": "Tea at four", "type": "semantic"});
+        let asked = verbs::Asked {
+            session: &session,
+            name: "store_memory",
+            given: given.as_object().cloned().expect("is an object"),
+            key: Some("s:1".to_owned()),
+        };
+        let before = service.now();
+        verbs::call(&service, asked).await.expect("is stored");
+        let after = service.now();
+        let is_kept_at = async |now: Timestamp| {
+            let mut done_at = DoneAt { answers: Timestamp(0), purge: now, filled: 0 };
+            step(&service, &pools, &mut done_at, now).await.expect("works");
+            let answer =
+                pools.readers.run(|reader| reader.answered::<loci_proto::store::StoreReply>("s:1"));
+            answer.await.expect("runs").expect("is read").is_some()
+        };
+        assert!(is_kept_at(before.plus(24 * HOUR)).await);
+        assert!(!is_kept_at(after.plus(24 * HOUR + 1)).await);
+    }
+}

@@ -10,10 +10,11 @@ use crate::db::log::{self, Operation};
 use crate::db::rows::{self, Image, Row};
 use crate::db::{connection, graph, groups, idempotency, memories, vectors};
 use crate::embedding::Coded;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::time::Timestamp;
 use crate::{Actor, News, Reader, Shared, Touched, Writer};
+use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;
 use parking_lot::RwLockWriteGuard;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior};
@@ -169,12 +170,8 @@ impl Writer {
                 Change { conn, shared, call, touched, before: Vec::new(), kept: HashSet::new() };
             let reply = work(&mut change)?;
             if let Some(key) = &call.key {
-                idempotency::keep(
-                    conn,
-                    key,
-                    &serde_json::to_string(&reply).unwrap_or_default(),
-                    call.now,
-                )?;
+                let answer = serde_json::to_string(&reply).map_err(|e| cannot_keep(key, &e))?;
+                idempotency::keep(conn, key, &answer, call.now)?;
             }
             Ok(reply)
         })
@@ -328,13 +325,55 @@ impl Reader {
     /// The answer that was given to this call before, if it was.
     ///
     /// # Errors
-    /// `Database`.
-    pub fn answered<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
+    /// `storage_failed` when the stored answer cannot be read as a `T`; `Database`.
+    pub fn answered<T: Serialize + DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
         answered(&self.conn, Some(key))
     }
 }
 
-fn answered<T: DeserializeOwned>(conn: &Connection, key: Option<&str>) -> Result<Option<T>> {
+fn answered<T: Serialize + DeserializeOwned>(
+    conn: &Connection,
+    key: Option<&str>,
+) -> Result<Option<T>> {
     let Some(key) = key else { return Ok(None) };
-    Ok(idempotency::find(conn, key)?.and_then(|json| serde_json::from_str(&json).ok()))
+    let Some(json) = idempotency::find(conn, key)? else { return Ok(None) };
+    match serde_json::from_str(&json) {
+        Ok(answer) if has_every_key_of(&answer, &json) => Ok(Some(answer)),
+        Ok(_) => Err(cannot_answer_again(key, "it is the answer to another verb")),
+        Err(fault) => Err(cannot_answer_again(key, &fault.to_string())),
+    }
+}
+
+/// Returns true when encoding `answer` gives every top-level key of the stored JSON. A type that ignores unknown keys also decodes
+/// the answer to another verb, and then loses keys.
+fn has_every_key_of(answer: &impl Serialize, json: &str) -> bool {
+    match (serde_json::from_str(json), serde_json::to_value(answer)) {
+        (Ok(Value::Object(stored)), Ok(Value::Object(read))) => {
+            stored.keys().all(|key| read.contains_key(key))
+        }
+        (Ok(stored), Ok(read)) => stored == read,
+        _ => false,
+    }
+}
+
+fn cannot_keep(key: &str, fault: &serde_json::Error) -> Error {
+    Failure::new(
+        Code::Internal,
+        format!(
+            "the answer to the call with the idempotency key {key} cannot be encoded ({fault}); nothing was stored"
+        ),
+    )
+    .hint("Run loci ctl logs and report it")
+    .into()
+}
+
+fn cannot_answer_again(key: &str, why: &str) -> Error {
+    Failure::new(
+        Code::StorageFailed,
+        format!(
+            "the stored answer for the idempotency key {key} cannot be read ({why}); the call did not run again"
+        ),
+    )
+    .hint("Check with recall_memory whether the first call took effect, then send the call with a new key")
+    .into()
 }

@@ -67,6 +67,8 @@ mod graph_tests;
 #[cfg(test)]
 mod growth_tests;
 #[cfg(test)]
+mod idempotency_tests;
+#[cfg(test)]
 mod recall_tests;
 #[cfg(test)]
 mod search_tests;

@@ -214,7 +214,10 @@ impl Config {
     fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
         toml::from_str(text).map_err(|fault| {
             let at = fault.span().map_or(0, |span| span.start.min(text.len()));
-            let (message, hint) = file::in_words(fault.message());
+            let (message, hint) = match file::wrong_type(fault.message()) {
+                Some(message) => (file::with_key_at(text, at, message), None),
+                None => file::in_words(fault.message()),
+            };
             file::at(path, text, at, &message).hint(hint.unwrap_or_else(|| {
                 "Mend the file; docs/configuration.md lists every key".to_owned()
             }))

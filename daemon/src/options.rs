@@ -192,11 +192,14 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
     };
     let status = model::status(&model);
     if json {
-        println!("{}", serde_json::to_string(&status).unwrap_or_default());
+        match serde_json::to_string(&status) {
+            Ok(text) => println!("{text}"),
+            Err(error) => return fail(&error),
+        }
     } else {
         println!("{}", in_words(&status));
     }
-    if status.complete() { Exit::Ok.into() } else { Exit::Failed.into() }
+    if status.complete { Exit::Ok.into() } else { Exit::Failed.into() }
 }
 
 fn in_words(status: &ModelStatus) -> String {

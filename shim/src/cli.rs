@@ -230,8 +230,12 @@ pub enum Model {
         from: Option<PathBuf>,
     },
     /// Show which model there is, and whether it is whole.
-    #[command(after_help = "Example\n  loci model status")]
-    Status,
+    #[command(after_help = "Example: for a script\n  loci model status --json")]
+    Status {
+        /// Print JSON, on one line.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// For whom to print: `--json`, whichever command has it.

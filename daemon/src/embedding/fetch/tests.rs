@@ -145,7 +145,7 @@ fn a_folder_gives_everything_out_of_another_models_folder() {
     let fetched = fetch(&place.config, Some(&config().models), Some("http://127.0.0.1:9"))
         .expect("has everything");
     assert_eq!(fetched.files.len(), place.config.artifacts().len());
-    assert!(status(&place.config).complete());
+    assert!(status(&place.config).complete);
     assert_eq!(fetch(&place.config, None, Some("http://127.0.0.1:9")).expect("is there").files, []);
 }
 

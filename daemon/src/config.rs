@@ -11,7 +11,7 @@ use loci_engine::decay::Decay;
 use loci_engine::maintain::Rules;
 use loci_engine::rank::Fusion;
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::GroupName;
+use loci_proto::group::{self, GroupName};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -306,10 +306,11 @@ impl Config {
     /// # Errors
     /// `invalid`, naming the key.
     pub fn default_group(&self) -> Result<GroupName, Failure> {
-        self.storage
-            .default_group
-            .parse()
-            .map_err(|why: String| Failure::invalid("storage.default_group", why))
+        let name = &self.storage.default_group;
+        let refused =
+            |why: String| Failure::invalid("storage.default_group", why).hint(group::NAME_HINT);
+        group::check_name(name.trim()).map_err(refused)?;
+        name.parse().map_err(refused)
     }
 
     /// What the engine is told.

@@ -15,6 +15,7 @@ use loci_proto::arguments;
 use loci_proto::config::ConfigRequest;
 use loci_proto::error::{Code, Failure};
 use loci_proto::forget::RestoreRequest;
+use loci_proto::group::{self, Hint};
 use loci_proto::inspect::InspectRequest;
 use loci_proto::people::{EditRequest, FindRequest, ForgetManyRequest, ListRequest, PinRequest};
 use loci_proto::relate::RelateRequest;
@@ -44,6 +45,9 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
     let Asked { session, name, given, key } = asked;
     // A session whose group was merged into another works in that one, from its next call on.
     let led = service.lead(&session.group).await.map(|group| session.in_group(group));
+    if led.is_none() {
+        check_group_name(service, session).await?;
+    }
     let session = led.as_ref().unwrap_or(session);
     if name != "maintenance" {
         service.runs.somebody_calls();
@@ -81,6 +85,25 @@ pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure>
         }
         _ => of_people(service, Asked { session, name, given, key }).await,
     }
+}
+
+/// Refuses a session whose project was given a name that no new project may have, unless the store has that project already.
+///
+/// # Errors
+/// `invalid`, naming the variable or the file; `busy`.
+async fn check_group_name(service: &Service, session: &Session) -> Result<(), Failure> {
+    let (field, name) = match &session.hello.group {
+        Hint::Named(name) => ("LOCI_GROUP", name),
+        Hint::ProjectNamed { name, .. } => ("group in .loci.toml", name),
+        // `config` checks `storage.default_group`; the name of a folder is cleaned.
+        Hint::Folder(_) | Hint::Default => return Ok(()),
+    };
+    let Err(why) = group::check_name(name.as_str()) else { return Ok(()) };
+    let id = session.group.id.clone();
+    if read(service, move |reader| reader.has_group(&id)).await? {
+        return Ok(());
+    }
+    Err(Failure::invalid(field, why).hint(group::NAME_HINT))
 }
 
 /// Verbs that only people have.

@@ -8,7 +8,7 @@ use crate::db::rows::{self, Image, Row};
 use crate::error::Result;
 use crate::{Reader, Shared, Writer, links};
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::{Group, GroupName};
+use loci_proto::group::{self, Group, GroupName};
 use loci_proto::groups::{
     AliasRequest, GroupChanged, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
 };
@@ -35,6 +35,14 @@ impl Reader {
     /// `Database`.
     pub fn groups(&self) -> Result<GroupsReply> {
         Ok(GroupsReply { groups: groups::all(&self.conn)?.into_iter().map(told).collect() })
+    }
+
+    /// True when the store has a group of this id.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn has_group(&self, id: &str) -> Result<bool> {
+        Ok(groups::name(&self.conn, id)?.is_some())
     }
 }
 
@@ -189,8 +197,10 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<Known> {
     }
 }
 
-/// Refuses a name that means another group.
+/// Refuses a name that no new group may have, and one that means another group.
 fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &Known) -> Result<()> {
+    group::check_name(name.as_str())
+        .map_err(|why| Failure::invalid(field, why).hint(group::NAME_HINT))?;
     let taken = incoming::group(conn, name.as_str())?
         .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
     match taken {

@@ -16,6 +16,8 @@ pub const RECALL_IDS: usize = 100;
 pub const MAX_RESULTS: i64 = 20;
 /// Longest group name, in characters.
 pub const GROUP_CHARS: usize = 128;
+/// Longest name of a new group, in bytes of UTF-8: it fits into a file name with room for an ending.
+pub const GROUP_BYTES: usize = 200;
 /// Longest line on the wire in either direction, in bytes, newline included.
 pub const LINE_BYTES: usize = 1024 * 1024;
 /// Longest hello line, in bytes, newline included.

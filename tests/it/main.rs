@@ -13,6 +13,7 @@ mod eval;
 mod first_use;
 mod full_disk;
 mod fuzz_corpus;
+mod group_names;
 mod groups;
 mod groups_cli;
 mod handshake;

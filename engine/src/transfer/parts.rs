@@ -15,7 +15,9 @@ use crate::error::Result;
 use crate::store::hash;
 use crate::{maintain, relate};
 use loci_proto::error::Failure;
+use loci_proto::group::clean_name;
 use loci_proto::memory::{MemoryId, MemoryType};
+use rusqlite::Connection;
 use serde_json::json;
 
 /// Memories of one import whose vectors are kept at hand for the warm index, some 40 MB; those of further ones are read again.
@@ -25,16 +27,19 @@ impl Work<'_, '_> {
     pub(super) fn group(&mut self, line: &GroupLine) -> Result<()> {
         let conn = self.change.conn;
         // One that was merged into another here stays merged.
-        let known = incoming::group(conn, &line.id)?;
+        let known = known_group(conn, &line.id)?;
+        let group = known.clone().unwrap_or_else(|| clean_name(&line.id).into_owned());
         if known.is_none() {
-            incoming::add_group(conn, line)?;
+            let name = clean_name(&line.name).into_owned();
+            incoming::add_group(conn, &GroupLine { id: group.clone(), name, ..line.clone() })?;
             self.reply.groups += 1;
         }
-        let group = known.unwrap_or_else(|| line.id.clone());
+        self.groups.insert(line.id.clone(), group.clone());
         for alias in &line.aliases {
-            if incoming::group(conn, alias)?.is_none() {
-                incoming::add_alias(conn, alias, &group)?;
-                self.change.made(Row::Alias(alias.clone()));
+            if known_group(conn, alias)?.is_none() {
+                let alias = clean_name(alias).into_owned();
+                incoming::add_alias(conn, &alias, &group)?;
+                self.change.made(Row::Alias(alias));
                 self.reply.other += 1;
             }
         }
@@ -67,7 +72,7 @@ impl Work<'_, '_> {
         if let Some(known) = self.groups.get(group) {
             return Ok(known.clone());
         }
-        let known = incoming::group(self.change.conn, group)?;
+        let known = known_group(self.change.conn, group)?;
         let known = known.ok_or_else(|| {
             Failure::invalid("group", format!("names no group of an earlier line: {group}"))
         })?;
@@ -290,6 +295,14 @@ impl Work<'_, '_> {
             )
             .into()),
         }
+    }
+}
+
+/// The group that an id or another name of the file means here: as it stands, or as an import cleans it.
+fn known_group(conn: &Connection, name: &str) -> Result<Option<String>> {
+    match incoming::group(conn, name)? {
+        Some(known) => Ok(Some(known)),
+        None => incoming::group(conn, &clean_name(name)),
     }
 }
 

@@ -8,6 +8,10 @@ step() {
     "$@"
 }
 
+export LOCI_SKIPPED="$PWD/target/skipped.txt"
+mkdir -p target
+rm -f "$LOCI_SKIPPED"
+
 step cargo fmt --check
 step cargo clippy --release --all-targets --locked -- -D warnings
 step cargo build --release --locked
@@ -15,4 +19,5 @@ step target/release/loci model download
 step cargo test --release --locked
 step tests/clients/run.sh
 step tests/clients/conformance.sh
+tests/skipped.sh "$LOCI_SKIPPED"
 printf '\n== All tests passed (%d s)\n' "$SECONDS"

@@ -28,6 +28,9 @@ pub mod serve;
 pub mod service;
 pub mod session;
 pub mod settled;
+#[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;
 pub mod sockets;
 pub mod telemetry;
 pub mod transport;

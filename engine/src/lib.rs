@@ -75,6 +75,9 @@ mod search_tests;
 #[cfg(test)]
 mod sidecar_tests;
 #[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;
+#[cfg(test)]
 mod store_tests;
 #[cfg(test)]
 mod testing;

@@ -25,6 +25,9 @@ pub mod output;
 pub mod pages;
 pub mod relay;
 pub mod reset;
+#[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;
 pub mod spawn;
 pub mod transfer;
 pub mod verbs;

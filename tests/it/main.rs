@@ -32,6 +32,7 @@ mod settings;
 mod settings_bad;
 mod settings_live;
 mod skew;
+mod skipped;
 mod sockets;
 mod store;
 mod strangers;

@@ -24,7 +24,7 @@ impl World {
             .current_dir(self.root.join(folder))
             .args(arguments);
         let Ok(output) = command.output() else {
-            println!("no git: nothing was compared");
+            crate::skipped::skip("no git: nothing was compared");
             return false;
         };
         assert!(

@@ -36,6 +36,10 @@ pub fn check_name(name: &str) -> Result<(), String> {
 pub const NAME_HINT: &str =
     "Choose a name that a file could have, of at most 200 bytes, for example my-project";
 
+/// Characters and bytes of a name that a cleaned one keeps: a hyphen and 8 digits have to fit behind them.
+const KEPT_CHARS: usize = limits::GROUP_CHARS - 9;
+const KEPT_BYTES: usize = limits::GROUP_BYTES - 9;
+
 /// Returns the name if [`check_name`] admits it, else one made from it: for names that come from elsewhere and cannot be refused.
 ///
 /// `/` and control characters become `_`, the rest is cut, and 8 hexadecimal digits of the SHA-256 of the name are added, so that two
@@ -46,9 +50,6 @@ pub fn clean_name(name: &str) -> Cow<'_, str> {
     if trimmed == name && check_name(name).is_ok() {
         return Cow::Borrowed(name);
     }
-    /// Leaves room for a hyphen and 8 digits in the limits of characters and of bytes.
-    const KEPT_CHARS: usize = limits::GROUP_CHARS - 9;
-    const KEPT_BYTES: usize = limits::GROUP_BYTES - 9;
     let mut kept = String::new();
     for c in trimmed.chars().take(KEPT_CHARS) {
         let c = if c == '/' || c.is_control() { '_' } else { c };

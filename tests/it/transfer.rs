@@ -143,7 +143,7 @@ fn what_is_no_export_is_refused_in_words_and_leaves_nothing() {
         text(&output.stderr)
     };
     assert!(refused(b"").contains("the file is empty"));
-    assert!(refused(b"hello\n").contains("line 1 is no JSON object"));
+    assert!(refused(b"hello\n").contains("line 1 is not a JSON object"));
     assert!(refused(&[0x1f, 0x8b, 8, 0]).contains("gunzip"));
     assert!(
         refused(before.replacen("\"version\":1", "\"version\":2", 1).as_bytes())

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What each part of the ranking is worth: the engine itself, asked the test sets with one constant changed at a time.
+"""Measures what each part of the ranking contributes: runs the test sets with one constant changed at a time.
 
     python3 bench/ablation.py [--rows FILE] [--keep FOLDER]       some 10 minutes; prints tables
 
-A copy of the workspace is made in which the constants of the ranking are read at run time, built beside the real one, and thrown away;
-what is shipped has no such thing. The test sets are those of `bench/run.py --quality` and three further ones. Three stores of each
-conversation: as it is, without dates before the texts, and in shuffled order. Not here: the rows (ablation/rows.tsv), how answers are judged (ablation/ablation.rs).
+Makes a copy of the workspace in which the constants of the ranking are variables, builds it, and removes it; no build of loci has such
+variables. The test sets are those of `bench/run.py --quality` and three further ones. Each conversation is stored in three ways: as it is,
+without dates before the texts, and in shuffled order. Not here: the rows (ablation/rows.tsv), the metrics (ablation/ablation.rs).
 """
 
 import argparse
@@ -24,53 +24,52 @@ sys.path.insert(0, str(REPOSITORY / "bench"))
 from quality import evals_folder
 
 HERE = REPOSITORY / "bench" / "ablation"
-COUNTS = {"REACH", "BEST", "SCAN_ALL", "COMPARED"}
-WHERE = {
-    "engine/src/ranking/late_interaction/mod.rs": "COS SPREAD LONG LEX SOFT TERM_BESIDE PERSON FIRST DATE EXPECT RECENT",
-    "engine/src/ranking/late_interaction/context.rs": "ANSWER NEXT WINDOW QUESTION LINK",
-    "engine/src/text/dates/event_reference.rs": "HELD_BACK",
-    "engine/src/text/dates/span.rs": "FAR",
-    "engine/src/search/query/event_date.rs": "MET",
-    "engine/src/search/coarse_to_fine.rs": "COMPARED",
-    "engine/src/search/mod.rs": "SCAN_ALL",
-}
+COUNTS = {"WINDOW_RADIUS", "WINDOW_BEST", "EXHAUSTIVE_LIMIT", "WORD_MATCHED"}
+ENGINE = "engine/src"
+PATCHED = {"WINDOW_RADIUS", "WINDOW_BEST", "BM25_K1", "BM25_B", "RARITY_EXPONENT"}
+"""Not read by name: the places that compute with them are patched one by one."""
 
 
 def names():
-    """The constants, in the order in which study.rs has them."""
+    """The constants in the order of study.rs."""
     listed = re.search(r"NAMES: \[&str; \d+\] = \[(.*?)\];", (HERE / "study.rs").read_text(), re.S)[1]
     return re.findall(r'"(\w+)"', listed)
 
 
 def change(copy):
-    """Lets the copy read its constants."""
-    places = {name: at for at, name in enumerate(names())}
-    for file, constants in WHERE.items():
-        path = copy / file
-        text = path.read_text()
-        for name in constants.split():
-            read = f"crate::study::{'count' if name in COUNTS else 'value'}({places[name]}, {{0}})"
-            own = ("late_interaction::" if file == "engine/src/search/mod.rs" else "") + name
-            # Not where it is defined, imported, or spoken of.
-            line = lambda line: line if re.match(r"\s*(pub|const|use|//)", line) else re.sub(rf"(?<!\w){own}\b", read.format(own), line)
-            changed = "\n".join(line(each) for each in text.split("\n"))
-            if changed == text:
-                sys.exit(f"Error: {file} has changed: nothing there reads {name}")
-            text = changed
-        path.write_text(text)
-    order = copy / "engine/src/ranking/late_interaction/context.rs"
-    swap(order, "self.around.look(&self.near);",
-         f"let around = crate::study::best_around(&self.near, crate::study::count({places['REACH']}, REACH), crate::study::count({places['BEST']}, BEST));")
-    swap(order, "self.around.mean(&self.near, at)", "around[at]")
-    words = copy / "engine/src/ranking/late_interaction/word_match.rs"
-    swap(words, "/ (having + 0.5)).ln().max(0.0).sqrt()", f"/ (having + 0.5)).ln().max(0.0).powf(crate::study::value({places['RARITY']}, 0.5))")
-    bm25 = copy / "engine/src/ranking/bm25.rs"
-    k1, b = (f"if self.rarity == Rarity::Fts5 {{ crate::study::value({places[name]}, self.{name.lower()}) }} else {{ self.{name.lower()} }}" for name in ("K1", "B"))
-    swap(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);", f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
-    swap(bm25, "times * (self.k1 + 1.0)", "times * (k1 + 1.0)")
+    """Makes the copy read its constants from study.rs."""
+    index = {name: at for at, name in enumerate(names())}
+    for name in set(index) - PATCHED:
+        read = f"crate::study::{'count' if name in COUNTS else 'value'}({index[name]}, {{0}})"
+        if not sum(make_variable(path, name, read) for path in sorted((copy / ENGINE).rglob("*.rs"))):
+            sys.exit(f"Error: nothing in {ENGINE} reads {name}")
+    ranking = copy / ENGINE / "ranking"
+    context = ranking / "late_interaction" / "context.rs"
+    radius, best = (f"crate::study::count({index[name]}, {name})" for name in ("WINDOW_RADIUS", "WINDOW_BEST"))
+    swap(context, "self.window.fill(&self.raised);", f"let windows = crate::study::best_in_window(&self.raised, {radius}, {best});")
+    swap(context, "self.window.mean(&self.raised, at)", "windows[at]")
+    swap(ranking / "late_interaction" / "word_match.rs", "/ (doc_freq + 0.5)).ln().max(0.0).sqrt()",
+         f"/ (doc_freq + 0.5)).ln().max(0.0).powf(crate::study::value({index['RARITY_EXPONENT']}, 0.5))")
+    bm25 = ranking / "bm25.rs"
+    k1, b = (f"if self.idf == IdfForm::Fts5 {{ crate::study::value({index['BM25_' + name.upper()]}, self.{name}) }} else {{ self.{name} }}" for name in ("k1", "b"))
+    swap(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);",
+         f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
+    swap(bm25, "term_freq * (self.k1 + 1.0)", "term_freq * (k1 + 1.0)")
     shutil.copy(HERE / "study.rs", copy / "engine/src/study.rs")
     shutil.copy(HERE / "ablation.rs", copy / "daemon/examples/ablation.rs")
     swap(copy / "engine/src/lib.rs", "\npub mod ranking;", "\npub mod ranking;\npub mod study;")
+
+
+def make_variable(path, name, read):
+    """Replaces the uses of a constant in product code; returns whether there were any."""
+    code, test, tests = path.read_text().partition("#[cfg(test)]\nmod tests")
+    is_use = lambda line: not re.match(r"\s*(pub|const|use|//|[A-Z0-9_, ]+,$)", line)
+    replace = lambda line: re.sub(rf"(?<![\w])(?:late_interaction::|weights::)?{name}\b", read.format(name), line) if is_use(line) else line
+    changed = "\n".join(replace(line) for line in code.split("\n"))
+    if changed == code or path.name == "weights.rs":
+        return False
+    path.write_text(changed + test + tests)
+    return True
 
 
 def swap(path, old, new):
@@ -106,12 +105,12 @@ def total(figures):
     return 0.4 * worth(figures["locomo dated"]) + 0.4 * worth(figures["realtalk dated"]) + 0.2 * worth(figures["cranfield dated"])
 
 
-def table(told):
-    """A row a line: three figures a set, then J, J of the two conversations without dates and in shuffled order, and of the further sets."""
-    print("| row | LoCoMo | REALTALK | Cranfield | J | J beside | plain | shuffled | LoCoMo R@10 shuffled | CISI | MED | LongMemEval |")
+def table(results):
+    """Prints one line per row: three figures a set, then J, J of both conversations without dates and shuffled, and of the further sets."""
+    print("| row | LoCoMo | REALTALK | Cranfield | J | difference | plain | shuffled | LoCoMo R@10 shuffled | CISI | MED | LongMemEval |")
     print("|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     first = None
-    for each in told:
+    for each in results:
         figures = each["figures"]
         of = lambda key: " / ".join(f"{x:.1f}" for x in figures[key])
         talks = lambda how: (worth(figures[f"locomo {how}"]) + worth(figures[f"realtalk {how}"])) / 2
@@ -128,15 +127,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=Path, default=HERE / "rows.tsv", help="lines of a name, a tab, and CONSTANT=value,…")
     parser.add_argument("--models", type=Path, default=Path.home() / ".loci" / "models")
-    parser.add_argument("--ablation", type=Path, help="what an earlier run has built and kept")
+    parser.add_argument("--ablation", type=Path, help="use the program that an earlier run has built and kept")
     parser.add_argument("--keep", type=Path, help="leave the copy in this folder")
-    parser.add_argument("--check", action="store_true", help="only see whether the constants can be found in the sources")
+    parser.add_argument("--check", action="store_true", help="only check that the constants are found in the sources")
     given = parser.parse_args()
     if given.check:
         with tempfile.TemporaryDirectory() as folder:
             fill(Path(folder))
         return
-    evals = evals_folder(REPOSITORY) or sys.exit("Error: the test sets are not beside the repository")
+    evals = evals_folder(REPOSITORY) or sys.exit("Error: no test sets next to the repository")
     with tempfile.TemporaryDirectory() as folder:
         copy = given.keep or Path(folder)
         copy.mkdir(exist_ok=True)

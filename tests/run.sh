@@ -12,6 +12,10 @@ step() {
     durations+=("$(printf '%6d s  %s' $((SECONDS - start)) "$*")")
 }
 
+export LOCI_SKIPPED="$PWD/target/skipped.txt"
+mkdir -p target
+rm -f "$LOCI_SKIPPED"
+
 step cargo fmt --check
 step cargo clippy --release --all-targets --locked -- -D warnings
 step cargo build --release --locked
@@ -23,4 +27,5 @@ step tests/clients/conformance.sh
 tests/durations.py
 printf '\nSteps:\n'
 printf '%s\n' "${durations[@]}"
+tests/skipped.sh "$LOCI_SKIPPED"
 printf '\n== All tests passed (%d s)\n' "$SECONDS"

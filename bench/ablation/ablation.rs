@@ -75,7 +75,7 @@ fn main() -> Result<(), Anything> {
         let mut fusion = None;
         for (constant, value) in changes.split(',').filter_map(|change| change.split_once('=')) {
             match constant {
-                "c5" => fusion = Some(Fusion::Weighted { vector_weight: value.parse()? }),
+                "weighted" => fusion = Some(Fusion::Weighted { vector_weight: value.parse()? }),
                 constant => study::set(constant, Some(value.parse()?))?,
             }
         }

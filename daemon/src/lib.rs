@@ -17,3 +17,6 @@ pub mod handlers;
 pub mod interface;
 pub mod process;
 pub mod service;
+#[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;

@@ -24,6 +24,9 @@ pub mod operations;
 pub mod ranking;
 mod search;
 #[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;
+#[cfg(test)]
 mod tests;
 pub mod text;
 pub mod transaction;

@@ -11,12 +11,79 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-/// A group name as a user or an agent gives it: 1 to 128 characters, no control characters.
+/// Checks the name name of a new project: the one rule, whichever way the name comes in.
+///
+/// A name is what a file name can be: 1 to 128 characters and at most 200 bytes, no `/`, no control characters, not only dots.
+/// A project that the store has under another name is still found by it ([`GroupName`] admits such a name).
+///
+/// # Errors
+/// What is wrong, as the rest of a sentence that begins with the field's name.
+pub fn check_name(name: &str) -> Result<(), String> {
+    check_readable(name)?;
+    if name.len() > limits::GROUP_BYTES {
+        return Err(format!("must have at most {} bytes, not {}", limits::GROUP_BYTES, name.len()));
+    }
+    if name.contains('/') {
+        return Err(format!("must not contain /, as {name} does"));
+    }
+    if name.bytes().all(|byte| byte == b'.') {
+        return Err(format!("must not be only dots, as {name} is"));
+    }
+    Ok(())
+}
+
+/// Returns next step after [`check_name`] has refused a the.
+pub const NAME_HINT: &str =
+    "Choose a name that a file could have, of at most 200 bytes, for example my-project";
+
+/// Characters and bytes of a name that a cleaned one keeps: a hyphen and 8 digits have to fit behind them.
+const KEPT_CHARS: usize = limits::GROUP_CHARS - 9;
+const KEPT_BYTES: usize = limits::GROUP_BYTES - 9;
+
+/// Returns the name if [`check_name`] admits it, else one made from it: for names that come from elsewhere and cannot be refused.
+///
+/// `/` and control characters become `_`, the rest is cut, and 8 hexadecimal digits of the SHA-256 of the name are added, so that two
+/// names stay two. The same name always gives the same result.
+#[must_use]
+pub fn clean_name(name: &str) -> Cow<'_, str> {
+    let trimmed = name.trim();
+    if trimmed == name && check_name(name).is_ok() {
+        return Cow::Borrowed(name);
+    }
+    let mut kept = String::new();
+    for c in trimmed.chars().take(KEPT_CHARS) {
+        let c = if c == '/' || c.is_control() { '_' } else { c };
+        if kept.len() + c.len_utf8() > KEPT_BYTES {
+            break;
+        }
+        kept.push(c);
+    }
+    let digits = hashed_id(name);
+    Cow::Owned(format!("{kept}-{}", &digits[2..10]))
+}
+
+/// What no name has ever been allowed to be.
+fn check_readable(name: &str) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("must not be empty".to_owned());
+    }
+    if name.chars().count() > limits::GROUP_CHARS {
+        return Err(format!("must have at most {} characters", limits::GROUP_CHARS));
+    }
+    if name.chars().any(char::is_control) {
+        return Err("must not contain control characters".to_owned());
+    }
+    Ok(())
+}
+
+/// A group as a person or an agent writes it: 1 to 128 characters, none of them a control character.
+///
+/// Names that [`check_name`] refuses are admitted, because a store of an earlier version may have them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct GroupName(String);
 
 impl GroupName {
-    /// Returns the name.
+    /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -27,15 +94,7 @@ impl FromStr for GroupName {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.trim();
-        if name.is_empty() {
-            return Err("must not be empty".to_owned());
-        }
-        if name.chars().count() > limits::GROUP_CHARS {
-            return Err(format!("must have at most {} characters", limits::GROUP_CHARS));
-        }
-        if name.chars().any(char::is_control) {
-            return Err("must not contain control characters".to_owned());
-        }
+        check_readable(name)?;
         Ok(Self(name.to_owned()))
     }
 }
@@ -103,7 +162,7 @@ impl Group {
     pub fn of_folder(path: &str) -> Self {
         let project = path.trim_end_matches('/').trim_end_matches("/.git");
         let name = project.rsplit('/').next().filter(|n| !n.is_empty()).unwrap_or(project);
-        Self { id: hashed_id(path), name: name.to_owned() }
+        Self { id: hashed_id(path), name: clean_name(name).into_owned() }
     }
 
     /// Returns the group of a project that has a name in `.loci.toml`. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the
@@ -120,4 +179,54 @@ fn hashed_id(text: &str) -> String {
         let _ = write!(id, "{byte:02x}");
         id
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names that no new project may have.
+    const REFUSED: [&str; 9] =
+        ["", "/", "../..", "a/b", ".", "..", "...", "line\nbreak", "escape\u{1b}[0m"];
+
+    #[test]
+    fn a_name_is_what_a_file_name_can_be() {
+        for name in
+            ["my shop", "проект", "買い物リスト", "Æther 🦀", ".dotfiles", "..a", "a.b", "x\\y"]
+        {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for name in REFUSED {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+        assert_eq!(check_name(&"x".repeat(128)), Ok(()));
+        assert!(check_name(&"x".repeat(129)).is_err());
+        assert_eq!(check_name(&"買".repeat(66)), Ok(()));
+        assert!(check_name(&"買".repeat(67)).is_err_and(|why| why.contains("200 bytes, not 201")));
+    }
+
+    #[test]
+    fn a_cleaned_name_is_a_name_and_two_names_stay_two() {
+        assert_eq!(clean_name("買い物"), "買い物");
+        let long = "買".repeat(300);
+        let names: Vec<String> = REFUSED
+            .iter()
+            .chain(["a_b", &long, "a\0b"].iter())
+            .map(|name| clean_name(name).into_owned())
+            .collect();
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+            assert_eq!(clean_name(name), name.as_str(), "a cleaned name stays as it is");
+            assert!(!names[..at].contains(name), "{name}");
+        }
+        assert!(clean_name("a/b").starts_with("a_b-"));
+    }
+
+    #[test]
+    fn a_folder_gives_its_project_a_name() {
+        assert_eq!(Group::of_folder("/home/x/.dotfiles/.git").name, ".dotfiles");
+        let long = Group::of_folder(&format!("/home/{}", "x".repeat(255))).name;
+        assert_eq!(check_name(&long), Ok(()));
+        assert_eq!(check_name(&Group::of_folder("/").name), Ok(()));
+    }
 }

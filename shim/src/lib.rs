@@ -13,4 +13,7 @@ pub mod commands;
 pub mod output;
 pub mod project;
 pub mod relay;
+#[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;
 pub mod spawn;

@@ -27,7 +27,7 @@ impl OnDisk {
         let mut command = small_disk(house, &format!("{MOUNT} && {prepare} && exec \"$0\" mcp"));
         command.arg(crate::house::binaries().join("loci"));
         if !small_disk(house, MOUNT).status().is_ok_and(|status| status.success()) {
-            println!("this user may have no name spaces: no disk was filled");
+            crate::skipped::skip("this user may have no namespaces: no disk was filled");
             return None;
         }
         let agent = Agent::bare(&mut command);

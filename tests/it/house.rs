@@ -226,12 +226,17 @@ impl Agent {
 
     /// Returns the next message, a notification or a reply.
     pub fn message(&mut self) -> Value {
+        serde_json::from_str(&self.line()).expect("is JSON")
+    }
+
+    /// The next line, byte for byte.
+    pub fn line(&mut self) -> String {
         let mut line = String::new();
         assert!(
             self.stdout.as_mut().expect("is open").read_line(&mut line).expect("is text") > 0,
             "the shim has ended"
         );
-        serde_json::from_str(&line).expect("is JSON")
+        line
     }
 
     /// Returns the next reply.

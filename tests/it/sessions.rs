@@ -88,6 +88,6 @@ fn a_shim_at_work_costs_less_than_three_mebibytes() {
 }
 
 fn nobody_may_look() -> bool {
-    println!("not root: the daemon's descriptors could not be counted");
+    crate::skipped::skip("not root: the daemon's descriptors could not be counted");
     true
 }

@@ -42,7 +42,31 @@ fn a_file_that_cannot_be_read_as_it_stands() {
             &["config.toml:1:2", "unknown key retreival", "Did you mean retrieval?"],
         ),
         (b"[retrieval]\nzzz = 5\n", &["config.toml:2:1", "Known here: default_max_results"]),
-        (b"[retrieval]\nrrf_k = \"five\"\n", &["config.toml:2:9", "invalid type: string"]),
+        (
+            b"[retrieval]\nrrf_k = \"five\"\n",
+            &["config.toml:2:9: retrieval.rrf_k: expected a number, found a string"],
+        ),
+        (
+            b"\n[retrieval]\nrrf_k = 5\ndefault_max_results = \"5\"\n",
+            &[
+                "config.toml:4:23: retrieval.default_max_results: expected an integer, found a string",
+            ],
+        ),
+        (
+            b"[maintenance]\nenabled = 1\n",
+            &["config.toml:2:11: maintenance.enabled: expected true or false, found an integer"],
+        ),
+        (
+            b"[retrieval]\ndefault_max_results = 5.5\n",
+            &[
+                "config.toml:2:23: retrieval.default_max_results: expected an integer, found a number",
+            ],
+        ),
+        (
+            b"[storage]\ndb_path = [\"/a\"]\n",
+            &["config.toml:2:11: storage.db_path: expected a string, found an array"],
+        ),
+        (b"retrieval = 5\n", &["config.toml:1:13: retrieval: expected a table, found an integer"]),
         (b"[retrieval]\nrrf_k = 5\nrrf_k = 6\n", &["config.toml:3:1", "duplicate key"]),
         (b"[server]\nlog_level = \"lo\xffud\"\n", &["config.toml:2:16", "not UTF-8"]),
     ];
@@ -163,6 +187,7 @@ fn is_root() -> bool {
 #[test]
 fn what_belongs_to_somebody_else() {
     if !is_root() {
+        crate::skipped::skip("not root: no file could be given to another user");
         return;
     }
     let house = House::without_model();
@@ -259,16 +284,6 @@ fn an_empty_variable_is_none_and_a_group_that_cannot_be_is_passed_over_aloud() {
             .status
             .success()
     );
-    // A name that looks like a path is a name.
-    let outside = house
-        .command("loci")
-        .args(["add", "Elsewhere", "--type", "episodic"])
-        .env("LOCI_GROUP", "../..")
-        .output()
-        .expect("runs");
-    assert!(outside.status.success());
-    let listed = house.loci(&["list", "--group", "../.."]);
-    assert!(String::from_utf8_lossy(&listed.stdout).contains("Elsewhere"), "{listed:?}");
 }
 
 #[test]

@@ -90,6 +90,53 @@ pub fn keys(text: &str) -> BTreeMap<String, Range<usize>> {
     found
 }
 
+/// A fault of the value at an offset, after the key of that value: `section.key: fault`.
+#[must_use]
+pub fn with_key_at(text: &str, offset: usize, fault: String) -> String {
+    let key = DeTable::parse(text).ok().and_then(|table| key_at(table.get_ref(), offset));
+    match key {
+        Some(key) => format!("{key}: {fault}"),
+        None => fault,
+    }
+}
+
+/// The dotted key whose value holds an offset: the innermost one.
+fn key_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
+    table.iter().find_map(|(key, value)| {
+        let inner = match value.get_ref() {
+            DeValue::Table(inner) => key_at(inner, offset),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => Some(format!("{}.{inner}", key.get_ref())),
+            None => value.span().contains(&offset).then(|| key.get_ref().to_string()),
+        }
+    })
+}
+
+/// What the parser says of a value of the wrong type, in our words; none where it says something else.
+#[must_use]
+pub fn wrong_type(message: &str) -> Option<String> {
+    let first = message.lines().next().unwrap_or_default();
+    let (found, expected) = first.strip_prefix("invalid type: ")?.split_once(", expected ")?;
+    let expected = match expected {
+        "i64" => "an integer",
+        "f64" => "a number",
+        "a boolean" | "bool" => "true or false",
+        other if other.starts_with("struct ") || other == "a map" => "a table",
+        other => other,
+    };
+    let article = |kind: &str| if kind.starts_with(['a', 'i']) { "an" } else { "a" };
+    // The parser adds the value, which may be long or secret.
+    let found = match found.split([' ', '`']).next()? {
+        "floating" => "number",
+        "map" => "table",
+        "sequence" => "array",
+        kind => kind,
+    };
+    Some(format!("expected {expected}, found {} {found}", article(found)))
+}
+
 /// Returns the line of an offset; the first is 1.
 #[must_use]
 pub fn line(text: &str, offset: usize) -> usize {
@@ -136,6 +183,35 @@ mod tests {
             in_words("unknown field `x`, expected `a` or `b`").1.as_deref(),
             Some("Known here: a, b")
         );
+    }
+
+    #[test]
+    fn a_wrong_type_is_told_with_its_key() {
+        for (said, expected) in [
+            ("invalid type: string \"five\", expected i64", "expected an integer, found a string"),
+            (
+                "invalid type: integer `5`, expected a boolean",
+                "expected true or false, found an integer",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected i64",
+                "expected an integer, found a number",
+            ),
+            ("invalid type: sequence, expected a string", "expected a string, found an array"),
+            (
+                "invalid type: integer `5`, expected struct Retrieval",
+                "expected a table, found an integer",
+            ),
+        ] {
+            assert_eq!(wrong_type(said).as_deref(), Some(expected));
+        }
+        assert_eq!(wrong_type("unknown field `x`, expected `a`"), None);
+        let text = "[retrieval]\nrrf_k = \"five\"\n";
+        let at = text.find("\"five").expect("is there");
+        assert_eq!(with_key_at(text, at, "wrong".to_owned()), "retrieval.rrf_k: wrong");
+        let inline = "retrieval = { rrf_k = \"five\" }\n";
+        let at = inline.find("\"five").expect("is there");
+        assert_eq!(with_key_at(inline, at, "wrong".to_owned()), "retrieval.rrf_k: wrong");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::GroupName;
+use loci_proto::group::{self, GroupName};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -224,7 +224,10 @@ impl Config {
     fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
         toml::from_str(text).map_err(|fault| {
             let at = fault.span().map_or(0, |span| span.start.min(text.len()));
-            let (message, hint) = file::in_words(fault.message());
+            let (message, hint) = match file::wrong_type(fault.message()) {
+                Some(message) => (file::with_key_at(text, at, message), None),
+                None => file::in_words(fault.message()),
+            };
             file::at(path, text, at, &message).hint(hint.unwrap_or_else(|| {
                 "Correct the file; docs/configuration.md lists every key".to_owned()
             }))
@@ -323,10 +326,11 @@ impl Config {
     /// # Errors
     /// `invalid`, naming the key.
     pub fn default_group(&self) -> Result<GroupName, Failure> {
-        self.storage
-            .default_group
-            .parse()
-            .map_err(|why: String| Failure::invalid("storage.default_group", why))
+        let name = &self.storage.default_group;
+        let refused =
+            |why: String| Failure::invalid("storage.default_group", why).hint(group::NAME_HINT);
+        group::check_name(name.trim()).map_err(refused)?;
+        name.parse().map_err(refused)
     }
 
     /// Returns the settings of the engine.

@@ -205,11 +205,14 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
     };
     let status = model_files::status(&model);
     if json {
-        println!("{}", serde_json::to_string(&status).unwrap_or_default());
+        match serde_json::to_string(&status) {
+            Ok(text) => println!("{text}"),
+            Err(error) => return fail(&error),
+        }
     } else {
         println!("{}", table(&status));
     }
-    if status.is_complete() { Exit::Ok.into() } else { Exit::Failed.into() }
+    if status.complete { Exit::Ok.into() } else { Exit::Failed.into() }
 }
 
 fn table(status: &ModelStatus) -> String {

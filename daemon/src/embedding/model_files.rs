@@ -232,6 +232,10 @@ fn sha256_of(mut from: impl Read) -> io::Result<String> {
 pub struct ModelStatus {
     /// The model's id.
     pub id: &'static str,
+    /// The models folder.
+    pub folder: PathBuf,
+    /// True if every file is present and right.
+    pub complete: bool,
     /// The library that `LOCI_ORT_LIB` names; it is not verified.
     pub ort_lib: Option<PathBuf>,
     /// Every pinned file that this machine needs.
@@ -277,14 +281,6 @@ impl Condition {
     }
 }
 
-impl ModelStatus {
-    /// Returns true if every file is present.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.files.iter().all(|file| file.condition == Condition::Present)
-    }
-}
-
 /// Verifies every file; takes about 0.1 s.
 #[must_use]
 pub fn status(config: &ModelConfig) -> ModelStatus {
@@ -303,9 +299,12 @@ pub fn status(config: &ModelConfig) -> ModelStatus {
             condition,
         }
     };
+    let files: Vec<FileStatus> = config.artifacts().into_iter().map(file).collect();
     ModelStatus {
         id: MODEL_ID,
+        folder: config.models.clone(),
+        complete: files.iter().all(|file| file.condition == Condition::Present),
         ort_lib: config.ort_lib.clone(),
-        files: config.artifacts().into_iter().map(file).collect(),
+        files,
     }
 }

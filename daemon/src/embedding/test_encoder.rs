@@ -21,7 +21,7 @@ pub fn config() -> ModelConfig {
             models: std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from),
             ort_lib: None,
         };
-        if !status(&config).is_complete() {
+        if !status(&config).complete {
             fetch::fetch(&config, None, None).expect("the model can be downloaded");
         }
         config

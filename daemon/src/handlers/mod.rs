@@ -44,6 +44,9 @@ pub async fn handle(
 ) -> Result<Value, Failure> {
     // A session whose group was merged into another works in that one, from its next call on.
     let redirected = service.resolve_group(&caller.session.group).await;
+    if redirected.is_none() {
+        groups::check_name(service, caller.session).await?;
+    }
     let redirected = redirected.map(|group| caller.session.in_group(group));
     let caller = Caller { session: redirected.as_ref().unwrap_or(caller.session), key: caller.key };
     // A step of maintenance must not keep the scheduler from doing the next one.

@@ -212,3 +212,41 @@ async fn fill_batch(
     }
     Ok(more)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedding::Embedder;
+    use crate::handlers;
+    use crate::service::Caller;
+    use crate::service::test_fixture::ServiceFixture;
+    use loci_proto::requests::Request;
+    use loci_proto::requests::store::StoreReply;
+    use serde_json::json;
+
+    #[tokio::test]
+    async fn a_step_removes_answers_after_24_hours_and_not_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let fixture = ServiceFixture::warm(&folder, Embedder::with_hash_vectors());
+        let service = &fixture.service;
+        let arguments = json!({"content": "Tea at four", "type": "semantic"});
+        let arguments = arguments.as_object().cloned().expect("is an object");
+        let request = Request::parse("store_memory", arguments).expect("is valid");
+        let caller = Caller { session: &fixture.session, key: Some("s:1".to_owned()) };
+        let before = service.now();
+        handlers::handle(service, caller, request).await.expect("is stored");
+        let after = service.now();
+        let pools = service.pools().await.expect("is open");
+        let is_kept_at = async |now: Timestamp| {
+            let mut progress =
+                Progress { answers_expired: Timestamp(0), purged: now, filled_up_to: 0 };
+            step(service, &pools, &mut progress, now).await.expect("works");
+            let answer = pools.readers.run(|reader| reader.answered::<StoreReply>("s:1"));
+            answer.await.expect("runs").expect("is read").is_some()
+        };
+        assert!(is_kept_at(before.plus(24 * HOUR)).await);
+        assert!(!is_kept_at(after.plus(24 * HOUR + 1)).await);
+        drop(pools);
+        fixture.close();
+    }
+}

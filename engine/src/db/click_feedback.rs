@@ -57,7 +57,9 @@ pub(crate) fn group(conn: &Connection, id: &str) -> Result<Group> {
         .optional()?;
     match (known, id.parse::<GroupName>()) {
         (Some(group), _) => Ok(group),
-        (None, Ok(name)) => crate::db::groups::resolve(conn, &name, None),
+        (None, Ok(name)) => {
+            Ok(crate::db::groups::find(conn, &name, None)?.unwrap_or_else(|| Group::named(&name)))
+        }
         (None, Err(_)) => Ok(Group { id: id.to_owned(), name: id.to_owned() }),
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::model::time::Timestamp;
-use loci_proto::group::{Group, GroupName};
+use loci_proto::error::Failure;
+use loci_proto::group::{self, Group, GroupName};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;
 
@@ -19,7 +20,24 @@ pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result
 /// that name.
 ///
 /// The display name of another project does not resolve to it: a folder can have any name.
+///
+/// # Errors
+/// `invalid` at `group` for a name that the store does not know and that no new group may have; `Database`.
 pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) -> Result<Group> {
+    if let Some(known) = find(conn, name, own)? {
+        return Ok(known);
+    }
+    group::check_name(name.as_str())
+        .map_err(|why| Failure::invalid("group", why).hint(group::NAME_HINT))?;
+    Ok(Group::named(name))
+}
+
+/// The group that a name means, if the store knows it or it is `own`.
+pub(crate) fn find(
+    conn: &Connection,
+    name: &GroupName,
+    own: Option<&Group>,
+) -> Result<Option<Group>> {
     let known = conn
         .prepare_cached(
             "SELECT g.id, g.name FROM groups g WHERE g.id = ?1
@@ -29,7 +47,7 @@ pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) 
         .query_row([name.as_str()], |row| Ok(Group { id: row.get(0)?, name: row.get(1)? }))
         .optional()?;
     let own = own.filter(|own| own.name == name.as_str());
-    Ok(known.or_else(|| own.cloned()).unwrap_or_else(|| Group::named(name)))
+    Ok(known.or_else(|| own.cloned()))
 }
 
 /// Returns the display name of a group.

@@ -71,7 +71,7 @@ impl Attributes {
     /// Sets the attributes of a slot that exists, or of the next one.
     pub(crate) fn put(&mut self, slot: usize, entry: &Entry) {
         let group = self.group_number(entry.group.as_ref());
-        let attributes_of_slot = MemoryAttributes {
+        let attributes = MemoryAttributes {
             seq: entry.seq,
             confidence: entry.anchor.confidence,
             confident_at: entry.anchor.at,
@@ -87,26 +87,26 @@ impl Attributes {
             pinned: entry.anchor.pinned,
         };
         if slot < self.known.len() {
-            let old = std::mem::replace(&mut self.known[slot], attributes_of_slot);
-            if (old.group, old.scope) != (attributes_of_slot.group, attributes_of_slot.scope) {
+            let old = std::mem::replace(&mut self.known[slot], attributes);
+            if (old.group, old.scope) != (attributes.group, attributes.scope) {
                 self.leave(slot, old);
-                self.join(slot, attributes_of_slot);
+                self.join(slot, attributes);
             }
             let block = slot / BLOCK * BLOCK..self.known.len().min((slot / BLOCK + 1) * BLOCK);
             self.lowest[slot / BLOCK] = self.known[block]
                 .iter()
                 .map(lowest)
                 .reduce(lower)
-                .unwrap_or_else(|| lowest(&attributes_of_slot));
+                .unwrap_or_else(|| lowest(&attributes));
         } else {
-            self.known.push(attributes_of_slot);
-            self.join(slot, attributes_of_slot);
+            self.known.push(attributes);
+            self.join(slot, attributes);
             match self.lowest.get_mut(slot / BLOCK) {
-                Some(known) => *known = lower(*known, lowest(&attributes_of_slot)),
-                None => self.lowest.push(lowest(&attributes_of_slot)),
+                Some(known) => *known = lower(*known, lowest(&attributes)),
+                None => self.lowest.push(lowest(&attributes)),
             }
         }
-        self.set_bits(slot, attributes_of_slot);
+        self.set_bits(slot, attributes);
     }
 
     /// Marks the memory of a slot as deleted.
@@ -115,26 +115,26 @@ impl Attributes {
         self.set_bits(slot, self.known[slot]);
     }
 
-    fn set_bits(&mut self, slot: usize, attributes_of_slot: MemoryAttributes) {
-        self.active.set(slot, attributes_of_slot.status == Status::Active);
-        self.compacted.set(slot, attributes_of_slot.status == Status::Compacted);
-        self.global.set(slot, attributes_of_slot.scope == Scope::Global);
-        self.expiring.set(slot, attributes_of_slot.expires_at != NEVER.0);
+    fn set_bits(&mut self, slot: usize, attributes: MemoryAttributes) {
+        self.active.set(slot, attributes.status == Status::Active);
+        self.compacted.set(slot, attributes.status == Status::Compacted);
+        self.global.set(slot, attributes.scope == Scope::Global);
+        self.expiring.set(slot, attributes.expires_at != NEVER.0);
         for kind in MemoryType::ALL {
-            self.kinds[number(*kind)].set(slot, attributes_of_slot.kind == *kind);
+            self.kinds[number(*kind)].set(slot, attributes.kind == *kind);
         }
     }
 
-    fn join(&mut self, slot: usize, attributes_of_slot: MemoryAttributes) {
-        let members = &mut self.members[attributes_of_slot.group as usize];
+    fn join(&mut self, slot: usize, attributes: MemoryAttributes) {
+        let members = &mut self.members[attributes.group as usize];
         members.all.insert(crate::index::slot_id(slot));
-        if attributes_of_slot.scope == Scope::Global {
+        if attributes.scope == Scope::Global {
             members.global.insert(crate::index::slot_id(slot));
         }
     }
 
-    fn leave(&mut self, slot: usize, attributes_of_slot: MemoryAttributes) {
-        let members = &mut self.members[attributes_of_slot.group as usize];
+    fn leave(&mut self, slot: usize, attributes: MemoryAttributes) {
+        let members = &mut self.members[attributes.group as usize];
         members.all.remove(crate::index::slot_id(slot));
         members.global.remove(crate::index::slot_id(slot));
     }
@@ -175,11 +175,11 @@ impl Attributes {
     }
 
     pub(crate) fn anchor(&self, slot: usize) -> Anchor {
-        let attributes_of_slot = &self.known[slot];
+        let attributes = &self.known[slot];
         Anchor {
-            confidence: attributes_of_slot.confidence,
-            at: attributes_of_slot.confident_at,
-            pinned: attributes_of_slot.pinned,
+            confidence: attributes.confidence,
+            at: attributes.confident_at,
+            pinned: attributes.pinned,
         }
     }
 
@@ -199,23 +199,22 @@ impl Attributes {
 
     /// Returns the entry of a slot, without its names and its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
-        let attributes_of_slot = &self.known[slot];
+        let attributes = &self.known[slot];
         Entry {
-            seq: attributes_of_slot.seq,
-            kind: attributes_of_slot.kind,
-            group: self.groups[attributes_of_slot.group as usize].clone(),
-            scope: attributes_of_slot.scope,
-            status: attributes_of_slot.status,
+            seq: attributes.seq,
+            kind: attributes.kind,
+            group: self.groups[attributes.group as usize].clone(),
+            scope: attributes.scope,
+            status: attributes.status,
             anchor: self.anchor(slot),
-            expires_at: (attributes_of_slot.expires_at != NEVER.0)
-                .then_some(Timestamp(attributes_of_slot.expires_at)),
+            expires_at: (attributes.expires_at != NEVER.0)
+                .then_some(Timestamp(attributes.expires_at)),
             names: Vec::new(),
             content: String::new(),
-            event_day: (attributes_of_slot.event_day != NEVER.1)
-                .then_some(attributes_of_slot.event_day),
-            created_day: attributes_of_slot.created_day,
+            event_day: (attributes.event_day != NEVER.1).then_some(attributes.event_day),
+            created_day: attributes.created_day,
             summary: self.summary(slot),
-            extractive: attributes_of_slot.extractive,
+            extractive: attributes.extractive,
         }
     }
 
@@ -228,11 +227,8 @@ impl Attributes {
     }
 }
 
-fn lowest(attributes_of_slot: &MemoryAttributes) -> ConfidenceFloor {
-    ConfidenceFloor {
-        confidence: attributes_of_slot.confidence.get(),
-        at: attributes_of_slot.confident_at,
-    }
+fn lowest(attributes: &MemoryAttributes) -> ConfidenceFloor {
+    ConfidenceFloor { confidence: attributes.confidence.get(), at: attributes.confident_at }
 }
 
 fn lower(a: ConfidenceFloor, b: ConfidenceFloor) -> ConfidenceFloor {

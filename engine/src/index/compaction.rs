@@ -6,7 +6,7 @@ use crate::index::{Index, Row, TextFeatures, slot_id};
 use crate::model::encoding::SignCode;
 use crate::model::entry::Entry;
 
-/// SlotSet that nobody has any more, from which on it is looked whether they are a quarter of all.
+/// Dead slots below which the index is never compacted; above it, it is compacted at 25 % dead slots.
 const MIN_DEAD: usize = 1_000;
 
 /// The index data of one memory, without its links.
@@ -109,7 +109,7 @@ impl Index {
         new
     }
 
-    /// Puts what [`Index::compacted`] gave in its own place; gives back what stood there.
+    /// Replaces the index by its [`Index::compacted_copy`] but keeps the links. Returns the old index.
     pub(crate) fn swap_in(&mut self, compacted: Self) -> Self {
         let graph = std::mem::take(&mut self.graph);
         std::mem::replace(self, Self { graph, ..compacted })

@@ -14,7 +14,7 @@ use crate::handles::writer::Writer;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::{Group, GroupName};
+use loci_proto::group::{self, Group, GroupName};
 use loci_proto::requests::groups::{
     AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
 };
@@ -41,6 +41,14 @@ impl Reader {
     /// `Database`.
     pub fn groups(&self) -> Result<GroupsReply> {
         Ok(GroupsReply { groups: groups::all(&self.conn)?.into_iter().map(to_entry).collect() })
+    }
+
+    /// True when the store has a group of this id.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn has_group(&self, id: &str) -> Result<bool> {
+        Ok(groups::name(&self.conn, id)?.is_some())
     }
 }
 
@@ -213,8 +221,10 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
     }
 }
 
-/// Refuses a name that belongs to another group.
+/// Refuses a name that no new group may have, and one that belongs to another group.
 fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
+    group::check_name(name.as_str())
+        .map_err(|why| Failure::invalid(field, why).hint(group::NAME_HINT))?;
     let taken = import_rows::group(conn, name.as_str())?
         .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
     match taken {

@@ -12,7 +12,7 @@ use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::{connection, entity_links, idempotency, memories, vectors};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
 use crate::handles::shared::Shared;
 use crate::handles::writer::Writer;
@@ -21,6 +21,7 @@ use crate::model::encoding::DocumentEncoding;
 use crate::model::time::Timestamp;
 use crate::transaction::change_set::ChangeSet;
 use crate::transaction::change_set::IndexUpdate;
+use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior};
 use serde::Serialize;
@@ -186,12 +187,8 @@ impl Writer {
             };
             let reply = work(&mut change)?;
             if let Some(key) = &call.key {
-                idempotency::keep(
-                    conn,
-                    key,
-                    &serde_json::to_string(&reply).unwrap_or_default(),
-                    call.now,
-                )?;
+                let answer = serde_json::to_string(&reply).map_err(|e| cannot_keep(key, &e))?;
+                idempotency::keep(conn, key, &answer, call.now)?;
             }
             Ok(reply)
         })
@@ -290,13 +287,55 @@ impl Reader {
     /// Returns the stored reply of a call, by its idempotency key.
     ///
     /// # Errors
-    /// `Database`.
-    pub fn answered<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
+    /// `storage_failed` if the stored answer cannot be read as a `T`; `Database`.
+    pub fn answered<T: Serialize + DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
         answered(&self.conn, Some(key))
     }
 }
 
-fn answered<T: DeserializeOwned>(conn: &Connection, key: Option<&str>) -> Result<Option<T>> {
+fn answered<T: Serialize + DeserializeOwned>(
+    conn: &Connection,
+    key: Option<&str>,
+) -> Result<Option<T>> {
     let Some(key) = key else { return Ok(None) };
-    Ok(idempotency::find(conn, key)?.and_then(|json| serde_json::from_str(&json).ok()))
+    let Some(json) = idempotency::find(conn, key)? else { return Ok(None) };
+    match serde_json::from_str(&json) {
+        Ok(answer) if has_every_key_of(&answer, &json) => Ok(Some(answer)),
+        Ok(_) => Err(cannot_answer_again(key, "it is the answer to another verb")),
+        Err(fault) => Err(cannot_answer_again(key, &fault.to_string())),
+    }
+}
+
+/// Returns true when encoding `answer` gives every top-level key of the stored JSON. A type that ignores unknown keys also decodes
+/// the answer to another verb, and then loses keys.
+fn has_every_key_of(answer: &impl Serialize, json: &str) -> bool {
+    match (serde_json::from_str(json), serde_json::to_value(answer)) {
+        (Ok(Value::Object(stored)), Ok(Value::Object(read))) => {
+            stored.keys().all(|key| read.contains_key(key))
+        }
+        (Ok(stored), Ok(read)) => stored == read,
+        _ => false,
+    }
+}
+
+fn cannot_keep(key: &str, fault: &serde_json::Error) -> Error {
+    Failure::new(
+        Code::Internal,
+        format!(
+            "the answer to the call with the idempotency key {key} cannot be encoded ({fault}); nothing was stored"
+        ),
+    )
+    .hint("Run loci ctl logs and report it")
+    .into()
+}
+
+fn cannot_answer_again(key: &str, why: &str) -> Error {
+    Failure::new(
+        Code::StorageFailed,
+        format!(
+            "the stored answer for the idempotency key {key} cannot be read ({why}); the call did not run again"
+        ),
+    )
+    .hint("Check with recall_memory whether the first call took effect, then send the call with a new key")
+    .into()
 }

@@ -18,7 +18,9 @@ use crate::transfer::record::{
     VectorLine,
 };
 use loci_proto::error::Failure;
+use loci_proto::group::clean_name;
 use loci_proto::memory::{MemoryId, MemoryType};
+use rusqlite::Connection;
 use serde_json::json;
 
 /// Memories of one import whose vectors are kept at hand for the warm index, some 40 MB; those of further ones are read again.
@@ -28,16 +30,19 @@ impl Work<'_, '_> {
     pub(crate) fn group(&mut self, line: &GroupLine) -> Result<()> {
         let conn = self.change.conn;
         // One that was merged into another here stays merged.
-        let known = import_rows::group(conn, &line.id)?;
+        let known = known_group(conn, &line.id)?;
+        let group = known.clone().unwrap_or_else(|| clean_name(&line.id).into_owned());
         if known.is_none() {
-            import_rows::add_group(conn, line)?;
+            let name = clean_name(&line.name).into_owned();
+            import_rows::add_group(conn, &GroupLine { id: group.clone(), name, ..line.clone() })?;
             self.reply.groups += 1;
         }
-        let group = known.unwrap_or_else(|| line.id.clone());
+        self.groups.insert(line.id.clone(), group.clone());
         for alias in &line.aliases {
-            if import_rows::group(conn, alias)?.is_none() {
-                import_rows::add_alias(conn, alias, &group)?;
-                self.change.record_created(Row::Alias(alias.clone()));
+            if known_group(conn, alias)?.is_none() {
+                let alias = clean_name(alias).into_owned();
+                import_rows::add_alias(conn, &alias, &group)?;
+                self.change.record_created(Row::Alias(alias));
                 self.reply.other += 1;
             }
         }
@@ -70,7 +75,7 @@ impl Work<'_, '_> {
         if let Some(known) = self.groups.get(group) {
             return Ok(known.clone());
         }
-        let known = import_rows::group(self.change.conn, group)?;
+        let known = known_group(self.change.conn, group)?;
         let known = known.ok_or_else(|| {
             Failure::invalid("group", format!("names no group of an earlier line: {group}"))
         })?;
@@ -294,6 +299,14 @@ impl Work<'_, '_> {
             )
             .into()),
         }
+    }
+}
+
+/// The group that an id or another name of the file means here: as it stands, or as an import cleans it.
+fn known_group(conn: &Connection, name: &str) -> Result<Option<String>> {
+    match import_rows::group(conn, name)? {
+        Some(known) => Ok(Some(known)),
+        None => import_rows::group(conn, &clean_name(name)),
     }
 }
 

@@ -11,7 +11,8 @@
 //! Not here: other requests, and malformed requests; only the daemon answers those.
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,35 +25,42 @@ const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_KEYS: [&str; 2] =
     ["io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
 
-/// The daemon's answers to the requests of the handshake.
+/// The daemon's answers, in the daemon's order of keys; the file has white space that the daemon does not send ([`compact`]).
 #[derive(Debug, Deserialize)]
-struct Snapshot {
+struct Snapshot<'a> {
     /// The supported revisions of MCP, oldest first.
     versions: Vec<String>,
-    /// The result of `initialize`, without `protocolVersion`.
-    initialize: Map<String, Value>,
+    /// The result of `initialize` for the newest revision with a handshake.
+    #[serde(borrow)]
+    initialize: &'a RawValue,
     /// The result of `server/discover`.
-    discover: Value,
+    #[serde(borrow)]
+    discover: &'a RawValue,
     /// The lists by method, for example `tools/list`.
-    lists: BTreeMap<String, List>,
+    #[serde(borrow)]
+    lists: BTreeMap<String, List<'a>>,
 }
 
-/// The result of a list request.
+/// The results of one list.
 #[derive(Debug, Deserialize)]
-struct List {
-    /// The result for revisions with a handshake.
-    plain: Map<String, Value>,
-    /// Additional fields of the result for revisions without a handshake.
-    stateless: Map<String, Value>,
+struct List<'a> {
+    /// For revisions with a handshake.
+    #[serde(borrow)]
+    plain: &'a RawValue,
+    /// For revisions without a handshake.
+    #[serde(borrow)]
+    stateless: &'a RawValue,
 }
 
-/// An answer: the `result`, or the `error` of JSON-RPC.
-#[derive(Debug, Clone, PartialEq)]
+/// An answer: the `result`, or the `error` of JSON-RPC, as JSON text that equals the daemon's byte for byte.
+///
+/// Clients cache prompts by their bytes, so the order of keys counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The value of `result`.
-    Result(Value),
+    Result(String),
     /// The value of `error`.
-    Error(Value),
+    Error(String),
 }
 
 /// The list methods that the snapshot answers.
@@ -68,7 +76,7 @@ pub fn is_handshake(method: &str) -> bool {
 /// Returns the daemon's answer to a request of the handshake; `None` for other requests and malformed ones.
 #[must_use]
 pub fn answer(method: &str, params: &Value) -> Option<Answer> {
-    let mut snapshot: Snapshot = serde_json::from_str(SNAPSHOT).ok()?;
+    let snapshot: Snapshot<'_> = serde_json::from_str(SNAPSHOT).ok()?;
     if method == "initialize" {
         return snapshot.initialize(params);
     }
@@ -77,44 +85,61 @@ pub fn answer(method: &str, params: &Value) -> Option<Answer> {
         && !snapshot.versions.iter().any(|known| known == version)
     {
         let data = json!({"requested": version, "supported": snapshot.versions});
-        return Some(Answer::Error(
-            json!({"code": -32022, "message": "Unsupported protocol version", "data": data}),
-        ));
+        return Some(Answer::Error(format!(
+            r#"{{"code":-32022,"message":"Unsupported protocol version","data":{data}}}"#
+        )));
     }
     let stateless = named.is_some_and(|version| version >= STATELESS);
     let complete = CLIENT_KEYS.iter().all(|key| params["_meta"][*key].is_object());
     match method {
-        "server/discover" if named.is_some() && complete => Some(Answer::Result(snapshot.discover)),
-        "ping" if !stateless => Some(Answer::Result(json!({}))),
+        "server/discover" if named.is_some() && complete => {
+            Some(Answer::Result(compact(snapshot.discover)))
+        }
+        "ping" if !stateless => Some(Answer::Result("{}".to_owned())),
         _ => snapshot.list(method, stateless, complete),
     }
 }
 
-impl Snapshot {
-    fn list(&mut self, method: &str, stateless: bool, complete: bool) -> Option<Answer> {
-        let List { plain, stateless: additional } = self.lists.remove(method)?;
+impl Snapshot<'_> {
+    fn list(&self, method: &str, stateless: bool, complete: bool) -> Option<Answer> {
+        let list = self.lists.get(method)?;
         match (stateless, complete) {
-            (false, _) => Some(Answer::Result(plain.into())),
-            (true, true) => Some(Answer::Result(additional.into_iter().chain(plain).collect())),
+            (false, _) => Some(Answer::Result(compact(list.plain))),
+            (true, true) => Some(Answer::Result(compact(list.stateless))),
             (true, false) => None,
         }
     }
 
-    fn initialize(mut self, params: &Value) -> Option<Answer> {
+    fn initialize(&self, params: &Value) -> Option<Answer> {
         let requested = params["protocolVersion"].as_str()?;
         if !params["clientInfo"].is_object() || !params["capabilities"].is_object() {
             return None;
         }
         let has_handshake = |version: &&String| version.as_str() < STATELESS;
-        let version = self
-            .versions
-            .iter()
-            .filter(has_handshake)
-            .find(|known| *known == requested)
-            .or_else(|| self.versions.iter().rfind(has_handshake))?;
-        self.initialize.insert("protocolVersion".to_owned(), json!(version));
-        Some(Answer::Result(self.initialize.into()))
+        let newest = self.versions.iter().rfind(has_handshake)?;
+        let agreed = self.versions.iter().filter(has_handshake).find(|known| *known == requested);
+        let version = |version: &str| format!("\"protocolVersion\":\"{version}\"");
+        let newest_result = compact(self.initialize);
+        Some(Answer::Result(newest_result.replacen(
+            &version(newest),
+            &version(agreed.unwrap_or(newest)),
+            1,
+        )))
     }
+}
+
+/// JSON without the white space between its tokens; keys keep their order.
+fn compact(json: &RawValue) -> String {
+    let (mut in_string, mut is_escaped) = (false, false);
+    let is_kept = |c: &char| {
+        let kept = in_string || !c.is_ascii_whitespace();
+        if *c == '"' && !is_escaped {
+            in_string = !in_string;
+        }
+        is_escaped = *c == '\\' && !is_escaped;
+        kept
+    };
+    json.get().chars().filter(is_kept).collect()
 }
 
 /// Returns a fingerprint of a list of tools: the first 16 hexadecimal digits of the SHA-256 of its JSON.
@@ -131,10 +156,12 @@ pub fn fingerprint(tools: &Value) -> String {
 #[must_use]
 pub fn own_fingerprint() -> &'static str {
     static OWN: LazyLock<String> = LazyLock::new(|| {
-        let snapshot: Option<Snapshot> = serde_json::from_str(SNAPSHOT).ok();
-        snapshot
-            .and_then(|s| s.lists.get("tools/list")?.plain.get("tools").map(fingerprint))
-            .unwrap_or_default()
+        let snapshot: Option<Snapshot<'_>> = serde_json::from_str(SNAPSHOT).ok();
+        let tools = snapshot.and_then(|snapshot| {
+            let listed = snapshot.lists.get("tools/list")?.plain.get();
+            serde_json::from_str::<Value>(listed).ok()?.get("tools").map(fingerprint)
+        });
+        tools.unwrap_or_default()
     });
     &OWN
 }
@@ -148,7 +175,7 @@ mod tests {
             "initialize",
             &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}),
         ) {
-            Some(Answer::Result(result)) => result,
+            Some(Answer::Result(result)) => serde_json::from_str(&result).expect("is JSON"),
             other => panic!("{other:?}"),
         }
     }
@@ -169,10 +196,19 @@ mod tests {
     }
 
     #[test]
+    fn compact_json_loses_white_space_between_tokens_alone() {
+        let pretty = r#"{ "b" : [ 1, "a \" b\\" ],
+            "a": " x " }"#;
+        let raw: &RawValue = serde_json::from_str(pretty).expect("is JSON");
+        assert_eq!(compact(raw), r#"{"b":[1,"a \" b\\"],"a":" x "}"#);
+    }
+
+    #[test]
     fn the_snapshot_lists_the_tools_of_this_build() {
         let Some(Answer::Result(listed)) = answer("tools/list", &Value::Null) else {
             panic!("has an answer")
         };
+        let listed: Value = serde_json::from_str(&listed).expect("is JSON");
         let names: Vec<&str> = listed["tools"]
             .as_array()
             .expect("is a list")

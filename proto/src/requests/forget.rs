@@ -25,7 +25,7 @@ pub struct ForgetRequest {
     #[serde(default)]
     #[schemars(description = "")]
     pub reason: Option<String>,
-    /// Delete permanently; only if the user asks for it.
+    /// Delete permanently; only if the user asks.
     #[serde(default)]
     pub hard_delete: bool,
     /// Another project.

@@ -24,11 +24,12 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecallRequest {
-    /// What you want to know. Required unless ids are given.
+    /// Required unless ids are given.
     #[serde(default)]
     pub query: Option<String>,
     /// Memories to return in full.
     #[serde(default)]
+    #[schemars(description = "")]
     pub ids: Option<Vec<MemoryId>>,
     /// Only this type.
     #[serde(default, rename = "type")]

@@ -44,6 +44,7 @@ pub struct StoreRequest {
     pub group: Option<GroupName>,
     /// Default 1.
     #[serde(default)]
+    #[schemars(description = "")]
     pub confidence: Option<Confidence>,
     /// Last valid date (RFC 3339).
     #[serde(default)]

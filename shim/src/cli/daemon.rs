@@ -81,8 +81,12 @@ pub enum Model {
         from: Option<PathBuf>,
     },
     /// Print the model and whether its files are complete.
-    #[command(after_help = "Example\n  loci model status")]
-    Status,
+    #[command(after_help = "Example: for a script\n  loci model status --json")]
+    Status {
+        /// Print JSON, on one line.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// `loci compact`

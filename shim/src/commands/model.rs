@@ -28,8 +28,11 @@ pub async fn run(command: Model) -> Result<ExitCode, Problem> {
             }
             true
         }
-        Model::Status => {
+        Model::Status { json } => {
             locid.args(["model", "status"]);
+            if json {
+                locid.arg("--json");
+            }
             false
         }
     };

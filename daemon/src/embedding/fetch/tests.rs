@@ -149,7 +149,7 @@ fn a_complete_models_folder_can_be_the_source() {
     let fetched = fetch(&models.config, Some(&config().models), Some("http://127.0.0.1:9"))
         .expect("has everything");
     assert_eq!(fetched.files.len(), models.config.artifacts().len());
-    assert!(status(&models.config).is_complete());
+    assert!(status(&models.config).complete);
     assert_eq!(fetch(&models.config, None, Some("http://127.0.0.1:9")).expect("exists").files, []);
 }
 

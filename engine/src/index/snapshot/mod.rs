@@ -1,9 +1,9 @@
 //! The index snapshot: the file `memory.db-index`, which keeps the index of a large store from a clean stop to the next start.
 //!
-//! It belongs to one state of one database: to a word that was written into that database as the last thing before it was closed, and to
-//! that file as it then lay on the disk. A start takes the word out again, and the file goes as soon as it was read or found error: while
-//! a daemon runs there is none, so that nothing that is forgotten meanwhile can be left in it. Not here: what a record is as bytes
-//! (`bytes`), when an index is loaded (`load`).
+//! It belongs to one state of one database, identified by a nonce, which is written into the database as the last thing before it is
+//! closed, and by the identity of the database file (device, inode, size, modification time). A start removes the nonce, and deletes the
+//! snapshot as soon as it is read or rejected: while a daemon runs there is none, so no memory that is deleted meanwhile can remain in
+//! it. Not here: the bytes of a record (`format`), when an index is loaded (`handles::open`).
 
 pub(crate) mod error;
 mod format;
@@ -33,16 +33,16 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub(crate) struct SnapshotState {
     /// The nonce that is in the database.
     pub nonce: String,
-    /// How the database identity on the disk.
+    /// The identity of the database file.
     pub identity: FileIdentity,
 }
 
-/// Where a file identity, how long it is, and when it was changed.
+/// Device, inode, size and modification time (seconds, nanoseconds) of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileIdentity([i64; 5]);
 
 impl FileIdentity {
-    /// How a database identity on the disk; none where its log holds something that is not in it.
+    /// Returns the identity of a database file; `None` if its write-ahead log is not empty.
     pub(crate) fn of(database: &Path) -> Option<Self> {
         let log = std::fs::metadata(beside(database, "-wal"));
         if log.is_ok_and(|log| log.len() > 0) {
@@ -54,7 +54,7 @@ impl FileIdentity {
     }
 }
 
-/// Where the file of a database identity.
+/// Returns the path of the snapshot of a database.
 pub(crate) fn path(database: &Path) -> PathBuf {
     beside(database, "-index")
 }

@@ -113,7 +113,7 @@ fn a_socket_where_no_agent_looks_is_refused() {
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{said}");
     assert!(
-        said.contains("other.sock") && said.contains("ListenStream= of the socket unit has to be"),
+        said.contains("other.sock") && said.contains("Set ListenStream= of the socket unit to"),
         "{said}"
     );
     ear.set_nonblocking(true).expect("is set");

@@ -219,7 +219,7 @@ fn another_user_is_shown_the_door_though_every_mode_is_open() {
     };
     assert_eq!(said, "connected\n", "not one byte was answered");
     assert!(
-        daemon.log().contains("a connection of another user was closed uid=65534"),
+        daemon.log().contains("refused a connection of another user uid=65534"),
         "{}",
         daemon.log()
     );

@@ -1,4 +1,4 @@
-//! What bringing in many memories at once costs beside storing them one by one, the model left out of both.
+//! What bringing in many memories at once costs ratio_to storing them one by one, the model left out of both.
 //!
 //!     cargo run --release -p loci-engine --example bulk [-- MEMORIES]
 //!
@@ -47,7 +47,7 @@ fn main() -> Result<(), Anything> {
             Ok(grouped.commit_group()?)
         })
     })?;
-    println!("the same, 64 to a commit: {together}: {}", single.beside(together));
+    println!("the same, 64 to a commit: {together}: {}", single.ratio_to(together));
 
     let reader = writer.reader()?;
     for vectors in [true, false] {
@@ -64,7 +64,7 @@ fn main() -> Result<(), Anything> {
             assert_eq!((reply.added, reply.vectors > 0), (memories, vectors));
             Ok(())
         })?;
-        println!("import {what}: {import}: {}", single.beside(import));
+        println!("import {what}: {import}: {}", single.ratio_to(import));
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ struct Took {
 }
 
 impl Took {
-    fn beside(self, other: Self) -> String {
+    fn ratio_to(self, other: Self) -> String {
         let times = |a: Duration, b: Duration| a.as_secs_f64() / b.as_secs_f64().max(1e-9);
         format!(
             "{:.1} times in wall time, {:.1} in CPU time",

@@ -65,7 +65,7 @@ fn of_five_hundred_connections_the_surplus_is_told_busy_and_the_rest_is_served()
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let (mut served, mut busy) = (Vec::new(), 0);
     for _ in 0..500 {
-        let (mut peer, answer) = Peer::greet(&home);
+        let (mut peer, answer) = Peer::connect_and_greet(&home);
         if answer["ok"] == true {
             served.push(peer);
         } else {
@@ -107,7 +107,7 @@ fn without_descriptors_it_does_not_spin_and_comes_back() {
         "a crowd takes no descriptor from the store: {}",
         daemon.log()
     );
-    let peers: Vec<_> = (0..40).map(|_| Peer::greet(&home)).collect();
+    let peers: Vec<_> = (0..40).map(|_| Peer::connect_and_greet(&home)).collect();
     let served = peers.iter().filter(|(_, answer)| answer["ok"] == true).count();
     assert!((8..=30).contains(&served), "{served} were served, the others told that it is busy");
     assert!(peers.iter().all(|(_, answer)| answer["ok"] == true || answer["error"] == "busy"));

@@ -5,15 +5,15 @@ use crate::home::TestHome;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-fn told(home: &TestHome) -> Value {
+fn shown_config(home: &TestHome) -> Value {
     serde_json::from_slice(&home.loci(&["config", "show", "--json"]).stdout).expect("is JSON")
 }
 
-fn key(told: &Value, name: &str) -> Value {
-    let keys = told["keys"].as_array().expect("is an array");
+fn key(shown_config: &Value, name: &str) -> Value {
+    let keys = shown_config["keys"].as_array().expect("is an array");
     keys.iter()
         .find(|key| key["key"] == name)
-        .unwrap_or_else(|| panic!("{name} is not told: {told}"))
+        .unwrap_or_else(|| panic!("{name} is not shown_config: {shown_config}"))
         .clone()
 }
 
@@ -30,25 +30,25 @@ fn reload(home: &TestHome) -> Result<Value, String> {
 fn every_key_is_told_with_where_it_comes_from() {
     let home = TestHome::without_model().with("LOCI_LOG_LEVEL", "warn");
     home.configure_whole("# mine\n[retrieval]\nrrf_k = 30\n\n[server]\nlog_level = \"debug\"\n[ttl]\nepisodic = 60\n");
-    let told = told(&home);
-    assert_eq!(told["exists"], true);
-    assert!(told["file"].as_str().expect("is text").ends_with(".loci/config.toml"));
+    let shown_config = shown_config(&home);
+    assert_eq!(shown_config["exists"], true);
+    assert!(shown_config["file"].as_str().expect("is text").ends_with(".loci/config.toml"));
     assert_eq!(
-        key(&told, "retrieval.rrf_k"),
+        key(&shown_config, "retrieval.rrf_k"),
         json!({"key": "retrieval.rrf_k", "value": 30.0, "from": "config.toml:3"})
     );
-    assert_eq!(key(&told, "ttl.episodic")["from"], "config.toml:8");
+    assert_eq!(key(&shown_config, "ttl.episodic")["from"], "config.toml:8");
     assert_eq!(
-        key(&told, "server.log_level"),
+        key(&shown_config, "server.log_level"),
         json!({"key": "server.log_level", "value": "warn", "from": "LOCI_LOG_LEVEL"})
     );
-    assert_eq!(key(&told, "embedding.cache_dir")["from"], "LOCI_MODELS");
+    assert_eq!(key(&shown_config, "embedding.cache_dir")["from"], "LOCI_MODELS");
     assert_eq!(
-        key(&told, "retrieval.fusion"),
+        key(&shown_config, "retrieval.fusion"),
         json!({"key": "retrieval.fusion", "value": "soft", "from": "default"})
     );
     assert_eq!(
-        key(&told, "storage.db_path")["value"],
+        key(&shown_config, "storage.db_path")["value"],
         home.path(".loci/memory.db").to_str().expect("is UTF-8")
     );
     let example =
@@ -63,7 +63,7 @@ fn every_key_is_told_with_where_it_comes_from() {
         })
         .count();
     assert_eq!(
-        told["keys"].as_array().expect("is an array").len(),
+        shown_config["keys"].as_array().expect("is an array").len(),
         count,
         "as many keys as the example has"
     );
@@ -75,9 +75,9 @@ fn a_variable_wins_over_the_file_and_is_named() {
     let elsewhere = home.path("elsewhere.db");
     let home = home.with("LOCI_DB", &elsewhere);
     home.configure("[storage]\ndb_path = \"/nowhere/memory.db\"\n");
-    assert_eq!(key(&told(&home), "storage.db_path")["from"], "LOCI_DB");
+    assert_eq!(key(&shown_config(&home), "storage.db_path")["from"], "LOCI_DB");
     assert_eq!(
-        key(&told(&home), "storage.db_path")["value"],
+        key(&shown_config(&home), "storage.db_path")["value"],
         elsewhere.to_str().expect("is UTF-8")
     );
 }
@@ -110,7 +110,7 @@ fn a_change_takes_effect_without_a_restart() {
         json!([{"key": "retrieval.default_max_results", "was": 5, "is": 2, "waits": false}])
     );
     assert_eq!(three(&home), 2);
-    assert_eq!(key(&told(&home), "retrieval.default_max_results")["from"], "config.toml:2");
+    assert_eq!(key(&shown_config(&home), "retrieval.default_max_results")["from"], "config.toml:2");
     assert_eq!(reload(&home).expect("is read")["changed"], json!([]));
     assert_eq!(home.status()["pid"], pid);
 }
@@ -147,7 +147,7 @@ fn what_only_a_start_reads_waits_and_is_told() {
         reply["changed"],
         json!([{"key": "storage.default_group", "was": "default", "is": "attic", "waits": true}])
     );
-    let waiting = key(&told(&home), "storage.default_group");
+    let waiting = key(&shown_config(&home), "storage.default_group");
     assert_eq!(
         (&waiting["value"], &waiting["from"], &waiting["waits"]),
         (&json!("default"), &json!("default"), &json!("attic"))
@@ -169,7 +169,7 @@ fn what_only_a_start_reads_waits_and_is_told() {
     };
     assert_eq!(stored_in(), "default");
     assert!(home.loci(&["ctl", "restart"]).status.success());
-    assert_eq!(key(&told(&home), "storage.default_group")["value"], "attic");
+    assert_eq!(key(&shown_config(&home), "storage.default_group")["value"], "attic");
     assert_eq!(stored_in(), "attic");
 }
 

@@ -128,7 +128,7 @@ impl Peer {
     }
 
     /// Connects and sends a hello; returns the daemon's reply.
-    pub fn greet(home: &TestHome) -> (Self, Value) {
+    pub fn connect_and_greet(home: &TestHome) -> (Self, Value) {
         Self::greet_as(home, (hello::MIN_VERSION, hello::MAX_VERSION))
     }
 
@@ -148,7 +148,7 @@ impl Peer {
 
     /// Returns a peer that the daemon accepted.
     pub fn welcome(home: &TestHome) -> Self {
-        let (peer, answer) = Self::greet(home);
+        let (peer, answer) = Self::connect_and_greet(home);
         assert_eq!(answer["ok"], true, "{answer}");
         peer
     }

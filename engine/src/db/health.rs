@@ -55,7 +55,7 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     let suspect = meta(conn, "damaged")?.is_some();
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
     // Hard-deleted content may still be in a log that was not closed.
-    if unclean || size(&beside(path, "-wal")) > MAX_LOG_AT_OPEN {
+    if unclean || size(&with_suffix(path, "-wal")) > MAX_LOG_AT_OPEN {
         conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     }
     let wait = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
@@ -95,7 +95,7 @@ pub(crate) fn set_damaged(conn: &Connection, what: &str) -> Result<()> {
     set_meta(conn, "damaged", what)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -77,7 +77,7 @@ impl QuantizedVector {
     }
 
     /// The cosines to four rows as far as the first bytes tell.
-    pub(crate) fn nearly(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
+    pub(crate) fn approx_cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
         let products = kernels::products(&self.first, rows.map(|row| row.first));
         std::array::from_fn(|row| {
             self.cosine(f64::from(products[row]) * FIRST * FIRST, rows[row].step)
@@ -133,7 +133,7 @@ mod tests {
             let row = kept.row();
             let exact = one.cosine(&other);
             prop_assert!((asked.cosines([row; 4])[2] - exact).abs() < 1e-5);
-            prop_assert!((asked.nearly([row; 4])[1] - exact).abs() < 0.01);
+            prop_assert!((asked.approx_cosines([row; 4])[1] - exact).abs() < 0.01);
             prop_assert!(row.is_of(other.as_slice()) && !row.is_of(one.as_slice()) && row.stepped() == kept);
             prop_assert!(row.numbers().iter().zip(other.as_slice()).all(|(kept, given)| (kept - given).abs() <= row.step * 0.51));
         }

@@ -179,7 +179,7 @@ impl Vectors {
 
     /// The cosines of rows as far as the first bytes tell; 0 for empty ones.
     pub(crate) fn approx_cosines(&self, asked: &QuantizedVector, rows: &[u32]) -> Vec<f32> {
-        self.by_four(rows, |row| kernels::bring(row.first), |four| asked.nearly(four))
+        self.by_four(rows, |row| kernels::bring(row.first), |four| asked.approx_cosines(four))
     }
 
     fn by_four(

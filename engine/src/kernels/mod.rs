@@ -12,7 +12,7 @@ mod types;
 
 pub(crate) use types::{Bytes, Coarse, Eight, Signs};
 
-use crate::model::sign_code::{LANES, SignCode};
+use crate::model::sign_code::SignCode;
 use std::sync::LazyLock;
 
 /// Bytes that come from memory at once.
@@ -269,7 +269,7 @@ fn sums_portable(asked: &Coarse, signs: &Signs) -> [i16; 64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::encoding::DIMENSIONS;
+    use crate::model::sign_code::{DIMENSIONS, LANES};
     use proptest::prelude::*;
 
     /// What this machine can do.

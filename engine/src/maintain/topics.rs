@@ -115,11 +115,11 @@ fn join_small_topics(
     if large.is_empty() {
         return vec![small.into_iter().flatten().collect()];
     }
-    let centres: Vec<Option<Embedding>> =
+    let centroids: Vec<Option<Embedding>> =
         large.iter().map(|topic| centre(directions, topic)).collect();
     for topic in small {
         let own = centre(directions, &topic);
-        let near = |i: &usize| match (&own, &centres[*i]) {
+        let near = |i: &usize| match (&own, &centroids[*i]) {
             (Some(own), Some(centre)) => own.cosine(centre),
             _ => -1.0,
         };

@@ -38,7 +38,7 @@ fn opened(folder: &TempDir) -> (Writer, Reader) {
     (writer, reader)
 }
 
-fn told(test_store: &TestStore, question: Value) -> Value {
+fn reported(test_store: &TestStore, question: Value) -> Value {
     serde_json::to_value(test_store.recall("a", question, Some(&axis(1))).reply).expect("is JSON")
 }
 
@@ -59,7 +59,8 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
     );
     let mut cold = Cold::of(test_store);
     assert_eq!(cold.test_store.reader.shared.warmup.progress(), Some((0, 2)));
-    let early = told(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
+    let early =
+        reported(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
     assert_eq!(early["degraded"], json!(["index"]), "{early}");
     assert!(
         early["hint"].as_str().is_some_and(|hint| hint.contains("the index is being loaded")),
@@ -75,7 +76,7 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
         (&json!(kettle), &json!(2))
     );
     // What is asked for by its id, or counted, needs no index.
-    let shown = told(&cold.test_store, json!({"ids": [kettle]}));
+    let shown = reported(&cold.test_store, json!({"ids": [kettle]}));
     assert!(
         shown["results"][0]["content"].is_string() && shown.get("degraded").is_none(),
         "{shown}"
@@ -89,7 +90,7 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
         2
     );
     cold.test_store.writer.load().expect("loads");
-    let warm = told(&cold.test_store, json!({"query": "Where are the kettles?"}));
+    let warm = reported(&cold.test_store, json!({"query": "Where are the kettles?"}));
     assert!(
         warm.get("degraded").is_none() && warm["results"].as_array().map(Vec::len) == Some(2),
         "{warm}"

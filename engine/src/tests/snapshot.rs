@@ -62,7 +62,7 @@ fn origin(test_store: &TestStore) -> &'static str {
 }
 
 /// Everything that the index of a house answers.
-fn told(test_store: &TestStore) -> String {
+fn reported(test_store: &TestStore) -> String {
     let found = test_store.recall_asked(
         "a",
         json!({"query": "where is the kettle of Anna"}),
@@ -80,7 +80,7 @@ const READ: &str = "read from the file beside the database";
 #[test]
 fn a_start_reads_what_the_stop_before_has_left_and_answers_the_same() {
     let test_store = store_holding();
-    let before = told(&test_store);
+    let before = reported(&test_store);
     let folder = closed(test_store);
     let mode = file(&folder).metadata().expect("is there").permissions().mode();
     assert_eq!(
@@ -89,7 +89,7 @@ fn a_start_reads_what_the_stop_before_has_left_and_answers_the_same() {
         "and no draft is left"
     );
     let test_store = opened(folder);
-    assert_eq!((origin(&test_store), told(&test_store) == before), (READ, true));
+    assert_eq!((origin(&test_store), reported(&test_store) == before), (READ, true));
     assert!(!file(&test_store.folder).exists(), "while the store is open there is none");
     let findings = test_store.reader.examine().expect("looks");
     assert!(
@@ -98,7 +98,7 @@ fn a_start_reads_what_the_stop_before_has_left_and_answers_the_same() {
     );
     // And so on.
     let test_store = opened(closed(test_store));
-    assert_eq!((origin(&test_store), told(&test_store) == before), (READ, true));
+    assert_eq!((origin(&test_store), reported(&test_store) == before), (READ, true));
 }
 
 #[test]
@@ -302,7 +302,7 @@ proptest! {
     #[test]
     fn a_file_that_is_not_as_it_was_written_is_never_used(damage in damage()) {
         let before = store_holding();
-        let expected = told(&before);
+        let expected = reported(&before);
         let folder = closed(before);
         let whole = fs::read(file(&folder)).expect("is there");
         let mut bytes = whole.clone();
@@ -324,7 +324,7 @@ proptest! {
         fs::write(file(&folder), bytes).expect("is written");
         let test_store = opened(folder);
         prop_assert_eq!(origin(&test_store).contains("was damaged"), changed, "{}", origin(&test_store));
-        prop_assert_eq!(told(&test_store), expected);
+        prop_assert_eq!(reported(&test_store), expected);
         prop_assert!(!file(&test_store.folder).exists());
     }
 }

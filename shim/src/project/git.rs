@@ -81,7 +81,7 @@ fn work_tree(config: &Path) -> Option<PathBuf> {
         match line.split_once('=') {
             _ if line.starts_with('[') => in_core = line.eq_ignore_ascii_case("[core]"),
             Some((key, path)) if in_core && key.trim().eq_ignore_ascii_case("worktree") => {
-                value = Some(unquote(path.trim()));
+                value = Some(strip_quotes(path.trim()));
             }
             _ => {}
         }
@@ -90,7 +90,7 @@ fn work_tree(config: &Path) -> Option<PathBuf> {
 }
 
 /// Removes the quotes and backslash escapes of a git configuration value.
-fn unquote(value: &str) -> String {
+fn strip_quotes(value: &str) -> String {
     let mut escaped = false;
     let keep = |c: &char| {
         let plain = escaped || !matches!(c, '"' | '\\');

@@ -44,7 +44,7 @@ pub(crate) struct FileIdentity([i64; 5]);
 impl FileIdentity {
     /// Returns the identity of a database file; `None` if its write-ahead log is not empty.
     pub(crate) fn of(database: &Path) -> Option<Self> {
-        let log = std::fs::metadata(beside(database, "-wal"));
+        let log = std::fs::metadata(with_suffix(database, "-wal"));
         if log.is_ok_and(|log| log.len() > 0) {
             return None;
         }
@@ -56,10 +56,10 @@ impl FileIdentity {
 
 /// Returns the path of the snapshot of a database.
 pub(crate) fn path(database: &Path) -> PathBuf {
-    beside(database, "-index")
+    with_suffix(database, "-index")
 }
 
-fn beside(database: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -81,7 +81,7 @@ pub(crate) fn remove(database: &Path) -> Result<()> {
 }
 
 fn draft(database: &Path) -> PathBuf {
-    beside(database, "-index.tmp")
+    with_suffix(database, "-index.tmp")
 }
 
 /// Returns the header: format version, text fingerprint, state of the database, model.

@@ -1,4 +1,4 @@
-//! What bringing in many memories at once costs ratio_to storing them one by one, the model left out of both.
+//! What bringing in many memories at once costs `ratio_to` storing them one by one, the model left out of both.
 //!
 //!     cargo run --release -p loci-engine --example bulk [-- MEMORIES]
 //!

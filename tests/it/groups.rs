@@ -27,26 +27,26 @@ type Trick = (&'static str, fn(&TestHome, &str));
 
 const TRICKS: [Trick; 8] = [
     ("the name of a person's group", |home, evil| {
-        drop(write(home, &format!("{evil}/.loci.toml"), "group = \"work\"\n"))
+        drop(write(home, &format!("{evil}/.loci.toml"), "group = \"work\"\n"));
     }),
     ("the group of no project", |home, evil| {
-        drop(write(home, &format!("{evil}/.loci.toml"), "group = \"default\"\n"))
+        drop(write(home, &format!("{evil}/.loci.toml"), "group = \"default\"\n"));
     }),
     ("the name of a folder", |home, evil| {
-        drop(write(home, &format!("{evil}/.loci.toml"), "group = \"shop\"\n"))
+        drop(write(home, &format!("{evil}/.loci.toml"), "group = \"shop\"\n"));
     }),
     ("a link", |home, evil| {
         fs::create_dir(home.path(evil)).expect("is made");
         symlink("../shop/.git", home.path(evil).join(".git")).expect("is linked");
     }),
     ("a repository", |home, evil| {
-        drop(write(home, &format!("{evil}/.git"), "gitdir: ../shop/.git\n"))
+        drop(write(home, &format!("{evil}/.git"), "gitdir: ../shop/.git\n"));
     }),
     ("a bare repository", |home, evil| {
-        drop(write(home, &format!("{evil}/.git"), "gitdir: ../proj/.bare\n"))
+        drop(write(home, &format!("{evil}/.git"), "gitdir: ../proj/.bare\n"));
     }),
     ("a submodule", |home, evil| {
-        drop(write(home, &format!("{evil}/.git"), "gitdir: ../shop/.git/modules/lib\n"))
+        drop(write(home, &format!("{evil}/.git"), "gitdir: ../shop/.git/modules/lib\n"));
     }),
     ("a worktree with its own proof", |home, evil| {
         write(home, &format!("{evil}/.git"), "gitdir: admin\n");

@@ -155,7 +155,7 @@ fn something_else_in_the_place_of_the_file() {
     );
     is_refused(
         &replaced(|file| {
-            nix::unistd::mkfifo(file, nix::sys::stat::Mode::S_IRWXU).expect("is made")
+            nix::unistd::mkfifo(file, nix::sys::stat::Mode::S_IRWXU).expect("is made");
         }),
         CONFIG,
         &["is not a file"],

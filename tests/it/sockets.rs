@@ -163,7 +163,7 @@ fn without_home_the_data_folder_has_to_be_named() {
         .env_clear();
     match as_root(unknown.current_dir("/")) {
         None => {
-            crate::skipped::skip("not root, or no setpriv: a missing home folder was not tried")
+            crate::skipped::skip("not root, or no setpriv: a missing home folder was not tried");
         }
         Some((code, said)) => {
             assert_eq!(code, Some(78), "{said}");

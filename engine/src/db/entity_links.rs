@@ -3,7 +3,7 @@
 //!
 //! Rows of `mentions` and `entity_relations` change in many ways (a store, an undo, an import, a
 //! cascading delete), so temporary triggers of the writing connection record what a transaction has
-//! changed in a temporary table. Not here: the use crate::error::Result;
+//! changed in a temporary table. Not here: the use `crate::error::Result`;
 use crate::error::Result;
 use crate::model::entity_link::{EntityLink, LinkKind};
 use rusqlite::Connection;

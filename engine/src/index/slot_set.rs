@@ -79,7 +79,7 @@ impl SlotSet {
     pub(crate) fn mark(&self, words: &mut [u64]) {
         match &self.bits {
             Some(bits) => {
-                words.iter_mut().enumerate().for_each(|(number, word)| *word |= bits.word(number))
+                words.iter_mut().enumerate().for_each(|(number, word)| *word |= bits.word(number));
             }
             None => {
                 for slot in &self.list {

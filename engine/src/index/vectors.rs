@@ -172,7 +172,9 @@ impl Vectors {
     /// The cosines of rows; 0 for empty ones.
     pub(crate) fn cosines(&self, asked: &QuantizedVector, rows: &[u32]) -> Vec<f32> {
         let bring = |row: Row<'_>| {
-            [row.first, row.second].into_iter().for_each(|bytes| kernels::bring(bytes))
+            for bytes in [row.first, row.second] {
+                kernels::bring(bytes);
+            }
         };
         self.by_four(rows, bring, |four| asked.cosines(four))
     }

@@ -136,7 +136,7 @@ pub(crate) fn bring<T>(soon: &[T]) {
         unsafe {
             std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
                 soon.as_ptr().cast::<i8>().wrapping_add(line),
-            )
+            );
         };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -41,7 +41,7 @@ fn split_evenly(items: &[usize], most: usize) -> impl Iterator<Item = &[usize]> 
     items.chunks(items.len().div_ceil(parts).max(1))
 }
 
-/// Average linkage by nearest-neighbour chains. The mean cosine of two join_small_topics groups to a third is
+/// Average linkage by nearest-neighbour chains. The mean cosine of two `join_small_topics` groups to a third is
 /// never above the greater of the two, so a group whose nearest neighbour is too far away is final.
 fn average_linkage(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>> {
     let size = members.len();

@@ -184,7 +184,7 @@ fn merge_field(known: &mut Map<String, Value>, key: &str, value: &Value) {
             );
         }
         (Some(Value::Object(have)), Value::Object(more)) => {
-            more.iter().for_each(|(key, value)| merge_field(have, key, value))
+            more.iter().for_each(|(key, value)| merge_field(have, key, value));
         }
         _ => {
             known.insert(key.to_owned(), value.clone());

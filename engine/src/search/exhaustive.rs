@@ -129,34 +129,35 @@ impl<'a> Signals<'a> {
     }
 
     fn late_interaction(&self, query: &SearchQuery<'_>, encoding: &QueryEncoding) -> Scoring {
-        let ((order, blocks), matches) = (self.by_project(), self.matches());
+        let ((order, blocks), lexical_matches) = (self.by_project(), self.matches());
         let lexical = self.lexical(bm25::LATE_INTERACTION_PARAMS);
         let memories = self.memory_signals(query, &order, &lexical);
-        let scorer = self.query_scorer(query, encoding);
+        let query_scorer = self.query_scorer(query, encoding);
         let (scores, breakdown) = match query.detail {
             Detail::Scores => {
                 let scores =
-                    late_interaction::score_all(&memories, &blocks, &scorer, &mut NoRecord);
+                    late_interaction::score_all(&memories, &blocks, &query_scorer, &mut NoRecord);
                 (scores, None)
             }
             Detail::Steps => {
                 let mut record = StepRecord::default();
-                let scores = late_interaction::score_all(&memories, &blocks, &scorer, &mut record);
+                let scores =
+                    late_interaction::score_all(&memories, &blocks, &query_scorer, &mut record);
                 let candidates = order.iter().map(|at| self.candidate(*at, &lexical)).collect();
                 let steps = explain::recorded_steps(record, scores.len());
                 (scores, Some(Breakdown { candidates, steps }))
             }
         };
-        let scored = order.iter().zip(scores).map(|(at, score)| MatchedSlot {
+        let hits = order.iter().zip(scores).map(|(at, score)| MatchedSlot {
             slot: self.slot(*at),
             score,
-            matches: matches[*at],
+            matches: lexical_matches[*at],
         });
-        let matched = matches.iter().filter(|matches| **matches).count();
+        let matched = lexical_matches.iter().filter(|matches| **matches).count();
         Scoring {
-            scored: above_cutoff(scored.collect(), matched),
+            scored: above_cutoff(hits.collect(), matched),
             matched,
-            length_bonus: scorer.length_bonus(),
+            length_bonus: query_scorer.length_bonus(),
             breakdown,
         }
     }

@@ -16,7 +16,7 @@ type Act = (&'static str, fn(&mut TestStore, &MemoryId));
 
 const ACTS: [Act; 13] = [
     ("store", |test_store, _| {
-        drop(store(test_store, "The ferry to the island leaves at seven", 377))
+        drop(store(test_store, "The ferry to the island leaves at seven", 377));
     }),
     ("store what is known", |test_store, _| drop(store(test_store, &text(7), 7))),
     ("supersede", |test_store, id| {
@@ -51,10 +51,10 @@ const ACTS: [Act; 13] = [
         test_store.writer.pin(&call, &request).expect("is pinned");
     }),
     ("give a vector", |test_store, _| {
-        test_store.writer.fill(9, &coded("anew", axis(380))).expect("is given")
+        test_store.writer.fill(9, &coded("anew", axis(380))).expect("is given");
     }),
     ("forget", |test_store, id| {
-        drop(test_store.forget("a", json!({"memory_id": id})).expect("is forgotten"))
+        drop(test_store.forget("a", json!({"memory_id": id})).expect("is forgotten"));
     }),
     ("undo", |test_store, _| drop(test_store.undo_last().expect("is undone"))),
     ("forget for good", |test_store, id| {
@@ -62,20 +62,20 @@ const ACTS: [Act; 13] = [
             test_store
                 .forget("a", json!({"memory_id": id, "hard_delete": true}))
                 .expect("is removed"),
-        )
+        );
     }),
     ("inspect", |test_store, id| {
-        drop(test_store.inspect("a", json!({"memory_id": id})).expect("is shown"))
+        drop(test_store.inspect("a", json!({"memory_id": id})).expect("is shown"));
     }),
     ("recall", |test_store, _| {
         drop(test_store.recall(
             "a",
             json!({"query": "when does the ferry leave", "max_results": 5}),
             Some(&axis(377)),
-        ))
+        ));
     }),
     ("history", |test_store, _| {
-        drop(test_store.reader.history(&parse(json!({}))).expect("is told"))
+        drop(test_store.reader.history(&parse(json!({}))).expect("is told"));
     }),
 ];
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::model::content;
 use crate::transfer::line_reader::{BoundedLineReader, NumberedLine};
 use crate::transfer::parse::{VECTOR_PREFIX, parse};
-use crate::transfer::record::{Header, MemoryLine, Record, id_number};
+use crate::transfer::record::{Header, LogLine, MemoryLine, Record, id_number};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{MemoryId, Scope};
 use loci_proto::requests::export::FORMAT_VERSION;
@@ -197,25 +197,7 @@ impl Checker {
                     ))
                 }
             }
-            Record::Log(log) => {
-                check_time("at", log.at)?;
-                if !OPERATIONS.contains(&log.operation.as_str()) {
-                    return Err(Failure::invalid(
-                        "operation",
-                        format!("must be one of {}", OPERATIONS.join(", ")),
-                    ));
-                }
-                log.memory.parse::<MemoryId>().map_err(|why| Failure::invalid("memory", why))?;
-                let is_json = log
-                    .details
-                    .as_deref()
-                    .is_none_or(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok());
-                if is_json {
-                    Ok(())
-                } else {
-                    Err(Failure::invalid("details", "must be JSON in a string"))
-                }
-            }
+            Record::Log(log) => check_log(&log),
             Record::Tombstone(tombstone) => {
                 self.file.tombstones.insert(id_number(&tombstone.id));
                 check_time("created_at", tombstone.created_at)
@@ -368,4 +350,20 @@ fn check_time(field: &str, at: i64) -> Result<(), Failure> {
     } else {
         Err(Failure::invalid(field, "must be a time from 1970 to 2099, in milliseconds"))
     }
+}
+
+fn check_log(log: &LogLine) -> Result<(), Failure> {
+    check_time("at", log.at)?;
+    if !OPERATIONS.contains(&log.operation.as_str()) {
+        return Err(Failure::invalid(
+            "operation",
+            format!("must be one of {}", OPERATIONS.join(", ")),
+        ));
+    }
+    log.memory.parse::<MemoryId>().map_err(|why| Failure::invalid("memory", why))?;
+    let is_json = log
+        .details
+        .as_deref()
+        .is_none_or(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok());
+    if is_json { Ok(()) } else { Err(Failure::invalid("details", "must be JSON in a string")) }
 }

@@ -136,7 +136,7 @@ impl<'a, 'b> Importer<'a, 'b> {
             match parsed.and_then(|line| self.apply(line)) {
                 Ok(()) => {}
                 Err(Error::Refused(failure)) if self.skip_bad => {
-                    drop(self.bad_lines.insert(number, failure))
+                    drop(self.bad_lines.insert(number, failure));
                 }
                 Err(Error::Refused(failure)) => return Err(at_line(number, failure).into()),
                 Err(error) => return Err(error),

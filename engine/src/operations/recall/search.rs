@@ -170,7 +170,7 @@ impl Reader {
             by_fallback,
             matched: results.matched,
             weak: results.weak,
-            ranked: found_memories(index, results, whys.unwrap_or_default()),
+            ranked: found_memories(index, &results, whys.unwrap_or_default()),
             explained,
         })
     }
@@ -203,7 +203,7 @@ struct Hits {
 /// Results by sequence number, so that they are valid without the index.
 fn found_memories(
     index: &Index,
-    results: SearchResults,
+    results: &SearchResults,
     whys: Vec<ScoreBreakdown>,
 ) -> Vec<FoundMemory> {
     let duplicates = collapse::possible_duplicates(index, &results.ranked);

@@ -103,8 +103,8 @@ impl WindowBest {
     fn mean(&self, scores: &[f64], at: usize) -> f64 {
         let touches_end = at < WINDOW_RADIUS || at + WINDOW_RADIUS >= scores.len();
         let least = if touches_end { 0.0 } else { Self::NOTHING };
-        let last = scores.get(at + WINDOW_RADIUS).copied().unwrap_or(Self::NOTHING);
-        let (best, second) = merge_best((self.first[at], self.second[at]), (last, Self::NOTHING));
+        let edge = scores.get(at + WINDOW_RADIUS).copied().unwrap_or(Self::NOTHING);
+        let (best, second) = merge_best((self.first[at], self.second[at]), (edge, Self::NOTHING));
         (best.max(least) + second.max(least)) / WINDOW_BEST as f64
     }
 }

@@ -1,6 +1,6 @@
 //! The default ranking (`fusion = "soft"`): token-level late interaction plus features of the text and its context. Pure.
 //!
-//! A memory scores by the cosine of its vector, by BM25, and by how well its tokens match each query term (late interaction, as in ColBERT);
+//! A memory scores by the cosine of its vector, by BM25, and by how well its tokens match each query term (late interaction, as in `ColBERT`);
 //! then by what the query names (a person, a time) or asks for (a time, a place), and by the scores of memories stored around it.
 //! docs/retrieval.md has the formulas, the figures, and for each constant the measurement that chose it. "The reference" is the
 //! implementation in numpy that most constants come from; `engine/src/tests/search.rs` compares the two.

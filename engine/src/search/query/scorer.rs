@@ -20,16 +20,13 @@ pub(crate) fn query_scorer(
 ) -> QueryScorer {
     let text = &query.parsed.text;
     let terms = weighted_terms(index, &encoding.words, mask.count(), doc_freq);
-    match event_date::resolve(index, mask, query, encoding) {
-        Some((event, day)) => {
-            let terms = late_interaction::down_weight(terms, |word| {
-                event.words.iter().any(|of_event| of_event == word)
-            });
-            QueryScorer::new(text, &terms, query.today).with_event(&event, day)
-        }
-        None => {
-            let terms: Vec<QueryTerm> = terms.into_iter().map(|(_, term)| term).collect();
-            QueryScorer::new(text, &terms, query.today)
-        }
+    if let Some((event, day)) = event_date::resolve(index, mask, query, encoding) {
+        let terms = late_interaction::down_weight(terms, |word| {
+            event.words.iter().any(|of_event| of_event == word)
+        });
+        QueryScorer::new(text, &terms, query.today).with_event(&event, day)
+    } else {
+        let terms: Vec<QueryTerm> = terms.into_iter().map(|(_, term)| term).collect();
+        QueryScorer::new(text, &terms, query.today)
     }
 }

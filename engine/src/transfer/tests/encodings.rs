@@ -85,7 +85,7 @@ fn an_invalid_vector_names_its_line_or_is_skipped() {
 fn the_keyword_index_is_correct_after_an_import_and_later_changes() {
     let mut test_store = small_store();
     let check_index = |test_store: &TestStore| {
-        crate::db::integrity::words(&test_store.writer.conn).expect("is in step")
+        crate::db::integrity::words(&test_store.writer.conn).expect("is in step");
     };
     check_index(&test_store);
     let newer = export(&test_store, false)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long a recall and a store wait at most while a person does something with the whole store.
+"""Measures how long recalls and stores wait while a person runs an operation on the whole store.
 
     python3 bench/beside.py              about 2 minutes
-    python3 bench/beside.py --write      the same, and puts it into docs/benchmarks.md
+    python3 bench/beside.py --write      the same, and writes it to docs/benchmarks.md
 
-Two agents work without a pause, one recalls and one stores, while notes are imported, looked through, written down, taken back, and
-everything is removed. The notes are made up and come without vectors, which the daemon makes beside all this.
+Two agents call without pause, one recalls and one stores, while a person runs an import, an export, doctor, stats, an undo and a reset.
+The notes are generated and have no vectors, which the daemon computes in the background.
 """
 
 import json
@@ -28,9 +28,9 @@ from session import Session
 SEED = 20261123
 MEMORIES = 100_000
 AFTER_S = 1.0
-"""How long after an act calls still count as beside it: what it leaves behind may be in the way."""
+"""Calls up to this long after an operation still count: its background work may delay them."""
 
-ACTS = (
+OPERATIONS = (
     ("nothing", ("ctl", "status")),
     ("import", ("import", "notes.jsonl")),
     ("export", ("export", "--output", "out.jsonl")),
@@ -42,7 +42,7 @@ ACTS = (
 
 
 def write_notes(path):
-    """An export of as many made-up notes, without vectors."""
+    """Writes an export file of generated notes, without vectors."""
     notes, moment = Notes(SEED), 1_767_225_600_000
     with path.open("w") as file:
         line = lambda record: print(json.dumps(record), file=file)
@@ -61,18 +61,18 @@ def write_notes(path):
 
 
 class Agent(threading.Thread):
-    """A session that calls without a pause."""
+    """A session that calls without pause."""
 
     def __init__(self, home, project, call):
         super().__init__()
         self._home, self._project, self._call = home, home.project(project), call
-        self.calls, self.refused, self._ends = [], 0, threading.Event()
+        self.calls, self.refused, self._stop = [], 0, threading.Event()
 
     def run(self):
-        """Calls until told to end; each call with its beginning and its time in ms."""
+        """Calls until `end`; records the start and the duration in ms of each call."""
         notes = Notes(SEED + 1)
         with Session(self._home, self._project) as session:
-            while not self._ends.is_set():
+            while not self._stop.is_set():
                 began = time.perf_counter()
                 try:
                     self._call(session, notes)
@@ -82,18 +82,18 @@ class Agent(threading.Thread):
                 self.calls.append((began, (time.perf_counter() - began) * 1000))
 
     def end(self):
-        """Has it end after its call."""
-        self._ends.set()
+        """Stops after the current call."""
+        self._stop.set()
         self.join()
 
-    def beside(self, since, until):
-        """p50 and the longest of the calls that were under way in between, in ms."""
+    def during(self, since, until):
+        """p50 and maximum in ms of the calls in flight between two times."""
         times = sorted(took for began, took in self.calls if began < until and began + took / 1000 > since)
         return times[len(times) // 2], times[-1]
 
 
 def section(loci):
-    """The section of the page."""
+    """Measures; returns the section of the page."""
     rows = []
     with Home(loci) as home:
         write_notes(home.root / "notes.jsonl")
@@ -105,7 +105,7 @@ def section(loci):
             agent.start()
         try:
             time.sleep(2 * AFTER_S)
-            for name, arguments in ACTS:
+            for name, arguments in OPERATIONS:
                 began = time.perf_counter()
                 command = [str(home.loci), *arguments]
                 done = subprocess.run(command, env=home.env, cwd=home.root, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -114,19 +114,18 @@ def section(loci):
                 took = time.perf_counter() - began
                 time.sleep(AFTER_S)
                 until = time.perf_counter()
-                rows.append([name, took, *[figure for agent in agents for figure in agent.beside(began, until)]])
+                rows.append([name, took, *[figure for agent in agents for figure in agent.during(began, until)]])
         finally:
             for agent in agents:
                 agent.end()
     refused = sum(agent.refused for agent in agents)
     return f"""\
-## Beside what concerns the whole store
+## Calls during operations on the whole store
 
-Two agents at work, one that recalls and one that stores, while a person has {MEMORIES:,} notes imported, written down, looked through,
-taken back, and all removed; the daemon gives the imported their vectors meanwhile. Wall times; of the calls, p50 and the longest.
-Calls that were refused: {refused}.
+Two agents call without pause, one recalls and one stores, while a person runs operations on {MEMORIES:,} notes.
+Meanwhile the daemon computes the vectors of the imported notes. Wall times; p50 and maximum of the calls. Refused calls: {refused}.
 
-{report.table(["", "takes s", "recall p50 ms", "longest", "store p50 ms", "longest"], rows)}
+{report.table(["", "duration s", "recall p50 ms", "max ms", "store p50 ms", "max ms"], rows)}
 """
 
 

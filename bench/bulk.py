@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Many memories at once: what `loci import` takes beside the same texts stored call by call, the model left out of both.
+"""Compares `loci import` with storing the same texts call by call; the model is not counted in either.
 
     python3 bench/bulk.py              three minutes
-    python3 bench/bulk.py --write      the same, and puts it into docs/benchmarks.md
+    python3 bench/bulk.py --write      the same, and writes it to docs/benchmarks.md
 
-All stores and imports are those of a user: `loci mcp`, `loci import`, one daemon. What the thread that embeds has taken is told apart by
-its name and left out. An import brings the vectors along, or the daemon reads its texts later, when nobody calls; that is left out too.
+Stores and imports run as a user runs them: `loci mcp`, `loci import`, one daemon. The CPU time of the embedding thread is identified by its
+name and subtracted. An import brings its vectors, or the daemon computes them later while idle; that is not counted either.
 """
 
 import sys
@@ -24,13 +24,13 @@ from notes import Notes
 from session import Session
 
 SEED, FIRST, STORED, ROUNDS = 20261122, 50, 4000, 7
-"""Of the notes; stores that only warm the daemon; those that are measured; imports of each kind."""
+"""Seed of the notes; warm-up stores; measured stores; imports of each kind."""
 
 
 def measured(home, work):
-    """What a work takes in ms: (wall time, CPU time of the daemon without the embedding)."""
+    """Runs `work`; returns its wall time and the daemon's CPU time without embedding, in ms."""
     pid = home.status()["pid"]
-    process.settle(pid)
+    process.wait_until_idle(pid)
     before, start = process.cpu_by_thread_ms(pid), time.perf_counter()
     work()
     wall, after = (time.perf_counter() - start) * 1000, process.cpu_by_thread_ms(pid)
@@ -38,7 +38,7 @@ def measured(home, work):
 
 
 def stored(home):
-    """What one store takes, call by call."""
+    """Measures one store, call by call."""
     notes = Notes(SEED)
     with Session(home, home.project("bench")) as session:
 
@@ -51,17 +51,17 @@ def stored(home):
 
 
 def imported(loci, file, memories):
-    """What one memory of an import into an empty store takes."""
+    """Measures one memory of an import into an empty store."""
     with Home(loci) as home:
         home.run("list")
         taken = measured(home, lambda: home.run("import", str(file)))
         if home.status()["memories"] != memories:
-            raise RuntimeError(f"{home.status()['memories']} of {memories} memories have come")
+            raise RuntimeError(f"{home.status()['memories']} of {memories} memories were imported")
         return [each / memories for each in taken]
 
 
 def section(loci):
-    """The section of the page."""
+    """Measures; returns the section of the page."""
     with Home(loci) as home:
         single = stored(home)
         memories = home.status()["memories"]
@@ -77,8 +77,8 @@ def section(loci):
 ## Bulk import
 
 {memories:,} notes of some 20 words, stored call by call through `loci mcp`, and the export of that store imported into an empty one by
-`loci import`; medians of {ROUNDS} imports. CPU is the daemon's, without the thread that embeds; the wall time of a store has the embedding in
-it. Without vectors the texts are read later, when nobody calls.
+`loci import`; medians of {ROUNDS} imports. CPU is the daemon's without the embedding thread; the wall time of a store includes
+embedding. Without vectors the texts are encoded later, while the daemon is idle.
 
 {report.table(columns, rows)}
 """

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Recall while maintenance runs beside it, against recall as usual, in one interleaved run.
+"""Compares recall during a maintenance run with recall otherwise, interleaved in one run.
 
     python3 bench/during.py              about 5 minutes
-    python3 bench/during.py --write      the same, and puts it into docs/benchmarks.md
+    python3 bench/during.py --write      the same, and writes it to docs/benchmarks.md
 
-One store holds some thousand old episodes. Blocks of recalls alternate: with nothing beside them, and while `loci compact` goes through a
-part of the store. The steps do not wait for a quiet moment here, as those of the loop would: this is the worst case.
+One store holds some thousand old episodes. Blocks of recalls alternate: without other work, and while `loci compact` processes a part of the
+store. The steps do not wait for an idle daemon, as scheduled maintenance would: this is the worst case.
 """
 
 import json
@@ -28,11 +28,11 @@ from session import Session
 
 SEED = 20260302
 BLOCKS, WEEKS, A_WEEK, CALLS = 6, 4, 120, 60
-"""Blocks of each kind; old weeks that each run finds, episodes of each; recalls of a block with nothing beside it."""
+"""Blocks of each kind; old weeks that each run processes; episodes per week; recalls of a block without other work."""
 
 
 def store(session, notes, first, weeks):
-    """Episodes of old weeks; no two weeks are alike."""
+    """Stores episodes of old weeks; no two weeks are alike."""
     for week in range(weeks):
         day = (first + timedelta(weeks=week)).isoformat()
         for note in notes.notes(A_WEEK):
@@ -41,45 +41,45 @@ def store(session, notes, first, weeks):
 
 
 def timed(session, question):
-    """One recall in milliseconds."""
+    """Times one recall in milliseconds."""
     start = time.perf_counter()
     session.tool("recall_memory", query=question)
     return (time.perf_counter() - start) * 1000
 
 
 def blocks(home):
-    """Times of recalls as usual and beside a run, and how many episodes the runs have compacted."""
+    """Returns recall times without and during a run, and the number of compacted episodes."""
     notes, project = Notes(SEED), home.project("bench")
-    usual, beside, compacted = [], [], 0
+    baseline, during, compacted = [], [], 0
     with Session(home, project) as session:
         for block in range(BLOCKS):
             store(session, notes, date(2020, 1, 6) + timedelta(weeks=block * WEEKS), WEEKS)
-            process.settle(home.status()["pid"])
-            usual += [timed(session, notes.question()) for _ in range(CALLS)]
+            process.wait_until_idle(home.status()["pid"])
+            baseline += [timed(session, notes.question()) for _ in range(CALLS)]
             command = [str(home.loci), "compact", "--json"]
             run = subprocess.Popen(command, env=home.env, cwd=project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
             while run.poll() is None:
-                beside.append(timed(session, notes.question()))
+                during.append(timed(session, notes.question()))
             compacted += sum(len(step["members"]) for step in json.loads(run.stdout.read())["done"] if step["act"] == "compact")
-    return usual, beside, compacted
+    return baseline, during, compacted
 
 
-def middle(times, share=0.5):
-    """A quantile."""
+def quantile(times, share=0.5):
+    """The value at a share of the sorted times."""
     return sorted(times)[int(len(times) * share)]
 
 
 def section(loci):
-    """The section of the page."""
+    """Measures; returns the section of the page."""
     with Home(loci) as home:
-        usual, beside, compacted = blocks(home)
-    rows = [[name, len(times), middle(times), middle(times, 0.99)] for name, times in (("as usual", usual), ("beside a run", beside))]
-    ratio = middle(beside) / middle(usual)
+        baseline, during, compacted = blocks(home)
+    rows = [[name, len(times), quantile(times), quantile(times, 0.99)] for name, times in (("without other work", baseline), ("during a run", during))]
+    ratio = quantile(during) / quantile(baseline)
     return f"""\
-## Recall beside a run of maintenance
+## Recall during a maintenance run
 
-Blocks of recalls in one store, in turn with nothing beside them and while `loci compact` goes through {WEEKS * A_WEEK} old episodes without
-a pause ({compacted:,} in all); a run of the loop would wait while somebody calls. Ratio of the p50: {ratio:.2f}.
+Blocks of recalls in one store, alternately without other work and while `loci compact` processes {WEEKS * A_WEEK} old episodes without
+pause ({compacted:,} in total); a scheduled run would wait while calls arrive. Ratio of the p50: {ratio:.2f}.
 
 {report.table(["", "calls", "p50 ms", "p99 ms"], rows)}
 """

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How often the answer to a question is found first, and among the first five, in the test sets of tests/data.
+"""Measures how often the answer is first, and among the first five, in the test sets of tests/data.
 
     python3 bench/finding.py                 by words alone and with the model, about 2 minutes
     python3 bench/finding.py --loci PATH     the same with another build, to compare
 
-`tongues/`: notes and questions in several languages, all in one store; the questions use other forms of the words. `graph.json`: notes,
-people and things, and how they are related; the answer does not name who is asked for. `events.json`: notes of a year that say the same of
-different times; which of them is asked for, a day tells, or what happened. Standard library only; all sets are our own.
+`languages/`: notes and questions in several languages, all in one store; the questions use other forms of the words. `graph.json`: notes,
+entities and their relations; the answer does not contain the name in the question. `events.json`: notes of one year that differ only in time;
+a date or an event in the question selects one. Standard library only; all sets are our own.
 """
 
 import argparse
@@ -26,19 +26,19 @@ from session import Session
 DATA = REPOSITORY / "tests" / "data"
 
 
-def fill_tongues(session):
-    """Stores the notes of all languages; what to ask."""
-    asked = {}
-    for path in sorted((DATA / "tongues").glob("*.jsonl")):
+def fill_languages(session):
+    """Stores the notes of all languages; returns the questions."""
+    questions_by_set = {}
+    for path in sorted((DATA / "languages").glob("*.jsonl")):
         pairs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         for pair in pairs:
             session.tool("store_memory", content=pair["note"], type="semantic")
-        asked[path.stem] = [(pair["question"], pair["note"]) for pair in pairs]
-    return asked
+        questions_by_set[path.stem] = [(pair["question"], pair["note"]) for pair in pairs]
+    return questions_by_set
 
 
 def fill_graph(session):
-    """Stores the people and things, how they are related, and the notes; what to ask."""
+    """Stores entities, relations and notes; returns the questions."""
     graph = json.loads((DATA / "graph.json").read_text(encoding="utf-8"))
     ids = {}
     for entity in graph["entities"]:
@@ -49,35 +49,35 @@ def fill_graph(session):
         session.tool("store_relation", subject_id=ids[subject], predicate=predicate, object_id=ids[thing])
     for note in graph["notes"]:
         session.tool("store_memory", content=note, type="semantic")
-    asked = {}
+    questions_by_set = {}
     for question in graph["questions"]:
-        asked.setdefault(f"graph, {question['kind']}", []).append((question["question"], question["answer"]))
-    return asked
+        questions_by_set.setdefault(f"graph, {question['kind']}", []).append((question["question"], question["answer"]))
+    return questions_by_set
 
 
 def fill_events(session):
-    """Stores the notes of a year; what to ask."""
+    """Stores the notes of one year; returns the questions."""
     events = json.loads((DATA / "events.json").read_text(encoding="utf-8"))
     for day, note in events["notes"]:
         session.tool("store_memory", content=note, type="episodic", metadata={"event_date": day})
-    asked = {}
+    questions_by_set = {}
     for question in events["questions"]:
-        asked.setdefault(f"events, {question['kind']}", []).append((question["question"], question["answer"]))
-    return asked
+        questions_by_set.setdefault(f"events, {question['kind']}", []).append((question["question"], question["answer"]))
+    return questions_by_set
 
 
-def ready(home, session, wanted):
-    """Waits until the model is there, where it is wanted."""
+def wait_for_model(home, session, wanted):
+    """Waits until the model is loaded, if it is wanted."""
     end = time.monotonic() + 60
     while wanted and ((status := home.status()) is None or status["degraded"]):
         if time.monotonic() > end:
-            sys.exit("Error: the daemon works without the model\nHint: loci model download")
+            sys.exit("Error: the model is not loaded\nHint: Run loci model download")
         session.tool("recall_memory", query="anything")
         time.sleep(0.5)
 
 
-def places(session, questions):
-    """For each question the place of its answer among the first five; 0 where it is not there."""
+def ranks(session, questions):
+    """The rank of each answer among the first five, from 1; 0 if it is not there."""
     found = []
     for question, answer in questions:
         reply = session.tool("recall_memory", query=question, max_results=5, token_budget=20000)
@@ -86,41 +86,41 @@ def places(session, questions):
     return found
 
 
-def shares(places):
-    """In percent: first, and among the first five."""
-    return [round(100 * sum(0 < place <= most for place in places) / len(places)) for most in (1, 5)]
+def hit_rates(ranks):
+    """Percent first, and percent among the first five."""
+    return [round(100 * sum(0 < rank <= most for rank in ranks) / len(ranks)) for most in (1, 5)]
 
 
 def measure(loci, models, missed):
-    """Rows of `(set, questions, first, among five)`."""
+    """Returns rows of `(set, questions, % first, % among five)`."""
     rows = []
-    for project, fill in (("tongues", fill_tongues), ("graph", fill_graph), ("events", fill_events)):
+    for project, fill in (("languages", fill_languages), ("graph", fill_graph), ("events", fill_events)):
         with Home(loci) as home:
             home.env["LOCI_OFFLINE"] = "1"
             if models is not None:
                 home.env["LOCI_MODELS"] = models
             with Session(home, home.project(project)) as session:
-                ready(home, session, models is None)
+                wait_for_model(home, session, models is None)
                 for name, questions in fill(session).items():
-                    rows.append((name, *told(session, questions, missed)))
+                    rows.append((name, *ask(session, questions, missed)))
     return rows
 
 
-def told(session, questions, missed):
-    """Asks, and names what was not found first where that is wanted."""
-    found = places(session, questions)
+def ask(session, questions, missed):
+    """Asks all questions; prints those whose answer was not first if `missed`."""
+    found = ranks(session, questions)
     if missed:
-        for place, (question, answer) in zip(found, questions):
-            if place != 1:
-                print(f"{place}  {question}  |  {answer}")
-    return len(questions), *shares(found)
+        for rank, (question, answer) in zip(found, questions):
+            if rank != 1:
+                print(f"{rank}  {question}  |  {answer}")
+    return len(questions), *hit_rates(found)
 
 
 def main():
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
-    parser.add_argument("--missed", action="store_true", help="also print what was not found first")
+    parser.add_argument("--missed", action="store_true", help="also print the questions whose answer was not first")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as empty:
         for title, models in (("by words alone", empty), ("with the model", None)):

@@ -1,4 +1,4 @@
-"""The measurements: each takes a fresh home and gives plain figures. Not here: how they are shown (report.py)."""
+"""The measurements: each takes a fresh home and returns plain figures. Not here: their formatting (report.py)."""
 
 import itertools
 import sys
@@ -7,21 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from notes import Notes
-from process import cpu_ms, pss_mib, settle, strangers
+from process import cpu_ms, other_loci_processes, pss_mib, wait_until_idle
 from session import Refused, Session
 
 SEED = 20260301
 FILLERS = 8
-"""Sessions that fill the store at once, between measurements."""
+"""Concurrent sessions that fill the store between measurements."""
 STORES, RECALLS, WARM_UP = 200, 200, 20
 MEMORY_AT = 200
-"""Memories in the store while memory is measured."""
+"""Stored memories while memory use is measured."""
 BURST_SESSIONS, BURST_STORES = 8, 25
 
 
 @dataclass
 class Latency:
-    """One kind of call at one size of the store; times in milliseconds."""
+    """One verb at one store size; times in milliseconds."""
 
     memories: int
     verb: str
@@ -29,24 +29,24 @@ class Latency:
     p50: float
     p99: float
     cpu: float
-    """CPU time of the daemon for one call."""
+    """The daemon's CPU time per call."""
 
 
 @dataclass
 class Footprint:
-    """Proportional set size with so many sessions, in MiB."""
+    """Proportional set size by number of sessions, in MiB."""
 
     sessions: int
     daemon: float
     shims: float
     """All shims together."""
-    strangers: int
-    """Other processes of loci on the machine, which flatter the figures."""
+    other_processes: int
+    """Other loci processes on the machine; they share pages and lower the figures."""
 
 
 @dataclass
 class Burst:
-    """What became of stores that many sessions sent at once."""
+    """Outcome of stores that many sessions sent concurrently."""
 
     sent: int
     acknowledged: int
@@ -57,7 +57,7 @@ class Burst:
 
 
 def latencies(home, sizes):
-    """Grows one store through the sizes; at each, store and recall are timed one call after the other."""
+    """Grows one store through the sizes; at each size times store and recall, calls in sequence."""
     notes, project = Notes(SEED), home.project("bench")
     figures = []
     with Session(home, project) as session:
@@ -74,7 +74,7 @@ def latencies(home, sizes):
 
 
 def footprints(home, counts):
-    """PSS of the daemon and of the shims with so many sessions, each of which has recalled."""
+    """Measures the PSS of daemon and shims for each number of sessions, after one recall in each."""
     notes, project, sessions, figures = Notes(SEED), home.project("bench"), [], []
     try:
         sessions.append(Session(home, project))
@@ -85,8 +85,8 @@ def footprints(home, counts):
             for session in sessions:
                 session.tool("recall_memory", query=notes.question())
             daemon, shims = home.status()["pid"], [session.pid for session in sessions]
-            settle(daemon)
-            others = len(strangers({daemon, *shims}))
+            wait_until_idle(daemon)
+            others = len(other_loci_processes({daemon, *shims}))
             figures.append(Footprint(count, pss_mib(daemon), sum(map(pss_mib, shims)), others))
     finally:
         for session in sessions:
@@ -95,7 +95,7 @@ def footprints(home, counts):
 
 
 def burst(home):
-    """Every session sends all of its stores without waiting; afterwards each text is looked for in its own words."""
+    """Every session sends all its stores without waiting; afterwards each text is searched by its own words."""
     notes, project = Notes(SEED), home.project("bench")
     sessions = [Session(home, project) for _ in range(BURST_SESSIONS)]
     shares = [notes.notes(BURST_STORES) for _ in sessions]
@@ -103,7 +103,7 @@ def burst(home):
         start = time.perf_counter()
         sent = [[session.ask("store_memory", **note) for note in share] for session, share in zip(sessions, shares)]
         with ThreadPoolExecutor(len(sessions)) as pool:
-            replies = list(itertools.chain.from_iterable(pool.map(Session.answers, sessions, sent)))
+            replies = list(itertools.chain.from_iterable(pool.map(Session.replies, sessions, sent)))
         seconds = time.perf_counter() - start
         errors = sum(isinstance(reply, Refused) for reply in replies)
         found = sum(_is_found(sessions[0], note["content"]) for share in shares for note in share)
@@ -119,17 +119,17 @@ def _is_found(session, text):
 
 
 def _warm_up(home, session, notes):
-    """The first calls pay for reading the model; without a model the figures would be of something else."""
+    """Loads the model with the first calls. Exits without a model: the figures would measure something else."""
     for _ in range(WARM_UP):
         session.tool("store_memory", **notes.note())
         session.tool("recall_memory", query=notes.question())
     status = home.status()
     if status["degraded"]:
-        sys.exit(f"Error: the daemon works without {', '.join(status['degraded'])}\nHint: loci model download")
+        sys.exit(f"Error: the daemon is degraded: {', '.join(status['degraded'])}\nHint: Run loci model download")
 
 
 def _fill(home, project, notes, size):
-    """Brings the store to the size through many sessions at once."""
+    """Fills the store to the size through concurrent sessions."""
 
     def store(share):
         with Session(home, project) as session:
@@ -140,24 +140,24 @@ def _fill(home, project, notes, size):
         todo = notes.notes(missing)
         with ThreadPoolExecutor(FILLERS) as pool:
             list(pool.map(store, (todo[start::FILLERS] for start in range(min(FILLERS, missing)))))
-    settle(home.status()["pid"])
+    wait_until_idle(home.status()["pid"])
 
 
 def _grow_to(home, session, notes, size):
-    """Makes up for the few notes that were merged with one like them."""
+    """Replaces the few notes that were merged as duplicates."""
     while home.status()["memories"] < size:
         session.tool("store_memory", **notes.note())
 
 
 def _timed(home, size, verb, calls):
     daemon = home.status()["pid"]
-    settle(daemon)
+    wait_until_idle(daemon)
     before, times = cpu_ms(daemon), []
     for call in calls:
         start = time.perf_counter()
         call()
         times.append(1000 * (time.perf_counter() - start))
-    settle(daemon)
+    wait_until_idle(daemon)
     cpu = cpu_ms(daemon) - before
     return Latency(size, verb, len(times), percentile(times, 50), percentile(times, 99), cpu / len(times))
 

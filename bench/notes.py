@@ -1,4 +1,4 @@
-"""Plausible notes and questions, made by a seeded generator: no text of anybody's, and the same in every run."""
+"""Generates plausible notes and questions from a seed: no real texts, and the same in every run."""
 
 import random
 
@@ -38,31 +38,31 @@ QUESTIONS = (
 
 
 class Notes:
-    """An endless supply; two suppliers with the same seed say the same."""
+    """An endless generator; two with the same seed give the same texts."""
 
     def __init__(self, seed):
         self._random = random.Random(seed)
-        self._said = set()
+        self._given = set()
 
     def note(self):
-        """Arguments of a store_memory call; no text comes twice."""
+        """Arguments of one store_memory call; no text repeats."""
         while True:
             kind, form = self._random.choice(FORMS)
             content = form.format(**self._words())
-            if content not in self._said:
-                self._said.add(content)
+            if content not in self._given:
+                self._given.add(content)
                 return {"content": content, "type": kind}
 
     def notes(self, count):
-        """As many calls."""
+        """Arguments of `count` calls."""
         return [self.note() for _ in range(count)]
 
     def question(self):
-        """A question in the language of the notes; none comes twice, since one that was asked before is not read again."""
+        """A question about the notes; none repeats, since repeated questions come from the query cache."""
         while True:
             question = self._random.choice(QUESTIONS).format(**self._words())
-            if question not in self._said:
-                self._said.add(question)
+            if question not in self._given:
+                self._given.add(question)
                 return question
 
     def _words(self):

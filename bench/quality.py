@@ -1,6 +1,6 @@
-"""Runs the evaluation of answers and of the duplicate gate that lives beside the repository, and reads its figures.
+"""Runs the evaluations of recall and of the duplicate gate, which are stored next to the repository, and reads their figures.
 
-The test sets have licences of their own and are no part of this repository; neither are the scripts.
+The test sets have licences of their own and are not part of this repository; neither are the scripts.
 """
 
 import json
@@ -12,17 +12,17 @@ from pathlib import Path
 
 SETS = ("locomo", "realtalk", "cranfield")
 SMOKE = {"recall_eval.py": ["--groups", "1", "--questions", "30"], "dedup_eval.py": ["--limit", "10"]}
-"""Flags that show within minutes whether everything runs; their figures say nothing."""
+"""Flags of a smoke test of minutes; its figures are meaningless."""
 
 
 def evals_folder(repository):
-    """Where the evaluation is; none when this machine does not have it."""
+    """Folder of the evaluations; None if this machine does not have it."""
     folder = repository.parent / "shared" / "evals"
     return folder if (folder / "recall_eval.py").is_file() else None
 
 
 def run(folder, loci, quick):
-    """Both evaluations' figures, as their `--json` gives them: `(recall, duplicates)`."""
+    """Runs both evaluations; returns the figures of their `--json`: `(recall, duplicates)`."""
     recall = _run(folder / "recall_eval.py", loci, ["--sets", ",".join(SETS)], quick)
     duplicates = _run(folder / "dedup_eval.py", loci, [], quick)
     return recall, duplicates

@@ -1,12 +1,12 @@
-"""Figures as Markdown, on the terminal and as sections of docs/benchmarks.md that are replaced one by one."""
+"""Formats figures as Markdown: on the terminal, and as sections of docs/benchmarks.md that are replaced one by one."""
 
 import re
 
 HEAD = """\
 # Benchmarks
 
-What loci takes on a real machine, with the real model. Each section is written by the command that it names
-(`--write`), in one run, and says on which machine. The sections are independent: they may be of different runs.
+Time, memory and quality of loci on a real machine, with the real model. Each section is written by the command that it names (`--write`), in
+one run, and names its machine. The sections are independent: they may come from different runs.
 """
 
 
@@ -28,22 +28,22 @@ def _pad(cell, width, column):
 
 
 def speed(latencies):
-    """Store and recall by size."""
+    """Formats store and recall by store size."""
     rows = [[f"{f.verb}, {f.memories:,} memories", f.calls, f.p50, f.p99, f.cpu] for f in latencies]
     text = """\
-Wall time of one call as an agent sees it, through `loci mcp` and back, one call after the other; CPU is the daemon's user and
-system time per call over the batch, whatever it does afterwards included. Notes are one sentence of about 20 words. "Store" at
-N memories are the calls that bring the store to N.
+Wall time of one call as an agent sees it, through `loci mcp` and back, calls in sequence. CPU is the daemon's user and system time per call
+over the batch, including its work after the replies. A note is one sentence of about 20 words. "Store" at N memories measures the calls that
+bring the store to N.
 """
     return f"## Store and recall\n\n{text}\n{table(['', 'calls', 'p50 ms', 'p99 ms', 'CPU ms'], rows)}\n"
 
 
 def memory(footprints, memories):
-    """PSS by sessions."""
+    """Formats PSS by number of sessions."""
     rows = [[_sessions(f.sessions), f.daemon, f.shims, f.shims / f.sessions, f.daemon + f.shims] for f in footprints]
-    text = f"Proportional set size in MiB with {memories} memories and the model loaded, every session having recalled, at rest."
-    if most := max(f.strangers for f in footprints):
-        text += f" {most} other processes of loci ran meanwhile and share pages, so these figures flatter."
+    text = f"Proportional set size in MiB with {memories} memories and the model loaded, after one recall in every session, idle."
+    if most := max(f.other_processes for f in footprints):
+        text += f" {most} other loci processes ran at the same time and share pages, so these figures are too low."
     return f"## Memory\n\n{text}\n\n{table(['', 'daemon', 'all shims', 'one shim', 'total'], rows)}\n"
 
 
@@ -52,31 +52,31 @@ def _sessions(count):
 
 
 def burst(figures, sessions, stores):
-    """The burst in one row."""
+    """Formats the burst as one row."""
     row = [f"{sessions} sessions × {stores} stores", figures.acknowledged, figures.found, figures.errors, f"{figures.seconds:.2f}"]
-    text = "Every session sends all of its stores without waiting for an answer; then each text is looked for in its own words."
-    return f"## At once\n\n{text}\n\n{table(['', 'acknowledged', 'found', 'errors', 'seconds'], [row])}\n"
+    text = "Every session sends all of its stores without waiting for replies; then each text is searched by its own words."
+    return f"## Concurrent stores\n\n{text}\n\n{table(['', 'acknowledged', 'found', 'errors', 'seconds'], [row])}\n"
 
 
 def quality(recall, duplicates):
-    """Answers and the duplicate gate."""
+    """Formats recall quality and the duplicate gate."""
     measures = ("R@5", "R@10", "nDCG@10", "MRR@10")
     rows = [[name, recall[name]["stored"], *[recall[name]["ALL"][m] for m in measures]] for name in recall]
-    gate = f"Duplicates caught: {duplicates['duplicates']:.1f} %. Contradictions merged: {duplicates['contradictions']:.2f} %."
+    gate = f"Duplicates detected: {duplicates['duplicates']:.1f} %. Contradictions merged: {duplicates['contradictions']:.2f} %."
     text = """\
-Public test sets, DEV halves, through the MCP tools; percent, over all questions but LoCoMo's adversarial ones. The sets are not part
-of this repository, since their licences do not allow it, and neither are the scripts; the command finds both in a folder beside it.
+Public test sets, DEV halves, through the MCP tools; percent, over all questions except LoCoMo's adversarial ones. The sets and the scripts are
+not part of this repository, since the licences of the sets do not allow it; the command finds both in a folder next to it.
 """
     return f"## Quality of answers\n\n{text}\n{table(['set', 'stored', *measures], rows)}\n\n{gate}\n"
 
 
 def source(version, machine, command, day):
-    """Where figures come from."""
+    """Formats version, date, machine and command."""
     return f"{version}, {day}, on {machine}:\n\n    {command}\n"
 
 
 def write(path, name, text):
-    """Puts the section into the page, in place of the one of that name."""
+    """Replaces the section of that name in the page, or appends it."""
     page = path.read_text() if path.exists() else HEAD
     begin, end = f"<!-- begin of {name} -->", f"<!-- end of {name} -->"
     section = f"{begin}\n{text}{end}"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures loci beside others of its kind, with the same driver: how soon a session is ready, and what a call costs on its way.
+"""Measures loci and similar servers with the same driver: time until a session is ready, and the cost of a call.
 
-    python3 bench/rivals.py              about two minutes, with rivals that are installed already
-    python3 bench/rivals.py --write      the same, and puts it into docs/benchmarks.md
+    python3 bench/rivals.py              about two minutes, with rivals already installed
+    python3 bench/rivals.py --write      the same, and writes it to docs/benchmarks.md
 
-Rivals come from their registries, into target/rivals; one that cannot be installed here is named and left out. Linux; standard library
-only. Nothing is said of the quality of answers here: bench/run.py --quality has it.
+Rivals are installed from their registries into target/rivals; one that cannot be installed is named and left out. Linux; standard library
+only. Not here: recall quality (bench/run.py --quality).
 """
 
 import argparse
@@ -42,21 +42,21 @@ CRATE, CRATE_VERSION = "loci-mcp", "0.2.3"
 
 @dataclass
 class Figures:
-    """One server; times in milliseconds, the median."""
+    """Figures of one server; median times in milliseconds."""
 
     name: str
     cold: float
-    """From launching it, when nothing of it runs, to the answer of the handshake."""
+    """From launch, with none of its processes running, to the reply of the handshake."""
     join: float
-    """The same for one more session beside one that is open."""
+    """The same for one more session while another is open."""
     call: float
-    """The cheapest call that it has, one after the other."""
+    """Its cheapest call, in sequence."""
     session_mib: float | str
-    """PSS of the processes that a session has for itself; a shared daemon is none of them."""
+    """PSS of the processes of one session; a shared daemon is not included."""
 
 
-class Place:
-    """A server in a folder of its own, as `session.Session` wants it: a program with its arguments, and an environment."""
+class Rival:
+    """A server in its own folder, in the form that `session.Session` needs: command and environment."""
 
     def __init__(self, name, command, call, env=None):
         self.name, self.command, self.call = name, command, call
@@ -64,19 +64,19 @@ class Place:
         self.env = {"PATH": os.environ["PATH"], "HOME": str(self.root), "XDG_RUNTIME_DIR": str(self.root)} | (env or {})
 
     def open(self):
-        """A session that has shaken hands."""
+        """Opens a session and completes its handshake."""
         return Session(self, self.root)
 
-    def rest(self):
-        """Nothing: a rival's processes end with its session."""
+    def stop_processes(self):
+        """Does nothing: the processes of a rival end with its session."""
 
     def close(self):
-        """Leaves nothing behind."""
+        """Removes its folder."""
         shutil.rmtree(self.root, ignore_errors=True)
 
 
 class Loci:
-    """loci itself, in a home of its own."""
+    """loci in a temporary home."""
 
     name, call = "loci", ("memory_stats", {})
 
@@ -85,26 +85,26 @@ class Loci:
         self.command, self.env, self._project = [str(self._home.loci), "mcp"], self._home.env, self._home.project("bench")
 
     def open(self):
-        """A session that has shaken hands."""
+        """Opens a session and completes its handshake."""
         return Session(self, self._project)
 
-    def rest(self):
-        """Stops the daemon, so that the next session is a cold one."""
+    def stop_processes(self):
+        """Stops the daemon, so that the next session starts cold."""
         assert self._home.run("ctl", "stop").returncode == 0
 
     def without_relay(self):
-        """A call straight to the daemon's socket, in milliseconds: what is more through `loci mcp` is the relay's."""
+        """Median of one call through `loci mcp` and directly on the daemon's socket, in ms; the difference is the relay's cost."""
         with self.open() as relayed, Direct(self._home) as direct:
-            through, straight = per_call(relayed, self.call), per_call(direct, self.call)
-        return through, straight
+            relay, socket = per_call(relayed, self.call), per_call(direct, self.call)
+        return relay, socket
 
     def close(self):
-        """Leaves nothing behind."""
+        """Removes its folder."""
         self._home.__exit__(None)
 
 
 class Direct(Session):
-    """A session on the daemon's socket, as the relay has one; a daemon must be running."""
+    """A session directly on the daemon's socket; a daemon must be running."""
 
     class _Wire:
         def __init__(self, connection):
@@ -134,19 +134,19 @@ def closing(server):
 
 
 def milliseconds(action):
-    """What the action gives, and how long it took."""
+    """Returns the result of the action and its duration."""
     start = time.perf_counter()
     result = action()
     return result, 1000 * (time.perf_counter() - start)
 
 
 def measure(server):
-    """All figures of one server."""
+    """Measures one server."""
     cold, joins = [], []
     for _ in range(COLD):
-        server.rest()
+        server.stop_processes()
         session, took = milliseconds(server.open)
-        # The session is used before it is closed: what answers the handshake must also serve.
+        # Use the session before closing it: the process that answers the handshake must also serve calls.
         with session:
             cold.append(took)
             session.tool(server.call[0], **server.call[1])
@@ -161,7 +161,7 @@ def measure(server):
 
 
 def per_call(session, call):
-    """The median of one call after the other, in milliseconds."""
+    """Median of calls in sequence, in milliseconds."""
     name, arguments = call
     for _ in range(WARM_UP):
         session.tool(name, **arguments)
@@ -169,47 +169,47 @@ def per_call(session, call):
 
 
 def family(pid):
-    """The process and its children; a daemon has left its parent and is none of them."""
+    """The process and its descendants; a detached daemon is not among them."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *[member for child in children for member in family(int(child))]]
 
 
 def npm_rival():
-    """server-memory under Node: keeps a graph in a file, and searches it by words."""
+    """server-memory on Node: stores a graph in a file and searches it by words."""
     folder = RIVALS / f"npm-{NPM_VERSION}"
     program = folder / "node_modules" / NPM / "dist" / "index.js"
     if not program.exists():
         flags = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
         install("npm", "install", "--prefix", folder, *flags, f"{NPM}@{NPM_VERSION}")
-    place = Place(f"{NPM} {NPM_VERSION}", [shutil.which("node"), str(program)], ("read_graph", {}))
-    place.env["MEMORY_FILE_PATH"] = str(place.root / "memory.json")
-    return place
+    rival = Rival(f"{NPM} {NPM_VERSION}", [shutil.which("node"), str(program)], ("read_graph", {}))
+    rival.env["MEMORY_FILE_PATH"] = str(rival.root / "memory.json")
+    return rival
 
 
 def crate_rival():
-    """loci-mcp, the older Loci: one process a session, each with a model of its own."""
+    """loci-mcp, the older Loci: one process per session, each with its own model."""
     program = RIVALS / CRATE / "bin" / "loci"
     if not program.exists():
         flags = ["--locked", "--root", RIVALS / CRATE, "--target-dir", RIVALS / "build"]
         install("cargo", "install", CRATE, "--version", CRATE_VERSION, *flags, env=os.environ | runtime())
     libraries = {name: value for name, value in runtime().items() if name == "LD_LIBRARY_PATH"}
     with tempfile.TemporaryDirectory() as home:
-        # It serves nobody without its model, and has it from the model hub alone.
+        # It needs its model, which only the model hub provides.
         fetch = [program, "model", "download"]
         fetched = subprocess.run(fetch, env=os.environ | libraries | {"HOME": home}, capture_output=True, timeout=INSTALL_WITHIN_S)
     if fetched.returncode != 0:
-        raise RuntimeError("it ends at once without its model, and cannot fetch it here: the model hub is out of reach")
-    return Place(f"{CRATE} {CRATE_VERSION}", [str(program), "serve"], ("memory_stats", {}), libraries)
+        raise RuntimeError("it exits without its model, and the model hub is not reachable")
+    return Rival(f"{CRATE} {CRATE_VERSION}", [str(program), "serve"], ("memory_stats", {}), libraries)
 
 
 def install(*command, env=None):
-    """Runs an installer to its end, in bounded time."""
+    """Runs an installer with a time limit."""
     print(f"Installing: {' '.join(map(str, command[:4]))} …", file=sys.stderr)
     subprocess.run(list(map(str, command)), check=True, timeout=INSTALL_WITHIN_S, stdout=sys.stderr, env=env)
 
 
 def runtime():
-    """Has the crate linked with the ONNX Runtime that `loci model download` brought: its own build would fetch one."""
+    """Environment that links the crate with the ONNX Runtime of `loci model download`: its own build would download one."""
     found = sorted(model_cache().glob("onnxruntime-*/libonnxruntime.so.*"))
     if not found:
         return {}
@@ -222,32 +222,32 @@ def runtime():
 
 
 def section(figures, relay, left_out):
-    """The figures as Markdown."""
+    """Formats the figures as Markdown."""
     rows = [[f.name, f.cold, f.join, f"{f.call:.2f}", f.session_mib] for f in figures]
     text = f"""\
-The same driver speaks to each over stdio, in one run. "Cold" is from launching the server when nothing of it runs to the answer of
-`initialize`; "join" the same for one more session beside an open one; "call" the cheapest call that each has (`memory_stats`, or
-`read_graph` of an empty graph), {CALLS} one after the other; medians. The calls do not do the same work, so this is no race. "A session"
-is the PSS in MiB that a session holds for itself; loci's shared daemon is not in it (see Memory).
+The same driver talks to each over stdio, in one run. "Cold" is the time from launch, with no process of the server running, to the reply of
+`initialize`; "join" the same for one more session while another is open; "call" the cheapest call of each (`memory_stats`, or `read_graph` of
+an empty graph), {CALLS} in sequence; medians. The calls do different work, so "call" is not a comparison of speed. "A session" is
+the PSS in MiB of one session's own processes; loci's shared daemon is not included (see Memory).
 
-What the relay costs: {relay[0]:.2f} ms through `loci mcp`, {relay[1]:.2f} ms for the same call straight on the daemon's socket.
+Cost of the relay: {relay[0]:.2f} ms through `loci mcp`, {relay[1]:.2f} ms for the same call directly on the daemon's socket.
 """
     table = report.table(["", "cold ms", "join ms", "call ms", "a session MiB"], rows)
     missing = "".join(f"\nLeft out: {name}: {why}\n" for name, why in left_out)
-    return f"## Beside others\n\n{text}\n{table}\n{missing}"
+    return f"## Comparison with similar servers\n\n{text}\n{table}\n{missing}"
 
 
 def main():
-    """Measures, prints, and writes if asked to."""
+    """Measures, prints, and writes with --write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
-    parser.add_argument("--without", action="append", default=[], metavar="NAME", help="leave a rival out, by its package's name")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    parser.add_argument("--without", action="append", default=[], metavar="NAME", help="skip a rival, by package name")
+    parser.add_argument("--write", action="store_true", help="write the figures to docs/benchmarks.md")
     chosen = parser.parse_args()
     figures, relay, left_out = [], None, []
     for name, make in (("loci", lambda: Loci(chosen.loci)), (NPM, npm_rival), (CRATE, crate_rival)):
         if name in chosen.without:
-            left_out.append((name, "not asked for"))
+            left_out.append((name, "skipped"))
             continue
         try:
             print(f"{name} …", file=sys.stderr)

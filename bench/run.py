@@ -2,11 +2,11 @@
 """Measures loci: time and CPU of store and recall, memory of daemon and shims, a burst of stores.
 
     python3 bench/run.py                 everything, a minute or two; --quick leaves out 10,000 memories
-    python3 bench/run.py --write         the same, and puts it into docs/benchmarks.md
-    python3 bench/run.py --quality       the quality of answers instead, on public sets beside the repository (minutes)
+    python3 bench/run.py --write         the same, and writes it to docs/benchmarks.md
+    python3 bench/run.py --quality       recall quality instead, on public sets next to the repository (minutes)
 
-Standard library only; Linux. The model must be in the cache (`loci model download`). Figures are worth keeping from a
-quiet machine alone.
+Standard library only; Linux. The model must be in the cache (`loci model download`). Keep figures only from an idle
+machine.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))  # home.py: one throw-away home for the client tests and the bench
+sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))  # home.py: the temporary home of the client tests and the benchmarks
 
 import measure
 import process
@@ -36,15 +36,15 @@ def options():
     parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
     parser.add_argument("--quick", action="store_true", help="100 and 1,000 memories only; with --quality a smoke test")
     parser.add_argument("--quality", action="store_true", help="run the evaluations of ../shared/evals instead")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write the figures to docs/benchmarks.md")
     chosen = parser.parse_args()
     if chosen.quality and chosen.quick and chosen.write:
-        parser.error("the figures of a smoke test are not worth writing: leave out --quick or --write")
+        parser.error("figures of a smoke test cannot be written: leave out --quick or --write")
     return chosen
 
 
 def figures(loci, quick):
-    """The section of time and memory."""
+    """Measures time and memory; returns the section."""
     with Home(loci) as home:
         print("Store and recall …", file=sys.stderr)
         text = report.speed(measure.latencies(home, QUICK_SIZES if quick else SIZES))
@@ -52,24 +52,24 @@ def figures(loci, quick):
         print("Memory …", file=sys.stderr)
         text += "\n" + report.memory(measure.footprints(home, SESSIONS), measure.MEMORY_AT)
     with Home(loci) as home:
-        print("At once …", file=sys.stderr)
+        print("Concurrent stores …", file=sys.stderr)
         text += "\n" + report.burst(measure.burst(home), measure.BURST_SESSIONS, measure.BURST_STORES)
     return text
 
 
-def answers(loci, quick):
-    """The section of quality."""
+def recall_quality(loci, quick):
+    """Measures quality; returns the section."""
     folder = quality.evals_folder(REPOSITORY)
     if folder is None:
-        sys.exit("Error: there is no ../shared/evals beside the repository\nHint: the test sets are not part of it; see docs/benchmarks.md")
+        sys.exit("Error: no folder ../shared/evals next to the repository\nHint: the test sets are not part of it; see docs/benchmarks.md")
     return report.quality(*quality.run(folder, loci, quick))
 
 
 def main():
-    """Measures, prints, and writes if asked to."""
+    """Measures, prints, and writes with --write."""
     chosen = options()
     loci = str(Path(chosen.loci).resolve())
-    name, text = ("quality", answers(loci, chosen.quick)) if chosen.quality else ("figures", figures(loci, chosen.quick))
+    name, text = ("quality", recall_quality(loci, chosen.quick)) if chosen.quality else ("figures", figures(loci, chosen.quick))
     version = subprocess.run([loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()
     flags = [flag for flag, given in (("--quality", chosen.quality), ("--quick", chosen.quick)) if given]
     command = " ".join(["python3 bench/run.py", *flags])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Finding by the size of the store, beside SQLite's own vector and keyword search, from the example `scale`.
+"""Compares search by store size with SQLite's vector and keyword search, using the example `scale`.
 
-    python3 bench/scale.py                        minutes, and most of them for the 100,000
-    python3 bench/scale.py --write                the same, and puts it into docs/benchmarks.md
-    python3 bench/scale.py --sizes 3000 1000000   some other sizes; a million takes 4 minutes and 3 GB of disk
+    python3 bench/scale.py                        minutes, most of them for 100,000
+    python3 bench/scale.py --write                the same, and writes it to docs/benchmarks.md
+    python3 bench/scale.py --sizes 3000 1000000   other sizes; a million takes 4 minutes and 3 GB of disk
 
-Each size is a process of its own, so that its memory is told apart.
+Each size runs in its own process, so that its memory is measured alone.
 """
 
 import argparse
@@ -22,17 +22,17 @@ import report
 
 SIZES = ["1000", "10000", "100000"]
 TEXT = """\
-`Reader::recall` of 20 results in full, without the embedding and the relay: thread CPU time, median of nine rounds of 60 questions, in
-turn with the same questions put to `vec0` (50 nearest) and FTS5 (any word, 50 best) in the same file, which are asked without a filter
-throughout. Notes are made up: 20 words, 384 numbers, some 13 word codes each. "Eligible": the share of the notes that the caller can
-see. R@10 is the share of the ten best that are found: by exact cosines, and with the words of all compared, too. MiB is what opening
+`Reader::recall` of 20 full results, without embedding and relay: thread CPU time, median of nine rounds of 60 questions, interleaved with the
+same questions to `vec0` (50 nearest) and FTS5 (any word, 50 best) in the same file, which always run without a filter. Notes are generated: 20
+words, a vector of 384 numbers, about 13 sign codes each. "Eligible" is the share of the notes that the caller can see. recall@10 is the share
+of the ten best that are found, compared with exact cosines, and with an exhaustive search of vectors and words. MiB is the memory that opening
 the store adds to the process.
 """
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write the figures to docs/benchmarks.md")
     parser.add_argument("--sizes", nargs="+", default=SIZES)
     options = parser.parse_args()
     build = ["cargo", "build", "--release", "--locked", "-p", "loci-tests", "--example", "scale"]
@@ -40,7 +40,7 @@ def main():
     tables = [_lines(size) for size in options.sizes]
     lines = tables[0][:2] + [line for table in tables for line in table[2:]]
     command = "python3 bench/scale.py" + (" --sizes " + " ".join(options.sizes) if options.sizes != SIZES else "")
-    text = f"## Finding by size\n\n{TEXT}\n" + "\n".join(lines) + "\n\n" + report.source("loci", process.machine(), command, date.today().isoformat())
+    text = f"## Search by store size\n\n{TEXT}\n" + "\n".join(lines) + "\n\n" + report.source("loci", process.machine(), command, date.today().isoformat())
     print(text)
     if options.write:
         report.write(REPOSITORY / "docs" / "benchmarks.md", "scale", text)

@@ -1,4 +1,4 @@
-"""What is the same in scripts that measure one build and have one section in docs/benchmarks.md: options, source, page."""
+"""The shared frame of scripts that measure one build and write one section of docs/benchmarks.md: options, source line, page."""
 
 import argparse
 import subprocess
@@ -13,10 +13,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def run(description, section, measure):
-    """Prints what `measure` says of the build that the options name, and writes it into the page if asked to."""
+    """Prints the section that `measure` returns for the chosen build; writes it into the page with --write."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--loci", default=str(REPOSITORY / "target/release/loci"), metavar="PATH", help="default: target/release/loci")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write the figures to docs/benchmarks.md")
     chosen = parser.parse_args()
     text = measure(chosen.loci)
     version = subprocess.run([chosen.loci, "--version"], check=True, capture_output=True, text=True).stdout.strip()

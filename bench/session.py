@@ -1,6 +1,6 @@
-"""One agent's session with `loci mcp`, or with a rival: JSON-RPC, one message a line, standard library only.
+"""One agent session with `loci mcp`, or with a rival: JSON-RPC, one message a line, standard library only.
 
-Not here: anything that a real client does beyond calling tools; tests/clients has real ones.
+Not here: what real clients do beyond calling tools; tests/clients runs real ones.
 """
 
 import json
@@ -9,19 +9,19 @@ import select
 import subprocess
 import time
 
-ANSWER_WITHIN_S = 120
-"""Longer than any deadline of loci: when it passes, an answer was lost."""
+REPLY_WITHIN_S = 120
+"""Longer than any deadline of loci: when it passes, a reply was lost."""
 
 
 class Refused(RuntimeError):
-    """The answer was an error, of the tool or of the protocol."""
+    """The reply was an error of the tool or of the protocol."""
 
 
 class Session:
     """A running `loci mcp` after its handshake."""
 
     def __init__(self, home, project):
-        """`home`: the private home, or any place with a `command` and an `env`; `project`: the folder that the session works in."""
+        """`home`: the temporary home, or any object with `command` and `env`; `project`: working folder of the session."""
         self._last_id, self._unread = 0, b""
         command = getattr(home, "command", None) or [str(home.loci), "mcp"]
         self._shim = subprocess.Popen(
@@ -36,25 +36,25 @@ class Session:
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def tool(self, name, **arguments):
-        """Calls the tool and waits; gives its structured content."""
+        """Calls the tool and waits; returns its structured content."""
         return self._content(self._receive(self.ask(name, **arguments)))
 
     def ask(self, name, **arguments):
-        """Sends the call without waiting for its answer; gives its id for `answers`."""
+        """Sends the call without waiting for its reply; returns its id for `replies`."""
         return self._send("tools/call", {"name": name, "arguments": arguments})
 
-    def answers(self, ids):
-        """The answers to the calls in the order of the ids: structured content, or `Refused` as a value."""
+    def replies(self, ids):
+        """Returns the replies in the order of the ids: structured content, or `Refused` as a value."""
         waiting, got = set(ids), {}
         while waiting:
             message = self._message()
             if message.get("id") in waiting:
                 waiting.remove(message["id"])
                 got[message["id"]] = message
-        return [self._content_or_refusal(got[number]) for number in ids]
+        return [self._content_or_error(got[number]) for number in ids]
 
     def close(self):
-        """Ends the session as an agent does, by closing its end."""
+        """Ends the session as an agent does: closes its end of the pipe."""
         self._shim.stdin.close()
         self._shim.wait(10)
         self._shim.stdout.close()
@@ -80,13 +80,13 @@ class Session:
         return message
 
     def _message(self):
-        deadline, out = time.monotonic() + ANSWER_WITHIN_S, self._shim.stdout.fileno()
+        deadline, out = time.monotonic() + REPLY_WITHIN_S, self._shim.stdout.fileno()
         while b"\n" not in self._unread:
             if not select.select([out], [], [], max(0, deadline - time.monotonic()))[0]:
-                raise TimeoutError(f"no answer within {ANSWER_WITHIN_S} s")
+                raise TimeoutError(f"no reply within {REPLY_WITHIN_S} s")
             data = os.read(out, 1 << 16)
             if not data:
-                raise EOFError(f"loci mcp ended with {self._shim.wait()}")
+                raise EOFError(f"loci mcp exited with {self._shim.wait()}")
             self._unread += data
         line, self._unread = self._unread.split(b"\n", 1)
         return json.loads(line)
@@ -101,7 +101,7 @@ class Session:
         return result.get("structuredContent")
 
     @classmethod
-    def _content_or_refusal(cls, message):
+    def _content_or_error(cls, message):
         try:
             return cls._content(message)
         except Refused as refusal:

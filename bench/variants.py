@@ -1,6 +1,6 @@
-"""The model in smaller numbers: variants of the very graph that the daemon runs, made by ONNX Runtime's own tools.
+"""Quantised variants of the graph that the daemon runs, made with ONNX Runtime's tools.
 
-Not here: what they are worth (precision.py).
+Not here: their measurement (precision.py).
 """
 
 import logging
@@ -13,21 +13,21 @@ from onnx import helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 WEIGHTS = "model.safetensors"
-WIDE = 100_000
-"""Numbers from which on a weight is worth making small."""
+MIN_QUANTISED = 100_000
+"""Weights with fewer numbers stay in fp32."""
 
 
 def make(graph, folder):
-    """Files of all variants by name; the first is the graph itself."""
+    """Writes all variants; returns their files by name. The first is the graph itself."""
     logging.disable(logging.WARNING)
     folded = folder / "folded.onnx"
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.optimized_model_filepath = str(folded)
     options.log_severity_level = 3
-    # The graph turns the published weights round while it is loaded; quantising wants them turned.
+    # The graph transposes the published weights at load; quantisation needs them transposed.
     ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-    # What was not turned still points into the weights.
+    # Tensors that were not folded still reference the weights file.
     shutil.copy(graph.with_name(WEIGHTS), folder)
     onnx.save(onnx.load(folded), folded)
     return {
@@ -40,7 +40,7 @@ def make(graph, folder):
 
 
 def _dynamic(folded, to, **more):
-    """All large products in int8; the scale of what goes in is found at every run."""
+    """Quantises all large products to int8; the scale of the activations is computed in every run."""
     operators = ["MatMul", "Attention"]
     options = {"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT}
     quantize_dynamic(folded, to, per_channel=True, weight_type=QuantType.QInt8, op_types_to_quantize=operators, extra_options=options, **more)
@@ -48,7 +48,7 @@ def _dynamic(folded, to, **more):
 
 
 def _mix(folded, folder):
-    """Attention in int8, the two wide layers in blocks of 128 with a scale each."""
+    """Quantises attention to int8, and the two feed-forward layers in blocks of 128 with one scale each."""
     from onnxruntime.quantization.matmul_nbits_quantizer import DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer
 
     model = onnx.load(folded)
@@ -62,19 +62,19 @@ def _mix(folded, folder):
 
 
 def _weights_only(folded, to):
-    """Weights are kept in int8 and multiplied out when the file is loaded; the table of words at every run, for the words that come."""
+    """Stores weights in int8 and dequantises them at load; the embedding table in every run, for its rows in use."""
     model = onnx.load(folded)
-    large = {weight.name: weight for weight in model.graph.initializer if np.prod(weight.dims) >= WIDE and len(weight.dims) == 2}
+    large = {weight.name: weight for weight in model.graph.initializer if np.prod(weight.dims) >= MIN_QUANTISED and len(weight.dims) == 2}
     tables = {node.input[0] for node in model.graph.node if node.op_type == "Gather"}
     nodes = []
     for node in model.graph.node:
         if node.op_type == "Gather" and node.input[0] in large:
-            nodes += _small_table(model, node, large[node.input[0]])
+            nodes += _quantised_table(model, node, large[node.input[0]])
         else:
             nodes.append(node)
     for name, weight in large.items():
         if name not in tables:
-            small, scale = _small(model, weight, axis=0)
+            small, scale = _quantise(model, weight, axis=0)
             nodes[:0] = [
                 helper.make_node("Cast", [small], [name + ".wide"], to=onnx.TensorProto.FLOAT),
                 helper.make_node("Mul", [name + ".wide", scale], [name]),
@@ -87,7 +87,7 @@ def _weights_only(folded, to):
     return to
 
 
-def _small(model, weight, axis):
+def _quantise(model, weight, axis):
     numbers = numpy_helper.to_array(weight)
     scale = np.abs(numbers).max(axis=axis, keepdims=True) / 127
     small, scales = weight.name + ".int8", weight.name + ".scale"
@@ -96,8 +96,8 @@ def _small(model, weight, axis):
     return small, scales
 
 
-def _small_table(model, node, weight):
-    small, scale = _small(model, weight, axis=1)
+def _quantised_table(model, node, weight):
+    small, scale = _quantise(model, weight, axis=1)
     out = node.output[0]
     return [
         helper.make_node("Gather", [small, node.input[1]], [out + ".int8"]),

@@ -12,8 +12,9 @@ use loci_engine::operations::store::Draft;
 use loci_engine::model::time::Timestamp;
 use loci_engine::{Actor, Reader, Settings, Writer, study};
 use loci_proto::group::Group;
-use loci_proto::requests::recall::{Degraded, RecallRequest};
-use locid::embedding::{Embedder, Lane, ModelConfig};
+use loci_proto::degraded::Degraded;
+use loci_proto::requests::recall::RecallRequest;
+use locid::embedding::{Embedder, Priority, ModelConfig};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ fn main() -> Result<(), Anything> {
     let [models, data, rows] = given.as_slice() else { return Err("ablation MODELS DATA ROWS".into()) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let embedder = Embedder::start(ModelConfig { models: models.clone(), ort_lib: None });
-    runtime.block_on(embedder.settled());
+    runtime.block_on(embedder.wait_until_loaded());
     let mut model = Model { runtime, embedder, known: HashMap::new(), asked: HashMap::new() };
     let folder = tempfile::tempdir()?;
     let mut stores = Vec::new();
@@ -95,7 +96,7 @@ impl Model {
                 let making: Vec<_> = some.iter().filter(|text| !self.known.contains_key(*text)).cloned().collect();
                 let all = making.into_iter().map(|text| {
                     let embedder = self.embedder.clone();
-                    tokio::spawn(async move { (embedder.document(text.clone(), Lane::Bulk).await, text) })
+                    tokio::spawn(async move { (embedder.document(text.clone(), Priority::Bulk).await, text) })
                 });
                 for made in all.collect::<Vec<_>>() {
                     let (made, text) = made.await.map_err(|e| e.to_string())?;

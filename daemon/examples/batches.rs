@@ -1,136 +1,147 @@
-//! What it is worth to read texts together: the same texts one by one and in runs, in turns, with the real model.
+//! Measures the gain of batching: encodes the same texts one by one and in batches, alternating, with the real model.
 //!
 //!     cargo run --release -p locid --example batches -- MODELS [corpus.jsonl]
 //!
-//! Texts come from the file (`text`), else from templates, 10 to 60 tokens each. "Through the lane" is the whole way of a text that nobody
-//! waits for: queue, tokenizer, rounds sorted by length. Not here: what a text's vectors are stored for.
+//! Texts come from the file (`text`), else from templates, 10 to 60 tokens each. The last line measures
+//! the whole path of a bulk text: queue, tokenizer, batch plan sorted by length. Not here: storing the vectors (`bench/bulk.py`).
 
-use locid::embedding::chunk::{Piece, Use};
+use locid::embedding::chunk::{Chunk, TextKind};
 use locid::embedding::onnx::Model;
-use locid::embedding::{Embedder, Lane, ModelConfig};
+use locid::embedding::{Embedder, ModelConfig, Priority};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-type Anything = Box<dyn std::error::Error>;
+type AnyError = Box<dyn std::error::Error>;
 
 const TEXTS: usize = 160;
-const TURNS: usize = 5;
-/// Texts of one length are cut or repeated to it.
+/// Measurements of each kind; the tables show medians.
+const REPETITIONS: usize = 5;
+/// Chunk lengths in tokens; texts are cut or repeated to these lengths.
 const LENGTHS: [usize; 5] = [10, 20, 30, 60, 120];
-/// Tokens of a run in the daemon, padding included.
-const RUN_TOKENS: usize = 384;
+/// Maximum tokens of a batch in the daemon, padding included.
+const BATCH_TOKENS: usize = 384;
 
-fn main() -> Result<(), Anything> {
+fn main() -> Result<(), AnyError> {
     locid::embedding::onnx::switch_off_telemetry();
-    let mut given = std::env::args().skip(1).map(PathBuf::from);
+    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
     let config = ModelConfig {
-        models: given.next().ok_or("say where the model is, and perhaps a corpus")?,
+        models: arguments.next().ok_or("usage: batches MODELS [corpus.jsonl]")?,
         ort_lib: None,
     };
     let mut models = Vec::new();
     for threads in [1, 2] {
         models.push((threads, Model::load(&config, threads)?.0));
     }
-    let mut pieces = Vec::new();
+    let mut chunks = Vec::new();
     let mut texts = Vec::new();
-    for text in sentences(given.next())? {
-        let piece = models[0].1.pieces.of(&text, Use::Document)?.swap_remove(0);
-        if (10..=60).contains(&piece.ids.len()) && texts.len() < TEXTS {
+    for text in read_texts(arguments.next())? {
+        let chunk = models[0].1.chunker.split(&text, TextKind::Document)?.swap_remove(0);
+        if (10..=60).contains(&chunk.ids.len()) && texts.len() < TEXTS {
             texts.push(text);
-            pieces.push(piece);
+            chunks.push(chunk);
         }
     }
-    println!("| texts | threads | ms singly | CPU | ms in runs | CPU | wall, times | CPU, times |");
+    println!(
+        "| texts | threads | ms one by one | CPU | ms in batches | CPU | wall, ratio | CPU, ratio |"
+    );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     for (threads, model) in &mut models {
         for length in LENGTHS {
-            let of_one_length: Vec<Piece> =
-                pieces.iter().take(48).map(|piece| cut(piece, length)).collect();
-            let run = (RUN_TOKENS / length).max(1);
-            let runs: Vec<Vec<&Piece>> =
-                of_one_length.chunks(run).map(|run| run.iter().collect()).collect();
-            compare(&format!("{length} tokens, {run} in a run"), *threads, model, &runs)?;
+            let of_one_length: Vec<Chunk> =
+                chunks.iter().take(48).map(|chunk| with_length(chunk, length)).collect();
+            let size = (BATCH_TOKENS / length).max(1);
+            let batches: Vec<Vec<&Chunk>> =
+                of_one_length.chunks(size).map(|batch| batch.iter().collect()).collect();
+            compare(&format!("{length} tokens, {size} per batch"), *threads, model, &batches)?;
         }
-        let mut sorted: Vec<&Piece> = pieces.iter().collect();
+        let mut sorted: Vec<&Chunk> = chunks.iter().collect();
         compare(
-            "10 to 60 tokens, as they come, 8 in a run",
+            "10 to 60 tokens, unsorted, 8 per batch",
             *threads,
             model,
-            &sorted.chunks(8).map(<[&Piece]>::to_vec).collect::<Vec<_>>(),
+            &sorted.chunks(8).map(<[&Chunk]>::to_vec).collect::<Vec<_>>(),
         )?;
-        sorted.sort_by_key(|piece| piece.ids.len());
-        compare("10 to 60 tokens, sorted by length", *threads, model, &runs_of(&sorted))?;
+        sorted.sort_by_key(|chunk| chunk.ids.len());
+        compare("10 to 60 tokens, sorted by length", *threads, model, &group_by_length(&sorted))?;
     }
     drop(models);
-    through_the_lane(config, &texts)
+    measure_embedder(config, &texts)
 }
 
-/// Neighbours in length, a run up to its tokens; the daemon cuts a little finer.
-fn runs_of<'a>(sorted: &[&'a Piece]) -> Vec<Vec<&'a Piece>> {
-    let mut runs: Vec<Vec<&Piece>> = Vec::new();
-    for piece in sorted {
-        let tokens = piece.ids.len();
-        match runs.last_mut() {
-            Some(run)
-                if (run.len() + 1) * tokens <= RUN_TOKENS
-                    && tokens <= 2 * run[0].ids.len() + 16 =>
+/// Groups chunks of similar length up to the token limit; the daemon groups at minimal cost.
+fn group_by_length<'a>(sorted: &[&'a Chunk]) -> Vec<Vec<&'a Chunk>> {
+    let mut batches: Vec<Vec<&Chunk>> = Vec::new();
+    for chunk in sorted {
+        let tokens = chunk.ids.len();
+        match batches.last_mut() {
+            Some(batch)
+                if (batch.len() + 1) * tokens <= BATCH_TOKENS
+                    && tokens <= 2 * batch[0].ids.len() + 16 =>
             {
-                run.push(piece)
+                batch.push(chunk);
             }
-            _ => runs.push(vec![piece]),
+            _ => batches.push(vec![chunk]),
         }
     }
-    runs
+    batches
 }
 
-fn cut(piece: &Piece, length: usize) -> Piece {
-    let own = &piece.ids[1..piece.ids.len() - 1];
-    let ids = piece
+/// Cuts or repeats a chunk to a length in tokens.
+fn with_length(chunk: &Chunk, length: usize) -> Chunk {
+    let own = &chunk.ids[1..chunk.ids.len() - 1];
+    let ids = chunk
         .ids
         .iter()
         .take(1)
         .chain(own.iter().cycle().take(length - 2))
-        .chain(piece.ids.last())
+        .chain(chunk.ids.last())
         .copied()
         .collect();
-    Piece {
+    Chunk {
         ids,
-        words: piece.words.iter().filter(|word| word.tokens.end < length).cloned().collect(),
+        words: chunk.words.iter().filter(|word| word.tokens.end < length).cloned().collect(),
     }
 }
 
 fn compare(
-    what: &str,
+    label: &str,
     threads: usize,
     model: &mut Model,
-    runs: &[Vec<&Piece>],
-) -> Result<(), Anything> {
+    batches: &[Vec<&Chunk>],
+) -> Result<(), AnyError> {
     let (mut single, mut together) = (Vec::new(), Vec::new());
-    let texts: usize = runs.iter().map(Vec::len).sum();
-    for _ in 0..TURNS {
+    let texts: usize = batches.iter().map(Vec::len).sum();
+    for _ in 0..REPETITIONS {
         single.push(timed(texts, || {
-            runs.iter().flatten().try_for_each(|piece| model.run(&[piece]).map(drop))
+            batches.iter().flatten().try_for_each(|chunk| model.encode(&[chunk]).map(drop))
         })?);
-        together.push(timed(texts, || runs.iter().try_for_each(|run| model.run(run).map(drop)))?);
+        together.push(timed(texts, || {
+            batches.iter().try_for_each(|batch| model.encode(batch).map(drop))
+        })?);
     }
-    let [a, b, c, d, wall, spent] = beside(single, together);
-    println!("| {what} | {threads} | {a:.2} | {b:.2} | {c:.2} | {d:.2} | {wall:.2} | {spent:.2} |");
+    let [a, b, c, d, wall, spent] = medians(single, together);
+    println!(
+        "| {label} | {threads} | {a:.2} | {b:.2} | {c:.2} | {d:.2} | {wall:.2} | {spent:.2} |"
+    );
     Ok(())
 }
 
-/// One caller that waits for each text, against one that hands all in at once.
-fn through_the_lane(config: ModelConfig, texts: &[String]) -> Result<(), Anything> {
+/// Compares a caller that waits for each text with one that submits all texts at once.
+fn measure_embedder(config: ModelConfig, texts: &[String]) -> Result<(), AnyError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let embedder = Embedder::start(config);
-    runtime.block_on(embedder.settled());
+    runtime.block_on(embedder.wait_until_loaded());
     let (mut single, mut together) = (Vec::new(), Vec::new());
-    let texts = &texts[..texts.len().min(loci_proto::limits::QUEUE)];
-    for _ in 0..TURNS {
+    let texts = &texts[..texts.len().min(loci_proto::limits::QUEUE_LENGTH)];
+    for _ in 0..REPETITIONS {
         single.push(timed(texts.len(), || {
             runtime.block_on(async {
                 for text in texts {
-                    embedder.document(text.clone(), Lane::Bulk).await.map_err(|e| e.to_string())?;
+                    embedder
+                        .document(text.clone(), Priority::Bulk)
+                        .await
+                        .map_err(|e| e.to_string())?;
                 }
                 Ok(())
             })
@@ -139,57 +150,57 @@ fn through_the_lane(config: ModelConfig, texts: &[String]) -> Result<(), Anythin
             runtime.block_on(async {
                 let all = texts.iter().map(|text| {
                     let (embedder, text) = (embedder.clone(), text.clone());
-                    tokio::spawn(async move { embedder.document(text, Lane::Bulk).await })
+                    tokio::spawn(async move { embedder.document(text, Priority::Bulk).await })
                 });
-                for made in all.collect::<Vec<_>>() {
-                    made.await.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+                for task in all.collect::<Vec<_>>() {
+                    task.await.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
                 }
                 Ok(())
             })
         })?);
     }
-    let ([a, b, c, d, wall, spent], count) = (beside(single, together), texts.len());
+    let ([a, b, c, d, wall, spent], count) = (medians(single, together), texts.len());
     println!(
-        "through the lane, {count} texts: {a:.2} ms ({b:.2} of CPU) one by one, {c:.2} ms ({d:.2}) at once: {wall:.2} times, {spent:.2} in CPU time"
+        "through the queue, {count} texts: {a:.2} ms ({b:.2} CPU) one by one, {c:.2} ms ({d:.2} CPU) at once; ratio {wall:.2}, CPU {spent:.2}"
     );
     embedder.stop();
     Ok(())
 }
 
-/// Wall and CPU time of one text in milliseconds.
-fn timed(texts: usize, work: impl FnOnce() -> Result<(), String>) -> Result<(f64, f64), Anything> {
-    let (began, spent) = (Instant::now(), cpu()?);
+/// Returns wall and CPU time per text in ms.
+fn timed(texts: usize, work: impl FnOnce() -> Result<(), String>) -> Result<(f64, f64), AnyError> {
+    let (began, spent) = (Instant::now(), cpu_time()?);
     work()?;
     let per_text = |time: Duration| 1000.0 * time.as_secs_f64() / texts as f64;
-    Ok((per_text(began.elapsed()), per_text(cpu()?.saturating_sub(spent))))
+    Ok((per_text(began.elapsed()), per_text(cpu_time()?.saturating_sub(spent))))
 }
 
-/// CPU time of all threads of this process. Linux only.
-fn cpu() -> Result<Duration, Anything> {
+/// Returns the CPU time of all threads of this process. Linux only.
+fn cpu_time() -> Result<Duration, AnyError> {
     let mut nanos = 0;
     for thread in std::fs::read_dir("/proc/self/task")? {
-        let told = std::fs::read_to_string(thread?.path().join("schedstat")).unwrap_or_default();
-        nanos += told.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+        let stat = std::fs::read_to_string(thread?.path().join("schedstat")).unwrap_or_default();
+        nanos += stat.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
     }
     Ok(Duration::from_nanos(nanos))
 }
 
-/// Medians: wall and CPU time one by one, wall and CPU time together, and how many times less each is.
-fn beside(single: Vec<(f64, f64)>, together: Vec<(f64, f64)>) -> [f64; 6] {
-    let (single, together) = (middle(single), middle(together));
+/// Returns the medians of wall and CPU time one by one and together, and the ratios of both.
+fn medians(single: Vec<(f64, f64)>, together: Vec<(f64, f64)>) -> [f64; 6] {
+    let (single, together) = (median(single), median(together));
     [single.0, single.1, together.0, together.1, single.0 / together.0, single.1 / together.1]
 }
 
-/// The medians of both.
-fn middle(mut times: Vec<(f64, f64)>) -> (f64, f64) {
-    let half = times.len() / 2;
+/// Returns the median wall time and the median CPU time.
+fn median(mut times: Vec<(f64, f64)>) -> (f64, f64) {
+    let middle = times.len() / 2;
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let wall = times[half].0;
+    let wall = times[middle].0;
     times.sort_by(|a, b| a.1.total_cmp(&b.1));
-    (wall, times[half].1)
+    (wall, times[middle].1)
 }
 
-fn sentences(file: Option<PathBuf>) -> Result<Vec<String>, Anything> {
+fn read_texts(file: Option<PathBuf>) -> Result<Vec<String>, AnyError> {
     let Some(file) = file else {
         let clause = [
             "the billing service was moved to Oslo",

@@ -1,9 +1,9 @@
 //! The daemon's MCP on loopback HTTP, for the conformance suite (tests/clients/conformance.sh), which knows no other transport.
 //!
-//! The HTTP is a thin coat: each session is a stream of lines, as on the socket, and behind it are the daemon's own [`Lines`] and [`Door`]:
-//! its handshake in both eras, its list, its refusals; beside its tools are the few that the suite calls by name. A request without a
-//! session has a stream to itself. Its store never opens and its folder is empty, since no scenario stores anything. Not here:
-//! authentication, a stream that the server opens, and anything that a person could use.
+//! The HTTP layer is thin: each session is a stream of lines, as on the socket, served by the daemon's own [`LineTransport`] and
+//! [`McpHandler`]: its handshakes, its lists, its refusals. The few tools that the suite calls by name are added to its own. A request
+//! without a session gets a stream of its own. The store never opens and its folder is empty, since no scenario stores anything. Not
+//! here: authentication, streams opened by the server, anything for users.
 
 use axum::Router;
 use axum::extract::State;
@@ -11,17 +11,18 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use clap::Parser;
-use loci_proto::group::{GroupName, Hint};
+use loci_proto::group::{GroupHint, GroupName};
 use loci_proto::hello;
 use loci_proto::paths::{Paths, Variables};
-use locid::config::effective::Settled;
-use locid::embedding::auto_fetch::FirstUse;
+use locid::config::effective::EffectiveConfig;
+use locid::embedding::auto_fetch::AutoFetch;
 use locid::embedding::model_files::ModelConfig;
 use locid::embedding::{Embedder, onnx};
-use locid::interface::agents::mcp::Door;
+use locid::interface::agents::mcp::McpHandler;
 use locid::interface::agents::session::Session;
-use locid::interface::agents::transport::Lines;
-use locid::service::{Service, Store};
+use locid::interface::agents::transport::LineTransport;
+use locid::service::Service;
+use locid::service::store_state::StoreState;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
@@ -35,6 +36,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::io;
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -43,9 +45,9 @@ use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// The smallest PNG there is: one pixel.
+/// A PNG of one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-/// What the suite calls.
+/// The tools that the suite calls by name.
 const FIXTURES: [&str; 4] = [
     "test_simple_text",
     "test_multiple_content_types",
@@ -54,8 +56,8 @@ const FIXTURES: [&str; 4] = [
 ];
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
-/// What a stream of lines holds before who writes has to wait, in bytes.
-const ROOM: usize = 64 * 1024;
+/// Buffer of a stream of lines, in bytes.
+const STREAM_BUFFER: usize = 64 * 1024;
 
 /// Serves MCP over HTTP until it is killed; the first line it prints is its address.
 #[derive(Debug, Parser)]
@@ -66,8 +68,8 @@ struct Options {
     port: u16,
 }
 
-/// The daemon's door, and the suite's tools beside its own.
-struct Fixtures(Door);
+/// The daemon's handler, plus the tools of the suite.
+struct Fixtures(McpHandler);
 
 impl Fixtures {
     async fn fixture(&self, name: &str, context: &RequestContext<RoleServer>) -> CallToolResult {
@@ -89,7 +91,7 @@ impl Fixtures {
             ]),
             _ => {
                 progress(context).await;
-                CallToolResult::success(text("Three steps were told."))
+                CallToolResult::success(text("Three progress notifications were sent."))
             }
         }
     }
@@ -98,7 +100,7 @@ impl Fixtures {
 async fn progress(context: &RequestContext<RoleServer>) {
     for step in [0.0, 50.0, 100.0] {
         if let Some(token) = context.meta.get_progress_token() {
-            // A client that has gone needs no progress.
+            // Fails only if the client has gone.
             let _ = context
                 .peer
                 .notify_progress(ProgressNotificationParam::new(token, step).with_total(100.0))
@@ -177,7 +179,7 @@ impl ServerHandler for Fixtures {
     }
 }
 
-/// A session as its client sees it: the far end of a connection to the daemon.
+/// The client's end of a session.
 struct Connection {
     lines: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
@@ -185,7 +187,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Hands a message on; what is said until its answer, as events. Of a message that wants no answer, nothing.
+    /// Sends a message and returns all messages up to its answer as server-sent events; nothing for a notification.
     async fn exchange(&mut self, message: &Value) -> io::Result<String> {
         self.writer.write_all(format!("{message}\n").as_bytes()).await?;
         let mut events = String::new();
@@ -200,7 +202,7 @@ impl Connection {
     }
 }
 
-/// What serves the suite.
+/// The state of the HTTP server.
 struct Server {
     service: Arc<Service>,
     group: GroupName,
@@ -212,17 +214,18 @@ impl Server {
         let id = Uuid::now_v7().to_string();
         let hello = hello::Session {
             id,
-            group: Hint::Default,
+            group: GroupHint::Default,
             warnings: Vec::new(),
             agent_session: None,
             pid: std::process::id(),
         };
         let session = Arc::new(Session::new(hello, &self.group, self.service.now()));
-        let door = Door::new(Arc::clone(&self.service), session, CancellationToken::new());
-        let (ours, theirs) = tokio::io::duplex(ROOM);
+        let handler = McpHandler::new(Arc::clone(&self.service), session, CancellationToken::new());
+        let (ours, theirs) = tokio::io::duplex(STREAM_BUFFER);
         let (reader, writer) = tokio::io::split(theirs);
-        let lines = Lines::new(BufReader::new(reader), writer, Duration::from_secs(10));
-        let service = serve_directly_with_ct(Fixtures(door), lines, None, CancellationToken::new());
+        let lines = LineTransport::new(BufReader::new(reader), writer, Duration::from_secs(10));
+        let service =
+            serve_directly_with_ct(Fixtures(handler), lines, None, CancellationToken::new());
         let (reader, writer) = tokio::io::split(ours);
         Arc::new(Mutex::new(Connection {
             lines: BufReader::new(reader).lines(),
@@ -232,8 +235,7 @@ impl Server {
     }
 }
 
-/// Whether a request comes from this machine's own pages and programs, as it says itself: a page from elsewhere whose name leads here may
-/// not speak.
+/// Returns true if the Host and Origin headers name this machine, so that a foreign page cannot reach the server (DNS rebinding).
 fn is_local(headers: &HeaderMap) -> bool {
     [header::HOST, header::ORIGIN].into_iter().filter_map(|name| headers.get(name)).all(|value| {
         let host = value.to_str().unwrap_or_default().trim_start_matches("http://");
@@ -251,21 +253,21 @@ async fn posted(State(server): State<Arc<Server>>, headers: HeaderMap, body: Str
     let Ok(message) = serde_json::from_str::<Value>(&body) else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    let (connection, begun) = if let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok())
-    {
-        let Some(known) = server.sessions.lock().await.get(id).map(Arc::clone) else {
-            return StatusCode::NOT_FOUND.into_response();
+    let (connection, new_id) =
+        if let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok()) {
+            let Some(existing) = server.sessions.lock().await.get(id).map(Arc::clone) else {
+                return StatusCode::NOT_FOUND.into_response();
+            };
+            (existing, None)
+        } else {
+            (
+                server.connect(),
+                message
+                    .get("method")
+                    .filter(|method| *method == "initialize")
+                    .map(|_| Uuid::now_v7().to_string()),
+            )
         };
-        (known, None)
-    } else {
-        (
-            server.connect(),
-            message
-                .get("method")
-                .filter(|method| *method == "initialize")
-                .map(|_| Uuid::now_v7().to_string()),
-        )
-    };
     let events = match connection.lock().await.exchange(&message).await {
         Ok(events) => events,
         Err(error) => {
@@ -276,7 +278,7 @@ async fn posted(State(server): State<Arc<Server>>, headers: HeaderMap, body: Str
         return StatusCode::ACCEPTED.into_response();
     }
     let mut answer = ([(header::CONTENT_TYPE, "text/event-stream")], events).into_response();
-    if let Some(id) = begun {
+    if let Some(id) = new_id {
         answer.headers_mut().insert(SESSION, id.parse().expect("an id is ASCII"));
         server.sessions.lock().await.insert(id, connection);
     }
@@ -298,11 +300,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
     let folder = tempfile::tempdir()?;
     let embedder = Embedder::start(ModelConfig { models: folder.path().to_owned(), ort_lib: None });
-    let (_store, opening) = watch::channel(Store::Opening);
-    let places = Variables { home: Some(folder.path().to_owned()), ..Variables::default() };
-    let settled = Settled::read(&Paths::resolve(&places)?)?;
+    let (_store, opening) = watch::channel(StoreState::Opening);
+    let variables = Variables { home: Some(folder.path().to_owned()), ..Variables::default() };
+    let config = EffectiveConfig::read(&Paths::resolve(&variables)?)?;
     let service =
-        Arc::new(Service::new(embedder, FirstUse::new(false), opening, settled, String::new()));
+        Arc::new(Service::new(embedder, AutoFetch::new(false), opening, config, PathBuf::new()));
     let server =
         Arc::new(Server { service, group: "conformance".parse()?, sessions: Mutex::default() });
 

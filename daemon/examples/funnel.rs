@@ -1,9 +1,9 @@
-//! What comparing a large project roughly first leaves out: real texts in one project, asked at every effort with the real model.
+//! Measures what coarse-to-fine search misses: real texts in one project, searched at every effort with the real model.
 //!
 //!     cargo run --release -p locid --example funnel -- MODELS (corpus.jsonl queries.jsonl)…
 //!
-//! Texts come from the files (`text`, `unit`, perhaps `time`, whose day is put before the text; `text`, `relevant` units, perhaps `category`),
-//! all of them in one project. Adversarial questions have no answer and are left out. Not here: how long it takes (`tests/examples/scale.rs`).
+//! A corpus line has `text`, `unit` and optionally `time`, whose day is put before the text; a query line has `text`, `relevant` (units) and
+//! optionally `category`. Adversarial queries have no answer and are left out. Not here: search times (`tests/examples/scale.rs`).
 
 #[path = "shared/mod.rs"]
 mod shared;
@@ -13,94 +13,93 @@ use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Effort, Reader, Settings, open};
+use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
-use loci_proto::requests::recall::{Degraded, RecallRequest};
+use loci_proto::requests::recall::RecallRequest;
 use serde_json::{Map, Value, json};
-use shared::{Anything, Model};
+use shared::{AnyError, Model};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// 2026-02-01T00:00:00Z.
-const FIRST: Timestamp = Timestamp(1_769_904_000_000);
-const DEPTHS: [(&str, Effort); 3] = [
-    ("as usual", Effort::Approximate),
+const START: Timestamp = Timestamp(1_769_904_000_000);
+const EFFORTS: [(&str, Effort); 3] = [
+    ("as in use", Effort::Approximate),
     ("exact cosines", Effort::ExactVectors),
-    ("everything", Effort::Exhaustive),
+    ("exhaustive", Effort::Exhaustive),
 ];
-const TEN: usize = 10;
+/// Number of results of each query.
+const RESULTS: usize = 10;
 
-/// Texts with their units, and questions with the units that answer them.
+/// The corpus and the queries of all files.
 #[derive(Default)]
-struct Sets {
+struct TestSet {
+    /// Unit and text.
     texts: Vec<(String, String)>,
-    questions: Vec<(String, Vec<String>)>,
+    /// Query and the units that answer it.
+    queries: Vec<(String, Vec<String>)>,
 }
 
-fn main() -> Result<(), Anything> {
-    let mut given = std::env::args().skip(1).map(PathBuf::from);
+fn main() -> Result<(), AnyError> {
+    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
     let mut model = Model::start(
-        given.next().ok_or("say where the model is, and which corpora and questions")?,
+        arguments.next().ok_or("usage: funnel MODELS (corpus.jsonl queries.jsonl)…")?,
     )?;
-    let sets = sets(&given.collect::<Vec<_>>())?;
+    let set = read_test_set(&arguments.collect::<Vec<_>>())?;
     let folder = tempfile::tempdir()?;
     let settings = |effort| Settings { effort, ..Settings::for_model("all-MiniLM-L6-v2") };
-    let mut writer = open(&folder.path().join("memory.db"), settings(Effort::Approximate), FIRST)?;
+    let mut writer = open(&folder.path().join("memory.db"), settings(Effort::Approximate), START)?;
     let group = Group { id: "g_funnel".to_owned(), name: "funnel".to_owned() };
     let mut units = HashMap::new();
-    for (number, (unit, text)) in (0..).zip(&sets.texts) {
+    for (number, (unit, text)) in (0..).zip(&set.texts) {
         let call = CallContext {
-            now: FIRST.plus(number * 1000),
+            now: START.plus(number * 1000),
             actor: Actor { client: None, session: None, group: group.clone() },
             key: None,
         };
         let arguments: Map<String, Value> =
             serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
         let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
-        let id = writer.store(&call, &draft, &model.reads(text)?)?.id.to_string();
+        let id = writer.store(&call, &draft, &model.encode_document(text)?)?.id.to_string();
         units.entry(id).or_insert(unit.as_str());
     }
     let reader = writer.reader()?;
     let mut answers = Vec::new();
-    for (_, effort) in DEPTHS {
+    for (_, effort) in EFFORTS {
         writer.set_settings(settings(effort));
         answers.push(
-            sets.questions
+            set.queries
                 .iter()
-                .map(|(text, _)| ask(&reader, &group, &mut model, text))
+                .map(|(text, _)| search(&reader, &group, &mut model, text))
                 .collect::<Result<Vec<_>, _>>()?,
         );
     }
-    println!(
-        "{} texts, {} memories, {} questions",
-        sets.texts.len(),
-        units.len(),
-        sets.questions.len()
-    );
-    println!("| compared | R@10 | nDCG@10 | of the ten best of everything | the same first |");
+    println!("{} texts, {} memories, {} queries", set.texts.len(), units.len(), set.queries.len());
+    println!("| search | R@10 | nDCG@10 | recall of the exhaustive top 10 | same first result |");
     println!("|---|--:|--:|--:|--:|");
-    let everything = &answers[2];
-    for ((name, _), answers) in DEPTHS.iter().zip(&answers) {
+    let exhaustive = &answers[2];
+    for ((name, _), answers) in EFFORTS.iter().zip(&answers) {
         let judged: Vec<(f64, f64)> = answers
             .iter()
-            .zip(&sets.questions)
-            .map(|(answer, (_, relevant))| judged(answer, relevant, &units))
+            .zip(&set.queries)
+            .map(|(answer, (_, relevant))| evaluate(answer, relevant, &units))
             .collect();
         let mean = |of: fn(&(f64, f64)) -> f64| {
             100.0 * judged.iter().map(of).sum::<f64>() / judged.len().max(1) as f64
         };
-        let wanted: usize = everything.iter().map(Vec::len).sum();
-        let found: usize = everything
+        let total: usize = exhaustive.iter().map(Vec::len).sum();
+        let found: usize = exhaustive
             .iter()
             .zip(answers)
             .map(|(whole, answer)| whole.iter().filter(|id| answer.contains(id)).count())
             .sum();
-        let first = everything
+        let first = exhaustive
             .iter()
             .zip(answers)
             .filter(|(whole, answer)| whole.first() == answer.first())
             .count();
         let (shared, first) =
-            (found as f64 / wanted.max(1) as f64, first as f64 / answers.len().max(1) as f64);
+            (found as f64 / total.max(1) as f64, first as f64 / answers.len().max(1) as f64);
         println!(
             "| {name} | {:.1} | {:.1} | {shared:.4} | {first:.4} |",
             mean(|of| of.0),
@@ -110,14 +109,14 @@ fn main() -> Result<(), Anything> {
     Ok(())
 }
 
-fn sets(files: &[PathBuf]) -> Result<Sets, Anything> {
-    let mut sets = Sets::default();
+fn read_test_set(files: &[PathBuf]) -> Result<TestSet, AnyError> {
+    let mut set = TestSet::default();
     for file in files {
-        for line in lines(file)? {
+        for line in read_lines(file)? {
             let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
             match line["relevant"].as_array() {
                 Some(units) if text("category") != "adversarial" => {
-                    sets.questions.push((
+                    set.queries.push((
                         text("text"),
                         units.iter().filter_map(|unit| unit.as_str().map(str::to_owned)).collect(),
                     ));
@@ -126,38 +125,38 @@ fn sets(files: &[PathBuf]) -> Result<Sets, Anything> {
                 None => {
                     let day =
                         text("time").get(..10).map_or_else(String::new, |day| format!("[{day}] "));
-                    sets.texts.push((text("unit"), format!("{day}{}", text("text"))));
+                    set.texts.push((text("unit"), format!("{day}{}", text("text"))));
                 }
             }
         }
     }
-    sets.questions.retain(|(_, units)| !units.is_empty());
-    Ok(sets)
+    set.queries.retain(|(_, units)| !units.is_empty());
+    Ok(set)
 }
 
-fn lines(file: &Path) -> Result<Vec<Value>, Anything> {
+fn read_lines(file: &Path) -> Result<Vec<Value>, AnyError> {
     Ok(std::fs::read_to_string(file)?
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?)
 }
 
-/// The ids of the ten best.
-fn ask(
+/// Returns the ids of the ten best results.
+fn search(
     reader: &Reader,
     group: &Group,
     model: &mut Model,
     text: &str,
-) -> Result<Vec<String>, Anything> {
+) -> Result<Vec<String>, AnyError> {
     let arguments: Map<String, Value> = serde_json::from_value(
-        json!({"query": text, "max_results": TEN, "token_budget": 1_000_000}),
+        json!({"query": text, "max_results": RESULTS, "token_budget": 1_000_000}),
     )?;
     let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
-    let (asked, degraded) = (model.is_asked(text)?, Degraded::default());
+    let (encoding, degraded) = (model.encode_query(text)?, Degraded::default());
     let context = RecallContext {
         group,
-        encoding: Some(&asked),
-        now: FIRST.plus(30 * DAY),
+        encoding: Some(&encoding),
+        now: START.plus(30 * DAY),
         degraded: &degraded,
         fusion: None,
     };
@@ -170,20 +169,20 @@ fn ask(
         .collect())
 }
 
-/// R@10 and nDCG@10 of one answer; a unit counts once, at its first place.
-fn judged(answer: &[String], relevant: &[String], units: &HashMap<String, &str>) -> (f64, f64) {
+/// Returns R@10 and nDCG@10 of one answer; a unit counts once, at its first position.
+fn evaluate(answer: &[String], relevant: &[String], units: &HashMap<String, &str>) -> (f64, f64) {
     let (mut seen, mut gain) = (Vec::new(), 0.0);
-    let worth = |place: usize| 1.0 / ((place + 2) as f64).log2();
-    for (place, id) in answer.iter().enumerate() {
+    let discount = |position: usize| 1.0 / ((position + 2) as f64).log2();
+    for (position, id) in answer.iter().enumerate() {
         let Some(unit) = units
             .get(id)
-            .filter(|unit| relevant.iter().any(|wanted| wanted == **unit) && !seen.contains(*unit))
+            .filter(|unit| relevant.iter().any(|other| other == **unit) && !seen.contains(*unit))
         else {
             continue;
         };
         seen.push(unit);
-        gain += worth(place);
+        gain += discount(position);
     }
-    let ideal: f64 = (0..relevant.len().min(TEN)).map(worth).sum();
+    let ideal: f64 = (0..relevant.len().min(RESULTS)).map(discount).sum();
     (seen.len() as f64 / relevant.len() as f64, gain / ideal)
 }

@@ -1,9 +1,9 @@
-//! A simulated year: 40 episodes a day with the real model, once with maintenance every week and once without.
+//! Simulates a year with the real model: 40 episodes a day, once with weekly maintenance and once without.
 //!
 //!     cargo run --release -p locid --example year -- MODELS [corpus.jsonl queries.jsonl]…
 //!
-//! The engine is handed the time, so a year takes minutes. Texts come from the files (`id`, `text`; `id`, `text`, `relevant`), a part of
-//! each day, and from templates; the same questions are asked of both stores. Not here: the daemon's clock, its queues, its sockets.
+//! Time is an argument of the engine, so a year takes minutes. Texts come from the files (a corpus line has `id` and `text`, a query line
+//! also `relevant`), an equal share each day, and from templates. Both stores get the same queries. Not here: the daemon.
 
 #[path = "shared/mod.rs"]
 mod shared;
@@ -15,54 +15,56 @@ use loci_engine::operations::store::Draft;
 use loci_engine::transaction::access::Boosting;
 use loci_engine::transaction::change::CallContext;
 use loci_engine::{Actor, Reader, Settings, Writer};
+use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
-use loci_proto::requests::recall::{Degraded, RecallRequest};
+use loci_proto::requests::recall::RecallRequest;
 use loci_proto::requests::stats::StatsRequest;
 use serde_json::{Map, Value, json};
-use shared::{Anything, Model};
+use shared::{AnyError, Model};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 const DAYS: i64 = 365;
-const A_DAY: usize = 40;
-const REPORTED: [i64; 8] = [30, 60, 90, 120, 180, 240, 300, 365];
+/// Episodes per day.
+const EPISODES_PER_DAY: usize = 40;
+/// Days after which a row is printed.
+const REPORTED_DAYS: [i64; 8] = [30, 60, 90, 120, 180, 240, 300, 365];
 /// The first day, 2025-01-06, a Monday.
-const FIRST: Timestamp = Timestamp(1_736_121_600_000);
-/// Questions asked in full each day, which count as use.
-const ASKED: usize = 5;
+const START: Timestamp = Timestamp(1_736_121_600_000);
+/// Queries per day whose results count as accesses.
+const DAILY_QUERIES: usize = 5;
 
-/// A text of the year, and a question that it answers.
+/// The texts and queries of the simulated year.
 struct Year {
-    /// By day.
+    /// Id and text, by day.
     texts: Vec<Vec<(String, String)>>,
-    /// Question, ids of the texts that answer it.
-    questions: Vec<(String, Vec<String>)>,
+    /// Query, and the ids of the texts that answer it.
+    queries: Vec<(String, Vec<String>)>,
 }
 
-fn main() -> Result<(), Anything> {
-    let mut given = std::env::args().skip(1).map(PathBuf::from);
-    let models =
-        given.next().ok_or("say where the model is, and perhaps corpus.jsonl and queries.jsonl")?;
-    let year = year(&given.collect::<Vec<_>>())?;
+fn main() -> Result<(), AnyError> {
+    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
+    let models = arguments.next().ok_or("usage: year MODELS [corpus.jsonl queries.jsonl]…")?;
+    let year = read_year(&arguments.collect::<Vec<_>>())?;
     let mut model = Model::start(models)?;
     println!(
-        "| | day | active | compacted | facts | MB | R@10 last 30 days | R@10 older | asked |"
+        "| | day | active | compacted | facts | MB | R@10 last 30 days | R@10 older | queries |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for weekly in [true, false] {
-        live(&year, &mut model, weekly)?;
+        simulate(&year, &mut model, weekly)?;
     }
     Ok(())
 }
 
-fn year(files: &[PathBuf]) -> Result<Year, Anything> {
-    let (mut real, mut questions) = (Vec::new(), Vec::new());
+fn read_year(files: &[PathBuf]) -> Result<Year, AnyError> {
+    let (mut real, mut queries) = (Vec::new(), Vec::new());
     for file in files {
         for line in std::fs::read_to_string(file)?.lines() {
             let line: Value = serde_json::from_str(line)?;
             let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
             match line["relevant"].as_array() {
-                Some(ids) => questions.push((
+                Some(ids) => queries.push((
                     text("text"),
                     ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
                 )),
@@ -70,36 +72,36 @@ fn year(files: &[PathBuf]) -> Result<Year, Anything> {
             }
         }
     }
-    let share = real.len().div_ceil(usize::try_from(DAYS)?).min(A_DAY);
+    let share = real.len().div_ceil(usize::try_from(DAYS)?).min(EPISODES_PER_DAY);
     let mut real = real.into_iter();
-    let (mut texts, mut dice) = (Vec::new(), Dice(7));
+    let (mut texts, mut generator) = (Vec::new(), EpisodeGenerator(7));
     for day in 0..DAYS {
         let mut today: Vec<(String, String)> = real.by_ref().take(share).collect();
-        while today.len() < A_DAY {
+        while today.len() < EPISODES_PER_DAY {
             let id = format!("t{day}-{}", today.len());
-            let (text, question) = dice.episode(today.len());
-            if today.len() == A_DAY - 1 {
-                questions.push((question, vec![id.clone()]));
+            let (text, question) = generator.episode(today.len());
+            if today.len() == EPISODES_PER_DAY - 1 {
+                queries.push((question, vec![id.clone()]));
             }
             today.push((id, text));
         }
         texts.push(today);
     }
-    Ok(Year { texts, questions })
+    Ok(Year { texts, queries })
 }
 
-/// One store through the whole year.
-fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
+/// Simulates the year with one store.
+fn simulate(year: &Year, model: &mut Model, weekly: bool) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("memory.db");
-    let mut writer = loci_engine::open(&path, Settings::for_model("all-MiniLM-L6-v2"), FIRST)?;
+    let mut writer = loci_engine::open(&path, Settings::for_model("all-MiniLM-L6-v2"), START)?;
     let reader = writer.reader()?;
     let group = Group { id: "g_year".to_owned(), name: "year".to_owned() };
-    // Ids that the store gave, and the day of each text.
+    // The memory id and the day of each text, by the text's id.
     let (mut ids, mut days) = (HashMap::new(), HashMap::new());
     for (day, texts) in (0_i64..).zip(&year.texts) {
         for (number, (name, text)) in (0_i64..).zip(texts) {
-            let now = FIRST.plus(day * DAY + number * 600_000);
+            let now = START.plus(day * DAY + number * 600_000);
             let call = CallContext {
                 now,
                 actor: Actor { client: None, session: None, group: group.clone() },
@@ -108,19 +110,23 @@ fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
             let arguments: Map<String, Value> =
                 serde_json::from_value(json!({"content": text, "type": "episodic"}))?;
             let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
-            let stored = writer.store(&call, &draft, &model.reads(text)?)?;
+            let stored = writer.store(&call, &draft, &model.encode_document(text)?)?;
             ids.insert(name.clone(), stored.id.to_string());
             days.insert(name.clone(), day);
         }
-        let evening = FIRST.plus((day + 1) * DAY);
-        let asker =
-            Asker { reader: &reader, group: &group, now: evening, ids: &ids, days: &days, day };
-        let of_today =
-            year.questions.iter().cycle().skip(usize::try_from(day)? * ASKED).take(ASKED);
+        let evening = START.plus((day + 1) * DAY);
+        let searcher =
+            Searcher { reader: &reader, group: &group, now: evening, ids: &ids, days: &days, day };
+        let todays_queries = year
+            .queries
+            .iter()
+            .cycle()
+            .skip(usize::try_from(day)? * DAILY_QUERIES)
+            .take(DAILY_QUERIES);
         let mut used = HashMap::new();
-        for question in of_today {
-            asker
-                .ask(model, &question.0)?
+        for (query, _) in todays_queries {
+            searcher
+                .search(model, query)?
                 .1
                 .into_iter()
                 .for_each(|seq| *used.entry(seq).or_insert(0_u32) += 1);
@@ -130,31 +136,20 @@ fn live(year: &Year, model: &mut Model, weekly: bool) -> Result<(), Anything> {
             maintain(&mut writer, &reader, model, evening)?;
         }
         writer.checkpoint()?;
-        if REPORTED.contains(&(day + 1)) {
-            report(year, model, &asker_at(&asker), &path, weekly)?;
+        if REPORTED_DAYS.contains(&(day + 1)) {
+            report(year, model, &searcher, &path, weekly)?;
         }
     }
     Ok(())
 }
 
-fn asker_at<'a>(asker: &Asker<'a>) -> Asker<'a> {
-    Asker {
-        reader: asker.reader,
-        group: asker.group,
-        now: asker.now,
-        ids: asker.ids,
-        days: asker.days,
-        day: asker.day,
-    }
-}
-
-/// What the daemon does in a run.
+/// Runs maintenance as the daemon does.
 fn maintain(
     writer: &mut Writer,
     reader: &Reader,
     model: &mut Model,
     now: Timestamp,
-) -> Result<(), Anything> {
+) -> Result<(), AnyError> {
     for step in reader.plan(now)?.steps {
         let call = CallContext { now, actor: actor(step.group()), key: None };
         match step {
@@ -162,10 +157,11 @@ fn maintain(
                 let Some(mut draft) = reader.draft(&cluster)? else { continue };
                 for sentence in &mut draft.sentences {
                     if sentence.vector.is_none() {
-                        sentence.vector = model.reads(&sentence.text)?.pieces.into_iter().next();
+                        sentence.vector =
+                            model.encode_document(&sentence.text)?.pieces.into_iter().next();
                     }
                 }
-                let text = model.reads(&draft.text())?;
+                let text = model.encode_document(&draft.text())?;
                 writer.compact(&call, &cluster, &draft, &text)?;
             }
             Step::Promote(promotion) => drop(writer.promote(&call, &promotion)?),
@@ -174,8 +170,8 @@ fn maintain(
     Ok(())
 }
 
-/// Who asks a store at one moment.
-struct Asker<'a> {
+/// A reader of a store at one moment.
+struct Searcher<'a> {
     reader: &'a Reader,
     group: &'a Group,
     now: Timestamp,
@@ -184,34 +180,39 @@ struct Asker<'a> {
     day: i64,
 }
 
-impl Asker<'_> {
-    /// Ids that an answer of ten gives, those that its summaries quote or name included, and what was given in full.
-    fn ask(&self, model: &mut Model, question: &str) -> Result<(Vec<String>, Vec<i64>), Anything> {
+impl Searcher<'_> {
+    /// Searches for ten results. Returns the ids of the results, their sources and the episodes that summaries quote, and the sequence
+    /// numbers of the results in full.
+    fn search(
+        &self,
+        model: &mut Model,
+        question: &str,
+    ) -> Result<(Vec<String>, Vec<i64>), AnyError> {
         let arguments: Map<String, Value> = serde_json::from_value(
             json!({"query": question, "max_results": 10, "token_budget": 100_000}),
         )?;
         let request: RecallRequest = loci_proto::mcp::arguments::parse(arguments)?;
-        let asked = model.is_asked(question)?;
+        let encoding = model.encode_query(question)?;
         let degraded = Degraded::default();
         let context = RecallContext {
             group: self.group,
-            encoding: Some(&asked),
+            encoding: Some(&encoding),
             now: self.now,
             degraded: &degraded,
             fusion: None,
         };
         let answer = self.reader.recall(&prepare(request)?, context)?;
-        let mut given = Vec::new();
-        for found in &answer.reply.results {
-            given.push(found.id.to_string());
-            given.extend(found.sources.iter().map(|source| source.id.to_string()));
-            let sources = found
+        let mut ids = Vec::new();
+        for result in &answer.reply.results {
+            ids.push(result.id.to_string());
+            ids.extend(result.sources.iter().map(|source| source.id.to_string()));
+            let sources = result
                 .metadata
                 .as_ref()
                 .and_then(|metadata| metadata.get("source_ids"))
                 .and_then(Value::as_array);
-            // A summary counts for what it quotes: the rest is one call further away.
-            let quoted = found
+            // A summary counts for the episodes that it quotes; the others need one more call.
+            let quoted = result
                 .metadata
                 .as_ref()
                 .and_then(|metadata| metadata.get("quotes"))
@@ -220,33 +221,33 @@ impl Asker<'_> {
                 let id = sources
                     .and_then(|ids| ids.get(usize::try_from(at).unwrap_or(usize::MAX)))
                     .and_then(Value::as_str);
-                given.extend(id.map(str::to_owned));
+                ids.extend(id.map(str::to_owned));
             }
         }
-        Ok((given, answer.given))
+        Ok((ids, answer.given))
     }
 }
 
 fn report(
     year: &Year,
     model: &mut Model,
-    asker: &Asker<'_>,
+    searcher: &Searcher<'_>,
     path: &std::path::Path,
     weekly: bool,
-) -> Result<(), Anything> {
-    // Share of the texts that answer a question which are among the answers; by the age of the newest of them.
+) -> Result<(), AnyError> {
+    // The share of a query's relevant texts among the results, by the age of the newest relevant text.
     let (mut recent, mut older) = (Vec::new(), Vec::new());
-    for (question, names) in &year.questions {
+    for (question, names) in &year.queries {
         let days: Option<Vec<i64>> =
-            names.iter().map(|name| asker.days.get(name).copied()).collect();
+            names.iter().map(|name| searcher.days.get(name).copied()).collect();
         let Some(newest) = days.and_then(|days| days.into_iter().max()) else { continue };
-        let (given, _) = asker.ask(model, question)?;
+        let (ids, _) = searcher.search(model, question)?;
         let found = names
             .iter()
-            .filter(|name| asker.ids.get(*name).is_some_and(|id| given.contains(id)))
+            .filter(|name| searcher.ids.get(*name).is_some_and(|id| ids.contains(id)))
             .count();
         let share = found as f64 / names.len() as f64;
-        if asker.day - newest < 30 { recent.push(share) } else { older.push(share) }
+        if searcher.day - newest < 30 { recent.push(share) } else { older.push(share) }
     }
     let percent = |all: &[f64]| {
         if all.is_empty() {
@@ -255,11 +256,11 @@ fn report(
             format!("{:.1}", 100.0 * all.iter().sum::<f64>() / all.len() as f64)
         }
     };
-    let stats = asker.reader.stats(&StatsRequest::default(), asker.group, asker.now)?;
+    let stats = searcher.reader.stats(&StatsRequest::default(), searcher.group, searcher.now)?;
     println!(
         "| {} | {} | {} | {} | {} | {:.1} | {} | {} | {} |",
         if weekly { "every week" } else { "never" },
-        asker.day + 1,
+        searcher.day + 1,
         stats.active_memories,
         stats.compacted,
         stats.by_type.get("semantic").copied().unwrap_or_default(),
@@ -271,15 +272,15 @@ fn report(
     Ok(())
 }
 
-/// Episodes of a small company, always the same ones.
-struct Dice(u64);
+/// Deterministic generator of the episodes of a small company.
+struct EpisodeGenerator(u64);
 
-impl Dice {
-    fn roll<'a>(&mut self, of: &[&'a str]) -> &'a str {
+impl EpisodeGenerator {
+    fn choose<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[usize::try_from(self.number() % of.len() as u64).unwrap_or(0)]
     }
 
-    /// The finisher of splitmix64.
+    /// Returns the next number of splitmix64.
     fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -287,15 +288,15 @@ impl Dice {
         bits ^ (bits >> 31)
     }
 
-    /// An episode and a question that it answers.
+    /// Returns an episode and a query that it answers.
     fn episode(&mut self, number: usize) -> (String, String) {
-        let person = self.roll(&[
+        let person = self.choose(&[
             "Anna", "Bruno", "Chidi", "Dora", "Emre", "Farid", "Greta", "Hana", "Ines", "Jonas",
             "Kofi", "Lena",
         ]);
         let other =
-            self.roll(&["Marek", "Nadia", "Omar", "Petra", "Quentin", "Rosa", "Sven", "Tariq"]);
-        let system = self.roll(&[
+            self.choose(&["Marek", "Nadia", "Omar", "Petra", "Quentin", "Rosa", "Sven", "Tariq"]);
+        let system = self.choose(&[
             "billing service",
             "search index",
             "login page",
@@ -304,11 +305,11 @@ impl Dice {
             "message queue",
             "mail gateway",
         ]);
-        let place = self.roll(&[
+        let place = self.choose(&[
             "Lisbon", "Oslo", "Nairobi", "Osaka", "Quito", "Tallinn", "Porto", "Ghent", "Lima",
             "Hanoi",
         ]);
-        let fault = self.roll(&[
+        let fault = self.choose(&[
             "an expired certificate",
             "a full disk",
             "a missing index",

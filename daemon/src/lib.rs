@@ -1,14 +1,15 @@
-//! `locid`: the one living process of a person's memory.
+//! `locid`, the daemon: it holds the locks, serves two private sockets, and owns the model and the database's only writer.
 //!
-//! It holds the lock, listens on two private sockets, owns the warm model and the database's one writer, and lets everything end in good
-//! order. A tool call passes four rooms: [`listen`] (who is there), [`transport`] (a line in, a line out), [`mcp`] (what MCP says),
-//! [`service`] (one method a verb), and from there into the engine on a thread of [`workers`]. Around them: [`options`] and [`config`]
-//! (what a person set), [`settled`] (what is in force, read again when told), [`lifecycle`] (folders, lock, limits), [`activation`] (the
-//! service manager), [`sockets`] (their places on the disk), [`serve`] (from start to end), [`maintenance`] (the clock's work), [`clock`]
-//! (what time it is), [`brake`] (agents that loop), [`http`] (`loci ctl`), [`embedding`] (the model), [`telemetry`] (logs without a
-//! memory's text).
+//! **Reading guide.** A tool call of an agent passes [`interface::agents`] (`listen`: the connection and its hello; `transport`: a line
+//! becomes a message; `mcp`: the message becomes a request), then [`handlers`] (one file per verb), which use [`service`] (thread pools,
+//! embedder, configuration, clock, limiter, sessions) to run an operation of the engine on the writer or a reader. A command of `loci` passes
+//! [`interface::admin`] instead, and then the same handlers. [`process`] starts everything in order and stops it in order, [`config`]
+//! reads the command line and `config.toml`, [`embedding`] runs the model on a thread of its own.
 //!
-//! Not here: what memory is (the engine), what agents launch (the shim).
+//! Background work is in [`service::housekeeping`] (flushes, checkpoints, idle timeout), [`service::maintenance_run`] (compaction and
+//! promotion) and [`service::index_warmup`].
+//!
+//! Not here: how memory works (the engine), what agents start (the shim).
 
 pub mod config;
 pub mod embedding;
@@ -16,3 +17,6 @@ pub mod handlers;
 pub mod interface;
 pub mod process;
 pub mod service;
+#[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;

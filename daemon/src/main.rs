@@ -1,4 +1,4 @@
-//! Entry of `locid`: reads the command line and hands over.
+//! Entry point of `locid`: parses the command line and runs the command.
 
 use clap::Parser;
 use loci_proto::error::{Exit, Failure};
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // First of all, while there is one thread: the ONNX library reads this when it is loaded.
+    // First, while there is one thread: the ONNX library reads this variable when it is loaded.
     embedding::onnx::switch_off_telemetry();
     let options = Options::parse();
     let paths = match Paths::of_process() {
@@ -21,8 +21,8 @@ fn main() -> ExitCode {
     match &options.command {
         None | Some(Command::Serve) => match serve::run(&options, &paths) {
             Ok(()) => Exit::Ok.into(),
-            Err(end) if end.exit == Exit::AlreadyRunning => end.exit.into(),
-            Err(end) => fail(&end.failure, end.exit),
+            Err(error) if error.exit == Exit::AlreadyRunning => error.exit.into(),
+            Err(error) => fail(&error.failure, error.exit),
         },
         Some(Command::Model { command: Model::Fetch { from } }) => {
             options::fetch(&paths, from.as_deref())
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 }
 
 fn fail(failure: &Failure, exit: Exit) -> ExitCode {
-    // A log on a full disk takes no word of it; the code still tells, where a panic would not.
+    // Writing fails if the log is on a full disk; then only the exit code tells, where `eprintln!` would panic.
     let _ = writeln!(io::stderr(), "locid: {failure}");
     exit.into()
 }

@@ -1,13 +1,16 @@
-//! How memory works: what is stored, what counts as the same fact, what is found and in which order, how memories age.
+//! The memory engine: storing, duplicate detection, search, ranking and the ageing of memories.
 //!
-//! **A reading guide.** [`open`] gives the one [`Writer`] of a database and as many [`Reader`]s as are wanted. The verbs are files of that
-//! name: [`store`], [`recall`], [`stats`], [`access`] (what a recall leaves behind), [`eval`], [`backfill`] (vectors that were missing)
-//! and [`maintain`] (how episodes become summaries and facts, and what is cleaned up). What they decide is pure and has its own room:
-//! [`soft`], [`rank`], `content`, `budget`, `query`, `bm25`, [`duplicate`], [`decay`]. What they find comes from `db` (the only SQL) and
-//! [`index`] (the warm copy that searches).
+//! **Reading guide.** [`open`] returns the one [`Writer`] of a database; [`Writer::reader`] opens any number of [`Reader`]s. Their methods
+//! are in [`operations`], one file per verb. A write runs in `transaction::change`, which commits it together with its journal entry and
+//! then updates the index. A recall goes through `search` (candidates from [`index`]), [`ranking`] (scores) and back to
+//! `operations::recall` (rows, token budget). [`maintain`] turns episodes into summaries and facts, and cleans up; [`transfer`] exports and
+//! imports. [`ranking`], [`text`], [`duplicate`] and [`model`] are pure: values in, values out.
 //!
-//! Everything is synchronous and is handed what it needs: the moment, the request, the vectors. Not here: clocks, threads, sockets,
-//! the model, the environment.
+//! `db` holds the only SQL; the database is the truth. [`index`] is its copy in memory, updated after each commit, so that it may lag
+//! for a moment but never leads.
+//!
+//! Everything is synchronous and receives what it needs: the time, the request, the vectors. Not here: clocks, threads, sockets, the
+//! model, the environment.
 
 mod db;
 pub mod duplicate;
@@ -21,12 +24,18 @@ pub mod operations;
 pub mod ranking;
 mod search;
 #[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;
+#[cfg(test)]
 mod tests;
 pub mod text;
 pub mod transaction;
 pub mod transfer;
 
-pub use handles::{Actor, Reader, Settings, Ttl, Writer};
-pub(crate) use handles::{ChangeSet, IndexUpdate, Shared};
-pub use index::warmup::{WarmupProgress, open, open_cold};
+pub use handles::open::{open, open_cold};
+pub use handles::reader::Reader;
+pub use handles::settings::{Settings, Ttl};
+pub use handles::writer::Writer;
+pub use index::warmup::WarmupProgress;
+pub use model::actor::Actor;
 pub use search::Effort;

@@ -1,56 +1,59 @@
-//! What `loci ctl` and the daemon say over the admin socket, as JSON over HTTP.
+//! The bodies of the admin socket: HTTP with JSON between `loci ctl` and the daemon.
+//!
+//! `POST /verbs/pin` with `{"session": {"id": "…", "pid": 7}, "arguments": {"memory_id": "…", "pinned": true}}` returns the reply of the verb
+//! ([`crate::requests::pin`]), or a [`crate::error::Failure`].
 
 use serde::{Deserialize, Serialize};
 
-/// `GET /status`: the daemon in one answer; `loci ctl status --json` prints it as it is.
+/// Reply of `GET /status`; `loci ctl status --json` prints it unchanged.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Status {
     /// The daemon's version.
     pub version: String,
-    /// The daemon's process.
+    /// Process id of the daemon.
     pub pid: u32,
-    /// Seconds since it started.
+    /// Seconds since the daemon started.
     pub uptime_s: u64,
-    /// The database it owns.
+    /// Path of the database.
     pub database: String,
-    /// The model it embeds with.
-    pub model: Model,
-    /// Active memories.
+    /// The embedding model.
+    pub model: ModelStatus,
+    /// Number of active memories.
     pub memories: u64,
-    /// What recalls search in; none while the store is being opened.
+    /// The search index; absent while the store is being opened.
     #[serde(default)]
-    pub index: Option<Index>,
+    pub index: Option<IndexStatus>,
     /// Connected agents.
     pub sessions: Vec<SessionStatus>,
-    /// Jobs waiting now.
-    pub queues: Queues,
-    /// Parts that are out, for example `embedding`.
+    /// Number of waiting jobs.
+    pub queues: QueueLengths,
+    /// Parts that do not work at the moment, for example `embedding`.
     pub degraded: Vec<String>,
-    /// What a person should know, in sentences.
+    /// Warnings for the user, in sentences.
     pub warnings: Vec<String>,
 }
 
 /// The embedding model.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Model {
+pub struct ModelStatus {
     /// For example `all-MiniLM-L6-v2`.
     pub id: String,
-    /// Of the weights, in hexadecimal; empty until they were read.
+    /// SHA-256 of the weights in hexadecimal; empty until they are read.
     pub sha256: String,
     /// `loading`, `ready`, `missing` or `failed`.
     pub state: String,
 }
 
-/// The index that recalls search in.
+/// The search index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Index {
-    /// `loading` or `ready`; while it is being loaded, recalls find by words alone.
+pub struct IndexStatus {
+    /// `loading` or `ready`; during loading recalls use keyword search only.
     pub state: String,
-    /// Memories that were read so far.
+    /// Number of memories read so far.
     pub read: usize,
-    /// Memories that there were at the start.
+    /// Number of memories when loading began.
     pub of: usize,
-    /// Where it came from; none while it is being loaded.
+    /// Where it was loaded from (`database` or `file`); absent during loading.
     #[serde(default)]
     pub from: Option<String>,
 }
@@ -58,46 +61,46 @@ pub struct Index {
 /// One connected agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SessionStatus {
-    /// What the agent calls itself, once it has said so.
+    /// Name and version of the client; absent until it has sent them.
     pub client: Option<String>,
-    /// The project's display name.
+    /// Display name of the project.
     pub group: String,
-    /// The shim's process.
+    /// Process id of the shim.
     pub pid: u32,
-    /// Tool calls so far.
+    /// Number of tool calls so far.
     pub calls: u64,
-    /// When it connected, ISO 8601, UTC.
+    /// Time of the connection, ISO 8601, UTC.
     pub since: String,
-    /// Seconds since then.
+    /// Seconds since the connection.
     #[serde(default)]
     pub age_s: u64,
 }
 
-/// Jobs that wait for a worker.
+/// Number of jobs that wait for each kind of worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Queues {
-    /// For the one writer.
+pub struct QueueLengths {
+    /// For the writer.
     pub writer: usize,
-    /// For a reader.
+    /// For the readers.
     pub readers: usize,
     /// For the model.
     pub embedding: usize,
 }
 
-/// `POST /verbs/NAME`: a verb asked for from the command line. The answer is the verb's reply, or a [`crate::error::Failure`].
+/// Body of `POST /verbs/NAME`: a call of a verb from the command line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ask {
-    /// Who asks, and from which project.
+pub struct VerbCall {
+    /// The calling process and its project.
     pub session: crate::hello::Session,
     /// The verb's arguments.
     #[serde(default)]
     pub arguments: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Any request that was done and has nothing else to say.
+/// Reply of a request that returns no data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Done {
-    /// What was done, a sentence.
+    /// What was done, one sentence.
     pub done: String,
 }

@@ -1,6 +1,7 @@
-//! What can go wrong, in the words that a person or a model reads: a stable code, one sentence, the field, the next step.
+//! Errors as users and models see them: a stable code, the field, one sentence, and the next step.
 //!
-//! Not here: how an error looks as an MCP result or on a terminal; the doors (`daemon::mcp`, `shim::output`) do that.
+//! As JSON: `{"code": "invalid", "field": "type", "message": "must be …", "hint": "…"}`. Not here: the presentation as an MCP result
+//! (daemon) or on a terminal (shim).
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,32 +10,32 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// The request cannot be served as it stands: mend the named field.
+    /// The named field is invalid: correct it.
     Invalid,
-    /// The named field is larger than its bound.
+    /// The named field is larger than its limit.
     TooLarge,
-    /// The named field has more members than its bound.
+    /// The named field has more elements than its limit.
     TooMany,
-    /// The named field is nested deeper than its bound.
+    /// The named field is nested deeper than its limit.
     TooDeep,
     /// No such memory is visible from this session.
     NotFound,
-    /// The store has moved on: look again, then decide.
+    /// The store has changed: read it again, then decide.
     Conflict,
-    /// A queue is full or the deadline passed: try again later.
+    /// A queue is full or the deadline has passed: try again later.
     Busy,
-    /// The model gave no usable vector; nothing was stored.
+    /// The model returned no usable vector; nothing was stored.
     EmbedFailed,
     /// The database could not be read or written.
     StorageFailed,
-    /// Documented for a later version.
+    /// The feature is planned for a later version.
     NotInThisVersion,
-    /// A fault of loci itself.
+    /// A bug in loci.
     Internal,
 }
 
 impl Code {
-    /// The code as it is written in answers, for example `too_large`.
+    /// Returns the code as it appears in replies, for example `too_large`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,15 +54,15 @@ impl Code {
     }
 }
 
-/// A refusal or a fault, ready to be shown: `code: message. hint`.
+/// An error. `Display` writes `code: field message. hint`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Failure {
     /// What the caller can do about it.
     pub code: Code,
-    /// The argument that is at fault, as a path (`metadata.steps[2]`), where one is.
+    /// The argument that caused it, as a path (`metadata.steps[2]`); absent if no single argument did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// One sentence without a full stop.
+    /// One sentence without a full stop; with a field, the rest of a sentence that begins with the field.
     pub message: String,
     /// The next step, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,26 +70,26 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure that no single argument caused.
+    /// Creates a failure that no single argument caused.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, field: None, message: message.into(), hint: None }
     }
 
-    /// The named argument cannot be used; the message begins with the field's name.
+    /// Creates an `invalid` failure of the named argument; the message continues the sentence that its name begins.
     #[must_use]
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Code::Invalid, message).at(field)
     }
 
-    /// The same failure, caused by the named argument.
+    /// Sets the argument that caused the failure.
     #[must_use]
     pub fn at(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
         self
     }
 
-    /// The same failure with a next step.
+    /// Sets the next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -110,25 +111,26 @@ impl fmt::Display for Failure {
     }
 }
 
-/// How `loci` and `locid` end. Scripts and service managers rely on these numbers.
+/// Exit codes of `loci` and `locid`. Scripts and service managers rely on these numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Done.
+    /// Success.
     Ok = 0,
-    /// `loci`: the command failed; standard error says why.
+    /// `loci`: the command failed; the reason is on standard error.
     Failed = 1,
-    /// `loci`: the command line was wrong; nothing was done.
+    /// `loci`: the command line is invalid; nothing was done.
     Usage = 2,
-    /// `loci`: no daemon answers, and none could be started.
+    /// `loci`: no daemon answers and none could be started.
     Unreachable = 3,
-    /// `loci`: the running daemon speaks another protocol version.
+    /// `loci`: the running daemon supports no common protocol version.
     VersionSkew = 4,
     /// `locid`: the store could not be opened or written (`EX_SOFTWARE`).
     Storage = 70,
-    /// `locid`: another daemon serves this database; said by silence, since it is the usual end of a race (`EX_TEMPFAIL`).
+    /// `locid`: another daemon serves this database (`EX_TEMPFAIL`). Nothing is printed, because this is the normal result when two shims
+    /// start a daemon at once.
     AlreadyRunning = 75,
-    /// `locid`: the configuration is wrong, or the database was written by a newer loci (`EX_CONFIG`).
+    /// `locid`: the configuration is invalid, or a newer loci has written the database (`EX_CONFIG`).
     Config = 78,
 }
 

@@ -1,6 +1,6 @@
-//! Groups: which project a session works in, and how a project is named for good.
+//! Groups: the project that a session works in, and the stable id of a project.
 //!
-//! The shim looks at its surroundings and sends a [`Hint`]; the daemon turns it into a [`Group`]. Not here: the looking.
+//! The shim examines its environment and sends a [`GroupHint`]; the daemon resolves it to a [`Group`]. Not here: the examination (shim).
 
 use crate::limits;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,7 +11,74 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
+/// Checks the name name of a new project: the one rule, whichever way the name comes in.
+///
+/// A name is what a file name can be: 1 to 128 characters and at most 200 bytes, no `/`, no control characters, not only dots.
+/// A project that the store has under another name is still found by it ([`GroupName`] admits such a name).
+///
+/// # Errors
+/// What is wrong, as the rest of a sentence that begins with the field's name.
+pub fn check_name(name: &str) -> Result<(), String> {
+    check_readable(name)?;
+    if name.len() > limits::GROUP_BYTES {
+        return Err(format!("must have at most {} bytes, not {}", limits::GROUP_BYTES, name.len()));
+    }
+    if name.contains('/') {
+        return Err(format!("must not contain /, as {name} does"));
+    }
+    if name.bytes().all(|byte| byte == b'.') {
+        return Err(format!("must not be only dots, as {name} is"));
+    }
+    Ok(())
+}
+
+/// Returns next step after [`check_name`] has refused a the.
+pub const NAME_HINT: &str =
+    "Choose a name that a file could have, of at most 200 bytes, for example my-project";
+
+/// Characters and bytes of a name that a cleaned one keeps: a hyphen and 8 digits have to fit behind them.
+const KEPT_CHARS: usize = limits::GROUP_CHARS - 9;
+const KEPT_BYTES: usize = limits::GROUP_BYTES - 9;
+
+/// Returns the name if [`check_name`] admits it, else one made from it: for names that come from elsewhere and cannot be refused.
+///
+/// `/` and control characters become `_`, the rest is cut, and 8 hexadecimal digits of the SHA-256 of the name are added, so that two
+/// names stay two. The same name always gives the same result.
+#[must_use]
+pub fn clean_name(name: &str) -> Cow<'_, str> {
+    let trimmed = name.trim();
+    if trimmed == name && check_name(name).is_ok() {
+        return Cow::Borrowed(name);
+    }
+    let mut kept = String::new();
+    for c in trimmed.chars().take(KEPT_CHARS) {
+        let c = if c == '/' || c.is_control() { '_' } else { c };
+        if kept.len() + c.len_utf8() > KEPT_BYTES {
+            break;
+        }
+        kept.push(c);
+    }
+    let digits = hashed_id(name);
+    Cow::Owned(format!("{kept}-{}", &digits[2..10]))
+}
+
+/// What no name has ever been allowed to be.
+fn check_readable(name: &str) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("must not be empty".to_owned());
+    }
+    if name.chars().count() > limits::GROUP_CHARS {
+        return Err(format!("must have at most {} characters", limits::GROUP_CHARS));
+    }
+    if name.chars().any(char::is_control) {
+        return Err("must not contain control characters".to_owned());
+    }
+    Ok(())
+}
+
 /// A group as a person or an agent writes it: 1 to 128 characters, none of them a control character.
+///
+/// Names that [`check_name`] refuses are admitted, because a store of an earlier version may have them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct GroupName(String);
 
@@ -27,15 +94,7 @@ impl FromStr for GroupName {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.trim();
-        if name.is_empty() {
-            return Err("must not be empty".to_owned());
-        }
-        if name.chars().count() > limits::GROUP_CHARS {
-            return Err(format!("must have at most {} characters", limits::GROUP_CHARS));
-        }
-        if name.chars().any(char::is_control) {
-            return Err("must not hold control characters".to_owned());
-        }
+        check_readable(name)?;
         Ok(Self(name.to_owned()))
     }
 }
@@ -44,7 +103,7 @@ impl<'de> Deserialize<'de> for GroupName {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         match serde_json::Value::deserialize(d)? {
             serde_json::Value::String(text) => text.parse().map_err(D::Error::custom),
-            _ => Err(D::Error::custom("must be a name in quotes")),
+            _ => Err(D::Error::custom("must be a string")),
         }
     }
 }
@@ -61,62 +120,113 @@ impl JsonSchema for GroupName {
     }
 }
 
-/// What the shim found out about its project, strongest first.
+/// How the shim identifies its project; an earlier variant takes precedence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "snake_case")]
-pub enum Hint {
-    /// A name that the person gave: `LOCI_GROUP`.
+pub enum GroupHint {
+    /// A name given by the user in `LOCI_GROUP`.
     Named(GroupName),
-    /// A name that the project gave itself in `.loci.toml`: it counts only beside the project's folder.
+    /// A name given by the project in `.loci.toml`; valid only together with the project's folder.
     ProjectNamed {
-        /// What [`Hint::Folder`] would have said.
+        /// The same folder as in [`GroupHint::Folder`].
         folder: String,
         /// The name in the file.
         name: GroupName,
     },
-    /// The canonical folder that stands for the project: its git common directory, else the folder itself.
+    /// The canonical folder that identifies the project: its git common directory, otherwise the folder itself.
     Folder(String),
-    /// Nothing that could stand for a project: the daemon's `storage.default_group` is used.
+    /// No project was found: the daemon uses `storage.default_group`.
     #[default]
     Default,
 }
 
-/// A group as it is stored: an id that never changes, and the name that people see.
+/// A stored group: an id that never changes, and a display name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// The name that a person gave, or `g_` and 16 hexadecimal digits of the folder's path (and of the name that the project gave itself).
+    /// The name given by the user, or `g_` and 16 hexadecimal digits (see [`Group::of_folder`], [`Group::of_named_project`]).
     pub id: String,
-    /// What lists and tables show.
+    /// Display name.
     pub name: String,
 }
 
 impl Group {
-    /// The group of a given name; the name is its id.
+    /// Returns the group with the given name; the name is also its id.
     #[must_use]
     pub fn named(name: &GroupName) -> Self {
         Self { id: name.0.clone(), name: name.0.clone() }
     }
 
-    /// The group of a folder: `g_` and the first 16 hexadecimal digits of SHA-256 of its canonical path; named after the project's folder.
+    /// Returns the group of a folder. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the canonical path; its name is that
+    /// of the project's folder.
     #[must_use]
     pub fn of_folder(path: &str) -> Self {
         let project = path.trim_end_matches('/').trim_end_matches("/.git");
         let name = project.rsplit('/').next().filter(|n| !n.is_empty()).unwrap_or(project);
-        Self { id: id_of(path), name: name.to_owned() }
+        Self { id: hashed_id(path), name: clean_name(name).into_owned() }
     }
 
-    /// The group of a project that names itself in a file of its own: `g_` and the first 16 hexadecimal digits of SHA-256 of its
-    /// canonical path, a line break and the name. So whatever the file says, it never reaches the group of another project.
+    /// Returns the group of a project that has a name in `.loci.toml`. Its id is `g_` and the first 16 hexadecimal digits of the SHA-256 of the
+    /// canonical path, a line break and the name. The path is included so that a project file cannot select the group of another project.
     #[must_use]
     pub fn of_named_project(path: &str, name: &GroupName) -> Self {
-        Self { id: id_of(&format!("{path}\n{}", name.0)), name: name.0.clone() }
+        Self { id: hashed_id(&format!("{path}\n{}", name.0)), name: name.0.clone() }
     }
 }
 
-fn id_of(text: &str) -> String {
+fn hashed_id(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest[..8].iter().fold("g_".to_owned(), |mut id, byte| {
         let _ = write!(id, "{byte:02x}");
         id
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names that no new project may have.
+    const REFUSED: [&str; 9] =
+        ["", "/", "../..", "a/b", ".", "..", "...", "line\nbreak", "escape\u{1b}[0m"];
+
+    #[test]
+    fn a_name_is_what_a_file_name_can_be() {
+        for name in
+            ["my shop", "проект", "買い物リスト", "Æther 🦀", ".dotfiles", "..a", "a.b", "x\\y"]
+        {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for name in REFUSED {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+        assert_eq!(check_name(&"x".repeat(128)), Ok(()));
+        assert!(check_name(&"x".repeat(129)).is_err());
+        assert_eq!(check_name(&"買".repeat(66)), Ok(()));
+        assert!(check_name(&"買".repeat(67)).is_err_and(|why| why.contains("200 bytes, not 201")));
+    }
+
+    #[test]
+    fn a_cleaned_name_is_a_name_and_two_names_stay_two() {
+        assert_eq!(clean_name("買い物"), "買い物");
+        let long = "買".repeat(300);
+        let names: Vec<String> = REFUSED
+            .iter()
+            .chain(["a_b", &long, "a\0b"].iter())
+            .map(|name| clean_name(name).into_owned())
+            .collect();
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+            assert_eq!(clean_name(name), name.as_str(), "a cleaned name stays as it is");
+            assert!(!names[..at].contains(name), "{name}");
+        }
+        assert!(clean_name("a/b").starts_with("a_b-"));
+    }
+
+    #[test]
+    fn a_folder_gives_its_project_a_name() {
+        assert_eq!(Group::of_folder("/home/x/.dotfiles/.git").name, ".dotfiles");
+        let long = Group::of_folder(&format!("/home/{}", "x".repeat(255))).name;
+        assert_eq!(check_name(&long), Ok(()));
+        assert_eq!(check_name(&Group::of_folder("/").name), Ok(()));
+    }
 }

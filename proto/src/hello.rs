@@ -1,118 +1,124 @@
-//! The first line each way on the agents' socket.
+//! The hello line: the first line in each direction on the agents' socket.
 //!
 //! `{"loci":[1,1],"shim":"0.1.0","session":{…}}` is answered by `{"ok":true,"loci":1,"daemon":"0.1.0","boot":"…","pid":7}`,
 //! or by `{"ok":false,"error":"version","min":1,"max":1,…}` and the end of the connection.
 
-use crate::group::Hint;
+use crate::group::GroupHint;
 use serde::{Deserialize, Serialize};
 
-/// The oldest protocol that this build speaks.
-pub const MIN: u32 = 1;
-/// The newest protocol that this build speaks.
-pub const MAX: u32 = 1;
+/// The oldest protocol version that this build supports.
+pub const MIN_VERSION: u32 = 1;
+/// The newest protocol version that this build supports.
+pub const MAX_VERSION: u32 = 1;
 
-/// What the shim says.
+/// The line of the shim.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Hello {
-    /// Oldest and newest protocol that the shim speaks.
+    /// Oldest and newest protocol version that the shim supports.
     pub loci: (u32, u32),
     /// The shim's version.
     pub shim: String,
-    /// Whose session this is.
+    /// The session.
     pub session: Session,
 }
 
-/// A session of an agent, as the shim sees its surroundings.
+/// The session of an agent, and the environment of its shim.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Session {
     /// UUID v7 of this shim process; the first part of every idempotency key.
     pub id: String,
     /// The project.
     #[serde(default)]
-    pub group: Hint,
-    /// What about the surroundings was ignored, in sentences for `loci ctl status`.
+    pub group: GroupHint,
+    /// Parts of the environment that were ignored, in sentences for `loci ctl status`.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// The agent's own session id, where it tells one (`CLAUDE_CODE_SESSION_ID`).
+    /// The agent's own session id, if it is in the environment (`CLAUDE_CODE_SESSION_ID`).
     #[serde(default)]
     pub agent_session: Option<String>,
-    /// The shim's process.
+    /// Process id of the shim.
     pub pid: u32,
 }
 
-/// What the daemon says.
+/// The line of the daemon.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// Welcome: MCP begins with the next line.
+    /// Accepted: MCP begins with the next line.
     Welcome(Welcome),
-    /// No: the connection ends.
+    /// Refused: the daemon closes the connection.
     Refused(Refused),
 }
 
-/// The daemon serves this session.
+/// The daemon accepts the session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Welcome {
     /// Always true.
     pub ok: bool,
-    /// The protocol that both speak from here on.
+    /// The protocol version used from here on.
     pub loci: u32,
     /// The daemon's version.
     pub daemon: String,
-    /// Differs between two runs of the daemon.
+    /// Random id of this run of the daemon.
     pub boot: String,
-    /// The daemon's process.
+    /// Process id of the daemon.
     pub pid: u32,
-    /// Fingerprint of the tools that it lists ([`crate::mcp::handshake::fingerprint`]).
+    /// Fingerprint of the daemon's list of tools ([`crate::mcp::handshake::fingerprint`]).
     #[serde(default)]
     pub tools: String,
 }
 
-/// The daemon does not serve this session.
+/// The daemon refuses the session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Refused {
     /// Always false.
     pub ok: bool,
-    /// Why.
+    /// The reason.
     pub error: Refusal,
-    /// Oldest protocol that the daemon speaks.
+    /// Oldest protocol version that the daemon supports.
     pub min: u32,
-    /// Newest protocol that the daemon speaks.
+    /// Newest protocol version that the daemon supports.
     pub max: u32,
     /// The daemon's version.
     pub daemon: String,
 }
 
-/// Why a daemon does not serve a session.
+/// Why the daemon refuses a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
-    /// No protocol in common.
+    /// No common protocol version.
     Version,
-    /// All connections are taken: try again later.
+    /// The maximum number of connections is reached: try again later.
     Busy,
-    /// The daemon is about to end: connect again.
+    /// The daemon is shutting down: connect again.
     Draining,
-    /// The first line was no hello.
+    /// The first line is not a valid hello line.
     BadHello,
 }
 
 impl Refused {
-    /// A refusal of this build.
+    /// Creates a refusal with the versions of this build.
     #[must_use]
     pub fn new(error: Refusal) -> Self {
-        Self { ok: false, error, min: MIN, max: MAX, daemon: crate::VERSION.to_owned() }
+        Self {
+            ok: false,
+            error,
+            min: MIN_VERSION,
+            max: MAX_VERSION,
+            daemon: crate::VERSION.to_owned(),
+        }
     }
 }
 
-/// The protocol to speak with a peer that speaks `theirs` (oldest, newest), if there is one.
+/// Returns the newest protocol version that this build and a peer with `theirs` (oldest, newest) support.
 #[must_use]
-pub fn agree(theirs: (u32, u32)) -> Option<u32> {
-    common((MIN, MAX), theirs)
+pub fn agreed_version(theirs: (u32, u32)) -> Option<u32> {
+    common_version((MIN_VERSION, MAX_VERSION), theirs)
 }
 
-/// The newest protocol that lies in both ranges.
-fn common(ours: (u32, u32), theirs: (u32, u32)) -> Option<u32> {
+/// Returns the newest version in both ranges.
+fn common_version(ours: (u32, u32), theirs: (u32, u32)) -> Option<u32> {
     let newest = theirs.1.min(ours.1);
     (newest >= theirs.0.max(ours.0)).then_some(newest)
 }
@@ -122,9 +128,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_protocol_that_both_speak_is_agreed_on() {
-        // A daemon of protocol 5 serves shims of 5 and 4, and so the newest of those that speak more.
-        for (theirs, agreed) in [
+    fn the_newest_common_version_is_agreed_on() {
+        // A daemon that supports 4 and 5 serves every shim that supports one of them, with the newest common version.
+        for (theirs, expected) in [
             ((5, 5), Some(5)),
             ((4, 4), Some(4)),
             ((4, 5), Some(5)),
@@ -132,23 +138,34 @@ mod tests {
             ((5, 9), Some(5)),
             ((1, 9), Some(5)),
         ] {
-            assert_eq!(common((4, 5), theirs), agreed, "{theirs:?}");
+            assert_eq!(common_version((4, 5), theirs), expected, "{theirs:?}");
         }
         for theirs in [(3, 3), (0, 3), (6, 6), (6, 9), (5, 4)] {
-            assert_eq!(common((4, 5), theirs), None, "{theirs:?}");
+            assert_eq!(common_version((4, 5), theirs), None, "{theirs:?}");
         }
     }
 
     #[test]
-    fn this_build_serves_its_own_protocol_and_whoever_also_speaks_it() {
-        assert_eq!([(MIN, MAX), (MAX - 1, MAX), (MAX, MAX + 1)].map(agree), [Some(MAX); 3]);
-        assert_eq!([(MAX + 1, MAX + 2), (0, MIN - 1)].map(agree), [None; 2]);
+    fn this_build_accepts_peers_that_support_its_version() {
+        assert_eq!(
+            [
+                (MIN_VERSION, MAX_VERSION),
+                (MAX_VERSION - 1, MAX_VERSION),
+                (MAX_VERSION, MAX_VERSION + 1)
+            ]
+            .map(agreed_version),
+            [Some(MAX_VERSION); 3]
+        );
+        assert_eq!(
+            [(MAX_VERSION + 1, MAX_VERSION + 2), (0, MIN_VERSION - 1)].map(agreed_version),
+            [None; 2]
+        );
     }
 
     #[test]
-    fn a_refusal_names_what_this_build_speaks() {
+    fn a_refusal_names_the_versions_of_this_build() {
         let refused = serde_json::to_value(Refused::new(Refusal::Version)).expect("is JSON");
-        let expected = serde_json::json!({"ok": false, "error": "version", "min": MIN, "max": MAX, "daemon": crate::VERSION});
+        let expected = serde_json::json!({"ok": false, "error": "version", "min": MIN_VERSION, "max": MAX_VERSION, "daemon": crate::VERSION});
         assert_eq!(refused, expected);
     }
 }

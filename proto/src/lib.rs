@@ -1,21 +1,26 @@
-//! The words that both sides of loci say: what a tool takes and gives, how a shim greets the daemon, where the socket lives.
+//! The protocol between the shim (`loci`) and the daemon (`locid`): requests, replies, errors, the hello line, and paths.
 //!
-//! **The protocol, told once.** An agent launches `loci mcp` and speaks MCP to it, one JSON message a line. The shim
-//! connects to the socket that [`paths::Paths`] names and sends one [`hello::Hello`] line: which protocol versions it speaks,
-//! whose session this is, and which project (group) the session works in. The daemon answers with one [`hello::Reply`] line.
-//! From then on the agent's own lines pass through unchanged, but for one thing: the shim stamps every `tools/call` with an
-//! idempotency key in `params._meta["dev.loci/key"]`, so that a call sent again after a crash takes effect once.
+//! **A session of an agent.** An agent starts `loci mcp` and speaks MCP with it, one JSON message per line. The shim connects to the socket
+//! [`paths::Paths::socket`] and sends one [`hello::Hello`] line: the protocol versions that it supports, the session, and the project
+//! ([`group`]) that the session works in. The daemon answers with one [`hello::Reply`] line. After that the shim passes the agent's lines
+//! unchanged, with one exception: it adds an idempotency key to every `tools/call` ([`mcp::idempotency::META_KEY`]), so that a call that is
+//! sent again after a crash takes effect once.
 //!
-//! A tool's arguments become a request ([`crate::requests::store::StoreRequest`], [`crate::requests::recall::RecallRequest`], [`crate::requests::stats::StatsRequest`]) through
-//! [`crate::mcp::arguments::parse`], the only place where outside input is checked for shape. What comes back is a reply of the same room,
-//! or a [`error::Failure`] that names the field and the next step. The doc comments of the requests are sent to language models
-//! as the tools' schema (see [`tools`]); they are written for that reader.
+//! **A call.** [`requests::Request::parse`] turns the name and the arguments of a call into a request; outside input is checked there and
+//! nowhere else. The reply is the struct in the same module as the request, or an [`error::Failure`] with the name of the argument and the
+//! next step. The doc comments of the fields of agents' requests are sent to language models as the schema of the tools ([`mcp::tools`]).
+//! The documentation of each module in [`requests`] has an example of its request and reply.
 //!
-//! People's commands (`loci ctl …`) use the second socket and the shapes of [`admin`].
+//! **A user's command.** `loci ctl` and the other commands use the second socket, [`paths::Paths::admin_socket`]: HTTP with the bodies of
+//! [`admin`]. `POST /verbs/NAME` calls a verb of [`requests::Request`].
 //!
-//! Not here: any input or output beyond resolving a path, any policy, any SQL.
+//! Reading order: [`memory`] and [`group`] (the basic types), [`requests`], [`mcp`], [`hello`], [`admin`], [`error`], [`limits`], [`paths`].
+//!
+//! Not here: input and output other than resolving paths, policy, SQL.
 
 pub mod admin;
+pub mod bounded_numbers;
+pub mod degraded;
 pub mod error;
 pub mod group;
 pub mod hello;
@@ -24,10 +29,6 @@ pub mod mcp;
 pub mod memory;
 pub mod paths;
 pub mod requests;
-pub mod smaps;
+mod version;
 
-/// The version of this build, as both binaries report it.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Key in `params._meta` under which the shim stamps its idempotency key, `<agent session>:<sequence>`.
-pub const META_KEY: &str = "dev.loci/key";
+pub use version::VERSION;

@@ -1,4 +1,4 @@
-//! The nouns of loci: kinds of memory, scopes, ids, confidence. Each is a type that cannot hold nonsense.
+//! The basic types: memory type, scope, id, confidence. Each can only hold a valid value.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
@@ -7,31 +7,31 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// A closed set of words, as an argument and as an answer: reading refuses everything else and names what it could have been.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? } $expected:literal) => {
+/// Declares an enum that is a string on the wire; parsing refuses any other string and suggests the most similar one.
+macro_rules! string_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $string:literal),+ $(,)? } $expected:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $($(#[$vdoc])* $variant),+ }
 
         impl $name {
-            /// Every member, in the order of the documentation.
+            /// All variants, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word on the wire.
+            /// Returns the string on the wire.
             #[must_use]
             pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
+                match self { $(Self::$variant => $string),+ }
             }
         }
 
         impl FromStr for $name {
             type Err = String;
-            fn from_str(word: &str) -> Result<Self, String> {
-                if let Some(found) = Self::ALL.iter().find(|v| v.as_str() == word) {
+            fn from_str(text: &str) -> Result<Self, String> {
+                if let Some(found) = Self::ALL.iter().find(|v| v.as_str() == text) {
                     return Ok(*found);
                 }
-                let folded = word.trim().to_ascii_lowercase();
+                let folded = text.trim().to_ascii_lowercase();
                 let near = Self::ALL.iter().find(|v| strsim::damerau_levenshtein(v.as_str(), &folded) <= 2);
                 Err(match near {
                     Some(near) => format!(concat!("must be ", $expected, "; did you mean {}?"), near.as_str()),
@@ -51,7 +51,7 @@ macro_rules! words {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
                 match serde_json::Value::deserialize(d)? {
-                    serde_json::Value::String(word) => word.parse().map_err(D::Error::custom),
+                    serde_json::Value::String(text) => text.parse().map_err(D::Error::custom),
                     _ => Err(D::Error::custom(concat!("must be ", $expected))),
                 }
             }
@@ -60,37 +60,37 @@ macro_rules! words {
         impl JsonSchema for $name {
             fn inline_schema() -> bool { true }
             fn schema_name() -> Cow<'static, str> { stringify!($name).into() }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema { json_schema!({"type": "string", "enum": [$($word),+]}) }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema { json_schema!({"type": "string", "enum": [$($string),+]}) }
         }
     };
 }
 
-words! {
-    /// What kind of thing a memory is; it decides the default scope, how it ages, and what it may become.
+string_enum! {
+    /// The type of a memory; determines the default scope, the decay of its confidence, and whether maintenance compacts or promotes it.
     MemoryType {
-        /// Something that happened: a session, an event, a decision.
+        /// An event: a session, a decision.
         Episodic = "episodic",
-        /// Something that is so: a fact, a preference.
+        /// A fact or a preference.
         Semantic = "semantic",
-        /// How something is done: a workflow, a sequence of steps.
+        /// A workflow: a sequence of steps.
         Procedural = "procedural",
-        /// Someone or something: a person, a project, a system.
+        /// A person, a project, a system.
         Entity = "entity",
     } "episodic, semantic, procedural or entity"
 }
 
-words! {
-    /// Who can see a memory.
+string_enum! {
+    /// Which sessions can see a memory.
     Scope {
-        /// Every session of every project.
+        /// Sessions of all projects.
         Global = "global",
-        /// Sessions of the group (project) that it came from.
+        /// Sessions of the group (project) that it was stored in.
         Group = "group",
     } "global or group"
 }
 
 impl MemoryType {
-    /// The scope of a memory that names none: events belong to their project, knowledge to the person.
+    /// Returns the scope of a memory that is stored without one: events belong to their project, everything else to the user.
     #[must_use]
     pub fn default_scope(self) -> Scope {
         match self {
@@ -100,12 +100,12 @@ impl MemoryType {
     }
 }
 
-/// The name of a memory: a UUID in its hyphenated lower-case form (version 7 for memories made here).
+/// The id of a memory: a UUID in hyphenated lower-case form (version 7 for memories created by loci).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct MemoryId(String);
 
 impl MemoryId {
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -138,7 +138,7 @@ impl<'de> Deserialize<'de> for MemoryId {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         match serde_json::Value::deserialize(d)? {
             serde_json::Value::String(text) => text.parse().map_err(D::Error::custom),
-            _ => Err(D::Error::custom("must be a memory id in quotes")),
+            _ => Err(D::Error::custom("must be a string")),
         }
     }
 }
@@ -155,18 +155,18 @@ impl JsonSchema for MemoryId {
     }
 }
 
-/// How sure a memory is: a number from 0 to 1.
+/// The confidence of a memory: a number from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Confidence(f64);
 
 impl Confidence {
-    /// Certain.
+    /// Full confidence.
     pub const FULL: Self = Self(1.0);
 
-    /// The confidence, if the number is one.
+    /// Wraps a number from 0 to 1.
     ///
     /// # Errors
-    /// Numbers outside 0 to 1, NaN included.
+    /// A sentence that names the range, for any other number and NaN.
     pub fn new(value: f64) -> Result<Self, String> {
         if (0.0..=1.0).contains(&value) {
             Ok(Self(value))
@@ -175,13 +175,13 @@ impl Confidence {
         }
     }
 
-    /// As a number from 0 to 1.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> f64 {
         self.0
     }
 
-    /// Raised by `by`, at most to 1.
+    /// Returns the confidence increased by `by`, at most 1.
     #[must_use]
     pub fn boosted(self, by: f64) -> Self {
         Self((self.0 + by).clamp(0.0, 1.0))
@@ -189,7 +189,7 @@ impl Confidence {
 }
 
 impl Serialize for Confidence {
-    /// Rounded to 4 decimals: answers carry no more than they mean.
+    /// Rounds to 4 decimals; further digits are not significant.
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_f64((self.0 * 1e4).round() / 1e4)
     }

@@ -1,8 +1,8 @@
-//! Where everything lives: one answer for both sides.
+//! The paths of sockets, locks and data, resolved in the same way by the shim and the daemon.
 //!
-//! Data lives under `~/.loci`, moved whole by `LOCI_HOME`; the database also by `LOCI_DB`, the configuration by `LOCI_CONFIG`, the
-//! models by `LOCI_MODELS`. Sockets live in the runtime folder. One daemon serves one database: with another than the usual one the
-//! sockets' names carry a hash of its canonical path. Not here: making folders or checking their modes.
+//! The data folder is `~/.loci`, or `LOCI_HOME`; `LOCI_DB`, `LOCI_CONFIG` and `LOCI_MODELS` move the database, the configuration and the
+//! models. Sockets are in the runtime folder. One daemon serves one database: for a database other than the default one the names of the
+//! sockets contain a hash of its canonical path. Not here: creating folders, checking their permissions.
 
 use crate::error::{Code, Failure};
 use sha2::{Digest, Sha256};
@@ -10,13 +10,13 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-/// The longest socket path that every Unix takes, in bytes (`sun_path` less the final NUL; 104 on macOS).
+/// Maximum length of a socket path, in bytes: the size of `sun_path` (108 on Linux, 104 on macOS) without the final NUL.
 pub const SOCKET_PATH_BYTES: usize = if cfg!(target_os = "macos") { 103 } else { 107 };
 
-/// The variables that decide where things live, as read from a process's environment.
+/// The environment variables that determine the paths.
 #[derive(Debug, Clone, Default)]
 pub struct Variables {
-    /// `LOCI_HOME`: everything that `~/.loci` would hold.
+    /// `LOCI_HOME`: replaces `~/.loci`.
     pub home: Option<PathBuf>,
     /// `LOCI_DB`: the database file.
     pub db: Option<PathBuf>,
@@ -26,12 +26,12 @@ pub struct Variables {
     pub models: Option<PathBuf>,
     /// `XDG_RUNTIME_DIR`.
     pub runtime: Option<PathBuf>,
-    /// The person's home folder.
+    /// The user's home folder.
     pub user_home: Option<PathBuf>,
 }
 
 impl Variables {
-    /// The variables of this process. An empty variable counts as not set.
+    /// Reads the variables of this process. An empty variable counts as not set.
     #[must_use]
     pub fn of_process() -> Self {
         let path = |name: &str| {
@@ -48,32 +48,32 @@ impl Variables {
     }
 }
 
-/// Every path of one loci: absolute, and the same for the shim and its daemon.
+/// All paths of one installation: absolute, and the same for the shim and its daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
-    /// The data folder, usually `~/.loci`.
+    /// The data folder, by default `~/.loci`.
     pub home: PathBuf,
     /// The configuration file.
     pub config: PathBuf,
-    /// The database, unless `storage.db_path` of the configuration names another.
+    /// The database, unless the key `storage.db_path` of the configuration sets another.
     pub db: PathBuf,
-    /// True when `LOCI_DB` chose the database; it then wins over the configuration.
+    /// True if `LOCI_DB` set the database; it takes precedence over the configuration.
     pub db_from_environment: bool,
     /// The model cache.
     pub models: PathBuf,
     /// Logs of the daemon.
     pub logs: PathBuf,
-    /// Folder of sockets and locks, 0700.
+    /// Folder of sockets and locks, mode 0700.
     pub runtime: PathBuf,
     /// The agents' socket.
     pub socket: PathBuf,
     /// The admin socket (HTTP).
     pub admin_socket: PathBuf,
-    /// Held by the daemon for life.
+    /// Lock file, held by the daemon while it runs.
     pub lock: PathBuf,
-    /// Held by a shim while it starts the daemon.
+    /// Lock file, held by a shim while it starts the daemon.
     pub spawn_lock: PathBuf,
-    /// While this file is there no shim starts a daemon (`loci ctl stop --hold`).
+    /// While this file exists no shim starts a daemon (`loci ctl stop --hold`).
     pub hold: PathBuf,
 }
 
@@ -89,17 +89,17 @@ impl Paths {
     /// Resolves every path.
     ///
     /// # Errors
-    /// `invalid` when no home folder is known, when a variable holds a relative path, or when the sockets' paths would be too long.
+    /// `invalid` if no home folder is known, a variable is a relative path, or the socket paths are too long.
     pub fn resolve(variables: &Variables) -> Result<Self, Failure> {
-        let usual = variables
+        let default_home = variables
             .user_home
             .as_ref()
             .filter(|home| home.is_absolute())
             .map(|home| home.join(".loci"));
         let home = match absolute("LOCI_HOME", variables.home.as_ref())? {
             Some(home) => home,
-            None => usual.clone().ok_or_else(|| {
-                Failure::invalid("HOME", "is not set, so there is no place for memories")
+            None => default_home.clone().ok_or_else(|| {
+                Failure::invalid("HOME", "is not set, so the data folder is unknown")
                     .hint("Set HOME or LOCI_HOME")
             })?,
         };
@@ -109,7 +109,7 @@ impl Paths {
             Some(runtime) => runtime.join("loci"),
             None => home.join("run"),
         };
-        let suffix = socket_suffix(&db, usual.as_deref());
+        let suffix = socket_suffix(&db, default_home.as_deref());
         let paths = Self {
             config: absolute("LOCI_CONFIG", variables.config.as_ref())?
                 .unwrap_or_else(|| home.join("config.toml")),
@@ -140,14 +140,14 @@ impl Paths {
             self.socket.display()
         );
         Err(Failure::new(Code::Invalid, message)
-            .hint("Set XDG_RUNTIME_DIR (or, without it, LOCI_HOME) to a shorter path"))
+            .hint("Set XDG_RUNTIME_DIR (or LOCI_HOME if it is not set) to a shorter path"))
     }
 }
 
-/// Refuses to let root leave files in the home of somebody else, as `sudo` with that person's `HOME` would.
+/// Refuses to run as root with another user's home folder, because files of root would be created there (`sudo` keeps `HOME`).
 ///
 /// # Errors
-/// `invalid`, naming `HOME`.
+/// `invalid` with the field `HOME`.
 pub fn refuse_foreign_home(data: &Path, user: u32) -> Result<(), Failure> {
     let Some(home) = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()) else {
         return Ok(());
@@ -158,7 +158,7 @@ pub fn refuse_foreign_home(data: &Path, user: u32) -> Result<(), Failure> {
     }
     let failure = Failure::invalid(
         "HOME",
-        format!("belongs to another user (uid {owner}), and root would leave files there"),
+        format!("belongs to another user (uid {owner}), and root would create files there"),
     );
     Err(failure.hint("Run without sudo, or with sudo -H"))
 }
@@ -167,7 +167,7 @@ fn absolute(name: &str, value: Option<&PathBuf>) -> Result<Option<PathBuf>, Fail
     match value {
         None => Ok(None),
         Some(path) if path.to_string_lossy().chars().any(char::is_control) => {
-            Err(Failure::invalid(name, "must not hold control characters"))
+            Err(Failure::invalid(name, "must not contain control characters"))
         }
         Some(path) if path.is_absolute() => Ok(Some(path.clone())),
         Some(path) => {
@@ -176,17 +176,18 @@ fn absolute(name: &str, value: Option<&PathBuf>) -> Result<Option<PathBuf>, Fail
     }
 }
 
-/// Empty for the usual database, else `-` and 8 hexadecimal digits of its canonical path.
-fn socket_suffix(db: &Path, usual: Option<&Path>) -> String {
+/// Returns the suffix of the socket names: empty for the default database, otherwise `-` and 8 hexadecimal digits of the SHA-256 of its
+/// canonical path.
+fn socket_suffix(db: &Path, default_home: Option<&Path>) -> String {
     let canonical = canonical(db);
-    if usual.is_some_and(|usual| canonical == self::canonical(&usual.join("memory.db"))) {
+    if default_home.is_some_and(|home| canonical == self::canonical(&home.join("memory.db"))) {
         return String::new();
     }
     let digest = Sha256::digest(canonical.as_os_str().as_encoded_bytes());
     format!("-{:02x}{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2], digest[3])
 }
 
-/// The canonical path, of which the last parts need not exist yet.
+/// Returns the canonical path; its last components need not exist.
 #[must_use]
 pub fn canonical(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_database_has_the_plain_socket() {
+    fn the_default_database_has_the_socket_without_suffix() {
         let paths = Paths::resolve(&variables()).expect("resolves");
         assert_eq!(paths.db, Path::new("/home/anna/.loci/memory.db"));
         assert_eq!(paths.socket, Path::new("/run/user/7/loci/locid.sock"));
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn another_database_has_sockets_of_its_own() {
+    fn another_database_has_other_sockets() {
         let of = |db: &str| {
             Paths::resolve(&Variables { db: Some(db.into()), ..variables() })
                 .expect("resolves")
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_runtime_folder_the_sockets_live_in_the_data_folder() {
+    fn without_a_runtime_folder_the_sockets_are_in_the_data_folder() {
         let paths = Paths::resolve(&Variables {
             runtime: None,
             home: Some("/data/loci".into()),

@@ -1,13 +1,11 @@
-//! `loci`: what agents launch (`loci mcp`), and the command line of people.
+//! `loci`: the shim that agents launch (`loci mcp`), and the command line of people.
 //!
-//! **Where to begin.** [`relay`] is the heart: an agent's lines go to the daemon and the answers come back, whatever happens to the
-//! daemon. It reaches it through [`client`], which looks who answers, says hello, and has [`spawn`] start a daemon where there is none.
-//! [`group`] finds out which project the session works in; [`mcp`] puts these together. People's commands are [`verbs`] (one file a
-//! command about memories), [`ctl`], [`config`], [`lifecycle`], [`transfer`], [`groups`], [`reset`], [`doctor`], [`eval`], [`model`] and
-//! [`demo`]; [`cli`] defines them all, [`pages`] prints what is made of the definitions, and [`output`] speaks to the terminal.
+//! **Reading guide.** [`relay`] is the core: it passes an agent's lines to the daemon and the answers back, and survives the death of the
+//! daemon. [`client`] connects to the daemon; [`spawn`] starts one if none runs. [`project`] finds the project that a session works in.
+//! [`commands`] implements each `loci …` command in the file of its name (`loci mcp` is [`commands::mcp`]), [`cli`] defines their
+//! arguments, and [`output`] writes to the terminal.
 //!
-//! Not here, and never to be: a database, a model, and what a message of MCP means. The shim is small because an agent keeps one
-//! for every session.
+//! Never here: a database, a model, or the meaning of an MCP message. Every agent session keeps one shim process, so it must stay small.
 
 pub mod cli;
 pub mod client;
@@ -15,4 +13,7 @@ pub mod commands;
 pub mod output;
 pub mod project;
 pub mod relay;
+#[cfg(test)]
+#[path = "../../tests/it/skipped.rs"]
+mod skipped;
 pub mod spawn;

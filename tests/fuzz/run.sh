@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Looks for lines that the relay treats wrongly: libFuzzer over tests/fuzz/corpus/lines and what it finds from there.
+# Runs libFuzzer on the relay's line handling, starting from tests/fuzz/corpus/lines.
 #
-#   tests/fuzz/run.sh [SECONDS]      60 unless given
+#   tests/fuzz/run.sh [SECONDS]      default: 60
 #
-# Needs a C++ compiler; a stable toolchain will do, and cargo-fuzz is not needed (`cargo fuzz run lines --fuzz-dir tests/fuzz` works too).
-# New inputs go to target/fuzz/found; one that fails is named at the end: put it into the corpus, then mend the relay.
+# Needs a C++ compiler and a stable toolchain. cargo-fuzz also works: `cargo fuzz run lines --fuzz-dir tests/fuzz`.
+# New inputs are written to target/fuzz/found. A failing input is named at the end: add it to the corpus, then fix the relay.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,10 +12,10 @@ built=$here/../../target/fuzz
 host=$(rustc -vV | sed -n 's/^host: //p')
 mkdir -p "$built/found" "$built/failed"
 
-# What cargo-fuzz sets, but for the address sanitizer: there is no unsafe code on this way, and it needs a nightly toolchain.
+# The flags of cargo-fuzz without the address sanitizer, which needs a nightly toolchain; the tested code has no unsafe blocks.
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 coverage+=" -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
-# The lock file would only be another one to keep in step.
+# Use the lock file of the workspace, and leave no second one behind.
 trap 'rm -f "$here/Cargo.lock"' EXIT
 cp "$here/../../Cargo.lock" "$here/Cargo.lock"
 RUSTFLAGS="$coverage --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1" \

@@ -1,4 +1,5 @@
-//! Service managers without a service manager: systemd's protocol, and the very command that launchd would run.
+//! Socket activation without a service manager: systemd's protocol, and the exact command that
+//! launchd would run.
 
 use crate::house::House;
 use crate::wire::{Daemon, Peer, signal, until};
@@ -12,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A home with a folder of sockets, and the ear of its service manager.
+/// Returns a home with a socket folder, and the notify socket of its service manager.
 fn house() -> (House, UnixDatagram) {
     let house = House::without_model();
     fs::create_dir(house.path("run/loci")).expect("is made");
@@ -29,7 +30,7 @@ fn hear(ear: &UnixDatagram) -> String {
     String::from_utf8_lossy(&message[..length]).trim().to_owned()
 }
 
-/// Everything from readiness to the end, by a daemon to which the socket was handed.
+/// Tests a daemon that was given its socket, from readiness to exit.
 fn serve_and_end(house: &House, mut daemon: Daemon, ear: &UnixDatagram) {
     let place = house.path("run/loci/locid.sock");
     let mut agent = house.session();
@@ -69,7 +70,7 @@ fn systemd_starts_the_daemon_when_the_first_agent_knocks() {
         .status()
         .is_err()
     {
-        println!("systemd-socket-activate is not on this machine: a shell took its place");
+        crate::skipped::skip("no systemd-socket-activate: a shell took its place");
         return;
     }
     command.arg("--version");
@@ -81,7 +82,7 @@ fn systemd_starts_the_daemon_when_the_first_agent_knocks() {
     serve_and_end(&house, activator, &ear);
 }
 
-/// `locid` with a listening socket as descriptor 3, as systemd hands it over.
+/// Returns `locid` with a listening socket as descriptor 3, as systemd passes it.
 fn handed(house: &House, place: &Path) -> Command {
     let listener = UnixListener::bind(place).expect("is bound");
     let mut command = house.command_at("/bin/sh".as_ref());
@@ -126,7 +127,8 @@ fn a_socket_where_no_agent_looks_is_refused() {
     );
 }
 
-/// What the shell of the launch agent is told to do: the one string of the file that ends in a command. `tidy` reads the whole file.
+/// Returns the shell command of the launch agent: the only string in the file that ends in a
+/// command. `tidy` parses the whole file.
 fn launch_command() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../launchd/dev.loci.locid.plist");
     let text = fs::read_to_string(file).expect("is there");
@@ -136,7 +138,7 @@ fn launch_command() -> String {
     command.replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// A home as macOS has them, without a runtime folder, into which cargo has installed loci.
+/// Returns a home as on macOS, without a runtime folder, with loci installed by cargo.
 fn mac() -> House {
     let house = House::without_model().with("XDG_RUNTIME_DIR", "");
     fs::create_dir_all(house.path(".cargo/bin")).expect("is made");
@@ -177,7 +179,7 @@ fn a_launch_agent_that_names_a_socket_where_no_agent_looks_is_refused() {
     let said = fs::read_to_string(house.path(".loci/logs/locid.log")).expect("is there");
     assert_eq!(run.status.code(), Some(78), "{said}");
     assert!(
-        said.contains(".loci/run/locid.sock, but agents look at")
+        said.contains(".loci/run/locid.sock, but agents connect to")
             && said.contains("elsewhere/run/locid-"),
         "{said}"
     );

@@ -1,4 +1,4 @@
-//! What is refused, in which words; and that the session goes on each time.
+//! Bad input: what is refused, with which text; the session continues each time.
 
 use crate::house::{Agent, House};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn refused(agent: &mut Agent, tool: &str, arguments: Value) -> String {
     agent.call(tool, arguments).expect_err("is refused")
 }
 
-/// Sends a call whose arguments are given as JSON text, so that they can be what no value can hold.
+/// Sends a call whose arguments are given as JSON text, so that they may be invalid as values.
 fn refused_text(agent: &mut Agent, tool: &str, arguments: &str) -> String {
     agent.send(&format!(r#"{{"jsonrpc":"2.0","id":"raw","method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#));
     let answer = agent.receive();

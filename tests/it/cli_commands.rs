@@ -139,7 +139,7 @@ fn forget_where_takes_what_fits_as_one_act_and_nothing_else() {
     let hint = problem["hint"].as_str().expect("has a hint");
     assert_eq!(
         (code, problem["message"].as_str()),
-        (Some(1), Some("That memory belongs to another project, garden"))
+        (Some(1), Some("This memory belongs to another project, garden"))
     );
     let group = hint.strip_prefix("Add --group ").expect("names it");
     let swept = done(&house, &["forget", "--where", "type:semantic", "--group", group, "--yes"]);
@@ -363,5 +363,42 @@ fn replies_are_as_the_page_documents_them() {
             !told.is_empty() && missing.is_empty(),
             "{command} also tells {missing:?}: {reply}"
         );
+    }
+}
+
+#[test]
+fn the_state_of_the_model_is_told_as_json_with_the_exit_code_of_the_words() {
+    let status = |house: &House| {
+        let output = house.loci(&["model", "status", "--json"]);
+        let words = house.loci(&["model", "status"]);
+        assert_eq!(output.status.code(), words.status.code());
+        let text = String::from_utf8(output.stdout).expect("is UTF-8");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        (output.status.code(), serde_json::from_str::<Value>(&text).expect("is JSON"))
+    };
+    let house = House::without_model();
+    let (exit, missing) = status(&house);
+    assert_eq!((exit, &missing["complete"]), (Some(1), &json!(false)), "{missing}");
+    assert_eq!(missing["folder"], json!(house.path("models")));
+    let (exit, present) = status(&House::new());
+    assert_eq!((exit, &present["complete"]), (Some(0), &json!(true)), "{present}");
+    for (reply, condition) in [(&missing, "missing"), (&present, "present")] {
+        assert_eq!(reply["id"], "all-MiniLM-L6-v2");
+        let files = reply["files"].as_array().expect("is a list");
+        assert!(files.len() >= 2, "{reply}");
+        for file in files {
+            assert_eq!(file["condition"], condition, "{file}");
+            assert!(file["size"].as_u64().is_some_and(|size| size > 0), "{file}");
+            assert_eq!(file["sha256"].as_str().map(str::len), Some(64), "{file}");
+            assert!(
+                file["path"]
+                    .as_str()
+                    .is_some_and(|path| path.ends_with(file["name"].as_str().expect("is text")))
+            );
+        }
+        let (documented, mut told) = (documented("model status"), Vec::new());
+        names(reply, &mut told);
+        let missing: Vec<_> = told.iter().filter(|name| !documented.contains(name)).collect();
+        assert!(missing.is_empty(), "{missing:?} are not documented");
     }
 }

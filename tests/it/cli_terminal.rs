@@ -103,7 +103,7 @@ fn a_question_is_asked_and_only_a_yes_goes_on() {
         "{shown}"
     );
     let (shown, _) = at_a_terminal(loci(&house, &["undo", "--last"]), 100, "yes\n");
-    assert!(shown.contains("Undone.") && ids(&house).len() == 2, "{shown}");
+    assert!(shown.contains("Undid 1 act.") && ids(&house).len() == 2, "{shown}");
     let first = &ids(&house)[0];
     let (shown, _) = at_a_terminal(loci(&house, &["forget", first, "--hard"]), 100, "no\n");
     assert!(shown.contains("cannot be undone") && ids(&house).len() == 2, "{shown}");
@@ -217,7 +217,7 @@ fn text_comes_from_standard_input_too() {
     for (input, said) in [
         (&b"\xff\xfe"[..], "not UTF-8"),
         (&vec![b'x'; 40_000], "too_large"),
-        (&vec![b'x'; 2_000_000], "longer than any memory"),
+        (&vec![b'x'; 2_000_000], "too long"),
         (b"", "empty"),
     ] {
         let refused = with_input(&["add", "-", "--type", "semantic"], input);

@@ -1,4 +1,4 @@
-//! `loci ctl` as a person uses it beside agents at work.
+//! `loci ctl` as a person uses it while agents work.
 
 use crate::house::{Agent, House};
 use serde_json::{Value, json};

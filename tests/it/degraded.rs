@@ -1,4 +1,4 @@
-//! Without a model: everything works by words and says so, and vectors come by themselves once there is one.
+//! Without a model: everything works by words and says so; vectors are added once a model is there.
 
 use crate::house::{House, models};
 use serde_json::json;
@@ -53,7 +53,7 @@ fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
     copy_model(&models(), &house.path("models"));
     let found = house.loci(&["model", "download"]);
     assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
-    // The daemon was told to look, loads, and fills in; each recall asks anew until it has.
+    // The daemon was told to look for the model, loads it, and encodes; recall until it has.
     let (question, begun) =
         (json!({"query": "medicine for a pet's vision problem"}), Instant::now());
     let asks = std::iter::repeat_with(|| {
@@ -67,7 +67,7 @@ fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 0);
 }
 
-/// Real files, since the runtime refuses linked weights.
+/// Copies the files, since the runtime refuses linked weights.
 fn copy_model(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).expect("is a folder") {
         let entry = entry.expect("is readable");

@@ -1,10 +1,10 @@
-//! `loci doctor`: a sound house, and each thing that can be wrong with one.
+//! `loci doctor`: a healthy installation, and each fault that it can find.
 
 use crate::house::House;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
-/// The exit code, and what was found as `part verdict`.
+/// Returns the exit code, and the findings as `part verdict`.
 fn doctor(house: &House) -> (Option<i32>, Vec<Value>) {
     let output = house.loci(&["doctor", "--json"]);
     let reply: Value =
@@ -70,7 +70,7 @@ fn what_can_be_seen_from_outside_is_looked_at_when_the_daemon_cannot_be_started(
     let (code, findings) = doctor(&house);
     assert_eq!(code, Some(1));
     assert!(found(&findings, "daemon", "fail")[0].contains("cannot be started"), "{findings:?}");
-    assert!(found(&findings, "database", "fail")[0].contains("is no database"), "{findings:?}");
+    assert!(found(&findings, "database", "fail")[0].contains("is not a database"), "{findings:?}");
     std::fs::write(&db, whole).expect("is written");
     std::fs::set_permissions(house.path(".loci"), std::fs::Permissions::from_mode(0o755))
         .expect("is set");

@@ -1,4 +1,4 @@
-//! Ends and standstills: a shim whose agent goes away, in whichever way, and a daemon that was stopped.
+//! Exits and stalls: a shim whose agent goes away in every possible way, and a stopped daemon.
 
 use crate::house::{Agent, House};
 use crate::wire::{sessions, signal, until};
@@ -7,7 +7,7 @@ use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A session that has reached the daemon.
+/// Returns a session that has reached the daemon.
 fn session(house: &House) -> Agent {
     let mut agent = house.session();
     agent.call("memory_stats", json!({})).expect("is answered");

@@ -1,4 +1,4 @@
-//! `loci eval`: a store judged by questions whose answers are known, without a trace.
+//! `loci eval`: a store is measured with questions with known answers, without side effects.
 
 use crate::house::House;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn eval(house: &House, more: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
 }
 
-/// The figures without the times, which differ from run to run.
+/// Returns the figures without times, which differ from run to run.
 fn figures(mut reply: Value) -> Value {
     reply.as_object_mut().expect("is an object").remove("reading");
     let runs = reply["runs"].as_array_mut().expect("is a list").iter_mut();
@@ -26,7 +26,7 @@ fn figures(mut reply: Value) -> Value {
     reply
 }
 
-/// Asks with previews, then for the memory of this text.
+/// Recalls previews, then reads the memory with this text in full.
 fn choose(agent: &mut crate::house::Agent, query: &str, text: &str) -> Value {
     let seen = agent
         .call("recall_memory", json!({"query": query, "summary_only": true}))
@@ -54,7 +54,7 @@ fn what_was_chosen_after_a_question_is_a_known_answer_until_it_is_removed_for_go
         told["runs"][0]["known"],
         json!({"recall_at_1": 1.0, "recall_at_5": 1.0, "recall_at_10": 1.0, "mrr": 1.0})
     );
-    // Seen in full by a query, or by an id that no question showed: nobody has chosen.
+    // Read in full by a query, or by an id that no preview showed: no feedback.
     agent.recall("backup");
     agent
         .call("recall_memory", json!({"query": "backup", "summary_only": true, "dry_run": true}))
@@ -133,7 +133,7 @@ fn what_cannot_be_judged_is_refused_by_its_name() {
     let house = House::without_model();
     for (set, said) in [
         ("fusion", "set must be KEY=VALUE"),
-        ("maintenance.enabled=true", "names a key that ranks nothing"),
+        ("maintenance.enabled=true", "names a key that ranking does not use"),
         ("retrieval.fusion=best", "retrieval.fusion must be one of soft, weighted, rrf"),
     ] {
         let output = house.loci(&["eval", "--set", set]);

@@ -1,4 +1,4 @@
-//! The first text that needs the model brings it here, from a mirror on this machine.
+//! The first text that needs the model downloads it, here from a local mirror.
 
 use crate::house::{House, models};
 use crate::wire::until;
@@ -34,7 +34,7 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
     house.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror_that_breaks()));
     let nowhere = house.path("nowhere");
     let mut download = house.command("loci");
-    // Without Python on the path there is no other source.
+    // Without Python in PATH there is no other source.
     let output = download.args(["model", "download"]).env("PATH", &nowhere).output().expect("runs");
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -54,7 +54,8 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
     assert!(left.expect("runs").stdout.is_empty());
 }
 
-/// What stands in the place of Python is what pip is then: a child of the fetching, in the middle of its work.
+/// The stand-in for Python behaves as pip does: a child of the fetching process that is still
+/// working.
 #[test]
 fn whatever_fetches_the_model_ends_with_the_daemon() {
     let house = House::without_model();
@@ -82,12 +83,12 @@ fn whatever_fetches_the_model_ends_with_the_daemon() {
     until("it has ended", || {
         let state =
             std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        // Whoever takes in orphans may not have looked yet.
+        // Init may not have reaped it yet.
         state.is_empty() || state.contains(") Z ")
     });
 }
 
-/// Serves the model's files by name; the address.
+/// Serves the model's files by name; returns the address.
 fn mirror(models: PathBuf) -> String {
     serve(move |name, stream| match find(&models, name) {
         Some(file) => {
@@ -104,7 +105,7 @@ fn mirror(models: PathBuf) -> String {
     })
 }
 
-/// Promises a file and closes the connection after its first bytes.
+/// Announces a file and closes the connection after its first bytes.
 fn mirror_that_breaks() -> String {
     serve(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 90868376\r\nconnection: close\r\n\r\nthe beginning")
@@ -133,7 +134,7 @@ fn serve(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + '
                 .and_then(|path| path.rsplit('/').next())
                 .unwrap_or_default()
                 .to_owned();
-            // A client that goes away in the middle is its own affair.
+            // A client may disconnect in the middle.
             let _ = answer(&name, &mut stream);
         }
     });

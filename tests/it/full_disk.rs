@@ -1,7 +1,9 @@
-//! A full disk: each call says so, what was stored is there, and once there is room the same session goes on.
+//! A full disk: each call reports it, stored memories remain, and with free space the same session
+//! continues.
 //!
-//! The data folder is a small disk of its own, mounted in a name space of the shim, which its daemons share; that needs no rights where
-//! people may have name spaces. Where they may not, only the engine's own test of a full database is left.
+//! The data folder is a small file system of its own, mounted in a namespace of the shim, which its
+//! daemons share. That needs no privileges where user namespaces are allowed. Elsewhere only the
+//! engine's own test of a full database remains.
 
 use crate::house::{Agent, House};
 use serde_json::json;
@@ -10,26 +12,26 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the shim's parent does before it becomes the shim.
+/// The shell command that runs before the shim starts.
 const MOUNT: &str = r#"mount -t tmpfs -o size=4m,mode=0700 tmpfs "$HOME/.loci""#;
 
-/// A session whose data folder is a small disk, full from the start if so wanted.
+/// A session whose data folder is a small disk, full from the start if wanted.
 struct OnDisk {
     agent: Agent,
     disk: PathBuf,
 }
 
 impl OnDisk {
-    /// Nothing where this user may have no name spaces.
+    /// Returns `None` if this user may not create namespaces.
     fn session(house: &House, prepare: &str) -> Option<Self> {
         let mut command = small_disk(house, &format!("{MOUNT} && {prepare} && exec \"$0\" mcp"));
         command.arg(crate::house::binaries().join("loci"));
         if !small_disk(house, MOUNT).status().is_ok_and(|status| status.success()) {
-            println!("this user may have no name spaces: no disk was filled");
+            crate::skipped::skip("this user may have no namespaces: no disk was filled");
             return None;
         }
         let agent = Agent::bare(&mut command);
-        // The shim's own view of the file system, which has the disk in it.
+        // The shim's view of the file system, which contains the disk.
         let disk = Path::new("/proc")
             .join(agent.pid().to_string())
             .join("root")
@@ -37,7 +39,7 @@ impl OnDisk {
         Some(Self { agent, disk })
     }
 
-    /// Leaves no room at all.
+    /// Fills the disk completely.
     fn fill(&self) {
         let mut filler = File::create(self.disk.join("filler")).expect("is made");
         for part in [vec![0; 4096], vec![0; 1]] {
@@ -46,7 +48,8 @@ impl OnDisk {
     }
 
     fn make_room(&self) {
-        // Emptied, not removed: a process that another test is just starting may hold it open for a moment.
+        // Truncated, not deleted: a process that another test is starting may hold it open for a
+        // moment.
         File::create(self.disk.join("filler")).expect("is emptied");
     }
 
@@ -57,14 +60,14 @@ impl OnDisk {
     }
 }
 
-/// A shell in a name space of its own, in which this user may mount.
+/// Returns a shell in its own namespace, in which this user may mount.
 fn small_disk(house: &House, script: &str) -> Command {
     let mut command = house.command_at("unshare".as_ref());
     command.args(["--map-root-user", "--mount", "--", "/bin/sh", "-c", script]);
     command
 }
 
-/// A home whose configuration does not lie on the disk.
+/// Returns a home whose configuration is not on the disk.
 fn house() -> House {
     let house = House::without_model();
     std::fs::rename(house.path(".loci/config.toml"), house.path("config.toml")).expect("is there");
@@ -80,7 +83,7 @@ fn a_disk_that_is_full_is_told_by_each_store_and_once_there_is_room_the_same_ses
     session.store(0).expect("there is room");
     let daemon = house.status()["pid"].clone();
     session.fill();
-    // What has been allocated before is used up first.
+    // Allocated space is used up first.
     let stored = (1..200).find(|number| session.store(*number).is_err()).expect("the disk is full");
     for _ in 0..3 {
         let said = session.store(stored).expect_err("is full");
@@ -132,7 +135,7 @@ fn a_disk_that_is_full_from_the_start_is_told_by_each_call_and_once_there_is_roo
         let why = said.contains("the disk is full") || said.contains("No space left on device");
         assert!(!said.contains("code 101"), "it ended in good order, without a panic: {said}");
         assert!(
-            why && (said.contains("Free some space") || said.contains("Mend that and try again")),
+            why && (said.contains("Free some space") || said.contains("Fix this and try again")),
             "{said}"
         );
     }

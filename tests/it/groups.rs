@@ -1,4 +1,5 @@
-//! Two projects and a hostile third one: whatever its files say, its sessions see nothing of the others, and leave nothing with them.
+//! Two projects and a hostile third: whatever its files say, its sessions see nothing of the others
+//! and leave nothing in them.
 
 use crate::house::{Agent, House, contents};
 use serde_json::json;
@@ -6,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-/// Writes a file of the house, in a folder that is made for it.
+/// Writes a file in the home and creates its folder.
 fn write(house: &House, path: &str, text: &str) -> PathBuf {
     let file = house.path(path);
     fs::create_dir_all(file.parent().expect("has a folder")).expect("is made");
@@ -14,13 +15,14 @@ fn write(house: &House, path: &str, text: &str) -> PathBuf {
     file
 }
 
-/// What a session sees of its own group.
+/// Returns what a session sees of its own group.
 fn group_memories(agent: &mut Agent) -> Vec<String> {
     let asked = json!({"query": "secret of the victim", "scope": "group", "max_results": 20});
     contents(&agent.call("recall_memory", asked).expect("is answered"))
 }
 
-/// One way of a hostile project to another's memories: its name, and how its folder is made.
+/// One attack of a hostile project on another's memories: its name, and a function that creates its
+/// folder.
 type Trick = (&'static str, fn(&House, &str));
 
 const TRICKS: [Trick; 8] = [
@@ -53,7 +55,8 @@ const TRICKS: [Trick; 8] = [
     }),
 ];
 
-/// Sessions with a secret each: in a repository, its submodule, a worktree of a bare repository, by a person's word, in no project.
+/// Sessions with one secret each: in a repository, its submodule, a worktree of a bare repository,
+/// by `LOCI_GROUP`, and in no project.
 fn victims(house: &House) -> Vec<Agent> {
     let head = "ref: refs/heads/main\n";
     write(house, "shop/.git/HEAD", head);

@@ -1,4 +1,4 @@
-//! `loci groups`: projects that were renamed or merged, and the sessions that go on working in them.
+//! `loci groups`: renamed and merged projects, and the sessions that continue to work in them.
 
 use crate::house::House;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn groups(house: &House, arguments: &[&str]) -> Result<Value, String> {
     }
 }
 
-/// The id of the group of this display name.
+/// Returns the id of the group with this display name.
 fn id(house: &House, name: &str) -> String {
     let listed = groups(house, &["list"]).expect("lists");
     let found = listed["groups"]
@@ -88,7 +88,7 @@ fn a_rename_is_shown_and_changes_nothing_else() {
     let told = house.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
     assert!(
         String::from_utf8_lossy(&told.stdout)
-            .starts_with("plot does not lead to the allotment. loci undo "),
+            .starts_with("plot no longer refers to the allotment. Undo: loci undo "),
         "{told:?}"
     );
 }

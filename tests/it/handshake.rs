@@ -1,9 +1,11 @@
 //! The handshake is answered always, and in the same words whoever answers.
 
 use crate::house::{Agent, House, binaries};
-use loci_proto::mcp::handshake::LISTS;
+use loci_proto::mcp::handshake::{self, Answer, LISTS};
 use serde_json::{Value, json};
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Command;
@@ -37,8 +39,8 @@ fn requests() -> Vec<(&'static str, Value)> {
     all
 }
 
-/// What the daemon says, on a connection of its own for each request.
-fn of_daemon(house: &House, method: &str, params: &Value) -> Value {
+/// The line that the daemon answers with, on a connection of its own for each request.
+fn of_daemon(house: &House, method: &str, params: &Value) -> String {
     let socket = UnixStream::connect(house.path("run/loci/locid.sock")).expect("is served");
     let mut writer = socket.try_clone().expect("is a socket");
     let mut lines = BufReader::new(socket).lines();
@@ -48,11 +50,36 @@ fn of_daemon(house: &House, method: &str, params: &Value) -> Value {
         serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON");
     assert_eq!(welcome["ok"], true, "{welcome}");
     say(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
-    serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON")
+    lines.next().expect("answers").expect("is text")
+}
+
+/// A JSON-RPC answer to the request 1.
+fn line(answer: Answer) -> String {
+    let rest = match answer {
+        Answer::Result(result) => format!("\"result\":{result}"),
+        Answer::Error(error) => format!("\"error\":{error}"),
+    };
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":1,{rest}}}")
+}
+
+/// The same beside a daemon that runs: this shim looks for the socket of a home of its own.
+fn orphan_elsewhere(house: &House) -> Agent {
+    let run = house.path("elsewhere");
+    if !run.exists() {
+        std::fs::create_dir(&run).expect("a folder");
+        std::fs::set_permissions(&run, Permissions::from_mode(0o700)).expect("is set");
+    }
+    let mut command = alone(house);
+    Agent::bare(command.env("XDG_RUNTIME_DIR", run))
 }
 
 /// A shim that has no daemon to start: its binary lies alone in a folder.
 fn orphan(house: &House) -> Agent {
+    Agent::bare(&mut alone(house))
+}
+
+/// `loci mcp` where it finds no `locid`.
+fn alone(house: &House) -> Command {
     let alone = house.path("alone");
     if !alone.exists() {
         std::fs::create_dir(&alone).expect("a folder");
@@ -62,7 +89,8 @@ fn orphan(house: &House) -> Agent {
         assert!(copied.success());
     }
     let mut command = house.command_at(&alone.join("loci"));
-    Agent::bare(command.env("PATH", "/nowhere").arg("mcp"))
+    command.env("PATH", "/nowhere").arg("mcp");
+    command
 }
 
 #[test]
@@ -74,44 +102,86 @@ fn the_shims_snapshot_is_what_the_daemon_says() {
     }
     for (method, params) in requests() {
         let said = of_daemon(&house, method, &params);
-        let snapshot = match loci_proto::mcp::handshake::answer(method, &params)
-            .expect("is in the snapshot")
-        {
-            loci_proto::mcp::handshake::Answer::Result(result) => {
-                json!({"jsonrpc": "2.0", "id": 1, "result": result})
-            }
-            loci_proto::mcp::handshake::Answer::Error(error) => {
-                json!({"jsonrpc": "2.0", "id": 1, "error": error})
-            }
-        };
+        let snapshot = handshake::answer(method, &params).expect("is in the snapshot");
         assert_eq!(
-            snapshot, said,
+            line(snapshot),
+            said,
             "{method} {params}\nRun: LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake, then build"
         );
     }
 }
 
-/// Writes the daemon's answers down as the snapshot.
+#[test]
+fn a_shim_answers_byte_for_byte_the_same_with_a_daemon_and_without() {
+    let house = House::without_model();
+    assert!(house.loci(&["ctl", "start"]).status.success());
+    for (method, params) in requests() {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let mut with_daemon = Agent::bare(house.command("loci").arg("mcp"));
+        let mut without = orphan_elsewhere(&house);
+        let answers = [&mut with_daemon, &mut without].map(|agent| {
+            agent.send(&request.to_string());
+            agent.line()
+        });
+        assert_eq!(answers[0], answers[1], "{method} {params}");
+        assert_eq!(answers[0].trim_end(), of_daemon(&house, method, &params), "{method} {params}");
+    }
+}
+
+/// Writes the daemon's answers down as the snapshot, keys in the daemon's order.
 fn bless(house: &House) {
-    let result = |method: &str, params: Value| of_daemon(house, method, &params)["result"].clone();
-    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
-    let mut initialize = result("initialize", hello);
-    initialize.as_object_mut().expect("is an object").remove("protocolVersion");
-    let discover = result("server/discover", json!({"_meta": meta("2026-07-28")}));
-    let list = |method: &&str| {
-        let plain = result(method, json!({}));
-        let mut stateless = result(method, json!({"_meta": meta("2026-07-28")}));
-        stateless.as_object_mut().expect("is an object").retain(|key, _| plain.get(key).is_none());
-        ((*method).to_owned(), json!({"plain": plain, "stateless": stateless}))
+    let result = |method: &str, params: Value| {
+        let line = of_daemon(house, method, &params);
+        let result =
+            line.strip_prefix(r#"{"jsonrpc":"2.0","id":1,"result":"#).expect("is a result");
+        result.strip_suffix('}').expect("is an object").to_owned()
     };
-    let lists: serde_json::Map<String, Value> = LISTS.iter().map(list).collect();
-    let snapshot = json!({"versions": discover["supportedVersions"], "initialize": initialize, "discover": discover, "lists": lists});
-    let text = serde_json::to_string_pretty(&snapshot).expect("is JSON");
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+    let initialize = result("initialize", hello);
+    let discover = result("server/discover", json!({"_meta": meta("2026-07-28")}));
+    let known: Value = serde_json::from_str(&discover).expect("is JSON");
+    let mut lists = LISTS.map(|method| {
+        let plain = result(method, json!({}));
+        let stateless = result(method, json!({"_meta": meta("2026-07-28")}));
+        format!(r#""{method}":{{"plain":{plain},"stateless":{stateless}}}"#)
+    });
+    lists.sort();
+    let (lists, versions) = (lists.join(","), &known["supportedVersions"]);
+    let snapshot = format!(
+        r#"{{"discover":{discover},"initialize":{initialize},"lists":{{{lists}}},"versions":{versions}}}"#
+    );
     std::fs::write(
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/handshake.json"),
-        text + "\n",
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/mcp/handshake.json"),
+        pretty(&snapshot) + "\n",
     )
     .expect("is written");
+}
+
+/// Compact JSON over several lines, indented by two blanks; keys keep their order.
+fn pretty(compact: &str) -> String {
+    let (mut text, mut depth, mut in_string, mut is_escaped) = (String::new(), 0, false, false);
+    let mut last = ' ';
+    for c in compact.chars() {
+        let opens = !in_string && "{[".contains(c);
+        let closes = !in_string && "}]".contains(c);
+        depth -= usize::from(closes);
+        let is_first = !in_string && "{[".contains(last);
+        if is_first && !closes || closes && !is_first || last == ',' && !in_string {
+            text.push('\n');
+            text.push_str(&"  ".repeat(depth));
+        }
+        text.push(c);
+        if !in_string && c == ':' {
+            text.push(' ');
+        }
+        depth += usize::from(opens);
+        if c == '"' && !is_escaped {
+            in_string = !in_string;
+        }
+        is_escaped = c == '\\' && !is_escaped;
+        last = if in_string { '"' } else { c };
+    }
+    text
 }
 
 #[test]
@@ -120,16 +190,9 @@ fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong()
     for (method, params) in requests() {
         let mut agent = orphan(&house);
         let answer = agent.request(method, params.clone());
-        let expected =
-            loci_proto::mcp::handshake::answer(method, &params).expect("is in the snapshot");
-        match expected {
-            loci_proto::mcp::handshake::Answer::Result(result) => {
-                assert_eq!(answer["result"], result, "{method}")
-            }
-            loci_proto::mcp::handshake::Answer::Error(error) => {
-                assert_eq!(answer["error"], error, "{method}")
-            }
-        }
+        let expected = handshake::answer(method, &params).expect("is in the snapshot");
+        let expected: Value = serde_json::from_str(&line(expected)).expect("is JSON");
+        assert_eq!(answer, expected, "{method}");
     }
     let mut agent = orphan(&house);
     let said = agent.call("memory_stats", json!({})).expect_err("says why");

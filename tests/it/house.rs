@@ -1,4 +1,5 @@
-//! A whole loci in a temporary home: the real binaries, the real database, and (but where a test says otherwise) the real model.
+//! A whole installation in a temporary home: the real binaries, the real database, and (unless a
+//! test says otherwise) the real model.
 //!
 //! A [`House`] stops its daemon and removes its folder when it is dropped. Not here: any test.
 
@@ -11,7 +12,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// A program at a terminal: waits for the question, types the line, prints the screen, ends as the program did.
+/// A Python program that runs a command at a pseudo-terminal: waits for the question, types the
+/// line, prints the screen, exits with the command's code.
 const TERMINAL: &str = r#"
 import os, pty, sys
 question, typed, program = sys.argv[1].encode(), sys.argv[2].encode(), sys.argv[3:]
@@ -35,20 +37,20 @@ sys.stdout.flush()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 "#;
 
-/// A home of its own.
+/// A temporary home.
 pub struct House {
     folder: TempDir,
     variables: Vec<(String, String)>,
 }
 
 impl House {
-    /// A home with the model.
+    /// Returns a home with the model.
     pub fn new() -> Self {
         let house = Self::without_model();
         house.with("LOCI_MODELS", models())
     }
 
-    /// A home whose model folder is empty, and stays so unless a test fills it.
+    /// Returns a home whose model folder is empty and stays so unless a test fills it.
     pub fn without_model() -> Self {
         let folder = tempfile::Builder::new().prefix("loci-it-").tempdir().expect("a folder");
         let house = Self { folder, variables: Vec::new() };
@@ -61,7 +63,7 @@ impl House {
         house.with("LOCI_MODELS", models)
     }
 
-    /// The same home with one more variable.
+    /// Adds an environment variable.
     pub fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.variables.retain(|(known, _)| known != name);
         self.variables
@@ -69,17 +71,17 @@ impl House {
         self
     }
 
-    /// A path inside the home.
+    /// Returns a path inside the home.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Writes `~/.loci/config.toml`. No test fetches the model by accident.
+    /// Writes `~/.loci/config.toml`, with model download disabled.
     pub fn configure(&self, text: &str) {
         self.configure_whole(&format!("{text}\n[embedding]\ndownload = false\n"));
     }
 
-    /// Writes `~/.loci/config.toml`, and nothing but this.
+    /// Writes exactly this text to `~/.loci/config.toml`.
     pub fn configure_whole(&self, text: &str) {
         let folder = self.path(".loci");
         if !folder.exists() {
@@ -91,12 +93,12 @@ impl House {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("is set");
     }
 
-    /// A command with this home's environment and nothing else of ours.
+    /// Returns a command with only this home's environment.
     pub fn command(&self, binary: &str) -> Command {
         self.command_at(&binaries().join(binary))
     }
 
-    /// The same for a binary that lies elsewhere.
+    /// The same for a binary at another path.
     pub fn command_at(&self, binary: &Path) -> Command {
         let mut command = Command::new(binary);
         command
@@ -109,12 +111,13 @@ impl House {
         command
     }
 
-    /// Runs `loci` to its end.
+    /// Runs `loci` until it exits.
     pub fn loci(&self, arguments: &[&str]) -> Output {
         self.command("loci").args(arguments).stdin(Stdio::null()).output().expect("loci runs")
     }
 
-    /// Runs `loci` at a terminal of its own and types a line when it asks; its exit code, and what stood on the screen.
+    /// Runs `loci` at a terminal and types a line when it asks; returns its exit code and the
+    /// screen.
     pub fn at_terminal(
         &self,
         arguments: &[&str],
@@ -128,19 +131,19 @@ impl House {
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// The daemon's own account of itself.
+    /// Returns the daemon's status.
     pub fn status(&self) -> Value {
         let output = self.loci(&["ctl", "status", "--json"]);
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|_| panic!("no status: {}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    /// An agent's session in the home's project.
+    /// Starts an agent's session in the home's project.
     pub fn session(&self) -> Agent {
         Agent::start(self.command("loci"))
     }
 
-    /// An agent's session in a project of its own.
+    /// Starts an agent's session in another project.
     pub fn session_in(&self, project: &str) -> Agent {
         let folder = self.path(project);
         std::fs::create_dir_all(&folder).expect("a folder");
@@ -149,7 +152,7 @@ impl House {
         Agent::start(command)
     }
 
-    /// Every line that the daemon of this home has logged.
+    /// Returns every log line of this home's daemon.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.path(".loci/logs/locid.log")).unwrap_or_default()
     }
@@ -186,7 +189,7 @@ impl Agent {
         agent
     }
 
-    /// A shim to which nothing has been said yet.
+    /// Starts a shim without sending anything.
     pub fn bare(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -205,12 +208,12 @@ impl Agent {
         self.say(b"\n");
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub fn say(&mut self, bytes: &[u8]) {
         self.stdin.as_mut().expect("is open").write_all(bytes).expect("is read");
     }
 
-    /// Sends lines while this thread does something else; the session can say nothing more afterwards.
+    /// Sends lines from another thread; the session can send nothing more afterwards.
     pub fn send_from_a_thread(&mut self, lines: Vec<String>) -> std::thread::JoinHandle<()> {
         let mut stdin = self.stdin.take().expect("is open");
         std::thread::spawn(move || {
@@ -221,17 +224,22 @@ impl Agent {
         })
     }
 
-    /// The next message, a notification or an answer.
+    /// Returns the next message, a notification or a reply.
     pub fn message(&mut self) -> Value {
+        serde_json::from_str(&self.line()).expect("is JSON")
+    }
+
+    /// The next line, byte for byte.
+    pub fn line(&mut self) -> String {
         let mut line = String::new();
         assert!(
             self.stdout.as_mut().expect("is open").read_line(&mut line).expect("is text") > 0,
             "the shim has ended"
         );
-        serde_json::from_str(&line).expect("is JSON")
+        line
     }
 
-    /// The next answer.
+    /// Returns the next reply.
     pub fn receive(&mut self) -> Value {
         loop {
             let message = self.message();
@@ -241,7 +249,7 @@ impl Agent {
         }
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its reply.
     #[expect(clippy::needless_pass_by_value, reason = "parameters are written where they are used")]
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         self.calls += 1;
@@ -254,7 +262,7 @@ impl Agent {
         answer
     }
 
-    /// Calls a tool; its structured answer, or the text of its refusal.
+    /// Calls a tool; returns its structured content, or the text of its error.
     #[expect(clippy::needless_pass_by_value, reason = "arguments are written where they are used")]
     pub fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
@@ -266,7 +274,7 @@ impl Agent {
         Ok(result["structuredContent"].clone())
     }
 
-    /// Stores a memory; its id.
+    /// Stores a memory; returns its id.
     pub fn store(&mut self, kind: &str, content: &str) -> String {
         let reply = self
             .call("store_memory", json!({"content": content, "type": kind}))
@@ -281,7 +289,7 @@ impl Agent {
         }
     }
 
-    /// Stores something; the whole answer.
+    /// Stores a memory; returns the whole reply.
     pub fn store_with(&mut self, arguments: Value) -> Map<String, Value> {
         match self.call("store_memory", arguments).expect("is stored") {
             Value::Object(reply) => reply,
@@ -289,7 +297,7 @@ impl Agent {
         }
     }
 
-    /// Asks; the contents of the answers, best first.
+    /// Recalls; returns the contents of the results, best first.
     pub fn recall(&mut self, query: &str) -> Vec<String> {
         contents(
             &self
@@ -298,25 +306,25 @@ impl Agent {
         )
     }
 
-    /// The process of the shim.
+    /// Returns the pid of the shim.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Closes the session as an agent does; the shim's exit code.
+    /// Closes the session as an agent does; returns the shim's exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
         self.ended()
     }
 
-    /// Reads nothing any more, and says something that has to be answered; the shim's exit code.
+    /// Stops reading, and sends a request; returns the shim's exit code.
     pub fn turn_away(mut self) -> Option<i32> {
         drop(self.stdout.take());
         self.send(r#"{"jsonrpc":"2.0","id":"unheard","method":"ping"}"#);
         self.ended()
     }
 
-    /// Waits for the end of the shim; its exit code.
+    /// Waits for the shim to exit; returns its exit code.
     pub fn ended(&mut self) -> Option<i32> {
         self.child.wait().expect("ends").code()
     }
@@ -325,19 +333,19 @@ impl Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // The shim ends at the end of its input; a test that failed may have left it in any state.
+        // The shim exits at the end of its input; a failed test may have left it in any state.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The contents of a recall's results, best first.
+/// Returns the contents of a recall's results, best first.
 pub fn contents(reply: &Value) -> Vec<String> {
     let results = reply["results"].as_array().expect("has results");
     results.iter().filter_map(|r| r["content"].as_str()).map(str::to_owned).collect()
 }
 
-/// The folder of the built binaries: that of this test, one up.
+/// Returns the folder of the built binaries: the parent of this test's folder.
 pub fn binaries() -> PathBuf {
     let test = std::env::current_exe().expect("is a file");
     let folder =
@@ -348,7 +356,7 @@ pub fn binaries() -> PathBuf {
     folder
 }
 
-/// The model cache of this machine; the model is fetched into it where it is missing.
+/// Returns the model cache of this machine; downloads the model if it is missing.
 pub fn models() -> PathBuf {
     static MODELS: OnceLock<PathBuf> = OnceLock::new();
     MODELS

@@ -1,4 +1,4 @@
-//! How the daemon comes and goes, and what its files look like to others.
+//! Start and exit of the daemon, and the permissions of its files.
 
 use crate::house::{Agent, House};
 use serde_json::json;
@@ -107,19 +107,19 @@ fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the
         "the handshake is answered all the same"
     );
     assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
-    // The daemon that refused may still be on its way out, and would tell the old news once more.
+    // The refusing daemon may still be shutting down and would report the old fault again.
     house.loci(&["ctl", "stop"]);
     set_user_version(&db, schema);
     assert_eq!(agent.recall("older"), ["Of the older loci"], "the session that was refused");
 }
 
-/// The schema's number, by way of the log that may still hold it.
+/// Returns the schema number, through the log that may still hold it.
 fn schema(db: &Path) -> u32 {
     let conn = rusqlite::Connection::open(db).expect("opens");
     conn.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("has one")
 }
 
-/// The schema's number stands in the header at byte 60, big-endian.
+/// Writes the schema number: byte 60 of the header, big-endian.
 fn set_user_version(db: &Path, version: u32) {
     let mut bytes = std::fs::read(db).expect("is there");
     bytes[60..64].copy_from_slice(&version.to_be_bytes());
@@ -155,7 +155,7 @@ fn an_auto_started_daemon_goes_home_when_nobody_is_there() {
     assert_eq!(status.code(), Some(0));
 }
 
-/// The socket of a process that is about to vanish still takes connections, about one time in five.
+/// The socket of an exiting process still accepts connections about one time in five.
 #[test]
 fn a_command_right_after_the_daemon_was_killed_is_done_by_the_next() {
     let house = House::without_model();
@@ -167,7 +167,7 @@ fn a_command_right_after_the_daemon_was_killed_is_done_by_the_next() {
     }
 }
 
-/// Ends the daemon of this home as a crash does.
+/// Kills the daemon of this home as a crash would.
 fn kill(house: &House) {
     let pid = house.status()["pid"].to_string();
     assert!(Command::new("kill").args(["-9", &pid]).status().expect("runs").success());

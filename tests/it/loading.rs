@@ -1,4 +1,4 @@
-//! A large store: it is served while its index is being loaded, and says so.
+//! A large store is served while its index is loaded, and says so.
 
 use crate::house::House;
 use crate::wire::{signal, until};
@@ -6,13 +6,13 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
-/// Texts of so many words: reading all of them takes a second.
+/// Memories and words each: tokenising all of them takes a second.
 const LONG: (usize, usize) = (6_000, 700);
 const MEMORIES: usize = LONG.0;
-/// Enough for a file of the index.
+/// Enough for an index snapshot.
 const MANY: (usize, usize) = (50_001, 6);
 
-/// A house whose store was closed, with many texts and one that is not like the others.
+/// Returns a home with a closed store: many texts and one that differs from them.
 fn house((memories, words): (usize, usize)) -> House {
     let house = House::without_model();
     let added =
@@ -67,7 +67,7 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
         (&counted["total_memories"], &index(&house)["state"]),
         (&json!(MEMORIES), &json!("loading"))
     );
-    // A store waits, so that what was said before is known.
+    // A store waits for the index, so that earlier texts are known.
     let again = agent.store_with(
         json!({"content": "The zebra crossing is closed until Friday", "type": "semantic"}),
     );

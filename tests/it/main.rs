@@ -1,4 +1,5 @@
-//! The whole house under test: one binary, one file a subject, each test in a home of its own.
+//! Integration tests of the whole product: one binary, one file per subject, each test in a home of
+//! its own.
 
 mod activation;
 mod bad_input;
@@ -13,6 +14,7 @@ mod eval;
 mod first_use;
 mod full_disk;
 mod fuzz_corpus;
+mod group_names;
 mod groups;
 mod groups_cli;
 mod handshake;
@@ -31,6 +33,7 @@ mod settings;
 mod settings_bad;
 mod settings_live;
 mod skew;
+mod skipped;
 mod sockets;
 mod store;
 mod strangers;

@@ -1,4 +1,5 @@
-//! The lifecycle through the real binaries: plans and runs, cleanup, the agent's own summary, and a clock that is not believed.
+//! The lifecycle through the real binaries: plans and runs, cleanup, an agent's summary, and an
+//! untrusted clock.
 
 use crate::house::{Agent, House};
 use serde_json::{Value, json};
@@ -185,14 +186,14 @@ fn cleanup_asks_first_and_says_what_it_would_do() {
         json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.01}),
     );
     assert!(
-        String::from_utf8_lossy(&house.loci(&["cleanup"]).stdout).contains("Nothing has faded"),
+        String::from_utf8_lossy(&house.loci(&["cleanup"]).stdout).contains("No memory has faded"),
         "it was made today"
     );
     let faint = answer(&house, &["cleanup", "--dry-run", "--json"]);
     assert_eq!(faint["memories"], json!([]));
 }
 
-/// Changes the database while nobody has it open.
+/// Changes the database while no process has it open.
 fn with_database(house: &House, change: &str) {
     assert!(house.loci(&["ctl", "stop"]).status.success());
     let conn = rusqlite::Connection::open(house.path(".loci/memory.db")).expect("opens");
@@ -215,7 +216,9 @@ fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
     let unasked = house.loci(&["cleanup"]);
     let said = String::from_utf8_lossy(&unasked.stderr);
     assert!(
-        unasked.status.code() == Some(2) && said.contains("no terminal") && said.contains("--yes"),
+        unasked.status.code() == Some(2)
+            && said.contains("not a terminal")
+            && said.contains("--yes"),
         "{said}"
     );
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);
@@ -239,7 +242,7 @@ fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
     );
     for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
         let said = refused(&house, &command);
-        assert!(said.contains("the clock says") && said.contains("not believed"), "{said}");
+        assert!(said.contains("the clock says") && said.contains("not trusted"), "{said}");
     }
     let counted = agent.call("memory_stats", json!({})).expect("counts");
     assert_eq!((&counted["forgotten"], &counted["compacted"]), (&json!(0), &json!(0)));

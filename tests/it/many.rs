@@ -1,4 +1,4 @@
-//! Many sessions at once on one daemon.
+//! Many concurrent sessions on one daemon.
 
 use crate::house::{Agent, House};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! Peers that say nothing, read nothing or come in crowds, and a daemon that has to end meanwhile: nobody else suffers.
+//! Peers that send nothing, read nothing or come in crowds, and a daemon that must exit meanwhile:
+//! nobody else is affected.
 
 use crate::house::House;
 use crate::wire::{Daemon, Peer, cpu_ticks, resident_kib, sessions, signal, until};
@@ -147,7 +148,7 @@ fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
     println!("{answered} of 320 stores were answered, and no other one took effect");
 }
 
-/// Each word part that the model reads makes the kernel map what lies around it, some 16 pages of its weights.
+/// For each token the kernel maps the 16 pages around its row of the weights.
 #[test]
 fn what_the_model_has_read_is_given_back_when_nobody_calls() {
     let house = House::new();
@@ -176,7 +177,7 @@ fn what_the_model_has_read_is_given_back_when_nobody_calls() {
     );
 }
 
-/// Words from all over the model's dictionary.
+/// Words from all over the model's vocabulary.
 const WORDS: &str = "storm harbour engine ledger violin copper lantern meadow gravel orchard turbine valley saddle mirror cabin falcon marble ribbon \
     anchor basin candle desert ember fabric garden hammer island jacket kernel ladder magnet needle oyster pepper quarry rocket signal temple \
     umbrella velvet window yogurt zipper acrobat bishop cathedral diploma eclipse fountain glacier hydrogen iguana juniper kangaroo lobster \

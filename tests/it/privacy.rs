@@ -1,4 +1,4 @@
-//! Nothing leaves the machine, and nothing of a memory reaches a log.
+//! Nothing leaves the machine, and no memory's text reaches a log.
 
 use crate::house::{Agent, House};
 use seccompiler::{
@@ -9,7 +9,8 @@ use serde_json::json;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
 
-/// From now on the kernel kills the command, and all that it starts, at the first socket that is not local.
+/// Makes the kernel kill the command, and all processes that it starts, at the first non-local
+/// socket.
 fn confine(command: &mut Command) {
     let family = |number: i32| {
         let value = u64::try_from(number).expect("is positive");
@@ -24,7 +25,7 @@ fn confine(command: &mut Command) {
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::KillProcess, arch)
         .expect("is a filter");
     let program: BpfProgram = filter.try_into().expect("compiles");
-    // SAFETY: applying a filter is two system calls on memory that was made before the fork.
+    // SAFETY: applying a filter is two system calls on memory allocated before the fork.
     unsafe {
         command
             .pre_exec(move || seccompiler::apply_filter(&program).map_err(std::io::Error::other));

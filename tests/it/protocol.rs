@@ -1,4 +1,4 @@
-//! MCP itself: both eras, any request first, and what the tools cost in tokens.
+//! MCP: both protocol eras, any request first, and the token cost of the tools.
 
 use crate::house::{Agent, House};
 use crate::wire::Peer;

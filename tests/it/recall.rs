@@ -43,7 +43,8 @@ fn a_question_in_another_language_finds_its_note_by_other_forms_of_its_words() {
     }
 }
 
-/// `tests/data/events.json`: of two notes that say the same of different times, that is meant which was true then.
+/// `tests/data/events.json`: of two notes that differ only in time, the one of the requested time
+/// is meant.
 #[test]
 fn what_happened_or_a_day_tells_which_of_two_times_is_meant() {
     let set: Value = serde_json::from_str(include_str!("../data/events.json")).expect("is a set");
@@ -63,7 +64,7 @@ fn what_happened_or_a_day_tells_which_of_two_times_is_meant() {
     assert!(missed.len() <= 2, "of {}: {missed:?}", questions.len());
 }
 
-/// Minutes that differ in one ticket's number: their meaning is the same, their words are not.
+/// Minutes that differ in one ticket number: equal in meaning, different in words.
 fn minutes(ticket: &str) -> String {
     format!(
         "In the weekly meeting the team went through the open points one by one, agreed who takes which, and moved what could wait to the \
@@ -72,7 +73,8 @@ fn minutes(ticket: &str) -> String {
     )
 }
 
-/// Rank of the expected note for each question, by the settings of ranking; smaller is better.
+/// Returns the rank of the expected note for each question with the given ranking settings; smaller
+/// is better.
 fn ranks(settings: &str) -> Vec<usize> {
     let house = House::new();
     house.configure(&format!("[retrieval]\n{settings}\nrecall_token_budget = 20000\n"));
@@ -121,7 +123,7 @@ fn an_answer_that_is_hardly_one_is_given_and_says_so() {
         .call("recall_memory", json!({"query": "Which programming language do we use?"}))
         .expect("is answered");
     assert_eq!((contents(&poor).is_empty(), &poor["weak"]), (false, &json!(true)), "{poor}");
-    // A long question asks more by its meaning; that alone makes nothing an answer.
+    // A long question weighs meaning more; that alone makes nothing an answer.
     let long = "Which programming language, compiler, linter, formatter, package registry, container image, database engine, message \
                 broker and operating system version does the platform group recommend for new services?";
     let poor = agent.call("recall_memory", json!({"query": long})).expect("is answered");
@@ -230,7 +232,8 @@ fn an_access_is_counted_for_full_content_and_raises_confidence() {
         shown["results"][0]["confidence"].as_f64().expect("is a number")
     };
     assert!((confidence(&mut agent) - 0.5).abs() < 1e-3);
-    // The boost is written within a second after the answer; once an hour, so the next reading is the last change.
+    // The boost is written within a second after the reply, at most once an hour, so the next
+    // reading is final.
     let raised = (0..10_000).map(|_| confidence(&mut agent)).find(|c| *c > 0.51);
     assert!((raised.expect("was raised") - 0.55).abs() < 1e-3);
 }

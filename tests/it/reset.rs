@@ -1,4 +1,4 @@
-//! `loci reset`, and what backups still hold of a memory that was removed for good.
+//! `loci reset`, and backups that still hold a hard-deleted memory.
 
 use crate::house::House;
 use serde_json::{Value, json};
@@ -49,15 +49,15 @@ fn a_reset_is_confirmed_by_the_typed_number_of_memories_and_by_nothing_less() {
     let mut agent = house.session();
     agent.store("semantic", "The zebra crossing is closed");
     for typed in ["", "y", "yes", "reset", "2", "11"] {
-        let (code, screen) = house.at_terminal(&["reset"], "to go on:", typed);
+        let (code, screen) = house.at_terminal(&["reset"], "to continue:", typed);
         assert_eq!(code, Some(1), "{typed:?}: {screen}");
         assert!(
-            screen.contains("Type 1 to go on:") && screen.contains("Nothing was done"),
+            screen.contains("Type 1 to continue:") && screen.contains("nothing was changed"),
             "{screen}"
         );
         assert_eq!(agent.recall("zebra").len(), 1, "{typed:?}");
     }
-    let (code, screen) = house.at_terminal(&["reset"], "to go on:", "1");
+    let (code, screen) = house.at_terminal(&["reset"], "to continue:", "1");
     assert_eq!(code, Some(0), "{screen}");
     assert!(agent.recall("zebra").is_empty());
 }
@@ -84,8 +84,8 @@ fn what_was_removed_for_good_and_stands_in_a_backup_is_said() {
     let refused = house.loci(&["import", file]);
     let said = String::from_utf8_lossy(&refused.stdout).into_owned();
     assert!(
-        said.starts_with("0 memories are new")
-            && said.contains(&format!("removed for good:\n  {id}")),
+        said.starts_with("0 memories added")
+            && said.contains(&format!("memories were erased:\n  {id}")),
         "{said}"
     );
 }

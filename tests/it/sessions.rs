@@ -1,4 +1,5 @@
-//! Sessions that come and go in numbers: one daemon however many start it, and nothing is left of those that are killed.
+//! Many sessions that start and end: one daemon however many start it, and killed sessions leave
+//! nothing behind.
 
 use crate::house::{Agent, House};
 use crate::wire::{connections, descriptors, resident_kib, sessions, signal, until};
@@ -7,7 +8,7 @@ use std::path::Path;
 
 const AT_ONCE: usize = 20;
 
-/// So many shims at once, each of which has reached the daemon.
+/// Starts this many shims at once; each has reached the daemon.
 fn crowd(house: &House, size: usize) -> Vec<Agent> {
     std::thread::scope(|scope| {
         let begin = || {
@@ -33,7 +34,7 @@ fn twenty_four_shims_at_once_have_one_daemon_each_of_twenty_times() {
     }
 }
 
-/// Begins and kills so many sessions without a word; none of their processes is left.
+/// Starts and kills sessions that send nothing; none of their processes remains.
 fn begin_and_kill(house: &House, times: usize) {
     for _ in 0..times / AT_ONCE {
         let agents = crowd(house, AT_ONCE);
@@ -47,7 +48,7 @@ fn begin_and_kill(house: &House, times: usize) {
         );
     }
     until("the daemon has forgotten them", || sessions(house) == 0);
-    // The question for its sessions was a connection, too.
+    // The status query was a connection, too.
     until("the daemon has closed what was open", || connections(house) == 0);
 }
 
@@ -80,13 +81,13 @@ fn a_shim_at_work_costs_less_than_three_mebibytes() {
         let line = rollup.lines().find_map(|line| line.strip_prefix(name)).expect("is told");
         line.trim().trim_end_matches(" kB").parse().expect("is a number")
     };
-    // Shims of other tests share its code; what is its own, they do not.
+    // Shims of other tests share its code pages, but not its own memory.
     let (all, own) = (kib("Pss:"), kib("Pss_Anon:"));
     println!("{all} KiB, of which {own} KiB are no file's");
     assert!(all <= 3 * 1024 && own <= 640, "{all} KiB, of which {own} KiB are no file's");
 }
 
 fn nobody_may_look() -> bool {
-    println!("not root: the daemon's descriptors could not be counted");
+    crate::skipped::skip("not root: the daemon's descriptors could not be counted");
     true
 }

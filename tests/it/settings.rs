@@ -1,4 +1,4 @@
-//! Each key of the configuration changes what is done: two runs that differ in that key alone.
+//! Each configuration key has an effect: two runs that differ only in that key.
 
 use crate::house::House;
 use serde_json::{Value, json};
@@ -109,7 +109,8 @@ fn cache_dir_is_where_the_model_is_looked_for() {
 fn download_sends_for_the_model_at_the_first_use() {
     let sent_for = |download: bool| {
         let house = House::without_model();
-        // It takes the connection and says nothing, so that whoever fetches is still at it when the answer is given.
+        // It accepts the connection and stays silent, so that the download is still running when
+        // the reply comes.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("has a port");
         let port = silent.local_addr().expect("is bound").port();
         house.configure_whole(&format!(

@@ -1,4 +1,5 @@
-//! The configuration of a running daemon: told with where each value comes from, and read again when it is asked for.
+//! The configuration of a running daemon: shown with the source of each value, and reloaded on
+//! request.
 
 use crate::house::House;
 use serde_json::{Value, json};

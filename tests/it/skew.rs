@@ -1,7 +1,8 @@
-//! Shim and daemon of different versions: they agree, or one says so in words that name both; only the newer replaces the older.
+//! Shim and daemon of different versions: they agree, or one reports both versions; only the newer
+//! replaces the older.
 //!
-//! The daemons of other versions are threads of the test, since there is only one version to run; the shim and the daemon that takes
-//! their place are the real ones.
+//! Daemons of other versions are threads of the test, since only one version can be built. The shim
+//! and the replacing daemon are real.
 
 use crate::house::{Agent, House};
 use crate::wire::{Daemon, Peer};
@@ -14,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread::JoinHandle;
 
-/// A home in whose sockets' place another daemon may sit.
+/// Returns a home in whose socket path another daemon can listen.
 fn house() -> House {
     let house = House::without_model();
     fs::create_dir(house.path("run/loci")).expect("is made");
@@ -26,7 +27,8 @@ fn listen(house: &House, name: &str) -> UnixListener {
     UnixListener::bind(house.path("run/loci").join(name)).expect("is bound")
 }
 
-/// A daemon that speaks only these protocols: it refuses each shim, and ends when somebody comes who says nothing.
+/// A daemon that speaks only these protocols: it refuses each shim, and exits when a peer connects
+/// and sends nothing.
 fn refuse(agents: UnixListener, speaks: (u32, u32)) -> JoinHandle<()> {
     std::thread::spawn(move || {
         loop {
@@ -72,7 +74,7 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
     let house = house();
     let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
     admin.set_nonblocking(true).expect("is set");
-    let newer = refuse(agents, (hello::MAX + 1, hello::MAX + 2));
+    let newer = refuse(agents, (hello::MAX_VERSION + 1, hello::MAX_VERSION + 2));
     let mut agent = Agent::bare(house.command("loci").arg("mcp"));
     let first = agent.request("tools/list", json!({}));
     assert!(first["result"]["tools"].is_array(), "the handshake is answered all the same");
@@ -81,8 +83,8 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
         for part in [
             loci_proto::VERSION,
             "7.8.9",
-            "speaks protocol 1 to 1",
-            "speaks 2 to 3",
+            "supports protocol 1 to 1",
+            "supports 2 to 3",
             "Restart this session",
         ] {
             assert!(said.contains(part), "{part}: {said}");
@@ -103,7 +105,7 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
 fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
     let house = house();
     let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
-    let older = refuse(agents, (0, hello::MIN - 1));
+    let older = refuse(agents, (0, hello::MIN_VERSION - 1));
     let (agents_file, admin_file) =
         (house.path("run/loci/locid.sock"), house.path("run/loci/admin.sock"));
     let obeying = std::thread::spawn(move || {
@@ -140,7 +142,7 @@ fn a_session_whose_daemon_is_replaced_by_one_with_other_tools_is_told_to_list_th
         writeln!(
             stream,
             "{}",
-            json!(Welcome { ok: true, loci: hello::MAX, daemon, boot, pid: 1, tools })
+            json!(Welcome { ok: true, loci: hello::MAX_VERSION, daemon, boot, pid: 1, tools })
         )
         .expect("is heard");
         let asked: Value = serde_json::from_str(&lines.next().expect("asks")).expect("is JSON");

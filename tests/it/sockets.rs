@@ -1,4 +1,4 @@
-//! The daemon's sockets: what lies in their place, who may connect, and what happens when they are taken away.
+//! The daemon's sockets: existing files in their place, who may connect, and removal while running.
 
 use crate::house::{Agent, House};
 use crate::wire::{Daemon, Peer, until};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// A home whose folder of sockets is there already.
+/// Returns a home whose socket folder exists already.
 fn house() -> House {
     let house = House::without_model();
     fs::create_dir(house.path("run/loci")).expect("is made");
@@ -73,7 +73,7 @@ fn a_socket_at_which_somebody_listens_is_not_taken_away() {
     let run = house.command("locid").output().expect("runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(70), "{said}");
-    assert!(said.contains("somebody else listens"), "{said}");
+    assert!(said.contains("another process listens"), "{said}");
     assert!(UnixStream::connect(&place).is_ok());
     drop(other);
 }
@@ -131,7 +131,7 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
     );
     let refused = house.session().call("memory_stats", json!({})).expect_err("says why");
     assert!(refused.contains("too long"), "{refused}");
-    // There is nothing to stop: the next look finds a home that works.
+    // Nothing to stop: the next look finds a home that works.
     drop(house.with("XDG_RUNTIME_DIR", "/tmp"));
 }
 
@@ -151,18 +151,20 @@ fn without_home_the_data_folder_has_to_be_named() {
     let house = house.with("LOCI_HOME", &data);
     let mut agent = Agent::bare(house.command("loci").arg("mcp").env_remove("HOME"));
     assert!(agent.call("memory_stats", json!({})).is_ok());
-    // Which sockets it has depends on the usual home folder, so that it is stopped as it was started.
+    // Its sockets depend on the usual home folder, so it is stopped as it was started.
     let stopped =
         house.command("loci").args(["ctl", "stop"]).env_remove("HOME").status().expect("runs");
     assert!(stopped.success());
-    // The home folder of a user whom the system does not know is nowhere to be found.
+    // A user unknown to the system has no home folder.
     let mut unknown = Command::new("setpriv");
     unknown
         .args(["--reuid=64242", "--regid=64242", "--clear-groups"])
         .arg(crate::house::binaries().join("locid"))
         .env_clear();
     match as_root(unknown.current_dir("/")) {
-        None => println!("not root, or no setpriv: a missing home folder was not tried"),
+        None => {
+            crate::skipped::skip("not root, or no setpriv: a missing home folder was not tried")
+        }
         Some((code, said)) => {
             assert_eq!(code, Some(78), "{said}");
             assert!(said.contains("HOME is not set") && said.contains("LOCI_HOME"), "{said}");
@@ -170,7 +172,8 @@ fn without_home_the_data_folder_has_to_be_named() {
     }
 }
 
-/// Runs a command that takes another user's place; its exit code and its words. Nothing where we may not.
+/// Runs a command as another user; returns its exit code and output, or `None` without the
+/// privilege.
 fn as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
     let id = Command::new("id").arg("-u").output().expect("runs");
     if id.stdout != b"0\n" {
@@ -182,7 +185,7 @@ fn as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
     Some((output.status.code(), said.concat()))
 }
 
-/// Connects, says hello and prints what comes back.
+/// A Python program that connects, sends a hello and prints the reply.
 const KNOCK: &str = r#"
     my $peer = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $ARGV[0]) or die "no connection: $!";
     print "connected\n";
@@ -210,7 +213,7 @@ fn another_user_is_shown_the_door_though_every_mode_is_open() {
         as_root(probe.current_dir("/"))
     };
     let Some((_, said)) = knock("--reuid=65534") else {
-        println!("not root, or no setpriv: another user was not tried");
+        crate::skipped::skip("not root, or no setpriv: another user was not tried");
         open(&house.path("run/loci"), 0o700);
         return;
     };

@@ -1,4 +1,5 @@
-//! Lines without an end and other languages, at the socket and through the shim: told once, and nobody else notices.
+//! Endless lines and foreign protocols, at the socket and through the shim: answered once, and
+//! nobody else is affected.
 
 use crate::house::House;
 use crate::wire::{Daemon, Peer, resident_kib, sessions, until};
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const MIB: usize = 1 << 20;
-/// How much more memory a line without an end may cost, in KiB: the line up to its bound, while it is being read.
+/// Allowed memory growth for an endless line in KiB: the line up to its bound while it is read.
 const FLAT: u64 = 4 * 1024;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The tools beyond store and recall, prompts and resources, as an agent calls them.
+//! The tools other than store and recall, prompts and resources, as an agent calls them.
 
 use crate::house::{Agent, House, contents};
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ fn a_hard_forgotten_text_is_in_no_file_of_the_home() {
     assert!(agent.recall("password").is_empty());
 }
 
-/// The files of the home that hold some bytes.
+/// Returns the files of the home that contain some bytes.
 fn holding(house: &House, needle: &str) -> Vec<std::path::PathBuf> {
     let mut folders = vec![house.path(".loci")];
     let mut found = Vec::new();

@@ -1,7 +1,8 @@
-//! The daemon is killed again and again under busy sessions: every call is answered, nothing acknowledged is lost, nothing doubled.
+//! The daemon is killed repeatedly under busy sessions: every call is answered, nothing
+//! acknowledged is lost or duplicated.
 //!
-//! `LOCI_KILLS` sets how often (100 here, thousands in `just torture`). Prints what was in flight at each kill: a run in which that was
-//! next to nothing would prove nothing, and fails.
+//! `LOCI_KILLS` sets how often (100 here, thousands in `just torture`). Prints what was in flight
+//! at each kill: a run with next to nothing in flight would prove nothing, and fails.
 
 use crate::house::{Agent, House};
 use serde_json::json;
@@ -49,7 +50,7 @@ fn killed_daemons_lose_and_double_nothing() {
     check(&house, &stored);
 }
 
-/// Stores and recalls until it is over; the id and text of every store.
+/// Stores and recalls until stopped; returns id and text of every store.
 fn work(
     number: usize,
     mut agent: Agent,
@@ -64,13 +65,14 @@ fn work(
         stage.in_flight.fetch_sub(1, Ordering::Relaxed);
         assert_eq!(reply["deduplicated"], false, "{text} was stored twice");
         stored.push((reply["id"].as_str().expect("has an id").to_owned(), text));
-        // Nobody listens any more once the last kill is done.
+        // The receiver is gone once the last kill is done.
         let _ = acknowledge.send(());
     }
     stored
 }
 
-/// Kills the daemon after ever another number of acknowledged stores; the calls in flight at each kill.
+/// Kills the daemon after a varying number of acknowledged stores; returns the calls in flight at
+/// each kill.
 fn kill_often(
     house: &House,
     kills: usize,
@@ -86,14 +88,14 @@ fn kill_often(
             .trim()
             .to_owned();
         at_kills.push(stage.in_flight.load(Ordering::Relaxed));
-        // A daemon that is just being replaced has no process any more; the next round finds the new one.
+        // A daemon that is being replaced has no process; the next round finds the new one.
         let _ =
             Command::new("kill").args(["-9", &pid]).stderr(std::process::Stdio::null()).status();
     }
     at_kills
 }
 
-/// Every acknowledged memory is there once, with its text, and there is nothing else.
+/// Asserts that every acknowledged memory exists once with its text, and nothing else exists.
 fn check(house: &House, stored: &[(String, String)]) {
     let ids: HashSet<&String> = stored.iter().map(|(id, _)| id).collect();
     assert_eq!(ids.len(), stored.len(), "no id was given twice");

@@ -1,4 +1,4 @@
-//! Export and import through the real binaries: nothing is lost on the way, and nothing that is no export gets in.
+//! Export and import through the real binaries: nothing is lost, and invalid files are refused.
 
 use crate::house::House;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn export(house: &House, more: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// Imports a file and gives the report back, or what was said against it.
+/// Imports a file; returns the report, or the error.
 fn import(house: &House, file: &str, more: &[&str]) -> Result<Value, String> {
     let output = house.loci(&[&["import", file, "--json"], more].concat());
     if output.status.success() {
@@ -35,12 +35,12 @@ fn piped(house: &House, bytes: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("runs");
-    // What was refused early is not read to its end.
+    // A file that is refused early is not read to its end.
     let _ = child.stdin.take().expect("is piped").write_all(bytes);
     child.wait_with_output().expect("ends")
 }
 
-/// A house in which something of everything has happened.
+/// Fills a home with every kind of data.
 fn lived_in(house: &House) {
     let mut agent = house.session();
     let first = agent.store("semantic", "The release train leaves on Tuesdays");
@@ -190,8 +190,8 @@ fn bad_lines_are_left_out_and_listed_and_a_pipe_is_read() {
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(
-        said.contains("5 memories are new")
-            && said.contains("1 lines were left out:\n  line 8: cannot be read: must be"),
+        said.contains("5 memories added")
+            && said.contains("1 lines skipped:\n  line 8: cannot be read: must be"),
         "{said}"
     );
     assert!(new.loci(&["ctl", "status"]).status.success());
@@ -205,10 +205,10 @@ fn an_export_replaces_and_follows_nothing() {
     let path = |name: &str| house.path(name).to_str().expect("is text").to_owned();
     std::fs::write(path("there"), "mine").expect("is written");
     symlink(path("there"), path("link")).expect("is linked");
-    assert!(text(&run(&[&path("there")]).stderr).contains("is there already"));
+    assert!(text(&run(&[&path("there")]).stderr).contains("already exists"));
     for more in [vec![path("link")], vec![path("link"), "--force".to_owned()]] {
         let refused = run(&more.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(text(&refused.stderr).contains("is a link"), "{refused:?}");
+        assert!(text(&refused.stderr).contains("is a symbolic link"), "{refused:?}");
     }
     assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), "mine");
     assert!(run(&[&path("there"), "--force"]).status.success());

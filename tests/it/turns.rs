@@ -1,4 +1,4 @@
-//! Many calls, slow calls, calls taken back: nobody is crowded out, nobody is left without word.
+//! Many calls, slow calls, cancelled calls: no session starves, and every call gets a reply.
 
 use crate::house::{Agent, House};
 use crate::wire::Peer;
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Holds the database so that no store can be finished until this is dropped.
+/// Locks the database, so that no store can finish until this is dropped.
 fn hold(house: &House) -> Connection {
     let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
     conn.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");

@@ -1,11 +1,13 @@
-//! Databases of every released schema, made by the release of their time: each becomes one of today, and nothing of it is lost.
+//! Databases of every released schema, written by their release: each is migrated, and nothing is
+//! lost.
 
 use crate::house::{House, contents};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
 
-/// What loci 0.1.0 made with schema 1: six memories of the group `shop`, one of them superseded, one merged.
+/// Written by loci 0.1.0 with schema 1: six memories of the group `shop`, one of them superseded,
+/// one merged.
 const SCHEMA_1: &[u8] = include_bytes!("../data/schema_1.db.gz");
 
 fn unpack(packed: &[u8], to: &Path) {
@@ -26,7 +28,8 @@ fn a_database_of_schema_1_becomes_one_of_today_with_all_that_it_held() {
         (&json!(6), &json!(5), &json!(0))
     );
     assert_eq!(agent.recall("closing time")[0], "The shop closes at eight in the evening");
-    // Its words are read in the background; from then on the soft ranking gives such a match more than half and half can.
+    // Its sign codes are computed in the background; from then on late interaction scores such a
+    // match above what `weighted` can give.
     let of_best = |answer: Value| answer["results"][0]["score"].as_f64();
     let mut scores = (0..3000).map(|_| {
         of_best(agent.call("recall_memory", json!({"query": "closing time"})).expect("is answered"))

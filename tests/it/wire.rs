@@ -1,4 +1,4 @@
-//! The daemon without a shim: started by hand, spoken to on its bare socket, and looked at from outside.
+//! The daemon without a shim: started by hand, addressed on its socket, and observed from outside.
 //!
 //! Not here: any test; sessions as agents have them (`house`).
 
@@ -13,10 +13,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long anything may take that has to happen.
+/// Time limit for anything that must happen.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Looks again and again until it is so; how long that took. What is looked at has to take a moment by itself.
+/// Polls until the condition holds; returns how long that took. The condition itself must take a
+/// moment.
 #[track_caller]
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     let start = Instant::now();
@@ -26,7 +27,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     start.elapsed()
 }
 
-/// How many sessions the daemon of this home serves.
+/// Returns the number of sessions of this home's daemon.
 pub fn sessions(house: &House) -> usize {
     house.status()["sessions"].as_array().expect("lists them").len()
 }
@@ -37,7 +38,7 @@ pub fn signal(name: &str, pids: impl IntoIterator<Item = u32>) {
     assert!(Command::new("kill").arg(name).args(pids).status().expect("runs").success());
 }
 
-/// A daemon that a test has started.
+/// A daemon started by a test.
 pub struct Daemon {
     child: Child,
     log: PathBuf,
@@ -59,17 +60,17 @@ impl Daemon {
         Self { child, log }
     }
 
-    /// Its process.
+    /// Returns its pid.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it has logged.
+    /// Returns its log.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).expect("is there")
     }
 
-    /// Waits for its end.
+    /// Waits for its exit.
     pub fn ended(&mut self) -> ExitStatus {
         self.child.wait().expect("ends")
     }
@@ -77,36 +78,37 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // A test that failed may have left it running.
+        // A failed test may have left it running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A number of kilobytes from `/proc/PID/status`.
+/// Returns a value in kilobytes from `/proc/PID/status`.
 pub fn resident_kib(pid: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("is running");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("has memory");
     line.trim().trim_end_matches(" kB").parse().expect("is a number")
 }
 
-/// How many connections the daemon of this home has open, greeted or not, agents' and others'.
+/// Returns the number of open connections of this home's daemon, agents' and others'.
 pub fn connections(house: &House) -> usize {
     let folder = house.path("").to_string_lossy().into_owned();
     let all = std::fs::read_to_string("/proc/net/unix").expect("is told");
-    // Number, references, protocol, flags, type, state, inode, path; the third state is that of a connection.
+    // Number, references, protocol, flags, type, state, inode, path; state 3 is a connection.
     let is_one = |fields: &[&str]| {
         fields.get(5) == Some(&"03") && fields.get(7).is_some_and(|path| path.starts_with(&folder))
     };
     all.lines().filter(|line| is_one(&line.split_whitespace().collect::<Vec<_>>())).count()
 }
 
-/// Open descriptors; none where only root may look, since the daemon is closed to its own user.
+/// Returns the number of open descriptors; `None` where only root may look, since the daemon is not
+/// dumpable.
 pub fn descriptors(pid: &str) -> Option<usize> {
     std::fs::read_dir(format!("/proc/{pid}/fd")).ok().map(Iterator::count)
 }
 
-/// Hundredths of a second of a core that a process has used.
+/// Returns the CPU time of a process in clock ticks of 10 ms.
 pub fn cpu_ticks(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("is running");
     let fields: Vec<&str> =
@@ -114,23 +116,23 @@ pub fn cpu_ticks(pid: u32) -> u64 {
     fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("is a number")).sum()
 }
 
-/// Somebody at the agents' socket.
+/// A raw client of the agents' socket.
 pub struct Peer(BufReader<UnixStream>);
 
 impl Peer {
-    /// Connects and says nothing.
+    /// Connects and sends nothing.
     pub fn silent(house: &House) -> Self {
         let stream = UnixStream::connect(house.path("run/loci/locid.sock")).expect("connects");
         stream.set_read_timeout(Some(DEADLINE)).expect("is set");
         Self(BufReader::new(stream))
     }
 
-    /// Connects and says hello; the daemon's answer.
+    /// Connects and sends a hello; returns the daemon's reply.
     pub fn greet(house: &House) -> (Self, Value) {
-        Self::greet_as(house, (hello::MIN, hello::MAX))
+        Self::greet_as(house, (hello::MIN_VERSION, hello::MAX_VERSION))
     }
 
-    /// The same by a shim that speaks these protocols.
+    /// The same as a shim that speaks these protocols.
     pub fn greet_as(house: &House, loci: (u32, u32)) -> (Self, Value) {
         let mut peer = Self::silent(house);
         let session = hello::Session {
@@ -144,19 +146,19 @@ impl Peer {
         (peer, answer)
     }
 
-    /// A peer that is served.
+    /// Returns a peer that the daemon accepted.
     pub fn welcome(house: &House) -> Self {
         let (peer, answer) = Self::greet(house);
         assert_eq!(answer["ok"], true, "{answer}");
         peer
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub fn say(&mut self, bytes: &[u8]) {
         self.0.get_mut().write_all(bytes).expect("is taken");
     }
 
-    /// Sends bytes again and again until the daemon takes no more; how many it took.
+    /// Sends bytes repeatedly until the daemon accepts no more; returns how many it accepted.
     pub fn pour(&mut self, bytes: &[u8], times: usize) -> usize {
         let poured = (0..times).find(|_| self.0.get_mut().write_all(bytes).is_err());
         poured.unwrap_or(times) * bytes.len()
@@ -167,12 +169,12 @@ impl Peer {
         self.say(format!("{message}\n").as_bytes());
     }
 
-    /// Sends a call without waiting for its answer.
+    /// Sends a call without waiting for its reply.
     pub fn call(&mut self, id: usize, tool: &str, arguments: &Value) {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}));
     }
 
-    /// The next line; nothing when the daemon has ended the connection.
+    /// Returns the next line; `None` if the daemon has closed the connection.
     pub fn receive(&mut self) -> Option<Value> {
         let mut line = String::new();
         match self.0.read_line(&mut line) {

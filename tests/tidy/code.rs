@@ -1,59 +1,47 @@
-//! Rules about Rust files: how they begin, how long they are, which words stand where. Not here: crates and what they depend on.
+//! Rules for single Rust files: header comment, length, and where `unsafe`, SQL, the clock and MCP may be used.
+//! Not here: rules for crates and their dependencies (`layers`).
 
-use crate::keep;
+use crate::assert_rule;
 use crate::repository::sources;
 use crate::rust::Source;
 
-/// Most lines of a room that can still be seen across.
-const MOST_LINES: usize = 500;
-/// Names that say nothing about what is inside.
-const NAMES_OF_NOTHING: [&str; 7] =
-    ["util", "utils", "common", "helper", "helpers", "misc", "stuff"];
-/// Where `unsafe` stands, and why it has to.
+/// Maximum number of lines of a file.
+const MAX_LINES: usize = 500;
+/// Module names that do not say what the module contains.
+const VAGUE_NAMES: [&str; 7] = ["util", "utils", "common", "helper", "helpers", "misc", "stuff"];
+/// Files that may contain `unsafe`, each with the reason.
 const UNSAFE: [(&str, &str); 10] = [
-    (
-        "daemon/src/embedding/resident_memory.rs",
-        "the C library and the kernel are told what the process can do without",
-    ),
+    ("daemon/src/embedding/resident_memory.rs", "`mallopt` and `madvise` are C functions"),
     (
         "daemon/src/embedding/onnx.rs",
-        "ONNX Runtime is told to send nothing by a variable of the environment alone",
+        "ONNX Runtime's telemetry can only be switched off by an environment variable",
     ),
     (
         "engine/src/db/connection.rs",
-        "an extension is made known to SQLite by a pointer to a C function",
+        "a SQLite extension is registered through a pointer to a C function",
     ),
     (
         "engine/src/index/huge_pages.rs",
-        "the kernel is told by an address which memory is to be of large pages",
+        "`madvise` takes the address of the memory that should use huge pages",
     ),
     (
         "engine/src/kernels/mod.rs",
-        "loops are compiled for the instructions that this processor has",
+        "calls functions that are compiled for instructions this processor has",
     ),
-    (
-        "engine/src/kernels/avx2.rs",
-        "a processor's own instructions read and write 32 bytes at once",
-    ),
-    (
-        "engine/src/kernels/avx512.rs",
-        "a processor's own instructions read and write 64 bytes at once",
-    ),
-    (
-        "shim/src/relay/code_pages.rs",
-        "the kernel is told by an address which code of this process may go",
-    ),
-    ("shim/src/spawn/mod.rs", "the daemon's session is made between fork and exec"),
-    ("tests/it/privacy.rs", "a filter of system calls is put on between fork and exec"),
+    ("engine/src/kernels/avx2.rs", "AVX2 instructions read and write 32 bytes at once"),
+    ("engine/src/kernels/avx512.rs", "AVX-512 instructions read and write 64 bytes at once"),
+    ("shim/src/relay/code_pages.rs", "`madvise` takes the address of the code pages to release"),
+    ("shim/src/spawn/mod.rs", "`setsid` runs between fork and exec"),
+    ("tests/it/privacy.rs", "a system call filter is installed between fork and exec"),
 ];
-/// Ways to the clock and to the environment.
+/// Functions that read the clock or the environment.
 const CLOCK_AND_ENVIRONMENT: [&str; 6] =
     ["SystemTime::now", "Instant::now", "Utc::now", "Local::now", "env::", "std::env"];
-/// First words of SQL statements, as they are written here.
+/// First words of SQL statements, in the upper case this repository uses.
 const SQL: [&str; 8] =
     ["SELECT", "INSERT", "UPDATE", "DELETE", "PRAGMA", "CREATE", "DROP", "ALTER"];
 
-fn broken_in(sources: &[Source], rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
+fn violations_in(sources: &[Source], rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
     sources.iter().flat_map(rule).collect()
 }
 
@@ -62,11 +50,10 @@ fn at(source: &Source, mut lines: Vec<usize>, what: &str) -> Vec<String> {
     lines.into_iter().map(|line| format!("{}:{line}: {what}", source.path)).collect()
 }
 
-fn no_head(source: &Source) -> Vec<String> {
+fn missing_header(source: &Source) -> Vec<String> {
     let first = source.text.lines().next().unwrap_or_default();
-    let says_something =
-        first.strip_prefix("//! ").is_some_and(|sentence| !sentence.trim().is_empty());
-    if says_something {
+    let has_header = first.strip_prefix("//! ").is_some_and(|sentence| !sentence.trim().is_empty());
+    if has_header {
         Vec::new()
     } else {
         vec![format!("{}:1: does not begin with `//! `", source.path)]
@@ -74,68 +61,72 @@ fn no_head(source: &Source) -> Vec<String> {
 }
 
 #[test]
-fn every_file_begins_with_what_it_is_for() {
-    assert_eq!(no_head(&Source::new("a.rs", "//! A room for guests.\n")), Vec::<String>::new());
+fn every_file_begins_with_a_header_comment() {
+    assert_eq!(
+        missing_header(&Source::new("a.rs", "//! Parses guest lists.\n")),
+        Vec::<String>::new()
+    );
     for without in ["use std::fs;\n", "\n//! Late.\n", "//!\n//! Empty.\n", ""] {
-        assert_eq!(no_head(&Source::new("a.rs", without)).len(), 1, "{without:?}");
+        assert_eq!(missing_header(&Source::new("a.rs", without)).len(), 1, "{without:?}");
     }
-    let rule = "Every Rust file begins with `//! `: one sentence what this room is for, then what is deliberately not here. Test files too.";
-    keep(rule, &broken_in(&sources(), no_head));
+    let rule = "Every Rust file, tests included, begins with `//! `: one sentence that says what the module does, then what is deliberately not in it.";
+    assert_rule(rule, &violations_in(&sources(), missing_header));
 }
 
 fn too_long(source: &Source) -> Vec<String> {
     let lines = source.text.lines().count();
-    if lines > MOST_LINES { vec![format!("{}: {lines} lines", source.path)] } else { Vec::new() }
+    if lines > MAX_LINES { vec![format!("{}: {lines} lines", source.path)] } else { Vec::new() }
 }
 
 #[test]
 fn no_file_is_longer_than_500_lines() {
-    assert!(too_long(&Source::new("a.rs", &"x\n".repeat(MOST_LINES))).is_empty());
-    assert_eq!(too_long(&Source::new("a.rs", &"x\n".repeat(MOST_LINES + 1))).len(), 1);
-    keep(
-        "A Rust file has at most 500 lines, better 300. Split it by what its parts are for.",
-        &broken_in(&sources(), too_long),
+    assert!(too_long(&Source::new("a.rs", &"x\n".repeat(MAX_LINES))).is_empty());
+    assert_eq!(too_long(&Source::new("a.rs", &"x\n".repeat(MAX_LINES + 1))).len(), 1);
+    assert_rule(
+        "A Rust file has at most 500 lines; aim for 300. Split it by responsibility.",
+        &violations_in(&sources(), too_long),
     );
 }
 
-fn name_of_nothing(source: &Source) -> Vec<String> {
-    let bad =
-        source.modules().into_iter().filter(|module| NAMES_OF_NOTHING.contains(&module.as_str()));
+fn vague_names(source: &Source) -> Vec<String> {
+    let bad = source.modules().into_iter().filter(|module| VAGUE_NAMES.contains(&module.as_str()));
     bad.map(|module| format!("{}: {module}", source.path)).collect()
 }
 
 #[test]
-fn no_module_is_named_after_nothing() {
-    assert_eq!(name_of_nothing(&Source::new("x/src/utils.rs", "//! x\n")).len(), 1);
-    assert_eq!(name_of_nothing(&Source::new("x/src/helpers/a.rs", "//! x\n")).len(), 1);
-    assert_eq!(name_of_nothing(&Source::new("x/src/a.rs", "pub mod common {}\n")).len(), 1);
+fn no_module_has_a_vague_name() {
+    assert_eq!(vague_names(&Source::new("x/src/utils.rs", "//! x\n")).len(), 1);
+    assert_eq!(vague_names(&Source::new("x/src/helpers/a.rs", "//! x\n")).len(), 1);
+    assert_eq!(vague_names(&Source::new("x/src/a.rs", "pub mod common {}\n")).len(), 1);
     assert!(
-        name_of_nothing(&Source::new("x/src/commons.rs", "// mod utils;\nlet common = 1;"))
-            .is_empty()
+        vague_names(&Source::new("x/src/commons.rs", "// mod utils;\nlet common = 1;")).is_empty()
     );
-    let rule = "No module is called utils, common, helpers or the like: such a name takes in everything. Name it after what is in it.";
-    keep(rule, &broken_in(&sources(), name_of_nothing));
+    let rule = "No module is called utils, common, helpers or similar: such a name fits any code. Name the module after what it contains.";
+    assert_rule(rule, &violations_in(&sources(), vague_names));
 }
 
-fn ignored_test(source: &Source) -> Vec<String> {
-    at(source, source.lines_with(&["#[ignore", "ignore)]"]), "an ignored test")
+fn ignored_tests(source: &Source) -> Vec<String> {
+    at(source, source.lines_with(&["#[ignore", "ignore)]"]), "ignored test")
 }
 
 #[test]
 fn no_test_is_ignored() {
     assert_eq!(
-        ignored_test(&Source::new("a.rs", "#[ignore]\nfn a() {}\n#[ignore = \"slow\"]\nfn b() {}"))
-            .len(),
+        ignored_tests(&Source::new(
+            "a.rs",
+            "#[ignore]\nfn a() {}\n#[ignore = \"slow\"]\nfn b() {}"
+        ))
+        .len(),
         2
     );
     assert_eq!(
-        ignored_test(&Source::new("a.rs", "#[cfg_attr(x, ignore)] // #[ignore]\nfn a() {}")).len(),
+        ignored_tests(&Source::new("a.rs", "#[cfg_attr(x, ignore)] // #[ignore]\nfn a() {}")).len(),
         1
     );
-    assert!(ignored_test(&Source::new("a.rs", "let ignore = 1; // #[ignore]")).is_empty());
-    keep(
-        "No test is ignored: a test that does not run proves nothing. Mend it or take it away.",
-        &broken_in(&sources(), ignored_test),
+    assert!(ignored_tests(&Source::new("a.rs", "let ignore = 1; // #[ignore]")).is_empty());
+    assert_rule(
+        "No test is ignored: a test that does not run proves nothing. Fix it or delete it.",
+        &violations_in(&sources(), ignored_tests),
     );
 }
 
@@ -144,42 +135,42 @@ fn unfinished(source: &Source) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_left_unfinished() {
+fn no_code_is_left_unfinished() {
     assert_eq!(
         unfinished(&Source::new("a.rs", "todo!();\nunimplemented!();\n// todo!()\n\"todo!\""))
             .len(),
         2
     );
-    let rule = "No `todo!`, `unimplemented!` or `dbg!`: what is not built is refused with a sentence, and what is looked at goes to the log.";
-    keep(rule, &broken_in(&sources(), unfinished));
+    let rule = "No `todo!`, `unimplemented!` or `dbg!`: return an error for what is not built, and use the log for debugging output.";
+    assert_rule(rule, &violations_in(&sources(), unfinished));
 }
 
-fn sleeping_test(source: &Source) -> Vec<String> {
-    at(source, source.test_lines_with(&["thread::sleep"]), "a test that sleeps")
+fn sleeping_tests(source: &Source) -> Vec<String> {
+    at(source, source.test_lines_with(&["thread::sleep"]), "test sleeps")
 }
 
 #[test]
 fn no_test_sleeps() {
     let sleep = "std::thread::sleep(a);\n";
     assert_eq!(
-        sleeping_test(&Source::new("a.rs", &format!("#[cfg(test)]\nmod tests {{ {sleep} }}")))
+        sleeping_tests(&Source::new("a.rs", &format!("#[cfg(test)]\nmod tests {{ {sleep} }}")))
             .len(),
         1
     );
     assert!(
-        sleeping_test(&Source::new("a.rs", sleep)).is_empty(),
-        "clippy looks after the product"
+        sleeping_tests(&Source::new("a.rs", sleep)).is_empty(),
+        "outside tests, clippy forbids it"
     );
-    let rule = "No test sleeps on its thread: it would be slow, and wrong on a slower machine. Wait for the event itself, with a deadline.";
-    keep(rule, &broken_in(&sources(), sleeping_test));
+    let rule = "No test calls `thread::sleep`: it makes the test slow, and flaky on a slower machine. Wait for the event itself, with a deadline.";
+    assert_rule(rule, &violations_in(&sources(), sleeping_tests));
 }
 
-fn unsafe_elsewhere(source: &Source) -> Vec<String> {
+fn unexpected_unsafe(source: &Source) -> Vec<String> {
     let allowed = UNSAFE.iter().any(|(path, _)| *path == source.path);
     if allowed { Vec::new() } else { at(source, source.lines_with(&["unsafe"]), "unsafe code") }
 }
 
-fn without_a_reason(source: &Source) -> Vec<String> {
+fn unsafe_without_a_reason(source: &Source) -> Vec<String> {
     let opened = source
         .after("unsafe")
         .into_iter()
@@ -194,35 +185,39 @@ fn without_a_reason(source: &Source) -> Vec<String> {
 }
 
 #[test]
-fn unsafe_stands_in_few_files_and_says_why() {
+fn unsafe_is_confined_to_listed_files_and_explained() {
     assert_eq!(
-        unsafe_elsewhere(&Source::new("a.rs", "fn a() { unsafe { b() } } // unsafe")).len(),
+        unexpected_unsafe(&Source::new("a.rs", "fn a() { unsafe { b() } } // unsafe")).len(),
         1
     );
-    assert!(unsafe_elsewhere(&Source::new(UNSAFE[0].0, "unsafe {}")).is_empty());
-    assert_eq!(without_a_reason(&Source::new("a.rs", "unsafe { b() }")).len(), 1);
+    assert!(unexpected_unsafe(&Source::new(UNSAFE[0].0, "unsafe {}")).is_empty());
+    assert_eq!(unsafe_without_a_reason(&Source::new("a.rs", "unsafe { b() }")).len(), 1);
     assert!(
-        without_a_reason(&Source::new("a.rs", "// SAFETY: b is harmless.\nunsafe { b() }"))
-            .is_empty()
+        unsafe_without_a_reason(&Source::new(
+            "a.rs",
+            "// SAFETY: b has no preconditions.\nunsafe { b() }"
+        ))
+        .is_empty()
     );
     let sources = sources();
-    let idle = |path: &&str| {
+    let has_none = |path: &&str| {
         !sources
             .iter()
             .any(|source| source.path == *path && !source.lines_with(&["unsafe"]).is_empty())
     };
-    let gone = UNSAFE
+    let stale = UNSAFE
         .iter()
         .map(|(path, _)| *path)
-        .filter(idle)
-        .map(|path| format!("{path}: has no unsafe code; take it off the list"));
-    let broken =
-        broken_in(&sources, |source| [unsafe_elsewhere(source), without_a_reason(source)].concat());
-    let rule = "`unsafe` stands only in the files that UNSAFE of tests/tidy/code.rs names with a reason, each block with its SAFETY comment.";
-    keep(rule, &broken.into_iter().chain(gone).collect::<Vec<_>>());
+        .filter(has_none)
+        .map(|path| format!("{path}: has no unsafe code; remove it from UNSAFE"));
+    let violations = violations_in(&sources, |source| {
+        [unexpected_unsafe(source), unsafe_without_a_reason(source)].concat()
+    });
+    let rule = "`unsafe` is used only in the files that UNSAFE of tests/tidy/code.rs lists with a reason, and each block has a SAFETY comment.";
+    assert_rule(rule, &violations.into_iter().chain(stale).collect::<Vec<_>>());
 }
 
-/// A word of SQL with something after it: `DELETE` alone may be a method of HTTP.
+/// Whether the literal has an SQL keyword followed by another word; `DELETE` alone may be an HTTP method.
 fn is_sql(literal: &str) -> bool {
     let words: Vec<&str> = literal.split_whitespace().collect();
     words
@@ -231,7 +226,7 @@ fn is_sql(literal: &str) -> bool {
         .any(|word| SQL.contains(&word.trim_start_matches('(')))
 }
 
-fn sql_elsewhere(source: &Source) -> Vec<String> {
+fn unexpected_sql(source: &Source) -> Vec<String> {
     if source.path.starts_with("engine/src/db/") || source.path.starts_with("tests/") {
         return Vec::new();
     }
@@ -243,81 +238,93 @@ fn sql_elsewhere(source: &Source) -> Vec<String> {
 }
 
 #[test]
-fn sql_stands_only_in_the_database_room() {
+fn sql_is_confined_to_the_database_module() {
     let text = "conn.execute(\"DELETE FROM memories\", []);\nlet m = \"DELETE\"; // SELECT a FROM b\nlet q = r\"\nWITH x AS (SELECT 1)\";";
-    assert_eq!(sql_elsewhere(&Source::new("daemon/src/a.rs", text)).len(), 2);
-    assert_eq!(sql_elsewhere(&Source::new("engine/src/operations/store.rs", text)).len(), 2);
-    assert!(sql_elsewhere(&Source::new("engine/src/db/memories.rs", text)).is_empty());
-    let rule = "SQL text stands only under engine/src/db: there it is found, and no other room decides what a table looks like. \
-                Write a function there and call it.";
-    keep(rule, &broken_in(&sources(), sql_elsewhere));
+    assert_eq!(unexpected_sql(&Source::new("daemon/src/a.rs", text)).len(), 2);
+    assert_eq!(unexpected_sql(&Source::new("engine/src/operations/store.rs", text)).len(), 2);
+    assert!(unexpected_sql(&Source::new("engine/src/db/memories.rs", text)).is_empty());
+    let rule = "SQL text is allowed only under engine/src/db, so that no other module depends on the table layout. \
+                Add a function there and call it.";
+    assert_rule(rule, &violations_in(&sources(), unexpected_sql));
 }
 
-fn time_or_environment(source: &Source) -> Vec<String> {
+fn clock_or_environment(source: &Source) -> Vec<String> {
     if !source.path.starts_with("engine/src/") {
         return Vec::new();
     }
-    at(source, source.product_lines_with(&CLOCK_AND_ENVIRONMENT), "the clock or the environment")
+    at(
+        source,
+        source.product_lines_with(&CLOCK_AND_ENVIRONMENT),
+        "reads the clock or the environment",
+    )
 }
 
 #[test]
 fn the_engine_reads_no_clock_and_no_environment() {
     let text = "let a = SystemTime::now();\nlet b = std::env::var(\"X\");\nuse std::env;\nlet id = Uuid::now_v7();\nlet v = env!(\"X\");";
-    let found = time_or_environment(&Source::new("engine/src/a.rs", text));
+    let found = clock_or_environment(&Source::new("engine/src/a.rs", text));
     assert_eq!(found.len(), 3, "{found:?}");
-    assert!(time_or_environment(&Source::new("daemon/src/a.rs", text)).is_empty());
+    assert!(clock_or_environment(&Source::new("daemon/src/a.rs", text)).is_empty());
     assert!(
-        time_or_environment(&Source::new(
+        clock_or_environment(&Source::new(
             "engine/src/a.rs",
             "#[cfg(test)]\nmod tests { fn a() { Instant::now() } }"
         ))
         .is_empty()
     );
-    let rule = "The engine reads no clock and no environment: it is handed `now` and its settings, so that a test can be any day. \
-                `Uuid::now_v7` is allowed: the moment in an id serves only to keep new ids near each other, and no answer depends on it.";
-    keep(rule, &broken_in(&sources(), time_or_environment));
+    let rule = "The engine reads no clock and no environment: callers pass `now` and the settings, so that a test can choose any date. \
+                `Uuid::now_v7` is allowed: the timestamp in an id only keeps new ids close together in the database, and no result depends on it.";
+    assert_rule(rule, &violations_in(&sources(), clock_or_environment));
 }
 
-fn mcp_elsewhere(source: &Source) -> Vec<String> {
-    let rooms =
+fn unexpected_mcp(source: &Source) -> Vec<String> {
+    let allowed =
         ["daemon/src/mcp/", "daemon/src/interface/agents/transport.rs", "daemon/src/transport/"];
-    if rooms.iter().any(|room| source.path.starts_with(room)) {
+    if allowed.iter().any(|prefix| source.path.starts_with(prefix)) {
         return Vec::new();
     }
-    let start = |rest: &str| {
+    let is_session_start = |rest: &str| {
         source.path == "daemon/src/interface/agents/listen.rs"
             && rest == "::service::serve_directly_with_ct;"
     };
-    let lines =
-        source.after("rmcp").into_iter().filter(|(_, rest)| !start(rest)).map(|(line, _)| line);
+    let lines = source
+        .after("rmcp")
+        .into_iter()
+        .filter(|(_, rest)| !is_session_start(rest))
+        .map(|(line, _)| line);
     at(source, lines.collect(), "rmcp")
 }
 
 #[test]
-fn mcp_is_known_to_two_rooms() {
+fn mcp_is_confined_to_two_modules() {
     let start = "use rmcp::service::serve_directly_with_ct;\n";
     assert!(
-        mcp_elsewhere(&Source::new("daemon/src/interface/agents/mcp.rs", "use rmcp::model::Tool;"))
-            .is_empty()
+        unexpected_mcp(&Source::new(
+            "daemon/src/interface/agents/mcp.rs",
+            "use rmcp::model::Tool;"
+        ))
+        .is_empty()
     );
-    assert!(mcp_elsewhere(&Source::new("daemon/src/interface/agents/listen.rs", start)).is_empty());
+    assert!(
+        unexpected_mcp(&Source::new("daemon/src/interface/agents/listen.rs", start)).is_empty()
+    );
     assert_eq!(
-        mcp_elsewhere(&Source::new(
+        unexpected_mcp(&Source::new(
             "daemon/src/interface/agents/listen.rs",
             &format!("{start}use rmcp::model::Tool;")
         ))
         .len(),
         1
     );
-    assert_eq!(mcp_elsewhere(&Source::new("daemon/src/service/mod.rs", start)).len(), 1);
+    assert_eq!(unexpected_mcp(&Source::new("daemon/src/service/mod.rs", start)).len(), 1);
     assert!(
-        mcp_elsewhere(&Source::new(
+        unexpected_mcp(&Source::new(
             "daemon/src/process/telemetry.rs",
             "let filter = \"rmcp=off\"; // rmcp"
         ))
         .is_empty()
     );
-    let rule = "Only daemon/src/mcp and daemon/src/transport* name rmcp, and listen.rs its one function serve_directly_with_ct: \
-                the protocol changes often, and a change must not pass through the house.";
-    keep(rule, &broken_in(&sources(), mcp_elsewhere));
+    let rule = "Only daemon/src/mcp and daemon/src/transport* use rmcp, and listen.rs its function serve_directly_with_ct: \
+                the protocol changes often, and a change must stay inside these modules.";
+    assert_rule(rule, &violations_in(&sources(), unexpected_mcp));
 }

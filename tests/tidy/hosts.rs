@@ -1,9 +1,9 @@
 //! No file names the host of a package registry.
 
-use crate::keep;
+use crate::assert_rule;
 use crate::repository::{File, files};
 
-/// The hosts, in two parts, so that this file does not name them either.
+/// The hosts, split in two so that this file does not contain them either.
 const HOSTS: [(&str, &str); 9] = [
     ("crates", "io"),
     ("pypi", "org"),
@@ -36,10 +36,10 @@ fn no_file_names_the_host_of_a_registry() {
             1
         );
     }
-    assert!(names_a_registry(&file("cargo and pip know where to ask".to_owned())).is_empty());
-    let rule = "No file names the host of a package registry: cargo, pip and npm know where to ask, and where somebody has set them \
-                a mirror, that is where to ask. Say `the Rust registry`, pip or npm. Only Cargo.lock, which cargo writes, names one.";
+    assert!(names_a_registry(&file("cargo and pip know their registry".to_owned())).is_empty());
+    let rule = "No file names the host of a package registry: cargo, pip and npm know their registry, and a user may have configured \
+                a mirror. Write `the Rust registry`, pip or npm. Only Cargo.lock, which cargo writes, names one.";
     let files = files();
-    let asked = files.iter().filter(|file| file.path != "Cargo.lock");
-    keep(rule, &asked.flat_map(names_a_registry).collect::<Vec<_>>());
+    let checked = files.iter().filter(|file| file.path != "Cargo.lock");
+    assert_rule(rule, &checked.flat_map(names_a_registry).collect::<Vec<_>>());
 }

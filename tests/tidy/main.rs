@@ -1,21 +1,29 @@
-//! The rules of the house, as tests. Each tells, when it is broken, what it protects and what to do instead.
+//! Rules for the whole repository, as tests. A failing rule says what it protects and how to comply.
 //!
-//! A rule is a pure function from a file to what is wrong in it. It is first tried on made-up text, so that it is known to be able to
-//! fail, and then put to every file of the repository. Not here: what loci does (`it`), lints that clippy has already.
+//! A rule is a pure function from a file to its violations. Each test first applies it to made-up text, to prove that it can fail, and
+//! then to every file of the repository. Not here: tests of what loci does (`it`), and lints that clippy has.
 
 mod code;
-mod documents;
-mod floors;
+mod configuration;
+mod cycles;
 mod hosts;
+mod layers;
 mod migrations;
+mod names;
 mod plist;
+mod references;
 mod repository;
 mod rust;
 mod scripts;
 mod units;
+mod vocabulary;
 
-/// Ends the test with the rule and every place where it is broken.
+/// Fails the test if there are violations: prints the rule and all of them.
 #[track_caller]
-fn keep(rule: &str, broken: &[String]) {
-    assert!(broken.is_empty(), "\n\nThe rule: {rule}\n\nBroken here:\n  {}\n", broken.join("\n  "));
+fn assert_rule(rule: &str, violations: &[String]) {
+    assert!(
+        violations.is_empty(),
+        "\n\nRule: {rule}\n\nViolations:\n  {}\n",
+        violations.join("\n  ")
+    );
 }

@@ -1,13 +1,13 @@
-//! Migrations are frozen: what has once changed somebody's database never changes itself.
+//! Migrations are frozen: a released migration never changes, because it has already run on users' databases.
 
-use crate::keep;
+use crate::assert_rule;
 use crate::repository::{File, files};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
 const FOLDER: &str = "engine/src/db/migrations/";
 
-/// Every migration and the SHA-256 of its text.
+/// Every migration with the SHA-256 of its text, in hexadecimal.
 const FROZEN: [(&str, &str); 5] = [
     ("0001_initial.sql", "5fdfbd98bac6516181a6b24aeba944a6ad36598fc52857a052d967052eb781a7"),
     ("0002_lifecycle.sql", "19bb689d0b0aff6a2fff68d04990fdfafd99c12bc8e69ce72ea549e628a31587"),
@@ -25,18 +25,19 @@ fn sha256(bytes: &[u8]) -> String {
 
 fn changed(found: &[File], frozen: &[(&str, &str)]) -> Vec<String> {
     let name_of = |file: &File| file.path.strip_prefix(FOLDER).unwrap_or(&file.path).to_owned();
-    let mut broken = Vec::new();
+    let mut violations = Vec::new();
     for file in found {
         let (name, sha256) = (name_of(file), sha256(&file.bytes));
         match frozen.iter().find(|(known, _)| *known == name) {
             Some((_, known)) if *known == sha256 => {}
-            Some(_) => broken.push(format!("{name} was changed; it is {sha256} now")),
-            None => broken.push(format!("{name} is not on the list; it is {sha256}")),
+            Some(_) => violations.push(format!("{name} was changed; its SHA-256 is now {sha256}")),
+            None => violations.push(format!("{name} is not in FROZEN; its SHA-256 is {sha256}")),
         }
     }
-    let gone = frozen.iter().filter(|(name, _)| !found.iter().any(|file| name_of(file) == *name));
-    broken.extend(gone.map(|(name, _)| format!("{name} is gone")));
-    broken
+    let missing =
+        frozen.iter().filter(|(name, _)| !found.iter().any(|file| name_of(file) == *name));
+    violations.extend(missing.map(|(name, _)| format!("{name} is missing")));
+    violations
 }
 
 #[test]
@@ -51,12 +52,12 @@ fn migrations_are_frozen() {
     assert!(changed(&[file("1.sql", "One")], &frozen)[0].contains("was changed"));
     assert!(
         changed(&[file("1.sql", "one"), file("2.sql", "two")], &frozen)[0]
-            .contains("not on the list")
+            .contains("not in FROZEN")
     );
-    assert!(changed(&[], &frozen)[0].contains("is gone"));
+    assert!(changed(&[], &frozen)[0].contains("is missing"));
     let found: Vec<File> =
         files().into_iter().filter(|file| file.path.starts_with(FOLDER)).collect();
-    let rule = "A migration never changes once it is released: databases that it has made would differ from those that it makes now. \
-                Write the next one beside it, and add its SHA-256 to FROZEN of tests/tidy/migrations.rs.";
-    keep(rule, &changed(&found, &FROZEN));
+    let rule = "A released migration never changes: existing databases would differ from new ones. \
+                Add a new migration, and add its SHA-256 to FROZEN of tests/tidy/migrations.rs.";
+    assert_rule(rule, &changed(&found, &FROZEN));
 }

@@ -1,8 +1,8 @@
-//! A property list as launchd reads it, with just as much XML as that takes. Not here: what a good one says (`units`).
+//! Parser for launchd property lists: the subset of XML that they use. Not here: which settings are required (`units`).
 
 use std::collections::BTreeMap;
 
-/// What a property list holds.
+/// A value of a property list.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Text(String),
@@ -12,10 +12,10 @@ pub enum Value {
     Table(BTreeMap<String, Value>),
 }
 
-/// Reads a property list.
+/// Parses a property list.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// Describes the first syntax error.
 pub fn parse(text: &str) -> Result<Value, String> {
     let mut rest = Tokens(text);
     loop {
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<Value, String> {
 enum Token {
     Open(String),
     Close(String),
-    /// `<true/>`, and what stands before the list: `<?xml …?>`, `<!DOCTYPE …>`.
+    /// `<true/>`, or a line before the list: `<?xml …?>`, `<!DOCTYPE …>`.
     Single(String),
     Text(String),
     End,
@@ -51,11 +51,11 @@ impl Tokens<'_> {
             return Ok(Token::End);
         }
         let Some(tag) = self.0.strip_prefix('<') else {
-            let (text, rest) = self.0.split_at(self.0.find('<').ok_or("a text does not end")?);
+            let (text, rest) = self.0.split_at(self.0.find('<').ok_or("unterminated text")?);
             self.0 = rest;
             return Ok(Token::Text(unescaped(text)?));
         };
-        let (tag, rest) = tag.split_once('>').ok_or("a tag does not end")?;
+        let (tag, rest) = tag.split_once('>').ok_or("unterminated tag")?;
         self.0 = rest;
         let name = |tag: &str| tag.split_whitespace().next().unwrap_or_default().to_owned();
         Ok(match (tag.strip_prefix('/'), tag.strip_suffix('/')) {
@@ -69,9 +69,9 @@ impl Tokens<'_> {
     fn skip_comments(&mut self) -> Result<(), String> {
         self.0 = self.0.trim_start();
         while let Some(comment) = self.0.strip_prefix("<!--") {
-            let (inside, rest) = comment.split_once("-->").ok_or("a comment does not end")?;
+            let (inside, rest) = comment.split_once("-->").ok_or("unterminated comment")?;
             if inside.contains("--") {
-                return Err(format!("a comment holds two dashes: {inside}"));
+                return Err(format!("comment contains `--`: {inside}"));
             }
             self.0 = rest.trim_start();
         }
@@ -83,7 +83,7 @@ impl Tokens<'_> {
         if found == *expected {
             Ok(())
         } else {
-            Err(format!("{expected:?} was expected, not {found:?}"))
+            Err(format!("expected {expected:?}, found {found:?}"))
         }
     }
 
@@ -91,7 +91,7 @@ impl Tokens<'_> {
     fn text(&mut self, element: &str) -> Result<String, String> {
         let text = match self.next()? {
             Token::Text(text) => text,
-            found => return Err(format!("{element} holds {found:?}")),
+            found => return Err(format!("<{element}> contains {found:?}")),
         };
         self.expect(&Token::Close(element.to_owned()))?;
         Ok(text)
@@ -101,7 +101,7 @@ impl Tokens<'_> {
 fn unescaped(text: &str) -> Result<String, String> {
     let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
     if plain.replace("&amp;", "").contains('&') {
-        return Err(format!("a bare & in {text}"));
+        return Err(format!("unescaped & in {text}"));
     }
     Ok(plain.replace("&amp;", "&"))
 }
@@ -116,12 +116,12 @@ fn value(opening: Token, rest: &mut Tokens<'_>) -> Result<Value, String> {
                 .text("integer")?
                 .parse()
                 .map(Value::Whole)
-                .map_err(|_| "an integer is none".to_owned()),
+                .map_err(|_| "invalid integer".to_owned()),
             "array" => list(rest).map(Value::List),
             "dict" => table(rest).map(Value::Table),
-            other => Err(format!("<{other}> is no value")),
+            other => Err(format!("<{other}> is not a value")),
         },
-        other => Err(format!("{other:?} is no value")),
+        other => Err(format!("{other:?} is not a value")),
     }
 }
 
@@ -145,10 +145,10 @@ fn table(rest: &mut Tokens<'_>) -> Result<BTreeMap<String, Value>, String> {
                 let opening = rest.next()?;
                 let value = value(opening, rest)?;
                 if entries.insert(key.clone(), value).is_some() {
-                    return Err(format!("{key} is given twice"));
+                    return Err(format!("duplicate key {key}"));
                 }
             }
-            other => return Err(format!("{other:?} where a key belongs")),
+            other => return Err(format!("expected a key, found {other:?}")),
         }
     }
 }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_read_with_all_that_it_holds() {
+    fn nested_values_are_parsed() {
         let text = "<?xml version=\"1.0\"?><!DOCTYPE plist><!-- a --><plist version=\"1.0\"><dict><key>A</key><array><string>x &amp;&amp; y</string>\
                     <integer>63</integer></array><key>B</key><dict><key>C</key><false/></dict></dict></plist>\n";
         let inner = BTreeMap::from([("C".to_owned(), Value::Flag(false))]);
@@ -169,19 +169,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused() {
+    fn malformed_lists_are_rejected() {
         for (inside, why) in [
-            ("<dict><key>A</key></dict>", "no value"),
-            ("<dict><key>A</key><string>x</string>", "key belongs"),
-            ("<dict><key>A</key><string>x && y</string></dict>", "bare &"),
-            ("<dict><key>A</key><integer>x</integer></dict>", "integer"),
-            ("<dict><key>A</key><true/><key>A</key><true/></dict>", "twice"),
-            ("<dict><string>x</string></dict>", "key belongs"),
-            ("<dict><!-- -- --></dict>", "two dashes"),
-            ("<dict></dict></plist><plist>", "End was expected"),
+            ("<dict><key>A</key></dict>", "not a value"),
+            ("<dict><key>A</key><string>x</string>", "expected a key"),
+            ("<dict><key>A</key><string>x && y</string></dict>", "unescaped &"),
+            ("<dict><key>A</key><integer>x</integer></dict>", "invalid integer"),
+            ("<dict><key>A</key><true/><key>A</key><true/></dict>", "duplicate key"),
+            ("<dict><string>x</string></dict>", "expected a key"),
+            ("<dict><!-- -- --></dict>", "contains `--`"),
+            ("<dict></dict></plist><plist>", "expected End"),
         ] {
-            let said = parse(&format!("<plist>{inside}</plist>")).expect_err("is refused");
-            assert!(said.contains(why), "{inside}: {said}");
+            let error = parse(&format!("<plist>{inside}</plist>")).expect_err("is rejected");
+            assert!(error.contains(why), "{inside}: {error}");
         }
         assert!(parse("").is_err());
     }

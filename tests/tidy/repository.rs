@@ -1,29 +1,29 @@
-//! The files of the repository: everything below its root that git would keep. Not here: what is in them.
+//! Finds and reads the files of the repository: everything below its root that `.gitignore` does not exclude.
 
 use crate::rust::{self, Source};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file, its path relative to the root with `/` between its parts.
+/// A file. The path is relative to the root and uses `/`.
 pub struct File {
     pub path: String,
     pub bytes: Vec<u8>,
 }
 
 impl File {
-    /// The content; bytes that are no UTF-8 are replaced.
+    /// The content as text; invalid UTF-8 is replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }
 
-/// The folder that holds the workspace.
+/// The root folder of the workspace.
 pub fn root() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package.parent().expect("the package lies in the workspace").to_owned()
+    package.parent().expect("the package is a folder of the workspace").to_owned()
 }
 
-/// The text of one file.
+/// Reads one file by its path relative to the root.
 pub fn read(path: &str) -> String {
     fs::read_to_string(root().join(path))
         .unwrap_or_else(|error| panic!("{path} cannot be read: {error}"))
@@ -55,20 +55,20 @@ fn collect(folder: &str, ignored: &Ignored, files: &mut Vec<File>) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
         let kind = entry.file_type().expect("the file has a kind");
-        if path == ".git" || ignored.has(&path) {
+        if path == ".git" || ignored.matches(&path) {
             continue;
         }
         if kind.is_dir() {
             collect(&path, ignored, files);
         } else if kind.is_file() {
-            // A file that somebody removes meanwhile is no file of the repository.
+            // Another process may have removed the file since the folder was listed.
             let Ok(bytes) = fs::read(entry.path()) else { continue };
             files.push(File { path, bytes });
         }
     }
 }
 
-/// What `.gitignore` names. Plain names only: at the root (`/target`), anywhere (`__pycache__/`), or by their end (`*.pyc`).
+/// The patterns of `.gitignore`. Supported: at the root (`/target`), anywhere (`__pycache__/`), by suffix (`*.pyc`).
 struct Ignored(Vec<String>);
 
 impl Ignored {
@@ -78,7 +78,7 @@ impl Ignored {
         Self(lines.map(|line| line.trim_end_matches('/').to_owned()).collect())
     }
 
-    fn has(&self, path: &str) -> bool {
+    fn matches(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.0.iter().any(|line| match line.strip_prefix('/') {
             Some(at_root) => at_root == path,
@@ -88,14 +88,18 @@ impl Ignored {
 }
 
 #[test]
-fn ignored_files_are_no_files_of_the_repository() {
+fn ignored_files_are_excluded() {
     let ignored = Ignored::parse("# built\n/target\n\n__pycache__/\n*.pyc\n");
-    assert!(ignored.has("target") && ignored.has("tests/__pycache__") && ignored.has("a/b.pyc"));
-    assert!(!ignored.has("tests/target") && !ignored.has("targets"));
+    assert!(
+        ignored.matches("target")
+            && ignored.matches("tests/__pycache__")
+            && ignored.matches("a/b.pyc")
+    );
+    assert!(!ignored.matches("tests/target") && !ignored.matches("targets"));
 }
 
 #[test]
-fn the_files_of_the_repository_are_found() {
+fn known_files_are_found() {
     let paths: Vec<String> = files().into_iter().map(|file| file.path).collect();
     for known in ["Cargo.toml", ".gitignore", "tests/tidy/repository.rs", "engine/src/lib.rs"] {
         assert!(

@@ -1,63 +1,91 @@
-//! A Rust file taken apart just far enough for the rules: code without comments and literals, the text of its literals, and which part
-//! of it is test code. Not here: a parser; what cannot be told without one is not asked.
+//! Splits a Rust file into code without comments and literals, the text of its literals, and the ranges that are test code.
+//! Not here: a full parser; the rules need none.
 
 use std::ops::Range;
+
+/// Keywords that define an item with a name.
+const DEFINITIONS: [&str; 9] =
+    ["fn", "struct", "enum", "trait", "type", "const", "static", "mod", "macro_rules!"];
 
 /// A Rust file.
 pub struct Source {
     pub path: String,
     pub text: String,
-    /// The code, line for line; comments and literals are blank.
+    /// The text with comments and literals replaced by spaces; line numbers are those of `text`.
     code: String,
-    /// The content of string literals, as written, with the line that each begins on.
+    /// The content of each string literal as written, with the line on which it begins.
     literals: Vec<(usize, String)>,
-    /// Which parts of `code` are built for tests alone.
+    /// Ranges of `code` that are compiled only for tests.
     tests: Vec<Range<usize>>,
 }
 
 impl Source {
-    /// A file of the product.
+    /// Splits a file of the product.
     pub fn new(path: &str, text: &str) -> Self {
-        let (code, literals) = take_apart(text);
+        let (code, literals) = split_text(text);
         let tests = test_items(&code);
         Self { path: path.to_owned(), text: text.to_owned(), code, literals, tests }
     }
 
-    /// Lines of code on which one of the words begins.
+    /// Returns the lines of code on which one of the words begins.
     pub fn lines_with(&self, words: &[&str]) -> Vec<usize> {
-        self.places(words).into_iter().map(|at| self.line(at)).collect()
+        self.positions(words).into_iter().map(|at| self.line(at)).collect()
     }
 
-    /// The same, without test code.
+    /// Like `lines_with`, outside test code.
     pub fn product_lines_with(&self, words: &[&str]) -> Vec<usize> {
-        self.places(words)
+        self.positions(words)
             .into_iter()
             .filter(|at| !self.is_test(*at))
             .map(|at| self.line(at))
             .collect()
     }
 
-    /// The same, in test code alone.
+    /// Like `lines_with`, only in test code.
     pub fn test_lines_with(&self, words: &[&str]) -> Vec<usize> {
-        self.places(words)
+        self.positions(words)
             .into_iter()
             .filter(|at| self.is_test(*at))
             .map(|at| self.line(at))
             .collect()
     }
 
-    /// What follows a word in the code, up to the end of its line.
+    /// Returns the line number of each occurrence of the word, and the rest of that line after it.
     pub fn after(&self, word: &str) -> Vec<(usize, &str)> {
         let rest = |at: usize| self.code[at + word.len()..].lines().next().unwrap_or_default();
-        self.places(&[word]).into_iter().map(|at| (self.line(at), rest(at))).collect()
+        self.positions(&[word]).into_iter().map(|at| (self.line(at), rest(at))).collect()
     }
 
-    /// String literals with their lines.
+    /// Returns the string literals with their lines.
     pub fn literals(&self) -> &[(usize, String)] {
         &self.literals
     }
 
-    /// Every part of the file's path, and every module that is declared in it.
+    /// Whether the file defines an item of that name, at any depth.
+    pub fn defines(&self, name: &str) -> bool {
+        DEFINITIONS.iter().any(|keyword| {
+            self.after(keyword).iter().any(|(_, rest)| name_at_start(rest.trim_start()) == name)
+        })
+    }
+
+    /// Returns the code with test code replaced by spaces as well.
+    pub fn product_code(&self) -> String {
+        let kept = |(at, c): (usize, char)| if c == '\n' || !self.is_test(at) { c } else { ' ' };
+        self.code.char_indices().map(kept).collect()
+    }
+
+    /// Returns the code between the braces of each definition and `impl` block of a type.
+    pub fn bodies(&self, type_name: &str) -> Vec<&str> {
+        let items = self.positions(&["struct", "enum", "union", "trait", "impl"]);
+        let item = |at: usize| &self.code[at..at + item_length(&self.code[at..])];
+        let parts = items.into_iter().filter_map(|at| item(at).split_once('{'));
+        parts
+            .filter(|(header, _)| !occurrences(header, type_name).is_empty())
+            .map(|(_, body)| body)
+            .collect()
+    }
+
+    /// Returns the components of the file's path, and the modules that the file declares.
     pub fn modules(&self) -> Vec<String> {
         let declared = self
             .after("mod")
@@ -67,11 +95,11 @@ impl Source {
         parts.chain(declared).collect()
     }
 
-    fn places(&self, words: &[&str]) -> Vec<usize> {
-        let mut places: Vec<usize> =
+    fn positions(&self, words: &[&str]) -> Vec<usize> {
+        let mut positions: Vec<usize> =
             words.iter().flat_map(|word| occurrences(&self.code, word)).collect();
-        places.sort_unstable();
-        places
+        positions.sort_unstable();
+        positions
     }
 
     fn is_test(&self, at: usize) -> bool {
@@ -82,7 +110,7 @@ impl Source {
         self.code[..at].matches('\n').count() + 1
     }
 
-    /// Modules in files of their own that are built for tests alone, as the beginning of their paths.
+    /// Returns the path prefixes of the modules that this file declares for tests only.
     fn test_modules(&self) -> Vec<String> {
         let names = self.tests.iter().filter_map(|range| {
             let item = self.code[range.clone()].trim_end().strip_suffix(';')?;
@@ -96,7 +124,7 @@ impl Source {
     }
 }
 
-/// All files, each knowing which part of it is test code.
+/// Splits all files, and marks as test code also the modules that another file declares for tests only.
 pub fn sources(files: Vec<(String, String)>) -> Vec<Source> {
     let mut sources: Vec<Source> =
         files.into_iter().map(|(path, text)| Source::new(&path, &text)).collect();
@@ -122,7 +150,8 @@ fn name_at_start(text: &str) -> &str {
     text.split(|c| !is_name(c)).next().unwrap_or_default()
 }
 
-/// Where a word begins that is not part of a longer one. A word may end in punctuation (`todo!`); then anything may follow.
+/// Returns the offsets of a word, where it is not part of a longer word. A word may end in punctuation (`todo!`); then anything may
+/// follow.
 fn occurrences(code: &str, word: &str) -> Vec<usize> {
     let whole = |at: &usize| {
         let before = word.starts_with(is_name) && code[..*at].ends_with(is_name);
@@ -132,16 +161,19 @@ fn occurrences(code: &str, word: &str) -> Vec<usize> {
     code.match_indices(word).map(|(at, _)| at).filter(whole).collect()
 }
 
-/// Items under `#[cfg(test)]`, from the attribute to the end of the item.
+/// Attributes of items that the product does not contain, up to the point where they may differ.
+const TEST_ATTRIBUTES: [&str; 3] = ["#[cfg(test)]", "#[cfg(all(test,", "#[cfg(any(test,"];
+
+/// Returns the range of each item that is compiled for tests, from the attribute to the end of the item.
 fn test_items(code: &str) -> Vec<Range<usize>> {
-    let item = |(at, attribute): (usize, &str)| {
-        let start = at + attribute.len();
+    let item = |(at, _)| {
+        let start = code[at..].find(']').map_or(code.len(), |end| at + end + 1);
         at..start + item_length(&code[start..])
     };
-    code.match_indices("#[cfg(test)]").map(item).collect()
+    TEST_ATTRIBUTES.iter().flat_map(|start| code.match_indices(start)).map(item).collect()
 }
 
-/// Length of the item at the beginning of the code: to its semicolon, or to the end of its block.
+/// Returns the length of the item at the beginning of the code: up to its semicolon or the end of its block.
 fn item_length(code: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in code.char_indices() {
@@ -160,8 +192,8 @@ fn item_length(code: &str) -> usize {
     code.len()
 }
 
-/// The code with comments and literals blanked, and the literals.
-fn take_apart(text: &str) -> (String, Vec<(usize, String)>) {
+/// Returns the code with comments and literals replaced by spaces, and the literals.
+fn split_text(text: &str) -> (String, Vec<(usize, String)>) {
     let mut scan =
         Scan { rest: text, code: String::with_capacity(text.len()), literals: Vec::new() };
     while let Some(c) = scan.rest.chars().next() {
@@ -192,10 +224,10 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Passes over what is no code; lines keep their numbers.
+    /// Replaces the next `length` bytes by spaces; keeps line breaks.
     fn blank(&mut self, length: usize) {
-        let (passed, rest) = self.rest.split_at(length.min(self.rest.len()));
-        self.code.extend(passed.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        let (skipped, rest) = self.rest.split_at(length.min(self.rest.len()));
+        self.code.extend(skipped.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
         self.rest = rest;
     }
 
@@ -207,7 +239,7 @@ impl Scan<'_> {
     }
 }
 
-/// Where the content of a raw string begins, and what ends it: `r"`, `br##"` and their like.
+/// Returns the offset of the content of a raw string (`r"`, `br##"`) and its closing delimiter.
 fn raw_quotes(text: &str) -> Option<(usize, String)> {
     let after_r = ["r", "br", "cr"].iter().find_map(|prefix| text.strip_prefix(prefix))?;
     let hashes = after_r.len() - after_r.trim_start_matches('#').len();
@@ -215,9 +247,9 @@ fn raw_quotes(text: &str) -> Option<(usize, String)> {
     Some((text.len() - content.len(), format!("\"{}", "#".repeat(hashes))))
 }
 
-/// Where the string that the text begins with is closed.
+/// Returns the offset of the quote that closes the string at the beginning of the text.
 fn closing_quote(text: &str) -> usize {
-    let mut escaped = true; // The opening quote closes nothing.
+    let mut escaped = true; // Skips the opening quote.
     for (at, c) in text.char_indices() {
         match c {
             _ if escaped => escaped = false,
@@ -229,18 +261,18 @@ fn closing_quote(text: &str) -> usize {
     text.len()
 }
 
-/// Length of a character literal; a lifetime is none.
+/// Returns the length of the character literal at the beginning of the text; `None` for a lifetime.
 fn character(text: &str) -> Option<usize> {
     let content = text.strip_prefix('\'')?;
     let first = content.chars().next()?;
     if first == '\\' {
-        // The quote, the backslash and what it escapes are passed; the next quote closes.
+        // Skips the quote, the backslash and the escaped character; the next quote closes the literal.
         return content.get(2..)?.find('\'').map(|at| at + 4);
     }
     content[first.len_utf8()..].starts_with('\'').then(|| first.len_utf8() + 2)
 }
 
-/// Length of a block comment, which may hold others.
+/// Returns the length of the block comment at the beginning of the text; block comments nest.
 fn block_comment(text: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while at < text.len() {
@@ -264,14 +296,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_literals_are_no_code_and_lines_keep_their_numbers() {
+    fn comments_and_literals_are_removed_from_the_code() {
         let text = "// one\n/* two /* three */ */ let a = \"four \\\" \nfive\"; let b = '\"'; let c: &'a str = r#\"six \" seven\"#; eight\n";
         let source = Source::new("a.rs", text);
-        for gone in ["one", "two", "three", "four", "five", "six", "seven"] {
+        for removed in ["one", "two", "three", "four", "five", "six", "seven"] {
             assert_eq!(
-                source.lines_with(&[gone]),
+                source.lines_with(&[removed]),
                 Vec::<usize>::new(),
-                "{gone} in {}",
+                "{removed} in {}",
                 source.code
             );
         }
@@ -283,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_as_characters_open_nothing() {
+    fn a_quote_in_a_character_literal_opens_no_string() {
         for before in [
             "let q = '\"';",
             "let q = '\\'';",
@@ -301,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_whole_words() {
+    fn only_whole_words_match() {
         let source =
             Source::new("a.rs", "unsafe_op todo!() xtodo!() Instant::now() MyInstant::now()");
         assert_eq!(source.lines_with(&["unsafe"]), Vec::<usize>::new());
@@ -310,22 +342,36 @@ mod tests {
     }
 
     #[test]
-    fn test_code_is_told_from_the_product() {
-        let text = "fn a() { word }\n#[cfg(test)]\nmod tests {\n  fn b() { word }\n}\nfn c() { word }\n#[cfg(test)]\nuse word;\n";
-        let source = Source::new("a.rs", text);
-        assert_eq!(source.product_lines_with(&["word"]), [1, 6]);
-        assert_eq!(source.test_lines_with(&["word"]), [4, 8]);
+    fn bodies_are_those_of_the_type_alone() {
+        let text =
+            "struct A { b: u8 }\nstruct C;\nimpl<T> From<C> for A { fn d() {} }\nfn e() -> A { f }";
+        assert_eq!(Source::new("a.rs", text).bodies("A"), [" b: u8 }", " fn d() {} }"]);
+        assert_eq!(Source::new("a.rs", text).bodies("C"), [" fn d() {} }"]);
     }
 
     #[test]
-    fn modules_for_tests_alone_are_test_code_wherever_they_lie() {
+    fn test_code_is_separated_from_product_code() {
+        let text = "fn a() { word }\n#[cfg(test)]\nmod tests {\n  fn b() { word }\n}\nfn c() { word }\n#[cfg(test)]\nuse word;\n\
+                    #[cfg(all(test, unix))]\nmod unix { word }\n";
+        let source = Source::new("a.rs", text);
+        assert_eq!(source.product_lines_with(&["word"]), [1, 6]);
+        assert_eq!(source.test_lines_with(&["word"]), [4, 8, 10]);
+        assert_eq!(
+            source.product_code().split_whitespace().filter(|word| *word == "word").count(),
+            2
+        );
+        assert_eq!(source.product_code().lines().count(), text.lines().count());
+    }
+
+    #[test]
+    fn test_only_modules_in_other_files_are_test_code() {
         let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
         let sources = sources(vec![
-            file("x/src/lib.rs", "#[cfg(test)]\nmod testing;\nmod room;"),
+            file("x/src/lib.rs", "#[cfg(test)]\nmod testing;\nmod guest;"),
             file("x/src/testing.rs", "word"),
-            file("x/src/room.rs", "#[cfg(test)]\nmod tests;\nword"),
-            file("x/src/room/tests.rs", "word"),
-            file("x/src/room/tests/deep.rs", "word"),
+            file("x/src/guest.rs", "#[cfg(test)]\nmod tests;\nword"),
+            file("x/src/guest/tests.rs", "word"),
+            file("x/src/guest/tests/deep.rs", "word"),
             file("tests/it/main.rs", "word"),
         ]);
         let product: Vec<&str> = sources
@@ -333,6 +379,6 @@ mod tests {
             .filter(|s| !s.product_lines_with(&["word"]).is_empty())
             .map(|s| s.path.as_str())
             .collect();
-        assert_eq!(product, ["x/src/room.rs"]);
+        assert_eq!(product, ["x/src/guest.rs"]);
     }
 }

@@ -1,6 +1,6 @@
-//! The commands that people and the build server run: they are there, can be run, and stop at the first thing that fails.
+//! Rules for the scripts that people and the build server run: they exist, are executable, and stop at the first failure.
 
-use crate::keep;
+use crate::assert_rule;
 use crate::repository::{File, files, read, root};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ fn is_shell(file: &File) -> bool {
     })
 }
 
-fn careless(file: &File) -> Vec<String> {
+fn without_strict_mode(file: &File) -> Vec<String> {
     let text = file.text();
     let first = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty());
     if first == Some("set -euo pipefail") {
@@ -27,19 +27,28 @@ fn careless(file: &File) -> Vec<String> {
 fn scripts_stop_at_the_first_failure() {
     let file = |text: &str| File { path: "a.sh".to_owned(), bytes: text.as_bytes().to_vec() };
     assert!(
-        careless(&file("#!/usr/bin/env bash\n# What it does.\nset -euo pipefail\nfalse\n"))
-            .is_empty()
+        without_strict_mode(&file(
+            "#!/usr/bin/env bash\n# What it does.\nset -euo pipefail\nfalse\n"
+        ))
+        .is_empty()
     );
-    assert_eq!(careless(&file("#!/usr/bin/env bash\nfalse\necho all is well\n")).len(), 1);
-    let rule = "A shell script begins with `set -euo pipefail`: a step that failed must not end in a green light.";
-    keep(
+    assert_eq!(
+        without_strict_mode(&file("#!/usr/bin/env bash\nfalse\necho all is well\n")).len(),
+        1
+    );
+    let rule = "A shell script begins with `set -euo pipefail`: a failed step must not be reported as success.";
+    assert_rule(
         rule,
-        &files().iter().filter(|file| is_shell(file)).flat_map(careless).collect::<Vec<_>>(),
+        &files()
+            .iter()
+            .filter(|file| is_shell(file))
+            .flat_map(without_strict_mode)
+            .collect::<Vec<_>>(),
     );
 }
 
 #[test]
-fn scripts_can_be_run() {
+fn scripts_are_executable() {
     let files = files();
     for known in [".ci/run", "tests/run.sh", "tests/clients/run.sh"] {
         assert!(
@@ -47,30 +56,30 @@ fn scripts_can_be_run() {
             "{known} is a shell script"
         );
     }
-    let runs = |file: &File| {
+    let is_executable = |file: &File| {
         fs::metadata(root().join(&file.path))
             .is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
     };
-    let lame = files.iter().filter(|file| is_shell(file) && !runs(file));
-    keep(
-        "A shell script can be run (chmod +x).",
-        &lame.map(|file| file.path.clone()).collect::<Vec<_>>(),
+    let violations = files.iter().filter(|file| is_shell(file) && !is_executable(file));
+    assert_rule(
+        "A shell script is executable (chmod +x).",
+        &violations.map(|file| file.path.clone()).collect::<Vec<_>>(),
     );
 }
 
 #[test]
-fn the_study_of_the_ranking_finds_the_constants_of_the_engine() {
+fn the_ablation_study_finds_the_constants_of_the_engine() {
     let study = Command::new("python3")
         .args(["bench/ablation.py", "--check"])
         .current_dir(root())
         .output()
         .expect("python3 runs");
-    let said = String::from_utf8_lossy(&study.stderr).trim().to_owned();
-    let rule = "bench/ablation.py finds what it changes: whoever moves a constant of the ranking tells the study where it is now.";
-    keep(rule, if study.status.success() { &[] } else { std::slice::from_ref(&said) });
+    let stderr = String::from_utf8_lossy(&study.stderr).trim().to_owned();
+    let rule = "bench/ablation.py finds the constants that it changes: if you move or rename a ranking constant, update its path there.";
+    assert_rule(rule, if study.status.success() { &[] } else { std::slice::from_ref(&stderr) });
 }
 
-/// The commands of a page's blocks of shell, in their order.
+/// The commands in the `sh` code blocks of a page, in order.
 fn commands(page: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut in_block = false;
@@ -79,7 +88,7 @@ fn commands(page: &str) -> Vec<String> {
             "```sh" => in_block = true,
             "```" => in_block = false,
             command if in_block => {
-                commands.push(command.split(" #").next().unwrap_or(command).trim_end().to_owned())
+                commands.push(command.split(" #").next().unwrap_or(command).trim_end().to_owned());
             }
             _ => {}
         }
@@ -87,7 +96,7 @@ fn commands(page: &str) -> Vec<String> {
     commands
 }
 
-fn left_out(readme: &str, script: &str) -> Vec<String> {
+fn missing_commands(readme: &str, script: &str) -> Vec<String> {
     let runs = |command: &String| {
         script.lines().any(|line| line.trim_start_matches('(').trim_end_matches(')') == command)
     };
@@ -102,8 +111,8 @@ fn left_out(readme: &str, script: &str) -> Vec<String> {
 fn the_build_server_runs_the_first_two_commands_of_the_readme() {
     let made_up = "# x\n```sh\na && b   # both\n```\ntext\n```toml\nc = 1\n```\n```sh\nd\ne\n```\n";
     assert_eq!(commands(made_up), ["a && b", "d", "e"]);
-    assert!(left_out(made_up, "set -euo pipefail\n(a && b)\nd\n").is_empty());
-    assert_eq!(left_out(made_up, "a && b --fast\nd"), [".ci/run does not run: a && b"]);
-    let rule = "The build server runs the first two commands of README.md word for word: what a person is promised is what is tested.";
-    keep(rule, &left_out(&read("README.md"), &read(".ci/run")));
+    assert!(missing_commands(made_up, "set -euo pipefail\n(a && b)\nd\n").is_empty());
+    assert_eq!(missing_commands(made_up, "a && b --fast\nd"), [".ci/run does not run: a && b"]);
+    let rule = "The build server runs the first two commands of README.md word for word, so that the documented commands are the tested ones.";
+    assert_rule(rule, &missing_commands(&read("README.md"), &read(".ci/run")));
 }

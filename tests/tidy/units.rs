@@ -1,6 +1,7 @@
-//! The unit files: they can be read, run the daemon as it is, and take nothing for granted that a person's service manager may lack.
+//! Rules for the service files of systemd and launchd: they parse, start the daemon with the right settings, and need nothing
+//! that a user's service manager may lack.
 
-use crate::keep;
+use crate::assert_rule;
 use crate::plist::{self, Value};
 use crate::repository::{files, read, sources};
 use crate::rust::Source;
@@ -15,7 +16,7 @@ const SOCKET: &str = "systemd/locid.socket";
 const AGENT: &str = "launchd/dev.loci.locid.plist";
 const BINARY: &str = "%h/.cargo/bin/locid";
 
-/// Settings that the unit has to have.
+/// Settings that the service unit must have: section, key, value.
 const REQUIRED: [(&str, &str, &str); 14] = [
     ("Service", "ExecStart", BINARY),
     ("Service", "Restart", "on-failure"),
@@ -32,18 +33,18 @@ const REQUIRED: [(&str, &str, &str); 14] = [
     ("Unit", "Requires", "locid.socket"),
     ("Install", "Also", "locid.socket"),
 ];
-/// Settings that the socket unit has to have; the path is that of `loci_proto::paths`.
+/// Settings that the socket unit must have; the path is that of `loci_proto::paths`.
 const SOCKET_REQUIRED: [(&str, &str, &str); 4] = [
     ("Socket", "ListenStream", "%t/loci/locid.sock"),
     ("Socket", "SocketMode", "0600"),
     ("Socket", "DirectoryMode", "0700"),
     ("Install", "WantedBy", "sockets.target"),
 ];
-/// Tenths of `systemd-analyze security` that the service may have. What it counts above this are capabilities that no service of a
-/// person has, and name spaces.
+/// Maximum exposure that `systemd-analyze security` may report, in tenths. The rest of its score comes from capabilities, which a
+/// user service does not have, and from user name spaces.
 const EXPOSURE: u32 = 60;
-/// Beginnings of settings that need a user name space, which is not to be had everywhere; without it the unit would not start.
-const NAME_SPACES: [&str; 7] = [
+/// Prefixes of settings that need a user name space. Where user name spaces are disabled, a unit with such a setting does not start.
+const NAME_SPACE_SETTINGS: [&str; 7] = [
     "Private",
     "Protect",
     "ReadWritePaths",
@@ -53,7 +54,7 @@ const NAME_SPACES: [&str; 7] = [
     "RootDirectory",
 ];
 
-/// Section, key and value of every line of a unit.
+/// Section, key and value of each setting of a unit.
 fn settings(unit: &str) -> Result<Vec<(String, String, String)>, String> {
     let mut section = String::new();
     let mut settings = Vec::new();
@@ -62,26 +63,27 @@ fn settings(unit: &str) -> Result<Vec<(String, String, String)>, String> {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             name.clone_into(&mut section);
         } else {
-            let (key, value) = line.split_once('=').ok_or_else(|| format!("no setting: {line}"))?;
+            let (key, value) =
+                line.split_once('=').ok_or_else(|| format!("not a setting: {line}"))?;
             settings.push((section.clone(), key.to_owned(), value.to_owned()));
         }
     }
     Ok(settings)
 }
 
-/// Whether the daemon tells its service manager that it is ready.
-fn tells_readiness(sources: &[Source]) -> bool {
+/// Whether the daemon notifies its service manager that it is ready.
+fn notifies_readiness(sources: &[Source]) -> bool {
     sources.iter().any(|source| {
         source.path.starts_with("daemon/src/") && source.text.contains("NotifyState::Ready")
     })
 }
 
-fn faults(unit: &str, tells_readiness: bool) -> Vec<String> {
+fn faults(unit: &str, notifies_readiness: bool) -> Vec<String> {
     let settings = match settings(unit) {
         Ok(settings) => settings,
         Err(why) => return vec![format!("{UNIT}: {why}")],
     };
-    let kind = if tells_readiness { "notify" } else { "simple" };
+    let kind = if notifies_readiness { "notify" } else { "simple" };
     let required = REQUIRED.into_iter().chain([("Service", "Type", kind)]);
     let has = |wanted: &(&str, &str, &str)| {
         settings.iter().any(|(s, k, v)| (s.as_str(), k.as_str(), v.as_str()) == *wanted)
@@ -91,14 +93,14 @@ fn faults(unit: &str, tells_readiness: bool) -> Vec<String> {
         missing.map(|(section, key, value)| format!("{UNIT}: [{section}] lacks {key}={value}"));
     let spaces = settings
         .iter()
-        .filter(|(_, key, _)| NAME_SPACES.iter().any(|start| key.starts_with(start)));
+        .filter(|(_, key, _)| NAME_SPACE_SETTINGS.iter().any(|start| key.starts_with(start)));
     missing
         .chain(spaces.map(|(_, key, _)| format!("{UNIT}: {key} needs a user name space")))
         .collect()
 }
 
 #[test]
-fn the_service_unit_runs_the_daemon_as_it_is() {
+fn the_service_unit_starts_the_daemon() {
     let unit = read(UNIT);
     for line in ["ExecStart=%h/.cargo/bin/locid", "SuccessExitStatus=75", "NoNewPrivileges=yes"] {
         assert_eq!(faults(&unit.replace(line, ""), true).len(), 1, "{line}");
@@ -108,11 +110,11 @@ fn the_service_unit_runs_the_daemon_as_it_is() {
     assert_eq!(
         faults(&unit, false).len(),
         1,
-        "a daemon that never tells when it is ready wants Type=simple"
+        "a daemon that never sends READY=1 needs Type=simple"
     );
-    let rule = "The service unit starts locid from the folder that cargo installs into, does not start it again when another daemon serves (75) \
-                or its configuration is wrong (78), and hardens it without name spaces. Type is notify only once the daemon sends READY=1.";
-    keep(rule, &faults(&unit, tells_readiness(&sources())));
+    let rule = "The service unit starts locid from the folder that cargo installs into, does not restart it when another daemon is running (75) \
+                or its configuration is invalid (78), and hardens it without name spaces. Type is notify only if the daemon sends READY=1.";
+    assert_rule(rule, &faults(&unit, notifies_readiness(&sources())));
 }
 
 fn socket_faults(unit: &str) -> Vec<String> {
@@ -127,7 +129,7 @@ fn socket_faults(unit: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_socket_unit_listens_where_the_shims_look() {
+fn the_socket_unit_listens_where_shims_connect() {
     let unit = read(SOCKET);
     assert_eq!(socket_faults(&unit.replace("/loci/locid.sock", "/locid.sock")).len(), 1);
     let runtime = Some("/run/user/7".into());
@@ -135,46 +137,44 @@ fn the_socket_unit_listens_where_the_shims_look() {
         Variables { user_home: Some("/home/anna".into()), runtime, ..Variables::default() };
     let socket = Paths::resolve(&variables).expect("resolves").socket;
     assert_eq!(SOCKET_REQUIRED[0].2.replace("%t", "/run/user/7"), socket.display().to_string());
-    let rule =
-        "The socket unit listens at the agents' socket of loci_proto::paths, for its owner alone.";
-    keep(rule, &socket_faults(&unit));
+    let rule = "The socket unit listens at the agents' socket of loci_proto::paths, and only its owner can connect.";
+    assert_rule(rule, &socket_faults(&unit));
 }
 
-/// Whether `systemd-analyze security` finds the service closed enough; nothing when this machine has no systemd.
-fn closed_enough(name: &str, unit: &str) -> Option<(bool, String)> {
+/// Whether the exposure that `systemd-analyze security` reports is at most `EXPOSURE`, and its last line of output. `None` without
+/// systemd.
+fn exposure_check(name: &str, unit: &str) -> Option<(bool, String)> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
     fs::create_dir_all(&folder).expect("the folder is made");
     let path = folder.join("locid.service");
     fs::write(&path, unit.replace(BINARY, "/bin/true")).expect("the unit is written");
     let arguments = ["security", "--offline=yes", "--no-pager", &format!("--threshold={EXPOSURE}")];
-    let said = Command::new("systemd-analyze").args(arguments).arg(&path).output().ok()?;
-    let text = [said.stdout, said.stderr]
+    let output = Command::new("systemd-analyze").args(arguments).arg(&path).output().ok()?;
+    let text = [output.stdout, output.stderr]
         .map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
         .concat();
-    Some((said.status.success(), text.lines().last().unwrap_or_default().to_owned()))
+    Some((output.status.success(), text.lines().last().unwrap_or_default().to_owned()))
 }
 
 #[test]
-fn systemd_finds_the_service_closed_enough() {
+fn systemd_rates_the_exposure_of_the_service_as_acceptable() {
     let unit = read(UNIT);
-    let Some((closed, said)) = closed_enough("closed", &unit) else {
-        println!(
-            "systemd-analyze is not on this machine: the hardening was only read, not weighed"
-        );
+    let Some((passes, report)) = exposure_check("closed", &unit) else {
+        println!("systemd-analyze is not installed: the hardening was parsed, not rated");
         return;
     };
-    println!("{said}");
-    keep(
-        "`systemd-analyze security` finds no more exposure than EXPOSURE of tests/tidy/units.rs.",
-        &if closed { vec![] } else { vec![said] },
+    println!("{report}");
+    assert_rule(
+        "`systemd-analyze security` reports at most EXPOSURE of tests/tidy/units.rs.",
+        &if passes { vec![] } else { vec![report] },
     );
-    let (closed, said) = closed_enough("opened", &unit.replace("NoNewPrivileges=yes", ""))
-        .expect("is on this machine");
-    assert!(!closed, "systemd would have told: {said}");
+    let (passes, report) = exposure_check("opened", &unit.replace("NoNewPrivileges=yes", ""))
+        .expect("systemd-analyze is installed");
+    assert!(!passes, "a weaker unit passes too: {report}");
 }
 
-/// What systemd says about a unit whose binary is there; nothing when this machine has no systemd.
-fn verified(name: &str, unit: &str) -> Option<String> {
+/// The faults that `systemd-analyze verify` reports, one a line, for a unit whose binary exists. `None` without systemd.
+fn verify_unit(name: &str, unit: &str) -> Option<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
     fs::create_dir_all(&folder).expect("the folder is made");
     let binary = std::env::current_exe().expect("this test runs");
@@ -184,47 +184,48 @@ fn verified(name: &str, unit: &str) -> Option<String> {
     let socket = folder.join("locid.socket");
     fs::write(&socket, read(SOCKET)).expect("the unit is written");
     let verify = ["verify", "--user", "--man=no"];
-    let said = Command::new("systemd-analyze")
+    let output = Command::new("systemd-analyze")
         .args(verify)
         .arg(&socket)
         .arg(&path)
         .env("XDG_RUNTIME_DIR", &folder)
         .output()
         .ok()?;
-    let text = String::from_utf8_lossy(&said.stderr);
-    // It speaks of the machine's other units too, and ends well over a key that it does not know.
+    let text = String::from_utf8_lossy(&output.stderr);
+    // It also reports other units of this machine, and its exit code is 0 for an unknown key.
     let ours = text.lines().filter(|line| line.contains("locid.")).map(str::to_owned);
-    let failed = (!said.status.success()).then(|| format!("systemd-analyze: {}", text.trim()));
+    let failed = (!output.status.success()).then(|| format!("systemd-analyze: {}", text.trim()));
     Some(ours.chain(failed).collect::<Vec<_>>().join("\n"))
 }
 
 #[test]
-fn systemd_finds_no_fault_with_the_unit() {
+fn systemd_verifies_the_unit() {
     let unit = read(UNIT);
-    let Some(said) = verified("good", &unit) else {
-        println!("systemd-analyze is not on this machine: the unit was only read, not verified");
+    let Some(report) = verify_unit("good", &unit) else {
+        println!("systemd-analyze is not installed: the unit was parsed, not verified");
         return;
     };
-    keep(
-        "`systemd-analyze verify --user` finds no fault with the service unit.",
-        &said.lines().map(str::to_owned).collect::<Vec<_>>(),
+    assert_rule(
+        "`systemd-analyze verify --user` reports no fault in the service unit.",
+        &report.lines().map(str::to_owned).collect::<Vec<_>>(),
     );
-    let misspelt = verified("misspelt", &unit.replace("RestartSec=", "RestrtSec="))
-        .expect("is on this machine");
-    assert!(misspelt.contains("RestrtSec"), "systemd would have told: {misspelt}");
+    let misspelt = verify_unit("misspelt", &unit.replace("RestartSec=", "RestrtSec="))
+        .expect("systemd-analyze is installed");
+    assert!(misspelt.contains("RestrtSec"), "no report of the misspelt key: {misspelt}");
 }
 
 fn agent_faults(text: &str) -> Vec<String> {
     let entries = match plist::parse(text) {
         Ok(Value::Table(entries)) => entries,
-        Ok(other) => return vec![format!("{AGENT}: is no table: {other:?}")],
+        Ok(other) => return vec![format!("{AGENT}: not a table: {other:?}")],
         Err(why) => return vec![format!("{AGENT}: {why}")],
     };
-    let after_a_failure = Value::Table([("SuccessfulExit".to_owned(), Value::Flag(false))].into());
+    let restart_after_failure =
+        Value::Table([("SuccessfulExit".to_owned(), Value::Flag(false))].into());
     let required = [
         ("Label", Value::Text("dev.loci.locid".to_owned())),
         ("RunAtLoad", Value::Flag(true)),
-        ("KeepAlive", after_a_failure),
+        ("KeepAlive", restart_after_failure),
         ("Umask", Value::Whole(0o077)),
     ];
     let missing = required.into_iter().filter(|(key, value)| entries.get(*key) != Some(value));
@@ -240,12 +241,12 @@ fn agent_faults(text: &str) -> Vec<String> {
         .map_or("none", |(path, _)| path);
     let expected = socket_on_macos("/Users/anna");
     if named.replace("$HOME", "/Users/anna") != expected {
-        faults.push(format!("{AGENT}: the socket it names is {named}, agents look at {expected}"));
+        faults.push(format!("{AGENT}: names the socket {named}, but agents connect to {expected}"));
     }
     faults
 }
 
-/// What the shell of the launch agent is told to do.
+/// The shell command of the launch agent.
 fn command(entries: &BTreeMap<String, Value>) -> Option<&str> {
     match entries.get("ProgramArguments")? {
         Value::List(items) => match items.as_slice() {
@@ -260,7 +261,7 @@ fn command(entries: &BTreeMap<String, Value>) -> Option<&str> {
     }
 }
 
-/// Where agents look for the daemon of somebody with this home folder; macOS knows no `XDG_RUNTIME_DIR`.
+/// Path of the agents' socket for this home folder on macOS, which has no `XDG_RUNTIME_DIR`.
 fn socket_on_macos(home: &str) -> String {
     let variables = Variables { user_home: Some(home.into()), ..Variables::default() };
     Paths::resolve(&variables).expect("resolves").socket.display().to_string()
@@ -277,28 +278,30 @@ fn the_launch_agent_runs_the_daemon_and_names_its_socket() {
     assert_eq!(agent_faults(&text.replace("/run/locid.sock", "/locid.sock")).len(), 1);
     assert_eq!(agent_faults(&text.replace("--socket", "")).len(), 1);
     assert_eq!(agent_faults(&text.replace("</array>", "")).len(), 1);
-    let rule = "The launch agent parses, starts locid at login and after a crash (not after `loci ctl stop`), with files for its owner alone, and \
-                names the agents' socket of loci_proto::paths, so that locid itself refuses to start where agents look elsewhere.";
-    keep(rule, &agent_faults(&text));
+    let rule = "The launch agent parses, starts locid at login and after a crash (not after `loci ctl stop`), with files readable only by their owner, and \
+                names the agents' socket of loci_proto::paths, so that locid refuses to start if agents would connect elsewhere.";
+    assert_rule(rule, &agent_faults(&text));
 }
 
-/// The socket unit, if there is one that nobody would serve.
-fn idle_socket(paths: &[&str], daemon: &str) -> Vec<String> {
-    let takes_sockets = daemon.contains("listenfd") || daemon.contains("LISTEN_FDS");
+/// The socket units that the daemon does not support.
+fn unsupported_sockets(paths: &[&str], daemon: &str) -> Vec<String> {
+    let supports_activation = daemon.contains("listenfd") || daemon.contains("LISTEN_FDS");
     paths
         .iter()
-        .filter(|path| path.ends_with("locid.socket") && !takes_sockets)
+        .filter(|path| path.ends_with("locid.socket") && !supports_activation)
         .map(|path| (*path).to_owned())
         .collect()
 }
 
 #[test]
-fn only_units_that_work_are_shipped() {
+fn socket_units_need_socket_activation() {
     assert_eq!(
-        idle_socket(&["systemd/locid.service", "systemd/locid.socket"], "bind(path)").len(),
+        unsupported_sockets(&["systemd/locid.service", "systemd/locid.socket"], "bind(path)").len(),
         1
     );
-    assert!(idle_socket(&["systemd/locid.socket"], "listenfd::ListenFd::from_env()").is_empty());
+    assert!(
+        unsupported_sockets(&["systemd/locid.socket"], "listenfd::ListenFd::from_env()").is_empty()
+    );
     let files = files();
     let paths: Vec<&str> = files
         .iter()
@@ -310,6 +313,6 @@ fn only_units_that_work_are_shipped() {
         .filter(|source| source.path.starts_with("daemon/src/"))
         .map(|source| source.text.as_str())
         .collect();
-    let rule = "A socket unit is shipped only once the daemon takes the socket that systemd hands it; else both would bind the same path.";
-    keep(rule, &idle_socket(&paths, &daemon));
+    let rule = "A socket unit is shipped only if the daemon takes over the socket that systemd passes; otherwise both would bind the same path.";
+    assert_rule(rule, &unsupported_sockets(&paths, &daemon));
 }

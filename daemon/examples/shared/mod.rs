@@ -1,53 +1,53 @@
-//! The real model for examples that hand the engine its vectors: each text is read once. Not here: what it is asked for.
+//! The real model for examples that pass vectors to the engine; each text is encoded once. Not here: stores and querys.
 
 use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
-use locid::embedding::{Embedder, Lane, ModelConfig};
+use locid::embedding::{Embedder, ModelConfig, Priority};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-pub type Anything = Box<dyn std::error::Error>;
+pub type AnyError = Box<dyn std::error::Error>;
 
-/// The real model, and what it has said.
+/// The real model and a cache of its encodings.
 pub struct Model {
     runtime: tokio::runtime::Runtime,
     embedder: Embedder,
-    known: HashMap<String, DocumentEncoding>,
-    asked: HashMap<String, QueryEncoding>,
+    documents: HashMap<String, DocumentEncoding>,
+    queries: HashMap<String, QueryEncoding>,
 }
 
 impl Model {
-    /// The model of a folder.
-    pub fn start(models: PathBuf) -> Result<Self, Anything> {
+    /// Starts the model of a models folder.
+    pub fn start(models: PathBuf) -> Result<Self, AnyError> {
         locid::embedding::onnx::switch_off_telemetry();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let embedder = Embedder::start(ModelConfig { models, ort_lib: None });
-        Ok(Self { runtime, embedder, known: HashMap::new(), asked: HashMap::new() })
+        Ok(Self { runtime, embedder, documents: HashMap::new(), queries: HashMap::new() })
     }
 
-    /// What it reads in a text that is stored.
-    pub fn reads(&mut self, text: &str) -> Result<DocumentEncoding, Anything> {
-        if let Some(known) = self.known.get(text) {
-            return Ok(known.clone());
+    /// Encodes a text to store.
+    pub fn encode_document(&mut self, text: &str) -> Result<DocumentEncoding, AnyError> {
+        if let Some(encoding) = self.documents.get(text) {
+            return Ok(encoding.clone());
         }
-        let made = self.runtime.block_on(async {
-            self.embedder.settled().await;
-            self.embedder.document(text.to_owned(), Lane::Interactive).await
+        let encoding = self.runtime.block_on(async {
+            self.embedder.wait_until_loaded().await;
+            self.embedder.document(text.to_owned(), Priority::Interactive).await
         })?;
-        self.known.insert(text.to_owned(), made.clone());
-        Ok(made)
+        self.documents.insert(text.to_owned(), encoding.clone());
+        Ok(encoding)
     }
 
-    /// What it reads in a question.
-    pub fn is_asked(&mut self, question: &str) -> Result<QueryEncoding, Anything> {
-        if let Some(asked) = self.asked.get(question) {
-            return Ok(asked.clone());
+    /// Encodes a query.
+    pub fn encode_query(&mut self, query: &str) -> Result<QueryEncoding, AnyError> {
+        if let Some(encoding) = self.queries.get(query) {
+            return Ok(encoding.clone());
         }
-        let asked = self.runtime.block_on(async {
-            self.embedder.settled().await;
-            self.embedder.query(question.to_owned()).await
+        let encoding = self.runtime.block_on(async {
+            self.embedder.wait_until_loaded().await;
+            self.embedder.query(query.to_owned()).await
         })?;
-        self.asked.insert(question.to_owned(), asked.clone());
-        Ok(asked)
+        self.queries.insert(query.to_owned(), encoding.clone());
+        Ok(encoding)
     }
 }
 

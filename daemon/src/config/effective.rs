@@ -1,99 +1,106 @@
-//! What the daemon goes by: each key's value and where it comes from, and the file read again while it runs.
+//! The configuration in force: the value and the source of each key, and reloading the file while the daemon runs.
 //!
-//! Some keys take effect at once, others wait for the next start; a file with a fault changes nothing. Not here: what the keys mean.
+//! Some keys take effect at once, others at the next start; a faulty file changes nothing. Not here: what the keys mean.
 
 use crate::config::options;
-use crate::config::options::Overrides;
+use crate::config::options::Override;
 use crate::config::{Config, file};
 use crate::process::telemetry;
 use loci_engine::Settings;
 use loci_proto::error::Failure;
 use loci_proto::paths::Paths;
-use loci_proto::requests::config::{Changed, ConfigReply, Key, ReloadReply};
+use loci_proto::requests::config::{ChangedKey, ConfigKey, ConfigReply, ReloadReply};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Sections and keys that only a start reads. Everything else takes effect as soon as the file is read again.
-const AT_START: [&str; 3] = ["server.transport", "storage.", "embedding."];
+/// Sections and keys that are read only at start. All others take effect when the file is reloaded.
+const READ_AT_START: [&str; 3] = ["server.transport", "storage.", "embedding."];
 
 /// The configuration of a running daemon.
 #[derive(Debug)]
-pub struct Settled {
+pub struct EffectiveConfig {
     paths: Paths,
-    now: Mutex<Now>,
+    loaded: Mutex<Loaded>,
 }
 
+/// The file as it was last read, and what came of it.
 #[derive(Debug)]
-struct Now {
+struct Loaded {
     config: Config,
-    exists: bool,
-    keys: BTreeMap<String, Key>,
+    file_exists: bool,
+    keys: BTreeMap<String, ConfigKey>,
 }
 
-impl Settled {
+impl EffectiveConfig {
     /// Reads the file.
     ///
     /// # Errors
-    /// What is wrong with it, with its place.
+    /// `invalid` with the position of the fault.
     pub fn read(paths: &Paths) -> Result<Self, Failure> {
-        Ok(Self { paths: paths.clone(), now: Mutex::new(read(paths)?) })
+        Ok(Self { paths: paths.clone(), loaded: Mutex::new(read(paths)?) })
     }
 
-    /// What is in force at this moment.
+    /// Returns the paths that the daemon was started with.
+    #[must_use]
+    pub fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    /// Returns the configuration in force now.
     #[must_use]
     pub fn config(&self) -> Config {
-        self.now().config.clone()
+        self.loaded().config.clone()
     }
 
-    /// Every key, its value and where that comes from.
+    /// Returns every key with its value and its source (`loci config show`).
     #[must_use]
-    pub fn told(&self) -> ConfigReply {
-        let now = self.now();
+    pub fn reply(&self) -> ConfigReply {
+        let loaded = self.loaded();
         ConfigReply {
             file: self.paths.config.display().to_string(),
-            exists: now.exists,
-            keys: now.keys.values().cloned().collect(),
+            exists: loaded.file_exists,
+            keys: loaded.keys.values().cloned().collect(),
         }
     }
 
-    /// Reads the file again; what the engine has to be told, and what is different.
+    /// Reads the file again; returns the new settings of the engine, and the keys that have changed.
     ///
     /// # Errors
-    /// What is wrong with the file; everything is then as before.
+    /// `invalid` with the position of the fault; nothing changes then.
     pub fn reload(&self) -> Result<(Settings, ReloadReply), Failure> {
         let mut fresh = read(&self.paths)?;
-        let mut now = self.now();
+        let mut loaded = self.loaded();
         let mut changed = Vec::new();
         for (name, key) in &mut fresh.keys {
-            let Some(old) = now.keys.get(name).filter(|old| old.value != key.value) else {
+            let Some(old) = loaded.keys.get(name).filter(|old| old.value != key.value) else {
                 continue;
             };
-            let waits = AT_START.iter().any(|start| name.starts_with(start));
-            changed.push(Changed {
+            let waits = READ_AT_START.iter().any(|start| name.starts_with(start));
+            changed.push(ChangedKey {
                 key: name.clone(),
                 was: old.value.clone(),
                 is: key.value.clone(),
                 waits,
             });
             if waits {
-                *key = Key { waits: Some(key.value.clone()), ..old.clone() };
+                *key = ConfigKey { waits: Some(key.value.clone()), ..old.clone() };
             }
         }
-        fresh.config.storage = now.config.storage.clone();
-        fresh.config.embedding = now.config.embedding.clone();
-        telemetry::set(&options::log_level(&fresh.config)?);
+        fresh.config.storage = loaded.config.storage.clone();
+        fresh.config.embedding = loaded.config.embedding.clone();
+        telemetry::set_level(&options::log_level(&fresh.config)?);
         let settings = fresh.config.settings();
-        *now = fresh;
+        *loaded = fresh;
         Ok((settings, ReloadReply { file: self.paths.config.display().to_string(), changed }))
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    fn loaded(&self) -> MutexGuard<'_, Loaded> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn read(paths: &Paths) -> Result<Now, Failure> {
+fn read(paths: &Paths) -> Result<Loaded, Failure> {
     let text = file::text(&paths.config)?;
     let config = match &text {
         Some(text) => Config::of_text(text, &paths.config)?,
@@ -106,33 +113,34 @@ fn read(paths: &Paths) -> Result<Now, Failure> {
         )
     })?;
     let keys = keys(&config, text.as_deref().unwrap_or_default(), paths, &overrides);
-    Ok(Now { config, exists: text.is_some(), keys })
+    Ok(Loaded { config, file_exists: text.is_some(), keys })
 }
 
 fn keys(
     config: &Config,
     text: &str,
     paths: &Paths,
-    overrides: &Overrides,
-) -> BTreeMap<String, Key> {
-    let places = file::keys(text);
+    overrides: &[Override],
+) -> BTreeMap<String, ConfigKey> {
+    let positions = file::keys(text);
     let name = paths.config.file_name().unwrap_or_default().to_string_lossy();
-    let from_file =
-        |key: &str| places.get(key).map(|span| format!("{name}:{}", file::line(text, span.start)));
+    let from_file = |key: &str| {
+        positions.get(key).map(|span| format!("{name}:{}", file::line(text, span.start)))
+    };
     let mut keys = BTreeMap::new();
     let sections = serde_json::to_value(config).unwrap_or_default();
     for (section, values) in sections.as_object().into_iter().flatten() {
         for (name, value) in values.as_object().into_iter().flatten() {
             let key = format!("{section}.{name}");
             let from = from_file(&key).unwrap_or_else(|| "default".to_owned());
-            keys.insert(key.clone(), Key { key, value: value.clone(), from, waits: None });
+            keys.insert(key.clone(), ConfigKey { key, value: value.clone(), from, waits: None });
         }
     }
-    for (key, value, variable) in overrides {
-        if let Some(told) = keys.get_mut(*key) {
-            told.value = Value::String(value.clone());
+    for Override { key, value, variable } in overrides {
+        if let Some(entry) = keys.get_mut(*key) {
+            entry.value = Value::String(value.clone());
             if let Some(variable) = variable {
-                (*variable).clone_into(&mut told.from);
+                (*variable).clone_into(&mut entry.from);
             }
         }
     }

@@ -1,23 +1,22 @@
-//! `config.toml`: what a person can set, read at start and when the daemon is told to.
+//! `config.toml`: its keys, their defaults and their ranges. Read at start and on request.
 //!
-//! Every key here changes behaviour, and every other key is an error that names the file, the line and the nearest known key. A key
-//! of the specification that this version does not serve is refused by name. Not here: variables of the environment (`proto::paths`).
+//! Every key here changes behaviour; every other key is an error that names the file, the line and the nearest known key. A key that is
+//! planned but not supported in this version is refused by name. Not here: environment variables (`proto::paths`).
 
 pub mod effective;
 pub mod file;
 pub mod options;
 
-use crate::service::scheduler::Schedule;
 use loci_engine::Settings;
 use loci_engine::maintain::Rules;
 use loci_engine::model::decay::Decay;
 use loci_engine::ranking::fusion::Fusion;
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::GroupName;
+use loci_proto::group::{self, GroupName};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The whole file; a section or key that is not given has its default.
+/// The whole file; a missing section or key has its default.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -41,7 +40,7 @@ pub struct Config {
 pub struct Server {
     /// Only `stdio` in this version.
     pub transport: String,
-    /// `error`, `warn`, `info`, `debug` or `trace`; `LOCI_LOG_LEVEL` wins.
+    /// `error`, `warn`, `info`, `debug` or `trace`; `LOCI_LOG_LEVEL` overrides it.
     pub log_level: String,
 }
 
@@ -49,9 +48,9 @@ pub struct Server {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Storage {
-    /// The database file; `~/` is the person's home. `LOCI_DB` wins.
+    /// The database file; `~/` is the home folder. `LOCI_DB` overrides it.
     pub db_path: Option<String>,
-    /// The group of a session that works in no project.
+    /// The group of sessions outside any project.
     pub default_group: String,
 }
 
@@ -63,13 +62,13 @@ pub struct Embedding {
     pub provider: String,
     /// Only `all-MiniLM-L6-v2` in this version.
     pub model: String,
-    /// The model cache; `~/` is the person's home. `LOCI_MODELS` wins.
+    /// The folder of the model files; `~/` is the home folder. `LOCI_MODELS` overrides it.
     pub cache_dir: Option<String>,
-    /// Bring the model here when the first text needs it.
+    /// Download the model when the first text needs it.
     pub download: bool,
-    /// A mirror of the model's files, used by `loci model download` before every other source.
+    /// URL of a mirror of the model files, tried before every other source.
     pub url: Option<String>,
-    /// Refused in this version.
+    /// Not supported in this version: refused.
     #[serde(skip_serializing)]
     pub api: Option<toml::Table>,
 }
@@ -78,35 +77,35 @@ pub struct Embedding {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retrieval {
-    /// Results of a recall that does not say how many, 1 to 20.
+    /// Default of `max_results` of a recall, 1 to 20.
     pub default_max_results: i64,
-    /// Tokens of an answer of previews.
+    /// Default token budget of a reply with previews.
     pub preload_token_budget: i64,
-    /// Tokens of an answer in full.
+    /// Default token budget of a reply with full texts.
     pub recall_token_budget: i64,
     /// `soft`, `weighted` or `rrf`.
     pub fusion: String,
-    /// Share of the vector leg in `weighted`, 0 to 1.
+    /// Weight of the vector score in `weighted`, 0 to 1.
     pub vector_weight: f64,
     /// The constant of `rrf`, at least 1.
     pub rrf_k: f64,
-    /// Above this cosine two texts may be the same fact, 0 to 1.
+    /// Two texts whose cosine is above this may state the same fact, 0 to 1.
     pub dedup_threshold: f64,
 }
 
 /// `[ttl]`
 ///
-/// Seconds that memories of a type hold which do not say so themselves; for ever where a key is not given.
+/// Default time to live of memories of each type, in seconds. Without a key, memories of that type do not expire.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ttl {
-    /// What happened.
+    /// Events.
     pub episodic: Option<i64>,
-    /// What is so.
+    /// Facts.
     pub semantic: Option<i64>,
-    /// How something is done.
+    /// Procedures.
     pub procedural: Option<i64>,
-    /// Who or what.
+    /// People and things.
     pub entity: Option<i64>,
 }
 
@@ -114,26 +113,35 @@ pub struct Ttl {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Maintenance {
-    /// Compact and promote by itself, when nobody calls.
+    /// Compact and promote in the background while no call arrives.
     pub enabled: bool,
-    /// Days after which a decay factor has applied once.
+    /// Days after which a decay factor has been applied once, and between two maintenance runs.
     pub interval_days: f64,
-    /// What an episodic memory's confidence keeps in one interval, above 0 and at most 1.
+    /// Factor applied to the confidence of an episodic memory per interval, 0.01 to 1.
     pub episodic_decay_factor: f64,
-    /// What any other memory's confidence keeps in one interval, above 0 and at most 1.
+    /// Factor applied to the confidence of any other memory per interval, 0.01 to 1.
     pub semantic_decay_factor: f64,
-    /// Episodes older than so many days are compacted.
+    /// Age in days from which episodes are compacted.
     pub compaction_age_days: f64,
-    /// Least episodes of a project and week that are compacted.
+    /// Minimum number of episodes of one project and week that are compacted.
     pub compaction_min_group_size: i64,
-    /// Least episodes that make a fact.
+    /// Minimum number of episodes with the same statement that are promoted to a fact.
     pub promotion_threshold: i64,
-    /// Above this cosine two episodes say the same, 0 to 1.
+    /// Two episodes whose cosine is above this have the same statement, 0.5 to 1.
     pub promotion_similarity: f64,
-    /// Below this confidence a cleanup takes a memory.
+    /// A cleanup forgets memories whose confidence is below this, 0 to 1,
     pub cleanup_confidence_floor: f64,
-    /// Once it was not used for so many days.
+    /// and that were not used for this many days.
     pub cleanup_no_access_days: f64,
+}
+
+/// When maintenance runs by itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Schedule {
+    /// `maintenance.enabled`
+    pub enabled: bool,
+    /// `maintenance.interval_days`
+    pub interval_days: f64,
 }
 
 impl Default for Server {
@@ -195,7 +203,7 @@ impl Default for Maintenance {
 }
 
 impl Config {
-    /// Reads the file; a file that is not there is all defaults.
+    /// Reads the file. Without a file every key has its default.
     ///
     /// # Errors
     /// `invalid` with file, line and column, or the key and its range.
@@ -216,14 +224,17 @@ impl Config {
     fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
         toml::from_str(text).map_err(|fault| {
             let at = fault.span().map_or(0, |span| span.start.min(text.len()));
-            let (message, hint) = file::in_words(fault.message());
+            let (message, hint) = match file::wrong_type(fault.message()) {
+                Some(message) => (file::with_key_at(text, at, message), None),
+                None => file::in_words(fault.message()),
+            };
             file::at(path, text, at, &message).hint(hint.unwrap_or_else(|| {
-                "Mend the file; docs/configuration.md lists every key".to_owned()
+                "Correct the file; docs/configuration.md lists every key".to_owned()
             }))
         })
     }
 
-    /// The same with another value of a key that ranking goes by.
+    /// Returns the configuration with another value of a key that ranking uses.
     ///
     /// # Errors
     /// `invalid`, naming the key.
@@ -238,10 +249,12 @@ impl Config {
             "retrieval.vector_weight" => self.retrieval.vector_weight = number()?,
             "retrieval.rrf_k" => self.retrieval.rrf_k = number()?,
             other => {
-                let failure =
-                    Failure::invalid("set", format!("names a key that ranks nothing: {other}"));
+                let failure = Failure::invalid(
+                    "set",
+                    format!("names a key that ranking does not use: {other}"),
+                );
                 return Err(failure
-                    .hint("Take retrieval.fusion, retrieval.vector_weight or retrieval.rrf_k"));
+                    .hint("Use retrieval.fusion, retrieval.vector_weight or retrieval.rrf_k"));
             }
         }
         self.check()?;
@@ -258,40 +271,48 @@ impl Config {
         one_of("server.log_level", &self.server.log_level, LOG_LEVELS)?;
         one_of("retrieval.fusion", &self.retrieval.fusion, &["soft", "weighted", "rrf"])?;
         self.default_group()?;
-        let r = &self.retrieval;
-        range("retrieval.default_max_results", r.default_max_results as f64, 1.0, 20.0)?;
-        range("retrieval.preload_token_budget", r.preload_token_budget as f64, 1.0, 1e6)?;
-        range("retrieval.recall_token_budget", r.recall_token_budget as f64, 1.0, 1e6)?;
-        range("retrieval.vector_weight", r.vector_weight, 0.0, 1.0)?;
-        range("retrieval.rrf_k", r.rrf_k, 1.0, 1000.0)?;
-        range("retrieval.dedup_threshold", r.dedup_threshold, 0.0, 1.0)?;
-        let t = &self.ttl;
-        for (key, seconds) in [
-            ("ttl.episodic", t.episodic),
-            ("ttl.semantic", t.semantic),
-            ("ttl.procedural", t.procedural),
-            ("ttl.entity", t.entity),
-        ] {
-            range(key, seconds.unwrap_or(1) as f64, 1.0, 315_360_000.0)?;
-        }
-        let m = &self.maintenance;
-        range("maintenance.interval_days", m.interval_days, 0.01, 3650.0)?;
-        range("maintenance.episodic_decay_factor", m.episodic_decay_factor, 0.01, 1.0)?;
-        range("maintenance.semantic_decay_factor", m.semantic_decay_factor, 0.01, 1.0)?;
-        range("maintenance.compaction_age_days", m.compaction_age_days, 1.0, 36500.0)?;
-        range(
-            "maintenance.compaction_min_group_size",
-            m.compaction_min_group_size as f64,
-            2.0,
-            1000.0,
-        )?;
-        range("maintenance.promotion_threshold", m.promotion_threshold as f64, 2.0, 1000.0)?;
-        range("maintenance.promotion_similarity", m.promotion_similarity, 0.5, 1.0)?;
-        range("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, 0.0, 1.0)?;
-        range("maintenance.cleanup_no_access_days", m.cleanup_no_access_days, 1.0, 36500.0)
+        self.check_ranges()
     }
 
-    /// When maintenance runs by itself.
+    fn check_ranges(&self) -> Result<(), Failure> {
+        let (r, t, m) = (&self.retrieval, &self.ttl, &self.maintenance);
+        let ttl = |seconds: Option<i64>| seconds.unwrap_or(1) as f64;
+        let (one_to_max_ttl, unit) = (1.0..=315_360_000.0, 0.0..=1.0);
+        let ranges = [
+            ("retrieval.default_max_results", r.default_max_results as f64, 1.0..=20.0),
+            ("retrieval.preload_token_budget", r.preload_token_budget as f64, 1.0..=1e6),
+            ("retrieval.recall_token_budget", r.recall_token_budget as f64, 1.0..=1e6),
+            ("retrieval.vector_weight", r.vector_weight, unit.clone()),
+            ("retrieval.rrf_k", r.rrf_k, 1.0..=1000.0),
+            ("retrieval.dedup_threshold", r.dedup_threshold, unit.clone()),
+            ("ttl.episodic", ttl(t.episodic), one_to_max_ttl.clone()),
+            ("ttl.semantic", ttl(t.semantic), one_to_max_ttl.clone()),
+            ("ttl.procedural", ttl(t.procedural), one_to_max_ttl.clone()),
+            ("ttl.entity", ttl(t.entity), one_to_max_ttl),
+            ("maintenance.interval_days", m.interval_days, 0.01..=3650.0),
+            ("maintenance.episodic_decay_factor", m.episodic_decay_factor, 0.01..=1.0),
+            ("maintenance.semantic_decay_factor", m.semantic_decay_factor, 0.01..=1.0),
+            ("maintenance.compaction_age_days", m.compaction_age_days, 1.0..=36500.0),
+            (
+                "maintenance.compaction_min_group_size",
+                m.compaction_min_group_size as f64,
+                2.0..=1000.0,
+            ),
+            ("maintenance.promotion_threshold", m.promotion_threshold as f64, 2.0..=1000.0),
+            ("maintenance.promotion_similarity", m.promotion_similarity, 0.5..=1.0),
+            ("maintenance.cleanup_confidence_floor", m.cleanup_confidence_floor, unit),
+            ("maintenance.cleanup_no_access_days", m.cleanup_no_access_days, 1.0..=36500.0),
+        ];
+        match ranges.into_iter().find(|(_, value, range)| !range.contains(value)) {
+            None => Ok(()),
+            Some((key, value, range)) => {
+                let why = format!("must be from {} to {}, not {value}", range.start(), range.end());
+                Err(Failure::invalid(key, why))
+            }
+        }
+    }
+
+    /// Returns when maintenance runs by itself.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
         Schedule {
@@ -300,18 +321,19 @@ impl Config {
         }
     }
 
-    /// The group of a session that works in no project.
+    /// Returns the group of sessions outside any project.
     ///
     /// # Errors
     /// `invalid`, naming the key.
     pub fn default_group(&self) -> Result<GroupName, Failure> {
-        self.storage
-            .default_group
-            .parse()
-            .map_err(|why: String| Failure::invalid("storage.default_group", why))
+        let name = &self.storage.default_group;
+        let refused =
+            |why: String| Failure::invalid("storage.default_group", why).hint(group::NAME_HINT);
+        group::check_name(name.trim()).map_err(refused)?;
+        name.parse().map_err(refused)
     }
 
-    /// What the engine is told.
+    /// Returns the settings of the engine.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let r = &self.retrieval;
@@ -351,7 +373,7 @@ impl Config {
     }
 }
 
-/// A path of the configuration: absolute, or under the person's home as `~/…`.
+/// Returns a path of the configuration as an absolute path: it is absolute already, or begins with `~/`.
 ///
 /// # Errors
 /// `invalid`, naming the key.
@@ -363,7 +385,7 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
     };
     match expanded {
         Some(path) if path.to_string_lossy().chars().any(char::is_control) => {
-            Err(Failure::invalid(key, "must not hold control characters"))
+            Err(Failure::invalid(key, "must not contain control characters"))
         }
         Some(path) if path.is_absolute() => Ok(path),
         _ => Err(Failure::invalid(
@@ -373,17 +395,10 @@ pub fn expand(key: &str, path: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-fn range(key: &str, value: f64, least: f64, most: f64) -> Result<(), Failure> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Failure::invalid(key, format!("must be from {least} to {most}, not {value}")))
-}
-
-/// The levels of the log.
+/// The log levels.
 pub const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
 
-/// Refuses a word that is none of these.
+/// Refuses a value that is not one of `words`.
 ///
 /// # Errors
 /// `invalid`, naming the key.
@@ -394,11 +409,11 @@ pub fn one_of(key: &str, value: &str, words: &[&str]) -> Result<(), Failure> {
     Err(Failure::invalid(key, format!("must be one of {}, not {value}", words.join(", "))))
 }
 
-fn only(key: &str, value: &str, served: &str) -> Result<(), Failure> {
-    if value == served {
+fn only(key: &str, value: &str, supported: &str) -> Result<(), Failure> {
+    if value == supported {
         Ok(())
     } else {
-        Err(not_yet(key, &format!("= \"{value}\" is")).hint(format!("Set it to \"{served}\"")))
+        Err(not_yet(key, &format!("= \"{value}\" is")).hint(format!("Set it to \"{supported}\"")))
     }
 }
 
@@ -420,17 +435,17 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_refused_with_file_line_and_column() {
-        let said = refused("[retrieval]\nrrf_kk = 5\n");
+        let refusal = refused("[retrieval]\nrrf_kk = 5\n");
         assert!(
-            said.contains("/x/config.toml:2:1")
-                && said.contains("rrf_kk")
-                && said.contains("rrf_k"),
-            "{said}"
+            refusal.contains("/x/config.toml:2:1")
+                && refusal.contains("rrf_kk")
+                && refusal.contains("rrf_k"),
+            "{refusal}"
         );
     }
 
     #[test]
-    fn what_this_version_does_not_serve_is_refused_by_name() {
+    fn keys_and_values_of_later_versions_are_refused_by_name() {
         assert!(
             refused("[server]\ntransport = \"sse\"")
                 .contains("not_in_this_version: server.transport")
@@ -440,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_ranges() {
+    fn numbers_out_of_range_are_refused() {
         for (text, key) in [
             ("[retrieval]\nrrf_k = 0", "retrieval.rrf_k"),
             ("[retrieval]\ndedup_threshold = 2", "retrieval.dedup_threshold"),
@@ -462,8 +477,8 @@ mod tests {
             ),
             ("[maintenance]\ncleanup_no_access_days = 0", "maintenance.cleanup_no_access_days"),
         ] {
-            let said = refused(text);
-            assert!(said.contains(key) && said.contains("must be from"), "{said}");
+            let refusal = refused(text);
+            assert!(refusal.contains(key) && refusal.contains("must be from"), "{refusal}");
         }
     }
 

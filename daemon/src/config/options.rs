@@ -1,4 +1,4 @@
-//! The command line of `locid`, and its short-lived commands.
+//! The command line of `locid`, its short-lived commands, and the environment variables that override keys of the configuration.
 
 use crate::config;
 use crate::config::Config;
@@ -13,72 +13,72 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The daemon of loci. People use `loci`; it starts this by itself.
+/// The daemon of loci. You do not need to run it: loci starts it.
 #[derive(Debug, Parser)]
 #[command(name = "locid", version)]
 pub struct Options {
-    /// Started by a shim rather than by a person or a service manager: end when nobody has been there for a while.
+    /// Exit after the idle timeout; set by `loci mcp` when it starts the daemon.
     #[arg(long)]
     pub auto_started: bool,
-    /// Seconds without a session after which an auto-started daemon ends.
+    /// Idle timeout of an auto-started daemon: seconds without a session.
     #[arg(long, default_value_t = 15 * 60, value_name = "SECONDS")]
     pub idle_exit: u64,
-    /// Where the service file that starts this says agents find it; it starts only if that is so.
+    /// The agents' socket that the service file expects; refuse to start if agents use another one.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
-    /// Seconds that a peer may take to read an answer, or to go on with a line, before it is dropped.
+    /// Seconds that a peer may take to read an answer, or to continue a line, before it is disconnected.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", hide = true)]
     pub read_deadline: u64,
-    /// What to do; without one, serve.
+    /// The command; the default is serve.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
 impl Options {
-    /// How long an auto-started daemon stays without a session.
+    /// Returns the idle timeout; `None` if the daemon was not auto-started.
     #[must_use]
     pub fn idle_limit(&self) -> Option<Duration> {
         self.auto_started.then(|| Duration::from_secs(self.idle_exit))
     }
 
-    /// How long a peer may take to read an answer, or to go on with a line.
+    /// Returns how long a peer may take to read an answer, or to continue a line.
     #[must_use]
-    pub fn patience(&self) -> Duration {
+    pub fn peer_timeout(&self) -> Duration {
         Duration::from_secs(self.read_deadline)
     }
 }
 
-/// What `locid` can do.
+/// The commands of `locid`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve until stopped.
     Serve,
-    /// Look after the model's files.
+    /// Manage the model files.
     Model {
-        /// What to do with them.
+        /// The command.
         #[command(subcommand)]
         command: Model,
     },
 }
 
-/// What `locid model` can do.
+/// The commands of `locid model`.
 #[derive(Debug, Subcommand)]
 pub enum Model {
-    /// Bring the model and its runtime to this machine.
+    /// Download the model and its runtime.
     Fetch {
-        /// A folder that holds the files already.
+        /// Copy the files from this folder instead.
         #[arg(long, value_name = "PATH")]
         from: Option<PathBuf>,
     },
-    /// Show each file and whether it is the right one.
+    /// Show each model file and its condition.
     Status {
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
 }
 
-/// The model's folder: `LOCI_MODELS`, else `embedding.cache_dir`, else the data folder's.
+/// Returns the model folder: `LOCI_MODELS`, else `embedding.cache_dir`, else the data folder's.
 ///
 /// # Errors
 /// `invalid`, naming the key.
@@ -93,7 +93,7 @@ pub fn model_config(paths: &Paths, config: &Config) -> Result<ModelConfig, Failu
     Ok(ModelConfig { models, ort_lib })
 }
 
-/// The level of the log: `LOCI_LOG_LEVEL`, else `server.log_level`.
+/// Returns the log level: `LOCI_LOG_LEVEL`, else `server.log_level`.
 ///
 /// # Errors
 /// `invalid`, naming the variable.
@@ -106,31 +106,43 @@ pub fn log_level(config: &Config) -> Result<String, Failure> {
     Ok(level)
 }
 
-/// Keys whose value is worked out at start: the key, the value, and the variable that wins over the file.
-pub type Overrides = Vec<(&'static str, String, Option<&'static str>)>;
+/// A key whose value is computed at start instead of read from the file.
+#[derive(Debug)]
+pub struct Override {
+    /// For example `storage.db_path`.
+    pub key: &'static str,
+    /// The value in force.
+    pub value: String,
+    /// The environment variable that sets it; `None` if the value is a default path or comes from the file.
+    pub variable: Option<&'static str>,
+}
 
-/// What becomes of the keys that a variable can win over, or whose default is a place.
+/// Returns the keys that an environment variable can override, or whose default is a path.
 ///
 /// # Errors
 /// `invalid`, naming the key or the variable.
-pub fn overrides(paths: &Paths, config: &Config) -> Result<Overrides, Failure> {
-    let won = |name: &'static str| variable(name).is_some().then_some(name);
+pub fn overrides(paths: &Paths, config: &Config) -> Result<Vec<Override>, Failure> {
+    let if_set = |name: &'static str| variable(name).is_some().then_some(name);
     Ok(vec![
-        (
-            "storage.db_path",
-            database(paths, config)?.display().to_string(),
-            paths.db_from_environment.then_some("LOCI_DB"),
-        ),
-        (
-            "embedding.cache_dir",
-            model_config(paths, config)?.models.display().to_string(),
-            won("LOCI_MODELS"),
-        ),
-        ("server.log_level", log_level(config)?, won("LOCI_LOG_LEVEL")),
+        Override {
+            key: "storage.db_path",
+            value: database(paths, config)?.display().to_string(),
+            variable: paths.db_from_environment.then_some("LOCI_DB"),
+        },
+        Override {
+            key: "embedding.cache_dir",
+            value: model_config(paths, config)?.models.display().to_string(),
+            variable: if_set("LOCI_MODELS"),
+        },
+        Override {
+            key: "server.log_level",
+            value: log_level(config)?,
+            variable: if_set("LOCI_LOG_LEVEL"),
+        },
     ])
 }
 
-/// The database: `LOCI_DB`, else `storage.db_path`, else the data folder's.
+/// Returns the database file: `LOCI_DB`, else `storage.db_path`, else the data folder's.
 ///
 /// # Errors
 /// `invalid`, naming the key.
@@ -141,9 +153,9 @@ pub fn database(paths: &Paths, config: &Config) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Variables that mean something to a later version, each in a sentence for `loci ctl status`.
+/// Returns a warning for each variable that only a later version uses.
 ///
-/// They are often set for other programs, so that refusing to start would be no service to anybody.
+/// They are often set for other programs, so they are no reason to refuse to start.
 #[must_use]
 pub fn ignored_variables() -> Vec<String> {
     let set =
@@ -152,7 +164,7 @@ pub fn ignored_variables() -> Vec<String> {
         .collect()
 }
 
-/// A variable of this process; an empty one counts as not set.
+/// Returns a variable of this process; an empty one counts as not set.
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -166,8 +178,8 @@ fn read(paths: &Paths) -> Result<(Config, ModelConfig), Failure> {
 /// `locid model fetch`
 #[must_use]
 pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
-    // It may be the first to make the data folder, which the daemon wants closed to others.
-    startup::go_private();
+    // This may create the data folder, which the daemon requires to be closed to other users.
+    startup::make_private();
     let (config, model) = match read(paths) {
         Ok(read) => read,
         Err(failure) => return fail(&failure),
@@ -176,8 +188,8 @@ pub fn fetch(paths: &Paths, from: Option<&Path>) -> ExitCode {
         Ok(fetched) => {
             fetched.warnings.iter().for_each(|warning| eprintln!("Warning: {warning}"));
             let done =
-                if fetched.files.is_empty() { "was there already" } else { "has been fetched" };
-            eprintln!("The model {done}, whole and working: {}", model.models.display());
+                if fetched.files.is_empty() { "was present already" } else { "was downloaded" };
+            eprintln!("The model {done} and was checked: {}", model.models.display());
             Exit::Ok.into()
         }
         Err(error) => fail(&error),
@@ -193,21 +205,24 @@ pub fn status(paths: &Paths, json: bool) -> ExitCode {
     };
     let status = model_files::status(&model);
     if json {
-        println!("{}", serde_json::to_string(&status).unwrap_or_default());
+        match serde_json::to_string(&status) {
+            Ok(text) => println!("{text}"),
+            Err(error) => return fail(&error),
+        }
     } else {
-        println!("{}", in_words(&status));
+        println!("{}", table(&status));
     }
-    if status.complete() { Exit::Ok.into() } else { Exit::Failed.into() }
+    if status.complete { Exit::Ok.into() } else { Exit::Failed.into() }
 }
 
-fn in_words(status: &ModelStatus) -> String {
+fn table(status: &ModelStatus) -> String {
     let line = |file: &FileStatus| {
         format!("{:8}{:>12} bytes  {}", file.condition.as_str(), file.size, file.path.display())
     };
     let mut lines = vec![status.id.to_owned()];
     lines.extend(status.files.iter().map(line));
     if let Some(library) = &status.ort_lib {
-        lines.push(format!("LOCI_ORT_LIB chooses {}", library.display()));
+        lines.push(format!("LOCI_ORT_LIB selects {}", library.display()));
     }
     lines.join("\n")
 }

@@ -1,9 +1,10 @@
-//! The first text that needs the model brings it here: `locid model fetch`, in a process of its own.
+//! Automatic download: the first text that needs a missing model starts `locid model fetch` as a child process.
 //!
-//! Tried once in a daemon's life, and never when `embedding.download` is off. The child has the environment that the daemon was
-//! started with, and so the person's proxy and certificates; the daemon itself opens no connection. Not here: the fetching.
+//! It is tried once in the life of a daemon, and never if `embedding.download` is off. The child inherits the daemon's environment, and
+//! with it the user's proxy and certificates; the daemon itself opens no connection. Not here: the download (`fetch`).
 
-use crate::embedding::{Embedder, State};
+use crate::embedding::embedder::Embedder;
+use crate::embedding::state::ModelState;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::io;
@@ -12,66 +13,66 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::process::{Child, Command};
 
-/// Whether the model may still be sent for.
+/// Starts the automatic download, at most once.
 #[derive(Debug)]
-pub struct FirstUse {
+pub struct AutoFetch {
     allowed: AtomicBool,
-    under_way: Arc<AtomicBool>,
+    in_progress: Arc<AtomicBool>,
 }
 
-impl FirstUse {
-    /// Nothing has been sent for yet.
+impl AutoFetch {
+    /// Allows the download if `download` is true.
     #[must_use]
     pub fn new(download: bool) -> Self {
-        Self { allowed: AtomicBool::new(download), under_way: Arc::default() }
+        Self { allowed: AtomicBool::new(download), in_progress: Arc::default() }
     }
 
-    /// Sends for the model if it is missing, once; returns at once.
-    pub fn send_for(&self, embedder: &Embedder) {
-        let missing = matches!(embedder.state(), State::Missing { .. });
+    /// Starts the download if the model is missing and no download was started before; returns at once.
+    pub fn fetch_if_missing(&self, embedder: &Embedder) {
+        let missing = matches!(embedder.state(), ModelState::Missing { .. });
         if missing && self.allowed.swap(false, Ordering::Relaxed) {
-            self.under_way.store(true, Ordering::Relaxed);
-            let (embedder, under_way) = (embedder.clone(), Arc::clone(&self.under_way));
+            self.in_progress.store(true, Ordering::Relaxed);
+            let (embedder, in_progress) = (embedder.clone(), Arc::clone(&self.in_progress));
             tokio::spawn(async move {
-                fetch(embedder).await;
-                under_way.store(false, Ordering::Relaxed);
+                fetch_and_reload(embedder).await;
+                in_progress.store(false, Ordering::Relaxed);
             });
         }
     }
 
-    /// True while the model is on its way.
+    /// True while the download runs.
     #[must_use]
-    pub fn is_under_way(&self) -> bool {
-        self.under_way.load(Ordering::Relaxed)
+    pub fn is_fetching(&self) -> bool {
+        self.in_progress.load(Ordering::Relaxed)
     }
 }
 
-async fn fetch(embedder: Embedder) {
-    tracing::info!("fetching the model, since it is missing and wanted");
-    match fetched().await {
-        Ok(status) if status.success() => embedder.look_again(),
+async fn fetch_and_reload(embedder: Embedder) {
+    tracing::info!("downloading the missing embedding model");
+    match run_fetch().await {
+        Ok(status) if status.success() => embedder.reload(),
         Ok(status) => {
-            tracing::warn!(%status, "the model could not be fetched; run loci model download")
+            tracing::warn!(%status, "the model could not be fetched; run `loci model download`");
         }
         Err(error) => {
-            tracing::warn!(%error, "the model could not be fetched; run loci model download")
+            tracing::warn!(%error, "the model could not be fetched; run `loci model download`");
         }
     }
 }
 
-async fn fetched() -> io::Result<ExitStatus> {
+async fn run_fetch() -> io::Result<ExitStatus> {
     let mut locid = Command::new(std::env::current_exe()?);
     locid.args(["model", "fetch"]).stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
-    let mut fetching = Fetching(locid.spawn()?);
-    fetching.0.wait().await
+    let mut child = FetchProcess(locid.spawn()?);
+    child.0.wait().await
 }
 
-/// `locid model fetch` and whatever it starts: they end with this, pip too, which would go on writing into the models' folder.
-struct Fetching(Child);
+/// `locid model fetch` and its children. Dropping this kills them, also pip, which would otherwise go on writing into the models folder.
+struct FetchProcess(Child);
 
-impl Drop for Fetching {
+impl Drop for FetchProcess {
     fn drop(&mut self) {
-        // Once it has been waited for it has no number any more, and its group is empty: it waits for pip itself.
+        // After `wait` the child has no process id, and its process group is empty: it waits for pip itself.
         if let Some(pid) = self.0.id().and_then(|pid| i32::try_from(pid).ok()) {
             let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
         }

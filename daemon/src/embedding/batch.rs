@@ -1,201 +1,219 @@
-//! A round: some texts of one lane, cut into pieces, sorted by length and put into runs.
+//! Batch plan: takes some texts of one priority, splits them into chunks, sorts the chunks by length and groups them into batches.
 //!
-//! Sorting within a round, not within the lane, keeps a long text from being overtaken for ever. Not here: which lane's turn it is
-//! (`thread`).
+//! Chunks are sorted within one plan, not within the whole queue, so that a long text is not overtaken for ever. Not here: which priority
+//! is served next (`worker`).
 
-use crate::embedding::EmbedError;
-use crate::embedding::chunk::{Piece, Use};
-use crate::embedding::onnx::Run;
-use crate::embedding::queue::{Answer, Desk, Job, Rank};
-use crate::embedding::worker::{Encoder, guarded};
-use loci_engine::model::encoding::{Embedding, SignCode};
+use crate::embedding::chunk::{Chunk, ChunkOutput, EncodedChunk, TextKind};
+use crate::embedding::encoder::{Encoder, catch_panic};
+use crate::embedding::queue::{EmbedResult, EmbeddingQueue, Job, Priority};
+use crate::embedding::state::EmbedError;
 use std::collections::VecDeque;
 
-/// Tokens of one run, padding included; bounds how long a query waits and how much memory a run takes. Larger runs were measured to
-/// cost as much for each token, so they would only make others wait.
-pub(crate) const RUN_TOKENS: usize = 384;
+/// Maximum tokens of one batch, padding included. It bounds how long a query waits and how much memory a forward pass takes. Larger
+/// batches were measured to cost as much per token, so they would only make others wait.
+pub(crate) const BATCH_TOKENS: usize = 384;
 
-/// Tokens of one round; bounds how long tokenizing takes before the first run.
-const ROUND_TOKENS: usize = 8192;
+/// Tokens after which a plan takes no further text; bounds how long tokenizing takes before the first batch.
+const PLAN_TOKENS: usize = 8192;
 
-/// Texts of one round: the more of them, the more alike are the neighbours in length. Cutting so many into tokens takes some 20 ms.
-const ROUND_TEXTS: usize = 128;
+/// Maximum texts of one plan: the more texts, the more similar the lengths within a batch. Tokenizing 128 texts takes about 20 ms.
+const PLAN_TEXTS: usize = 128;
 
-/// What a run costs beside its tokens, in tokens: the weights are read once for each run.
-const RUN_COST: usize = 18;
+/// Fixed cost of a forward pass, expressed in tokens: the weights are read once per batch.
+const BATCH_COST: usize = 18;
 
-/// One piece of a text on its way through the model.
-pub(crate) struct Part {
+/// A chunk and the text that it belongs to.
+pub(crate) struct ScheduledChunk {
+    /// Index of the text in the plan.
     text: usize,
+    /// Index of the chunk in its text.
     index: usize,
-    piece: Piece,
+    chunk: Chunk,
 }
 
-/// What the model reads in one piece.
-pub(crate) struct Read {
-    /// Its meaning.
-    pub vector: Embedding,
-    /// Its content words.
-    pub words: Vec<(String, SignCode)>,
+impl ScheduledChunk {
+    fn tokens(&self) -> usize {
+        self.chunk.ids.len()
+    }
 }
 
-struct Open {
+/// Chunks that are encoded in one forward pass.
+pub(crate) struct Batch(Vec<ScheduledChunk>);
+
+impl Batch {
+    /// Encodes the batch; an error or a panic of the encoder, or a wrong number of outputs, fails the whole batch.
+    pub fn encode(&self, encoder: &mut dyn Encoder) -> Result<Vec<ChunkOutput>, String> {
+        let chunks: Vec<&Chunk> = self.0.iter().map(|scheduled| &scheduled.chunk).collect();
+        let outputs = catch_panic(|| encoder.encode(&chunks))?;
+        if outputs.len() == chunks.len() {
+            Ok(outputs)
+        } else {
+            Err(format!("{} chunks gave {} vectors", chunks.len(), outputs.len()))
+        }
+    }
+}
+
+/// A text some of whose chunks are not encoded yet.
+struct OpenText {
     job: Job,
-    read: Vec<Option<Read>>,
+    /// By chunk; `None` until the chunk is encoded.
+    encoded: Vec<Option<EncodedChunk>>,
 }
 
-/// Texts that are worked on together.
-pub(crate) struct Round {
-    texts: Vec<Option<Open>>,
-    runs: VecDeque<Vec<Part>>,
+/// Texts that are encoded together, and the batches that are still to do.
+pub(crate) struct BatchPlan {
+    /// `None` once a text has its result.
+    texts: Vec<Option<OpenText>>,
+    batches: VecDeque<Batch>,
 }
 
-impl Round {
-    /// Takes texts from a lane, tokenizes them and sorts their pieces into runs.
-    pub fn gather(desk: &Desk, rank: Rank, encoder: &dyn Encoder) -> Self {
-        let (mut texts, mut parts, mut tokens) = (Vec::new(), Vec::new(), 0);
-        let used = if rank == Rank::Query { Use::Query } else { Use::Document };
-        while texts.len() < ROUND_TEXTS && tokens < ROUND_TOKENS {
-            let Some(job) = desk.take(rank) else { break };
-            if job.abandoned() {
+impl BatchPlan {
+    /// Takes texts from the queue of a priority, splits them into chunks and groups the chunks into batches.
+    pub fn drain(queue: &EmbeddingQueue, priority: Priority, encoder: &dyn Encoder) -> Self {
+        let (mut texts, mut all_chunks, mut tokens) = (Vec::new(), Vec::new(), 0);
+        while texts.len() < PLAN_TEXTS && tokens < PLAN_TOKENS {
+            let Some(job) = queue.pop(priority) else { break };
+            if job.is_abandoned() {
                 continue;
             }
-            match guarded(|| encoder.pieces(&job.text, used)) {
-                Err(reason) => job.answer(Err(EmbedError::Failed(reason))),
-                Ok(mut of_text) => {
-                    if rank == Rank::Query {
-                        of_text.truncate(1);
+            match catch_panic(|| encoder.chunks(&job.text, job.kind)) {
+                Err(reason) => job.reply(Err(EmbedError::Failed(reason))),
+                Ok(mut chunks) => {
+                    if job.kind == TextKind::Query {
+                        chunks.truncate(1);
                     }
-                    tokens += of_text.iter().map(|piece| piece.ids.len()).sum::<usize>();
+                    tokens += chunks.iter().map(|chunk| chunk.ids.len()).sum::<usize>();
                     let text = texts.len();
-                    texts.push(Some(Open { job, read: of_text.iter().map(|_| None).collect() }));
-                    parts.extend(of_text.into_iter().enumerate().map(|(index, piece)| Part {
-                        text,
-                        index,
-                        piece,
-                    }));
+                    let none_yet = chunks.iter().map(|_| None).collect();
+                    texts.push(Some(OpenText { job, encoded: none_yet }));
+                    all_chunks.extend(
+                        chunks.into_iter().enumerate().map(|(index, chunk)| ScheduledChunk {
+                            text,
+                            index,
+                            chunk,
+                        }),
+                    );
                 }
             }
         }
-        Self { texts, runs: into_runs(parts) }
+        Self { texts, batches: group_into_batches(all_chunks) }
     }
 
-    /// The next run, without the pieces of callers that have gone away; none when the round is over.
-    pub fn next_run(&mut self) -> Option<Vec<Part>> {
+    /// Returns the next batch, without the chunks of abandoned texts; `None` when all batches are done.
+    pub fn next_batch(&mut self) -> Option<Batch> {
         for text in &mut self.texts {
-            text.take_if(|open| open.job.abandoned());
+            text.take_if(|open| open.job.is_abandoned());
         }
-        while let Some(mut run) = self.runs.pop_front() {
-            run.retain(|part| self.texts[part.text].is_some());
-            if !run.is_empty() {
-                return Some(run);
+        while let Some(mut batch) = self.batches.pop_front() {
+            batch.0.retain(|scheduled| self.texts[scheduled.text].is_some());
+            if !batch.0.is_empty() {
+                return Some(batch);
             }
         }
         None
     }
 
-    /// True when no run is left.
-    pub fn is_over(&self) -> bool {
-        self.runs.is_empty()
+    /// True if no batch is left.
+    pub fn is_complete(&self) -> bool {
+        self.batches.is_empty()
     }
 
-    /// Hands out what a run gave; a text is answered with its last piece or its first fault.
-    pub fn settle(&mut self, run: &[Part], outcome: Result<Vec<Run>, String>) {
-        let outcomes: Vec<Result<Run, EmbedError>> = match outcome {
-            Ok(runs) => runs.into_iter().map(Ok).collect(),
-            Err(reason) => run.iter().map(|_| Err(EmbedError::Failed(reason.clone()))).collect(),
-        };
-        for (part, outcome) in run.iter().zip(outcomes) {
-            self.put(part, outcome.and_then(|run| read(part, run)));
-        }
-    }
-
-    fn put(&mut self, part: &Part, read: Result<Read, EmbedError>) {
-        let Some(open) = &mut self.texts[part.text] else { return };
-        match read {
-            Ok(read) => {
-                open.read[part.index] = Some(read);
-                if open.read.iter().all(Option::is_some) {
-                    self.finish(part.text, |read| Ok(read.into_iter().flatten().collect()));
+    /// Distributes the outputs of a batch. A text is answered after its last chunk or its first error.
+    pub fn complete(&mut self, batch: &Batch, outcome: Result<Vec<ChunkOutput>, String>) {
+        match outcome {
+            Ok(outputs) => {
+                for (scheduled, output) in batch.0.iter().zip(outputs) {
+                    let encoded = EncodedChunk::new(&scheduled.chunk, output);
+                    self.complete_chunk(scheduled, encoded.map_err(EmbedError::InvalidVector));
                 }
             }
-            Err(fault) => self.finish(part.text, |_| Err(fault)),
+            Err(reason) => {
+                for scheduled in &batch.0 {
+                    self.complete_chunk(scheduled, Err(EmbedError::Failed(reason.clone())));
+                }
+            }
         }
     }
 
-    fn finish(&mut self, text: usize, answer: impl FnOnce(Vec<Option<Read>>) -> Answer) {
-        if let Some(Open { job, read }) = self.texts[text].take() {
-            job.answer(answer(read));
+    fn complete_chunk(
+        &mut self,
+        scheduled: &ScheduledChunk,
+        encoded: Result<EncodedChunk, EmbedError>,
+    ) {
+        let Some(open) = &mut self.texts[scheduled.text] else { return };
+        match encoded {
+            Ok(chunk) => {
+                open.encoded[scheduled.index] = Some(chunk);
+                if open.encoded.iter().all(Option::is_some) {
+                    self.reply(scheduled.text, |chunks| Ok(chunks.into_iter().flatten().collect()));
+                }
+            }
+            Err(error) => self.reply(scheduled.text, |_| Err(error)),
         }
     }
 
-    /// Refuses every text that is still open.
-    pub fn refuse(self, fault: &EmbedError) {
+    fn reply(
+        &mut self,
+        text: usize,
+        result: impl FnOnce(Vec<Option<EncodedChunk>>) -> EmbedResult,
+    ) {
+        if let Some(OpenText { job, encoded }) = self.texts[text].take() {
+            job.reply(result(encoded));
+        }
+    }
+
+    /// Fails every text that has no result yet.
+    pub fn fail(self, error: &EmbedError) {
         for open in self.texts.into_iter().flatten() {
-            open.job.answer(Err(fault.clone()));
+            open.job.reply(Err(error.clone()));
         }
     }
 }
 
-impl Part {
-    /// What the model is to read.
-    pub fn piece(&self) -> &Piece {
-        &self.piece
-    }
-
-    fn tokens(&self) -> usize {
-        self.piece.ids.len()
-    }
-}
-
-fn read(part: &Part, run: Run) -> Result<Read, EmbedError> {
-    let vector = Embedding::new(run.vector).map_err(EmbedError::Flawed)?;
-    let words = part.piece.words.iter().map(|word| word.text.clone()).zip(run.codes).collect();
-    Ok(Read { vector, words })
-}
-
-/// Shortest first, cut into runs where that costs least: a longer run has more padding, a further run reads the weights once more.
-fn into_runs(mut parts: Vec<Part>) -> VecDeque<Vec<Part>> {
-    parts.sort_by_key(Part::tokens);
-    // What the first so many parts cost at least, and where their last run begins.
+/// Sorts the chunks by length and splits them into batches at minimal total cost: a larger batch has more padding, an additional batch
+/// reads the weights once more. Dynamic programming over the sorted chunks.
+fn group_into_batches(mut chunks: Vec<ScheduledChunk>) -> VecDeque<Batch> {
+    chunks.sort_by_key(ScheduledChunk::tokens);
+    // best[n]: minimal cost of the first n chunks, and the index of the first chunk of their last batch.
     let mut best: Vec<(usize, usize)> = vec![(0, 0)];
-    for end in 1..=parts.len() {
-        let longest = parts[end - 1].tokens();
-        let fits = |begin: &usize| end - begin == 1 || (end - begin) * longest <= RUN_TOKENS;
-        let cost = |begin: usize| (best[begin].0 + (end - begin) * longest + RUN_COST, begin);
+    for end in 1..=chunks.len() {
+        let longest = chunks[end - 1].tokens();
+        let fits = |begin: &usize| end - begin == 1 || (end - begin) * longest <= BATCH_TOKENS;
+        let cost = |begin: usize| (best[begin].0 + (end - begin) * longest + BATCH_COST, begin);
         let cheapest = (0..end).rev().take_while(fits).map(cost).min();
         best.extend(cheapest);
     }
-    let mut runs = VecDeque::new();
-    while !parts.is_empty() {
-        runs.push_front(parts.split_off(best[parts.len()].1));
+    let mut batches = VecDeque::new();
+    while !chunks.is_empty() {
+        batches.push_front(Batch(chunks.split_off(best[chunks.len()].1)));
     }
-    runs
+    batches
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lengths(of: &[usize]) -> Vec<Vec<usize>> {
-        let part = |length: &usize| Part {
+    /// The lengths of the chunks of each batch, in tokens.
+    fn batch_lengths(lengths: &[usize]) -> Vec<Vec<usize>> {
+        let scheduled = |length: &usize| ScheduledChunk {
             text: 0,
             index: 0,
-            piece: Piece { ids: vec![0; *length], words: Vec::new() },
+            chunk: Chunk { ids: vec![0; *length], words: Vec::new() },
         };
-        into_runs(of.iter().map(part).collect())
+        group_into_batches(lengths.iter().map(scheduled).collect())
             .into_iter()
-            .map(|run| run.iter().map(Part::tokens).collect())
+            .map(|batch| batch.0.iter().map(ScheduledChunk::tokens).collect())
             .collect()
     }
 
     #[test]
-    fn a_run_holds_pieces_of_similar_length_up_to_its_tokens() {
-        assert_eq!(lengths(&[256, 8, 30, 9]), vec![vec![8, 9], vec![30], vec![256]]);
-        assert_eq!(lengths(&[20, 8, 30, 24]), vec![vec![8], vec![20, 24, 30]]);
-        assert_eq!(lengths(&[600]), vec![vec![600]]);
-        let runs = lengths(&[256; 20]);
-        assert!(runs.iter().all(|run| run.len() * 256 <= RUN_TOKENS));
-        assert_eq!(runs.iter().map(Vec::len).sum::<usize>(), 20);
+    fn a_batch_holds_chunks_of_similar_length_up_to_its_token_limit() {
+        assert_eq!(batch_lengths(&[256, 8, 30, 9]), vec![vec![8, 9], vec![30], vec![256]]);
+        assert_eq!(batch_lengths(&[20, 8, 30, 24]), vec![vec![8], vec![20, 24, 30]]);
+        assert_eq!(batch_lengths(&[600]), vec![vec![600]]);
+        let batches = batch_lengths(&[256; 20]);
+        assert!(batches.iter().all(|batch| batch.len() * 256 <= BATCH_TOKENS));
+        assert_eq!(batches.iter().map(Vec::len).sum::<usize>(), 20);
     }
 }

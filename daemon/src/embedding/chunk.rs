@@ -1,65 +1,94 @@
-//! From a text to what the model reads: one piece of token ids, or windows of a long text, and where the content words stand in them.
+//! Tokenizing: a text becomes one chunk of token ids, or overlapping windows of a long text, with the position of its content words.
 //!
-//! Not here: running them (`onnx`), putting them together in runs (`round`), which words have content (`engine::soft::text`).
+//! Also the chunk on its further way: the model's output for it, and the validated encoding. Not here: the forward pass (`onnx`), which
+//! chunks are encoded together (`batch`), which words are content words (`loci_engine::text::features`).
 
-use loci_engine::model::encoding::MAX_SIGN_CODES;
+use loci_engine::model::encoding::{Embedding, EmbeddingError, MAX_SIGN_CODES, SignCode};
 use loci_engine::text::features::{content_words, parts};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 use tokenizers::Tokenizer;
 
-/// Tokens of one piece, `[CLS]` and `[SEP]` included. The model was trained on up to 256.
-pub const PIECE_TOKENS: usize = 256;
+/// Maximum tokens of one chunk, `[CLS]` and `[SEP]` included. The model was trained on up to 256.
+pub const CHUNK_TOKENS: usize = 256;
 
 /// Tokens that two neighbouring windows of a long text share.
 pub const OVERLAP: usize = 32;
 
-/// Tokens of a window that are the text's own.
-const WINDOW: usize = PIECE_TOKENS - 2;
+/// Tokens of a window without `[CLS]` and `[SEP]`.
+const WINDOW: usize = CHUNK_TOKENS - 2;
 
-/// Tokens from the beginning of one window to that of the next.
+/// Tokens from the start of one window to the start of the next.
 const STEP: usize = WINDOW - OVERLAP;
 
-/// A word that is read in its place: the tokens of a piece that make it up.
+/// A content word and its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// In lower case.
+pub struct WordSpan {
+    /// The word in lower case.
     pub text: String,
-    /// Where it stands among the piece's tokens.
+    /// The positions of its tokens in the chunk.
     pub tokens: Range<usize>,
 }
 
-/// What the model reads at once.
+/// The token ids that the model encodes as one row of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Piece {
+pub struct Chunk {
     /// Token ids, with `[CLS]` and `[SEP]`.
     pub ids: Vec<u32>,
-    /// The content words whose codes are wanted.
-    pub words: Vec<Word>,
+    /// The content words for which the model returns a token sketch.
+    pub words: Vec<WordSpan>,
 }
 
-/// What a text is for.
+/// The model's output for one chunk, not validated.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChunkOutput {
+    /// The embedding, normalised to length 1.
+    pub vector: Vec<f32>,
+    /// One token sketch for each word of the chunk, in order.
+    pub codes: Vec<SignCode>,
+}
+
+/// The validated encoding of one chunk.
+pub(crate) struct EncodedChunk {
+    pub vector: Embedding,
+    /// The content words with their token sketches.
+    pub words: Vec<(String, SignCode)>,
+}
+
+impl EncodedChunk {
+    /// Validates the output of the model for a chunk.
+    ///
+    /// # Errors
+    /// [`EmbeddingError`] if the vector is not a valid embedding.
+    pub fn new(chunk: &Chunk, output: ChunkOutput) -> Result<Self, EmbeddingError> {
+        let vector = Embedding::new(output.vector)?;
+        let words = chunk.words.iter().map(|word| word.text.clone()).zip(output.codes).collect();
+        Ok(Self { vector, words })
+    }
+}
+
+/// How the content words of a text are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
-    /// A question: all its content words count.
+pub enum TextKind {
+    /// A query: all content words.
     Query,
-    /// A memory: date and speaker before it are no words of its own, and at most [`MAX_SIGN_CODES`] count.
+    /// A memory: at most [`MAX_SIGN_CODES`] words, and none of the date and speaker in front of the text.
     Document,
 }
 
-/// The tokenizer, set up for pieces.
-pub struct Pieces(Tokenizer);
+/// The model's tokenizer, configured to split texts into chunks.
+pub struct Chunker(Tokenizer);
 
-impl Pieces {
-    /// Reads a `tokenizer.json`. The file itself asks for cutting at 128 tokens and padding to 128; neither is done.
+impl Chunker {
+    /// Parses a `tokenizer.json`. Its own truncation to 128 tokens and padding to 128 tokens are switched off.
     ///
     /// # Errors
-    /// What the tokenizer said, when the text is no tokenizer.
+    /// The tokenizer's message if the text is not a valid tokenizer.
     pub fn from_json(json: &[u8]) -> Result<Self, String> {
         let mut tokenizer =
             Tokenizer::from_bytes(json).map_err(|e| format!("tokenizer.json: {e}"))?;
-        // Windows are cut here: with a truncation set, tokenizers 0.23 stops reading at its limit, and the overflow is lost.
+        // Windows are made here: with truncation, tokenizers 0.23 stops reading at its limit and loses the rest.
         tokenizer
             .with_padding(None)
             .with_truncation(None)
@@ -67,84 +96,92 @@ impl Pieces {
         Ok(Self(tokenizer))
     }
 
-    /// The pieces of a text, at least one, each with `[CLS]` and `[SEP]`: a text of up to [`PIECE_TOKENS`] is one piece, a longer
-    /// one windows of 254 tokens of its own, of which neighbours share [`OVERLAP`].
+    /// Splits a text into chunks, at least one, each with `[CLS]` and `[SEP]`. A text of up to [`CHUNK_TOKENS`] is one chunk; a longer one
+    /// becomes windows of 254 tokens plus these two, and neighbouring windows share [`OVERLAP`] tokens.
     ///
     /// # Errors
-    /// What the tokenizer said.
-    pub fn of(&self, text: &str, used: Use) -> Result<Vec<Piece>, String> {
-        let encoded = self.0.encode(text, true).map_err(|e| format!("the tokenizer: {e}"))?;
+    /// The tokenizer's message.
+    pub fn split(&self, text: &str, kind: TextKind) -> Result<Vec<Chunk>, String> {
+        let encoded = self.0.encode(text, true).map_err(|e| format!("tokenizer: {e}"))?;
         let ids = encoded.get_ids();
-        let mut pieces: Vec<Piece> = match ids {
-            [start, own @ .., end] if ids.len() > PIECE_TOKENS => windows(own)
-                .map(|window| Piece {
-                    ids: [&[*start], window, &[*end]].concat(),
-                    words: Vec::new(),
-                })
+        let mut chunks: Vec<Chunk> = match ids {
+            [cls, own @ .., sep] if ids.len() > CHUNK_TOKENS => windows(own)
+                .map(|window| Chunk { ids: [&[*cls], window, &[*sep]].concat(), words: Vec::new() })
                 .collect(),
-            _ => vec![Piece { ids: ids.to_vec(), words: Vec::new() }],
+            _ => vec![Chunk { ids: ids.to_vec(), words: Vec::new() }],
         };
-        for Word { text, tokens } in words(text, used, ids, encoded.get_offsets()) {
-            let (piece, first) = place(tokens.start, pieces.len());
-            let last = (first + tokens.len()).min(pieces[piece].ids.len() - 1);
-            pieces[piece].words.push(Word { text, tokens: first..last });
+        for WordSpan { text, tokens } in word_spans(text, kind, ids, encoded.get_offsets()) {
+            let (chunk, first) = chunk_of_token(tokens.start, chunks.len());
+            let last = (first + tokens.len()).min(chunks[chunk].ids.len() - 1);
+            chunks[chunk].words.push(WordSpan { text, tokens: first..last });
         }
-        Ok(pieces)
+        Ok(chunks)
     }
 }
 
-/// Windows of [`WINDOW`], each beginning [`OVERLAP`] before the end of the one before; the last ends where the text does.
-fn windows(own: &[u32]) -> impl Iterator<Item = &[u32]> {
-    let starts = (0..own.len() - OVERLAP).step_by(STEP);
-    starts.map(|start| &own[start..own.len().min(start + WINDOW)])
+/// Splits tokens into windows of [`WINDOW`]; each starts [`OVERLAP`] tokens before the end of the previous one, and the last ends with
+/// the text.
+fn windows(tokens: &[u32]) -> impl Iterator<Item = &[u32]> {
+    let starts = (0..tokens.len() - OVERLAP).step_by(STEP);
+    starts.map(|start| &tokens[start..tokens.len().min(start + WINDOW)])
 }
 
-/// The piece in which a token is read, and where it stands there. In an overlap that is where it has more around it.
-fn place(token: usize, pieces: usize) -> (usize, usize) {
-    let piece = (token.saturating_sub(1 + OVERLAP / 2) / STEP).min(pieces - 1);
-    (piece, token - piece * STEP)
+/// Returns the chunk in which a token is encoded and its position there. A token in an overlap belongs to the chunk in which it has more
+/// context.
+fn chunk_of_token(token: usize, chunks: usize) -> (usize, usize) {
+    let chunk = (token.saturating_sub(1 + OVERLAP / 2) / STEP).min(chunks - 1);
+    (chunk, token - chunk * STEP)
 }
 
-/// The words whose codes are wanted, with their tokens in the whole text, `[CLS]` being the first.
-fn words(text: &str, used: Use, ids: &[u32], spans: &[(usize, usize)]) -> Vec<Word> {
-    let start = match used {
-        Use::Query => 0,
-        Use::Document => text.len() - parts(text).body.len(),
+/// Returns the content words that get a token sketch. Token positions count from `[CLS]` of the whole text. `offsets` are the byte ranges
+/// of the tokens.
+fn word_spans(
+    text: &str,
+    kind: TextKind,
+    ids: &[u32],
+    offsets: &[(usize, usize)],
+) -> Vec<WordSpan> {
+    let body_start = match kind {
+        TextKind::Query => 0,
+        TextKind::Document => text.len() - parts(text).body.len(),
     };
     let mut words = Vec::new();
     let mut next = 0;
-    for word in content_words(&text[start..]) {
-        let (from, to) = (word.start + start, word.end + start);
-        // [CLS] and [SEP] have empty spans, at 0.
-        while next < spans.len() && (spans[next].1 <= from || spans[next].0 == spans[next].1) {
+    for word in content_words(&text[body_start..]) {
+        let (from, to) = (word.start + body_start, word.end + body_start);
+        // [CLS] and [SEP] have empty ranges at 0.
+        while next < offsets.len()
+            && (offsets[next].1 <= from || offsets[next].0 == offsets[next].1)
+        {
             next += 1;
         }
-        let end = (next..spans.len())
-            .take_while(|token| spans[*token].0 < to && spans[*token].1 > from)
+        let end = (next..offsets.len())
+            .take_while(|token| offsets[*token].0 < to && offsets[*token].1 > from)
             .last()
             .map_or(next, |last| last + 1);
         if end > next {
-            words.push(Word { text: text[from..to].to_lowercase(), tokens: next..end });
+            words.push(WordSpan { text: text[from..to].to_lowercase(), tokens: next..end });
         }
     }
-    if used == Use::Document { most_telling(words, ids) } else { words }
+    if kind == TextKind::Document { most_distinctive(words, ids) } else { words }
 }
 
-/// At most [`MAX_SIGN_CODES`], in their order. A word's first place comes before the next place of any; among those the rarer word comes first.
+/// Keeps at most [`MAX_SIGN_CODES`] words, in text order. First occurrences come before second ones and so on; within equal occurrence
+/// numbers, rarer words come first.
 ///
-/// How rare a word is the vocabulary of the model tells, which is sorted by frequency; a word that it has to put together is rarer than
-/// all that it knows. Nothing that is stored later can change that, so codes never have to be chosen anew.
-fn most_telling(words: Vec<Word>, ids: &[u32]) -> Vec<Word> {
+/// Rarity is taken from the model's vocabulary, which is sorted by frequency; a word of several tokens counts as rarer than any word of one.
+/// It does not depend on other memories, so the choice never has to be repeated.
+fn most_distinctive(words: Vec<WordSpan>, ids: &[u32]) -> Vec<WordSpan> {
     if words.len() <= MAX_SIGN_CODES {
         return words;
     }
-    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut occurrences: HashMap<String, usize> = HashMap::new();
     let mut ranked = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
-        let times = seen.entry(word.text.clone()).or_default();
+        let occurrence = occurrences.entry(word.text.clone()).or_default();
         let rarest = ids[word.tokens.clone()].iter().max().copied().unwrap_or(0);
-        ranked.push((*times, Reverse((word.tokens.len().min(2), rarest)), at));
-        *times += 1;
+        ranked.push((*occurrence, Reverse((word.tokens.len().min(2), rarest)), at));
+        *occurrence += 1;
     }
     ranked.sort_unstable();
     ranked.truncate(MAX_SIGN_CODES);
@@ -160,12 +197,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_of_an_overlap_is_read_where_it_has_more_around_it() {
-        assert_eq!(place(1, 1), (0, 1));
-        assert_eq!(place(300, 1), (0, 300), "a text of one piece has no other");
-        // The second window begins with token 223 of the text; from its 17th on it is read there.
-        assert_eq!((place(238, 2), place(239, 2)), ((0, 238), (1, 17)));
-        assert_eq!(place(1 + 2 * STEP + 16, 3), (2, 17));
-        assert_eq!(place(1 + 2 * STEP + 16, 2), (1, STEP + 17), "the last window has the rest");
+    fn a_token_of_an_overlap_belongs_to_the_chunk_with_more_context() {
+        assert_eq!(chunk_of_token(1, 1), (0, 1));
+        assert_eq!(chunk_of_token(300, 1), (0, 300), "a text of one chunk has no other");
+        // The second window starts at token 223 of the text; its own tokens begin with its 17th.
+        assert_eq!((chunk_of_token(238, 2), chunk_of_token(239, 2)), ((0, 238), (1, 17)));
+        assert_eq!(chunk_of_token(1 + 2 * STEP + 16, 3), (2, 17));
+        assert_eq!(
+            chunk_of_token(1 + 2 * STEP + 16, 2),
+            (1, STEP + 17),
+            "the last window has the rest"
+        );
     }
 }

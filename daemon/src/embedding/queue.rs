@@ -1,306 +1,317 @@
-//! The desk between callers and the model's thread: three bounded lanes, and the word of how the model is.
+//! The bounded priority queue between callers and the worker thread, together with the state of the model.
 //!
-//! Every lane and the question whether texts are taken at all stand under one lock, so that no text can slip in behind a model that
-//! has just failed and wait for ever. Not here: what the thread does with a text (`round`, `thread`).
+//! The queues and the flag that says whether texts are accepted are under one lock. Therefore no text can be queued after the model has
+//! failed and wait for ever. Not here: encoding the texts (`batch`, `worker`).
 
-use crate::embedding::batch::Read;
-use crate::embedding::{EmbedError, State};
-use loci_proto::limits::QUEUE;
+use crate::embedding::chunk::{EncodedChunk, TextKind};
+use crate::embedding::state::{EmbedError, ModelState};
+use loci_proto::limits::QUEUE_LENGTH;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
-/// Who goes first, best first.
+/// Priority of a text, highest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rank {
-    /// Somebody waits for search results.
+pub enum Priority {
+    /// A caller waits for search results.
     Query,
-    /// Somebody waits for a store to end.
+    /// A caller waits for a store.
     Interactive,
-    /// Nobody waits: filling in, importing.
+    /// No caller waits: backfill, import, maintenance.
     Bulk,
 }
 
-/// All ranks, best first; a rank is the index of its lane.
-pub(crate) const RANKS: [Rank; 3] = [Rank::Query, Rank::Interactive, Rank::Bulk];
+impl Priority {
+    /// All priorities, highest first; a priority's position is its queue's index.
+    pub(crate) const ALL: [Self; 3] = [Self::Query, Self::Interactive, Self::Bulk];
+}
 
-/// What the model read in a text, one for each piece.
-pub(crate) type Answer = Result<Vec<Read>, EmbedError>;
+/// The encoded chunks of a text, in order.
+pub(crate) type EmbedResult = Result<Vec<EncodedChunk>, EmbedError>;
 
-/// A text that waits for its vectors.
+/// A queued text.
 pub(crate) struct Job {
-    /// The text.
     pub text: String,
-    reply: oneshot::Sender<Answer>,
-    counted: Counted,
+    pub kind: TextKind,
+    reply: oneshot::Sender<EmbedResult>,
+    pending: PendingGuard,
 }
 
 impl Job {
-    /// True when the caller has gone away.
-    pub fn abandoned(&self) -> bool {
+    /// True if the caller no longer waits for the result.
+    pub fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
     }
 
-    /// Tells the caller; one that has gone away is no fault.
-    pub fn answer(self, answer: Answer) {
-        drop(self.counted);
-        let _ = self.reply.send(answer);
+    /// Sends the result to the caller, if it still waits.
+    pub fn reply(self, result: EmbedResult) {
+        drop(self.pending);
+        // The caller may have gone away.
+        let _ = self.reply.send(result);
     }
 }
 
-/// One of the texts that wait, counted until it is answered or dropped.
-struct Counted(Arc<AtomicUsize>);
+/// Counts a text as pending until it is dropped.
+struct PendingGuard(Arc<AtomicUsize>);
 
-impl Counted {
-    fn one_of(all: &Arc<AtomicUsize>) -> Self {
-        all.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(all))
+impl PendingGuard {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
     }
 }
 
-impl Drop for Counted {
+impl Drop for PendingGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// What the thread does next while the model is ready.
+/// What the worker does next while the model is ready.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// Work for this rank: its open round if it has one, else its lane.
-    Work(Rank),
-    /// Nothing, and nothing has come for as long as was asked for.
-    Pause,
-    /// End.
+pub(crate) enum NextAction {
+    /// Encode one batch of this priority: from its open plan if it has one, else from its queue.
+    Encode(Priority),
+    /// Nothing was queued for the requested idle time: trim memory.
+    TrimMemory,
+    /// End the thread.
     Stop,
 }
 
-/// A wish to look at the models folder.
+/// A request to check the model's files and to load the model again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// Try only when the folder has changed.
+pub(crate) enum Reload {
+    /// Load only if the files have changed.
     IfChanged,
-    /// Try in any case.
-    Anyway,
+    /// Load also unchanged files if the model had failed.
+    Force,
 }
 
-/// What callers can see of the thread.
+/// What callers see of the worker.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
-    /// How the model is.
-    pub state: State,
-    /// What the person should know.
+pub(crate) struct WorkerStatus {
+    pub state: ModelState,
+    /// Warnings for the user about the loaded model, in sentences.
     pub warnings: Vec<String>,
-    /// Wishes to look that have been heard.
-    pub looks: u64,
+    /// Number of reload requests that have been handled.
+    pub reloads_handled: u64,
 }
 
-/// The desk.
-pub(crate) struct Desk {
-    lanes: Mutex<Lanes>,
-    bell: Condvar,
-    seen: watch::Sender<Seen>,
-    waiting: Arc<AtomicUsize>,
+/// The queue, shared by callers and the worker.
+pub(crate) struct EmbeddingQueue {
+    inner: Mutex<Inner>,
+    wakeup: Condvar,
+    status: watch::Sender<WorkerStatus>,
+    pending: Arc<AtomicUsize>,
 }
 
-struct Lanes {
+struct Inner {
+    /// One queue per priority, at most [`QUEUE`] texts each.
     queues: [VecDeque<Job>; 3],
     /// False while the model is missing or failed: texts are refused at once.
-    taking: bool,
-    look: Option<Look>,
-    /// Wishes to look so far.
-    asked: u64,
+    accepting: bool,
+    reload: Option<Reload>,
+    /// Number of reload requests so far.
+    reloads_requested: u64,
     stopping: bool,
-    /// The thread is gone: nobody will look any more.
+    /// The worker has ended: no reload request will be handled.
     ended: bool,
 }
 
-impl Desk {
+/// The callers' side.
+impl EmbeddingQueue {
     pub fn new() -> Self {
-        let queues = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
         Self {
-            lanes: Mutex::new(Lanes {
-                queues,
-                taking: true,
-                look: None,
-                asked: 0,
+            inner: Mutex::new(Inner {
+                queues: [VecDeque::new(), VecDeque::new(), VecDeque::new()],
+                accepting: true,
+                reload: None,
+                reloads_requested: 0,
                 stopping: false,
                 ended: false,
             }),
-            bell: Condvar::new(),
-            seen: watch::Sender::new(Seen {
-                state: State::WarmupProgress,
+            wakeup: Condvar::new(),
+            status: watch::Sender::new(WorkerStatus {
+                state: ModelState::Loading,
                 warnings: Vec::new(),
-                looks: 0,
+                reloads_handled: 0,
             }),
-            waiting: Arc::default(),
+            pending: Arc::default(),
         }
     }
 
-    fn lanes(&self) -> MutexGuard<'_, Lanes> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How the model is, and changes of it.
-    pub fn seen(&self) -> &watch::Sender<Seen> {
-        &self.seen
+    /// The worker's status; subscribe to it to wait for changes.
+    pub fn status(&self) -> &watch::Sender<WorkerStatus> {
+        &self.status
     }
 
-    /// Texts that were submitted and not answered.
-    pub fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
+    /// Number of texts that were submitted and have no result yet.
+    pub fn pending(&self) -> usize {
+        self.pending.load(Ordering::Relaxed)
     }
 
-    /// Puts a text into its lane.
+    /// Queues a text.
     ///
     /// # Errors
-    /// `Busy` when the lane is full, `Unavailable` when the model is missing or failed.
+    /// `Busy` if the queue of this priority is full, `Unavailable` if the model is missing or failed.
     pub fn submit(
         &self,
         text: String,
-        rank: Rank,
-    ) -> Result<oneshot::Receiver<Answer>, EmbedError> {
-        let mut lanes = self.lanes();
-        if !lanes.taking {
+        kind: TextKind,
+        priority: Priority,
+    ) -> Result<oneshot::Receiver<EmbedResult>, EmbedError> {
+        let mut inner = self.lock();
+        if !inner.accepting {
             return Err(self.unavailable());
         }
-        let queue = &mut lanes.queues[rank as usize];
-        if queue.len() >= QUEUE {
+        let queue = &mut inner.queues[priority as usize];
+        if queue.len() >= QUEUE_LENGTH {
             return Err(EmbedError::Busy);
         }
-        let (reply, answer) = oneshot::channel();
-        queue.push_back(Job { text, reply, counted: Counted::one_of(&self.waiting) });
-        drop(lanes);
-        self.bell.notify_one();
-        Ok(answer)
+        let (reply, result) = oneshot::channel();
+        queue.push_back(Job { text, kind, reply, pending: PendingGuard::new(&self.pending) });
+        drop(inner);
+        self.wakeup.notify_one();
+        Ok(result)
     }
 
-    /// Why no text is taken.
+    /// Returns the error for a text that is refused because there is no model.
     pub fn unavailable(&self) -> EmbedError {
         EmbedError::Unavailable {
             hint: self
-                .seen
+                .status
                 .borrow()
                 .state
                 .hint()
-                .unwrap_or("try again when the daemon is up")
+                .unwrap_or("try again when the daemon is running")
                 .to_owned(),
         }
     }
 
-    /// Asks the thread to look at the folder; gives the number of the wish, which `Seen::looks` will reach.
-    pub fn ask_for_look(&self, look: Look) -> u64 {
-        let mut lanes = self.lanes();
-        if lanes.look != Some(Look::Anyway) {
-            lanes.look = Some(look);
+    /// Requests a reload; returns its number, which `WorkerStatus::reloads_handled` reaches when the request has been handled.
+    pub fn request_reload(&self, reload: Reload) -> u64 {
+        let mut inner = self.lock();
+        if inner.reload != Some(Reload::Force) {
+            inner.reload = Some(reload);
         }
-        lanes.asked += 1;
-        let number = lanes.asked;
-        if lanes.ended {
-            self.heard(number);
+        inner.reloads_requested += 1;
+        let number = inner.reloads_requested;
+        if inner.ended {
+            self.mark_reloads_handled(number);
         }
-        drop(lanes);
-        self.bell.notify_one();
+        drop(inner);
+        self.wakeup.notify_one();
         number
     }
 
-    /// Asks the thread to end after its present run.
+    /// Asks the worker to end after its current batch.
     pub fn stop(&self) {
-        self.lanes().stopping = true;
-        self.bell.notify_one();
+        self.lock().stopping = true;
+        self.wakeup.notify_one();
     }
 }
 
-/// The thread's side.
-impl Desk {
-    /// Waits until there is something to do, or for a pause of this length. `open` is the best rank with an unfinished round.
-    pub fn turn(&self, open: Option<Rank>, pause: Option<Duration>) -> Turn {
-        let mut lanes = self.lanes();
+/// The worker's side.
+impl EmbeddingQueue {
+    /// Waits for the next action. `open` is the highest priority with an unfinished batch plan. With `trim_after`, an idle time of this
+    /// length ends the wait with [`NextAction::TrimMemory`].
+    pub fn next_action(&self, open: Option<Priority>, trim_after: Option<Duration>) -> NextAction {
+        let mut inner = self.lock();
         loop {
-            if lanes.stopping {
-                return Turn::Stop;
+            if inner.stopping {
+                return NextAction::Stop;
             }
-            // The model is ready: whoever wished for a look has what they want.
-            if lanes.look.take().is_some() {
-                self.heard(lanes.asked);
+            // The model is ready, so a reload request has nothing to do.
+            if inner.reload.take().is_some() {
+                self.mark_reloads_handled(inner.reloads_requested);
             }
-            let waiting = RANKS.into_iter().find(|rank| !lanes.queues[*rank as usize].is_empty());
-            if let Some(rank) = waiting.into_iter().chain(open).min() {
-                return Turn::Work(rank);
+            let queued = Priority::ALL
+                .into_iter()
+                .find(|priority| !inner.queues[*priority as usize].is_empty());
+            if let Some(priority) = queued.into_iter().chain(open).min() {
+                return NextAction::Encode(priority);
             }
-            let Some(pause) = pause else {
-                lanes = self.bell.wait(lanes).unwrap_or_else(PoisonError::into_inner);
+            let Some(trim_after) = trim_after else {
+                inner = self.wakeup.wait(inner).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let (woken, waited) =
-                self.bell.wait_timeout(lanes, pause).unwrap_or_else(PoisonError::into_inner);
-            lanes = woken;
-            if waited.timed_out() && !lanes.stopping && lanes.queues.iter().all(VecDeque::is_empty)
+            let (woken, timeout) =
+                self.wakeup.wait_timeout(inner, trim_after).unwrap_or_else(PoisonError::into_inner);
+            inner = woken;
+            if timeout.timed_out() && !inner.stopping && inner.queues.iter().all(VecDeque::is_empty)
             {
-                return Turn::Pause;
+                return NextAction::TrimMemory;
             }
         }
     }
 
-    /// The next text of a lane.
-    pub fn take(&self, rank: Rank) -> Option<Job> {
-        self.lanes().queues[rank as usize].pop_front()
+    /// Takes the next text of a priority.
+    pub fn pop(&self, priority: Priority) -> Option<Job> {
+        self.lock().queues[priority as usize].pop_front()
     }
 
-    /// Waits for a wish to look; none means: end.
-    pub fn next_look(&self) -> Option<Look> {
-        let mut lanes = self.lanes();
+    /// Waits for a reload request; `None` means that the worker must end.
+    pub fn next_reload(&self) -> Option<Reload> {
+        let mut inner = self.lock();
         loop {
-            if lanes.stopping {
+            if inner.stopping {
                 return None;
             }
-            if let Some(look) = lanes.look.take() {
-                return Some(look);
+            if let Some(reload) = inner.reload.take() {
+                return Some(reload);
             }
-            lanes = self.bell.wait(lanes).unwrap_or_else(PoisonError::into_inner);
+            inner = self.wakeup.wait(inner).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// The folder was looked at, and nothing changed.
-    pub fn nothing_new(&self) {
-        let asked = self.lanes().asked;
-        self.heard(asked);
+    /// Marks all reload requests as handled: the files have not changed.
+    pub fn skip_reload(&self) {
+        let requested = self.lock().reloads_requested;
+        self.mark_reloads_handled(requested);
     }
 
-    fn heard(&self, asked: u64) {
-        self.seen.send_modify(|seen| seen.looks = asked);
+    fn mark_reloads_handled(&self, requested: u64) {
+        self.status.send_modify(|status| status.reloads_handled = requested);
     }
 
-    /// Texts are taken, and the model is loading or ready.
-    pub fn open(&self, state: State, warnings: Vec<String>) {
-        let mut lanes = self.lanes();
-        lanes.taking = true;
-        let looks = lanes.asked;
-        self.seen.send_replace(Seen { state, warnings, looks });
+    /// Publishes the state of a model that is loading or ready, and accepts texts.
+    pub fn open(&self, state: ModelState, warnings: Vec<String>) {
+        let mut inner = self.lock();
+        inner.accepting = true;
+        let reloads_handled = inner.reloads_requested;
+        self.status.send_replace(WorkerStatus { state, warnings, reloads_handled });
     }
 
-    /// The thread ends: no text is taken any more, and nobody is left waiting.
-    pub fn end(&self, state: State) {
-        let mut lanes = self.lanes();
-        lanes.ended = true;
-        lanes.look = None;
-        drop(lanes);
-        self.close(state);
-    }
-
-    /// No text is taken any more, and those that wait are refused.
-    pub fn close(&self, state: State) {
-        let mut lanes = self.lanes();
-        lanes.taking = false;
-        // A wish that came during a failed load is still to be granted.
-        let looks = if lanes.look.is_some() { self.seen.borrow().looks } else { lanes.asked };
-        self.seen.send_replace(Seen { state, warnings: Vec::new(), looks });
-        let refused: Vec<Job> = lanes.queues.iter_mut().flat_map(std::mem::take).collect();
-        drop(lanes);
+    /// Publishes the state of a model that cannot serve, refuses the queued texts and accepts no more.
+    pub fn close(&self, state: ModelState) {
+        let mut inner = self.lock();
+        inner.accepting = false;
+        // A reload request that came during a failed load is still to be handled.
+        let reloads_handled = if inner.reload.is_some() {
+            self.status.borrow().reloads_handled
+        } else {
+            inner.reloads_requested
+        };
+        self.status.send_replace(WorkerStatus { state, warnings: Vec::new(), reloads_handled });
+        let refused: Vec<Job> = inner.queues.iter_mut().flat_map(std::mem::take).collect();
+        drop(inner);
         for job in refused {
-            job.answer(Err(self.unavailable()));
+            job.reply(Err(self.unavailable()));
         }
+    }
+
+    /// Closes the queue for ever, because the worker ends: no caller is left waiting.
+    pub fn end(&self, state: ModelState) {
+        let mut inner = self.lock();
+        inner.ended = true;
+        inner.reload = None;
+        drop(inner);
+        self.close(state);
     }
 }

@@ -1,13 +1,14 @@
-//! What the process keeps of the model's memory: no more than it works with, and that where the processor finds it.
+//! Limits the resident memory of the model: returns freed blocks to the system, unmaps weights while idle, and uses huge pages while busy.
 //!
-//! A run takes up to 30 MB for a moment. glibc learns from that to keep such blocks, so the process would stay 35 MB larger for good. Of
-//! the weights it reads a row for each word part, and the kernel maps the pages around each, until the whole table of 46 MB counts as
-//! the process's own.
+//! A forward pass allocates up to 30 MB for a moment. By default glibc raises its thresholds after the first such block and keeps the
+//! memory, so the process would stay 35 MB larger. Of the embedding table a forward pass reads one row per token, and the kernel maps the
+//! surrounding pages, until the whole table of 46 MB is resident. Not here: when memory is trimmed (`worker`).
 
 use std::path::Path;
 
-/// Has the allocator give large blocks back at once. Costs about 5 % of a run of 128 tokens or more, nothing measurable below.
-pub(crate) fn give_back_large_blocks() {
+/// Makes the allocator return large blocks to the system at once. Costs about 5 % of a forward pass of 128 tokens or more, and nothing
+/// measurable below.
+pub(crate) fn return_large_blocks_at_once() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         use std::ffi::c_int;
@@ -16,7 +17,7 @@ pub(crate) fn give_back_large_blocks() {
         }
         const M_TRIM_THRESHOLD: c_int = -1;
         const M_MMAP_THRESHOLD: c_int = -3;
-        // SAFETY: mallopt takes plain numbers and may be called at any time; naming a threshold ends glibc's own learning.
+        // SAFETY: mallopt takes plain numbers and may be called at any time. Setting a threshold switches glibc's dynamic adjustment off.
         unsafe {
             mallopt(M_MMAP_THRESHOLD, 1 << 20);
             mallopt(M_TRIM_THRESHOLD, 4 << 20);
@@ -24,45 +25,48 @@ pub(crate) fn give_back_large_blocks() {
     }
 }
 
-/// Puts what the process has filled so far into large pages, as far as whole ones fit in: a run reads 42 MB of weights, and the processor
-/// keeps only some thousands of places in mind, which are of 4 KB otherwise. Takes no more memory. Where there are no large pages nothing
-/// is lost but some time; Linux has this from 6.1 on. Where the person wants none at all there are none.
-pub(crate) fn in_large_pages() {
+/// Moves the process's writable anonymous memory to huge pages where whole ones fit.
+///
+/// A forward pass reads 42 MB of weights, and with pages of 4 KB the processor's TLB covers only a few thousand of them. Takes no
+/// additional memory. Without huge pages only speed is lost. Needs `MADV_COLLAPSE` of Linux 6.1 or later, and does nothing if huge pages
+/// are set to `never`.
+pub(crate) fn collapse_into_huge_pages() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         use nix::libc::{MADV_COLLAPSE, madvise};
         use std::fs::read_to_string;
-        let wanted = read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
-            .is_ok_and(|choice| !choice.contains("[never]"));
-        let Some(smaps) = wanted.then(|| read_to_string("/proc/self/smaps").ok()).flatten() else {
+        let allowed = read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
+            .is_ok_and(|setting| !setting.contains("[never]"));
+        let Some(smaps) = allowed.then(|| read_to_string("/proc/self/smaps").ok()).flatten() else {
             return;
         };
-        for filled in loci_proto::smaps::filled(&smaps) {
-            // SAFETY: whatever is there when it is done can be read and written as before; where nothing is any more it is an error.
+        for range in super::smaps::fully_resident(&smaps) {
+            // SAFETY: MADV_COLLAPSE does not change the contents or the access rights of memory. An address range that is no longer
+            // mapped is an error.
             let _ = unsafe {
-                madvise(std::ptr::without_provenance_mut(filled.start), filled.len(), MADV_COLLAPSE)
+                madvise(std::ptr::without_provenance_mut(range.start), range.len(), MADV_COLLAPSE)
             };
         }
     }
 }
 
-/// Takes a file's pages out of this process's memory; what is read comes back by itself, from the kernel's copy. A page that was
-/// written to stays. Where that cannot be done, nothing is lost but some memory.
-pub(crate) fn give_back(file: &Path) {
+/// Removes a mapped file's unmodified pages from the resident memory. A later read maps them again from the kernel's page cache. Pages that
+/// were written to stay. Where this is not possible, only memory is lost.
+pub(crate) fn release_file_pages(file: &Path) {
     #[cfg(target_os = "linux")]
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
         use nix::sys::mman::{MmapAdvise, madvise};
         use std::ptr::{NonNull, without_provenance_mut};
-        for mapped in loci_proto::smaps::unchanged(&smaps)
+        for mapping in super::smaps::unmodified(&smaps)
             .into_iter()
-            .filter(|mapped| Path::new(mapped.file) == file)
+            .filter(|mapping| Path::new(mapping.file) == file)
         {
-            let Some(first) = NonNull::new(without_provenance_mut(mapped.range.start)) else {
+            let Some(start) = NonNull::new(without_provenance_mut(mapping.range.start)) else {
                 continue;
             };
-            // SAFETY: the range is of a file, and nobody has written to it: its pages are the file's, which the kernel maps again when
-            // they are read. It is the session's alone, which this thread owns and which does not run meanwhile, so it is still there.
-            let _ = unsafe { madvise(first, mapped.range.len(), MmapAdvise::MADV_DONTNEED) };
+            // SAFETY: the range maps a file and was never written to, so its pages equal the file's, and the kernel maps them again when
+            // they are read. Only the session uses it. This thread owns the session, which does not run now, so the mapping still exists.
+            let _ = unsafe { madvise(start, mapping.range.len(), MmapAdvise::MADV_DONTNEED) };
         }
     }
     #[cfg(not(target_os = "linux"))]
@@ -71,13 +75,13 @@ pub(crate) fn give_back(file: &Path) {
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
 mod tests {
-    use super::in_large_pages;
+    use super::collapse_into_huge_pages;
 
-    const LARGE: usize = 32 << 20;
+    const BYTES: usize = 32 << 20;
 
-    /// How much of the memory in which this address is stands in large pages, in KiB.
-    fn large_at(address: usize) -> u64 {
-        let smaps = std::fs::read_to_string("/proc/self/smaps").expect("is told");
+    /// Huge pages of the mapping that contains an address, in KiB.
+    fn huge_pages_kib(address: usize) -> u64 {
+        let smaps = std::fs::read_to_string("/proc/self/smaps").expect("is readable");
         let mut inside = false;
         for line in smaps.lines() {
             let mut words = line.split_whitespace();
@@ -94,26 +98,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_goes_into_large_pages_as_it_is() {
-        let filled: Vec<usize> = (0..LARGE / size_of::<usize>()).collect();
-        let large = || large_at(filled.as_ptr().addr() + LARGE / 2);
-        let before = large();
-        in_large_pages();
+    fn filled_memory_moves_to_huge_pages_unchanged() {
+        let filled: Vec<usize> = (0..BYTES / size_of::<usize>()).collect();
+        let huge = || huge_pages_kib(filled.as_ptr().addr() + BYTES / 2);
+        let before = huge();
+        collapse_into_huge_pages();
         assert!(filled.iter().enumerate().all(|(at, number)| at == *number));
-        let choice = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
+        let setting = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
             .unwrap_or_default();
-        if choice.contains("[madvise]") && before == 0 && can_collapse() {
-            assert!(large() > 0);
+        if setting.contains("[madvise]") && before == 0 && can_collapse() {
+            assert!(huge() > 0);
         } else {
-            println!("this kernel gives no large pages, or gives them unasked: {choice}");
+            crate::skipped::skip("this kernel has no huge pages, or uses them unasked");
         }
     }
 
-    /// Whether the kernel is of 6.1 or later and has pages of the usual size.
+    /// True if the kernel is 6.1 or later and has 2 MiB pages.
     fn can_collapse() -> bool {
         let mut page: Vec<u8> = vec![1; 4 << 20];
         let start = page.as_mut_ptr().addr().next_multiple_of(2 << 20);
-        // SAFETY: the range lies in the vector, and what is there stays as it is.
+        // SAFETY: the range lies in the vector, and its contents do not change.
         unsafe {
             nix::libc::madvise(
                 std::ptr::without_provenance_mut(start),

@@ -1,19 +1,19 @@
-//! What the tests of this room share: the real model, and a stand-in that obeys.
+//! Shared by the tests of `embedding`: the real model, and a fake encoder that the test steps through.
 
-use crate::embedding::chunk::{Piece, Use};
+use crate::embedding::chunk::{Chunk, ChunkOutput, TextKind};
+use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
 use crate::embedding::fetch;
 use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig, status};
-use crate::embedding::onnx::{INTRA_THREADS, Model, Run, switch_off_telemetry};
-use crate::embedding::worker::{Encoder, Opened, Source};
+use crate::embedding::onnx::{INTRA_THREADS, Model, switch_off_telemetry};
 use loci_engine::model::encoding::DIMENSIONS;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
-/// The model folder of this machine: `LOCI_MODELS`, else `~/.loci/models`; filled once if need be.
+/// Returns the models folder of this machine: `LOCI_MODELS`, else `~/.loci/models`. Downloads the model once if it is missing.
 pub fn config() -> ModelConfig {
     static CONFIG: OnceLock<ModelConfig> = OnceLock::new();
-    quiet();
+    switch_off_telemetry_once();
     let find = || {
         let home =
             || directories::BaseDirs::new().expect("has a home").home_dir().join(".loci/models");
@@ -21,100 +21,103 @@ pub fn config() -> ModelConfig {
             models: std::env::var_os("LOCI_MODELS").map_or_else(home, PathBuf::from),
             ort_lib: None,
         };
-        if !status(&config).complete() {
-            fetch::fetch(&config, None, None).expect("the model can be fetched");
+        if !status(&config).complete {
+            fetch::fetch(&config, None, None).expect("the model can be downloaded");
         }
         config
     };
     CONFIG.get_or_init(find).clone()
 }
 
-/// Telemetry off, once for all tests.
-pub fn quiet() {
-    static QUIET: Once = Once::new();
-    QUIET.call_once(switch_off_telemetry);
+/// Switches telemetry off, once for all tests.
+pub fn switch_off_telemetry_once() {
+    static DONE: Once = Once::new();
+    DONE.call_once(switch_off_telemetry);
 }
 
-/// The real model, one for all tests.
+/// Returns the real model, which all tests share.
 pub fn model() -> MutexGuard<'static, Model> {
     static MODEL: OnceLock<Mutex<Model>> = OnceLock::new();
     let load = || Mutex::new(Model::load(&config(), INTRA_THREADS).expect("the model loads").0);
     MODEL.get_or_init(load).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A source whose encoder says of each run which texts it held, and waits to be let on.
-pub struct Obedient {
-    /// Each run's ids, before it runs.
-    runs: Sender<Vec<u32>>,
-    /// What to do: a run waits for one word.
-    words: Arc<Mutex<Receiver<Word>>>,
+/// Source of a fake encoder that reports each batch and waits for the test to decide its outcome.
+pub struct SteppedSource {
+    /// Receives the first token id of each chunk of a batch before the batch is encoded.
+    batches: Sender<Vec<u32>>,
+    /// A batch waits for one outcome.
+    outcomes: Arc<Mutex<Receiver<BatchOutcome>>>,
 }
 
-/// What a run is told.
+/// What a fake batch does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
-    Work,
+pub enum BatchOutcome {
+    Succeed,
     Fail,
     Panic,
-    GiveNan,
+    ReturnNan,
 }
 
-impl Obedient {
-    /// The source, what its runs hold, and the words for them.
-    pub fn new() -> (Self, Receiver<Vec<u32>>, Sender<Word>) {
-        let ((runs, seen), (word, words)) = (channel(), channel());
-        (Self { runs, words: Arc::new(Mutex::new(words)) }, seen, word)
+impl SteppedSource {
+    /// Returns the source, a receiver of its batches, and a sender of their outcomes. Without a sender every batch succeeds.
+    pub fn new() -> (Self, Receiver<Vec<u32>>, Sender<BatchOutcome>) {
+        let ((batches, seen), (outcome, outcomes)) = (channel(), channel());
+        (Self { batches, outcomes: Arc::new(Mutex::new(outcomes)) }, seen, outcome)
     }
 }
 
-impl Source for Obedient {
+impl EncoderSource for SteppedSource {
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
     }
 
-    fn open(&self) -> Result<Opened, LoadError> {
-        let encoder = Encoding { runs: self.runs.clone(), words: Arc::clone(&self.words) };
-        Ok(Opened {
+    fn load(&self) -> Result<LoadedEncoder, LoadError> {
+        let encoder =
+            SteppedEncoder { batches: self.batches.clone(), outcomes: Arc::clone(&self.outcomes) };
+        Ok(LoadedEncoder {
             encoder: Box::new(encoder),
-            sha256: "obedient".to_owned(),
+            sha256: "stepped".to_owned(),
             warnings: Vec::new(),
         })
     }
 }
 
-struct Encoding {
-    runs: Sender<Vec<u32>>,
-    words: Arc<Mutex<Receiver<Word>>>,
+struct SteppedEncoder {
+    batches: Sender<Vec<u32>>,
+    outcomes: Arc<Mutex<Receiver<BatchOutcome>>>,
 }
 
-impl Encoder for Encoding {
-    /// One piece for each line, all of its number, and so long that no two share a run.
-    fn pieces(&self, text: &str, _: Use) -> Result<Vec<Piece>, String> {
+impl Encoder for SteppedEncoder {
+    /// Returns one chunk per line, filled with the line's number, and so long that no two chunks fit into one batch.
+    fn chunks(&self, text: &str, _: TextKind) -> Result<Vec<Chunk>, String> {
         text.lines()
             .map(|line| {
                 line.parse()
-                    .map(|id| Piece { ids: vec![id; 1500], words: Vec::new() })
+                    .map(|id| Chunk { ids: vec![id; 1500], words: Vec::new() })
                     .map_err(|_| "not a number".to_owned())
             })
             .collect()
     }
 
-    fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
-        let all = |value: f32| {
+    fn encode(&mut self, batch: &[&Chunk]) -> Result<Vec<ChunkOutput>, String> {
+        let filled_with = |value: f32| {
             batch
                 .iter()
-                .map(|_| Run { vector: vec![value; DIMENSIONS], codes: Vec::new() })
+                .map(|_| ChunkOutput { vector: vec![value; DIMENSIONS], codes: Vec::new() })
                 .collect()
         };
-        self.runs
-            .send(batch.iter().map(|piece| piece.ids[0]).collect())
+        self.batches
+            .send(batch.iter().map(|chunk| chunk.ids[0]).collect())
             .map_err(|e| e.to_string())?;
-        match self.words.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap_or(Word::Work)
-        {
-            Word::Work => Ok(all(1.0)),
-            Word::GiveNan => Ok(all(f32::NAN)),
-            Word::Fail => Err("told to fail".to_owned()),
-            Word::Panic => panic!("told to panic"),
+        let outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = outcomes.recv().unwrap_or(BatchOutcome::Succeed);
+        drop(outcomes);
+        match outcome {
+            BatchOutcome::Succeed => Ok(filled_with(1.0)),
+            BatchOutcome::ReturnNan => Ok(filled_with(f32::NAN)),
+            BatchOutcome::Fail => Err("the test wants a failure".to_owned()),
+            BatchOutcome::Panic => panic!("the test wants a panic"),
         }
     }
 }

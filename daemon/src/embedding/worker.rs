@@ -1,213 +1,158 @@
-//! The one thread that owns the model: loads it, works through the lanes, gives up after three failures in a row, and tries again
-//! when asked to look.
+//! The thread that owns the model: loads it, encodes batches, gives up after three failures in a row, and loads it again on request.
 //!
-//! Between any two runs the best lane is chosen anew, so a query waits for one run at most, or for a rest of the encoder,
-//! which comes once nobody has wanted anything for a while. Not here: queues and their bounds (`desk`).
+//! The priority is chosen again before every batch. Therefore a query waits for at most one batch, or for one memory trim, which runs
+//! only after an idle time. Not here: the queue and its bounds (`queue`).
 
-use crate::embedding::batch::Round;
-use crate::embedding::chunk::{Piece, Use};
-use crate::embedding::model_files::{Fingerprint, LoadError, ModelConfig};
-use crate::embedding::onnx::{INTRA_THREADS, Model, Run};
-use crate::embedding::pinned_files::WEIGHTS;
-use crate::embedding::queue::{Desk, Look, RANKS, Rank, Turn};
-use crate::embedding::{EmbedError, State};
+use crate::embedding::batch::BatchPlan;
+use crate::embedding::encoder::{Encoder, EncoderSource, LoadedEncoder};
+use crate::embedding::model_files::{Fingerprint, LoadError};
+use crate::embedding::queue::{EmbeddingQueue, NextAction, Priority, Reload};
+use crate::embedding::state::{EmbedError, ModelState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Failures in a row after which the model counts as broken.
-const FAILURES: u32 = 3;
+/// Failed batches in a row after which the model counts as broken.
+const MAX_FAILURES: u32 = 3;
 
-/// How long nobody may want anything before the encoder rests, and after how many runs that is worth its while.
-const PAUSE: Duration = Duration::from_millis(300);
-const TIRING: u32 = 16;
+/// Memory is trimmed after this idle time …
+const IDLE_BEFORE_TRIM: Duration = Duration::from_millis(300);
 
-/// The next step after a model that ran broke.
-const RETRY: &str = "it is tried again by itself; if it stays so, run `loci model download`";
+/// … if at least so many batches were encoded since the last trim.
+const TRIM_AFTER_BATCHES: u32 = 16;
 
-/// What turns texts into numbers: the model, or a stand-in of a test.
-pub(crate) trait Encoder {
-    /// A text's pieces, at least one.
-    fn pieces(&self, text: &str, used: Use) -> Result<Vec<Piece>, String>;
-    /// A vector for each piece, and a code for each of its words.
-    fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String>;
-    /// Puts its memory in order: nobody wants anything for now.
-    fn rest(&mut self) {}
-}
+/// The hint when a loaded model fails.
+const RETRY_HINT: &str =
+    "loci tries again by itself; if the failure stays, run `loci model download`";
 
-impl Encoder for Model {
-    fn pieces(&self, text: &str, used: Use) -> Result<Vec<Piece>, String> {
-        self.pieces.of(text, used)
-    }
-
-    fn run(&mut self, batch: &[&Piece]) -> Result<Vec<Run>, String> {
-        Self::run(self, batch)
-    }
-
-    fn rest(&mut self) {
-        Self::rest(self);
-    }
-}
-
-/// An encoder that is ready, and what is to be said about it.
-pub(crate) struct Opened {
-    pub encoder: Box<dyn Encoder>,
-    /// SHA-256 of the weights.
-    pub sha256: String,
-    pub warnings: Vec<String>,
-}
-
-/// Where the thread gets its encoder from.
-pub(crate) trait Source: Send {
-    /// What a look sees; equal means unchanged.
-    fn fingerprint(&self) -> Option<Fingerprint>;
-    fn open(&self) -> Result<Opened, LoadError>;
-}
-
-impl Source for ModelConfig {
-    fn fingerprint(&self) -> Option<Fingerprint> {
-        Some(Self::fingerprint(self))
-    }
-
-    fn open(&self) -> Result<Opened, LoadError> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let (model, warnings) = Model::load(self, INTRA_THREADS.min(cores))?;
-        Ok(Opened { encoder: Box::new(model), sha256: WEIGHTS.sha256.to_owned(), warnings })
-    }
-}
-
-/// Runs a step of foreign code; a panic is an error like any other.
-pub(crate) fn guarded<T>(step: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| {
-        let said = panic
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-        Err(format!("panic: {}", said.unwrap_or_else(|| "without a word".to_owned())))
-    })
-}
-
-/// The whole life of the thread.
-pub(crate) fn serve(desk: &Desk, source: &dyn Source) {
-    let _closing = Closing(desk);
+/// Runs the thread until [`EmbeddingQueue::stop`].
+pub(crate) fn run(queue: &EmbeddingQueue, source: &dyn EncoderSource) {
+    let _end = EndGuard(queue);
     loop {
-        let before = source.fingerprint();
-        let (state, seen) = match load(desk, source) {
-            Err(state) => (state, before),
-            Ok(encoder) => match work(desk, encoder) {
-                End::Stopped => return,
-                // The files were good before: whatever happened, they may be tried again unchanged.
-                End::Broken(reason) => (State::Failed { reason, hint: RETRY.to_owned() }, None),
+        let before_load = source.fingerprint();
+        let (state, tried) = match load(queue, source) {
+            Err(state) => (state, before_load),
+            Ok(encoder) => match serve(queue, encoder) {
+                ServeEnd::Stopped => return,
+                // The files loaded before, so they may be tried again unchanged.
+                ServeEnd::Broken(reason) => {
+                    (ModelState::Failed { reason, hint: RETRY_HINT.to_owned() }, None)
+                }
             },
         };
-        let mend_anyway = matches!(state, State::Failed { .. });
-        desk.close(state);
-        if !changed(desk, source, seen.as_ref(), mend_anyway) {
+        let may_force = matches!(state, ModelState::Failed { .. });
+        queue.close(state);
+        if !wait_for_reload(queue, source, tried.as_ref(), may_force) {
             return;
         }
-        desk.open(State::WarmupProgress, Vec::new());
+        queue.open(ModelState::Loading, Vec::new());
     }
 }
 
-fn load(desk: &Desk, source: &dyn Source) -> Result<Box<dyn Encoder>, State> {
-    let began = Instant::now();
-    let opened = catch_unwind(AssertUnwindSafe(|| source.open())).unwrap_or_else(|_| {
+fn load(
+    queue: &EmbeddingQueue,
+    source: &dyn EncoderSource,
+) -> Result<Box<dyn Encoder>, ModelState> {
+    let started = Instant::now();
+    let loaded = catch_unwind(AssertUnwindSafe(|| source.load())).unwrap_or_else(|_| {
         Err(LoadError::Refused("ONNX Runtime panicked while loading".to_owned()))
     });
-    match opened {
-        Ok(Opened { encoder, sha256, warnings }) => {
-            tracing::info!(ms = began.elapsed().as_millis(), "the embedding model is ready");
-            desk.open(State::Ready { sha256 }, warnings);
+    match loaded {
+        Ok(LoadedEncoder { encoder, sha256, warnings }) => {
+            tracing::info!(ms = started.elapsed().as_millis(), "embedding model loaded");
+            queue.open(ModelState::Ready { sha256 }, warnings);
             Ok(encoder)
         }
-        Err(fault) => {
-            tracing::warn!(%fault, "no embedding model: answers come from keywords alone");
-            Err(match fault {
-                LoadError::Missing(_) => State::Missing { hint: fault.hint() },
-                _ => State::Failed { hint: fault.hint(), reason: fault.to_string() },
+        Err(error) => {
+            tracing::warn!(%error, "embedding model not loaded; searching by keywords only");
+            Err(match error {
+                LoadError::Missing(_) => ModelState::Missing { hint: error.hint() },
+                _ => ModelState::Failed { hint: error.hint(), reason: error.to_string() },
             })
         }
     }
 }
 
-/// Waits until a look finds something worth another load; false means: end.
-fn changed(
-    desk: &Desk,
-    source: &dyn Source,
-    seen: Option<&Fingerprint>,
-    mend_anyway: bool,
+/// Waits for a reload request that leads to another load; false means that the thread must end.
+///
+/// `tried` is the fingerprint of the files that failed to load; `None` never equals the present one.
+fn wait_for_reload(
+    queue: &EmbeddingQueue,
+    source: &dyn EncoderSource,
+    tried: Option<&Fingerprint>,
+    may_force: bool,
 ) -> bool {
-    while let Some(look) = desk.next_look() {
-        if source.fingerprint().as_ref() != seen || (mend_anyway && look == Look::Anyway) {
+    while let Some(reload) = queue.next_reload() {
+        let has_changed = source.fingerprint().as_ref() != tried;
+        if has_changed || (may_force && reload == Reload::Force) {
             return true;
         }
-        desk.nothing_new();
+        queue.skip_reload();
     }
     false
 }
 
-enum End {
+/// Why the thread stopped serving.
+enum ServeEnd {
     Stopped,
+    /// The model failed [`MAX_FAILURES`] times in a row; the reason of the last failure.
     Broken(String),
 }
 
-/// Serves until told to stop, or until the model has failed [`FAILURES`] times in a row.
-fn work(desk: &Desk, mut encoder: Box<dyn Encoder>) -> End {
-    let mut rounds: [Option<Round>; 3] = [None, None, None];
-    let (mut failures, mut runs) = (0, 0);
+fn serve(queue: &EmbeddingQueue, mut encoder: Box<dyn Encoder>) -> ServeEnd {
+    let mut plans: [Option<BatchPlan>; 3] = [None, None, None];
+    let (mut failures, mut batches_since_trim) = (0, 0);
     loop {
-        let open = RANKS.into_iter().find(|rank| rounds[*rank as usize].is_some());
-        let rank = match desk.turn(open, (runs >= TIRING).then_some(PAUSE)) {
-            Turn::Work(rank) => rank,
-            Turn::Pause => {
-                encoder.rest();
-                runs = 0;
+        let open = Priority::ALL.into_iter().find(|priority| plans[*priority as usize].is_some());
+        let trim_after = (batches_since_trim >= TRIM_AFTER_BATCHES).then_some(IDLE_BEFORE_TRIM);
+        let priority = match queue.next_action(open, trim_after) {
+            NextAction::Encode(priority) => priority,
+            NextAction::TrimMemory => {
+                encoder.trim_memory();
+                batches_since_trim = 0;
                 continue;
             }
-            Turn::Stop => return End::Stopped,
+            NextAction::Stop => return ServeEnd::Stopped,
         };
-        runs += 1;
-        let Err(reason) = step(desk, rank, &mut rounds[rank as usize], encoder.as_mut()) else {
+        batches_since_trim += 1;
+        let plan = &mut plans[priority as usize];
+        let Err(reason) = encode_batch(queue, priority, plan, encoder.as_mut()) else {
             failures = 0;
             continue;
         };
         failures += 1;
-        tracing::warn!(failures, reason, "a run of the embedding model failed");
-        if failures == FAILURES {
-            let fault = EmbedError::Failed(reason.clone());
-            rounds.into_iter().flatten().for_each(|round| round.refuse(&fault));
-            return End::Broken(reason);
+        tracing::warn!(failures, reason, "embedding batch failed");
+        if failures == MAX_FAILURES {
+            let error = EmbedError::Failed(reason.clone());
+            plans.into_iter().flatten().for_each(|plan| plan.fail(&error));
+            return ServeEnd::Broken(reason);
         }
     }
 }
 
-/// One run of a lane, beginning a round if none is open.
-fn step(
-    desk: &Desk,
-    rank: Rank,
-    slot: &mut Option<Round>,
+/// Encodes one batch of the open plan; makes a new plan if none is open.
+fn encode_batch(
+    queue: &EmbeddingQueue,
+    priority: Priority,
+    open: &mut Option<BatchPlan>,
     encoder: &mut dyn Encoder,
 ) -> Result<(), String> {
-    let mut round = slot.take().unwrap_or_else(|| Round::gather(desk, rank, encoder));
-    let Some(run) = round.next_run() else { return Ok(()) };
-    let batch: Vec<&Piece> = run.iter().map(crate::embedding::batch::Part::piece).collect();
-    let outcome = guarded(|| encoder.run(&batch)).and_then(|runs| match runs.len() {
-        given if given == batch.len() => Ok(runs),
-        given => Err(format!("{} pieces gave {given} vectors", batch.len())),
-    });
-    let fault = outcome.as_ref().err().cloned();
-    round.settle(&run, outcome);
-    if !round.is_over() {
-        *slot = Some(round);
+    let mut plan = open.take().unwrap_or_else(|| BatchPlan::drain(queue, priority, encoder));
+    let Some(batch) = plan.next_batch() else { return Ok(()) };
+    let outcome = batch.encode(encoder);
+    let failure = outcome.as_ref().err().cloned();
+    plan.complete(&batch, outcome);
+    if !plan.is_complete() {
+        *open = Some(plan);
     }
-    fault.map_or(Ok(()), Err)
+    failure.map_or(Ok(()), Err)
 }
 
-/// However the thread ends, nobody is left waiting.
-struct Closing<'a>(&'a Desk);
+/// Closes the queue however the thread ends, so that no caller is left waiting.
+struct EndGuard<'a>(&'a EmbeddingQueue);
 
-impl Drop for Closing<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
-        self.0.end(State::Failed {
+        self.0.end(ModelState::Failed {
             reason: "the embedding thread has ended".to_owned(),
             hint: "restart the daemon".to_owned(),
         });

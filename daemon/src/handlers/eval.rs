@@ -1,76 +1,77 @@
-//! `eval`: the store is asked questions whose answers are known, as an agent asks them, and nothing is counted as used.
+//! `eval`: measures retrieval quality with queries whose answers are known, recalled as an agent would, without recording usage.
 //!
-//! Each question is read by the model once and answered with the settings in force and with those to compare, one after the other, so that
-//! a busy moment is no advantage of either. Not here: where the questions come from (`engine::eval`).
+//! Each query is encoded once, then answered with the settings in force and with those to compare, one directly after the other, so that
+//! load on the machine affects both alike. Not here: where the queries come from (`engine::operations::eval`).
 
 use crate::config::Config;
-use crate::handlers::read;
-use crate::service::Service;
-use loci_engine::model::encoding;
+use crate::service::encoding::EncodedQuery;
+use crate::service::{Service, index_warmup};
+use loci_engine::Reader;
+use loci_engine::model::encoding::QueryEncoding;
 use loci_engine::model::time::Timestamp;
 use loci_engine::operations::eval::{EvalQuestion, EvalSet};
 use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::ranking::fusion::Fusion;
+use loci_proto::bounded_numbers::{MaxResults, TokenBudget};
+use loci_proto::degraded::Degraded;
 use loci_proto::error::Failure;
 use loci_proto::limits;
 use loci_proto::requests::eval::{
-    EvalReply, EvalRequest, Figures, Latency, MOST_PROBES, PROBES, Run,
+    DEFAULT_PROBES, EvalMetrics, EvalReply, EvalRequest, EvalRun, Latency, MAX_PROBES,
 };
-use loci_proto::requests::recall::{Degraded, MaxResults, RecallRequest, TokenBudget};
+use loci_proto::requests::recall::RecallRequest;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Judges the store.
-///
 /// # Errors
 /// `invalid` for the number of probes or a setting; `busy`, `storage_failed`.
-pub async fn run(service: &Service, request: EvalRequest) -> Result<EvalReply, Failure> {
-    let probes = request.probes.unwrap_or(PROBES);
-    if probes > MOST_PROBES {
+pub(super) async fn handle(service: &Service, request: EvalRequest) -> Result<EvalReply, Failure> {
+    let probes = request.probes.unwrap_or(DEFAULT_PROBES);
+    if probes > MAX_PROBES {
         return Err(Failure::invalid(
             "probes",
-            format!("must be a whole number in 0..{MOST_PROBES}"),
+            format!("must be a whole number in 0..{MAX_PROBES}"),
         ));
     }
-    let config = service.settled.config();
+    let config = service.config.config();
     let mut fusions = vec![config.settings().fusion];
     if !request.set.is_empty() {
-        fusions.push(with(config, &request.set)?.settings().fusion);
+        fusions.push(with_values(config, &request.set)?.settings().fusion);
     }
-    service.warm_pools().await?;
-    service.flush_accesses().await?;
+    index_warmup::pools_with_index(service).await?;
+    service.flush_usage().await?;
     let (seed, now) = (request.seed, service.now());
     let EvalSet { known, probes } =
-        read(service, move |reader| reader.exam(probes, seed, now)).await?;
-    let mut judged = Judged {
+        service.read(move |reader| reader.eval_set(probes, seed, now)).await?;
+    let mut evaluation = Evaluation {
         fusions,
         now,
-        reading: Vec::new(),
-        answering: vec![Vec::new(); 2],
+        encoding_times: Vec::new(),
+        answer_times: vec![Vec::new(); 2],
         degraded: Degraded::default(),
     };
-    let of_known = judged.all(service, &known).await?;
-    let of_probes = judged.all(service, &probes).await?;
+    let known_ranks = evaluation.ranks(service, &known).await?;
+    let probe_ranks = evaluation.ranks(service, &probes).await?;
     let sets = [Vec::new(), request.set];
-    let run = |at: usize| Run {
+    let run = |at: usize| EvalRun {
         set: sets[at].clone(),
-        known: figures(&of_known[at]),
-        probes: figures(&of_probes[at]),
-        answering: latency(&judged.answering[at]),
+        known: figures(&known_ranks[at]),
+        probes: figures(&probe_ranks[at]),
+        answering: latency(&evaluation.answer_times[at]),
     };
-    let runs = (0..judged.fusions.len()).map(run).collect();
-    let reading = latency(&judged.reading);
+    let runs = (0..evaluation.fusions.len()).map(run).collect();
+    let reading = latency(&evaluation.encoding_times);
     Ok(EvalReply {
         known: known.len(),
         probes: probes.len(),
         reading,
         runs,
-        degraded: judged.degraded,
+        degraded: evaluation.degraded,
     })
 }
 
-/// The configuration with other values.
-fn with(config: Config, set: &[String]) -> Result<Config, Failure> {
+/// Returns the configuration with other values (`KEY=VALUE`).
+fn with_values(config: Config, set: &[String]) -> Result<Config, Failure> {
     set.iter().try_fold(config, |config, pair| match pair.split_once('=') {
         Some((key, value)) => config.with(key.trim(), value.trim()),
         None => Err(Failure::invalid("set", format!("must be KEY=VALUE, not {pair}"))
@@ -78,59 +79,61 @@ fn with(config: Config, set: &[String]) -> Result<Config, Failure> {
     })
 }
 
-/// What is known so far.
-struct Judged {
+/// The rankings to compare, and what was measured so far.
+struct Evaluation {
     fusions: Vec<Fusion>,
     now: Timestamp,
-    reading: Vec<Duration>,
-    /// For each ranking.
-    answering: Vec<Vec<Duration>>,
+    encoding_times: Vec<Duration>,
+    /// For each ranking, the time of each answer.
+    answer_times: Vec<Vec<Duration>>,
     degraded: Degraded,
 }
 
-impl Judged {
-    /// For each ranking the place of each answer; none where it is not among those given.
-    async fn all(
+impl Evaluation {
+    /// Returns for each ranking the rank of each expected answer; `None` where it is not among the results.
+    async fn ranks(
         &mut self,
         service: &Service,
         questions: &[EvalQuestion],
     ) -> Result<[Vec<Option<usize>>; 2], Failure> {
-        let mut places = [Vec::new(), Vec::new()];
-        for asking in questions {
+        let mut ranks = [Vec::new(), Vec::new()];
+        for question in questions {
             let begun = Instant::now();
-            let (asked, degraded) = service.read_query(asking.query.clone()).await?;
-            if asked.is_some() {
-                self.reading.push(begun.elapsed());
+            let EncodedQuery { encoding, degraded } =
+                service.encode_query(question.query.clone()).await?;
+            if encoding.is_some() {
+                self.encoding_times.push(begun.elapsed());
             }
             self.degraded = degraded;
-            let asked = Arc::new(asked);
+            let encoding = Arc::new(encoding);
             for (at, fusion) in self.fusions.iter().enumerate() {
-                let (asking, asked, fusion, now) =
-                    (asking.clone(), Arc::clone(&asked), *fusion, self.now);
-                let (place, took) = read(service, move |reader| {
-                    let begun = Instant::now();
-                    place(reader, &asking, asked.as_ref().as_ref(), fusion, now)
-                        .map(|place| (place, begun.elapsed()))
-                })
-                .await?;
-                places[at].push(place);
-                self.answering[at].push(took);
+                let (question, encoding, fusion, now) =
+                    (question.clone(), Arc::clone(&encoding), *fusion, self.now);
+                let (rank, took) = service
+                    .read(move |reader| {
+                        let begun = Instant::now();
+                        rank(reader, &question, encoding.as_ref().as_ref(), fusion, now)
+                            .map(|rank| (rank, begun.elapsed()))
+                    })
+                    .await?;
+                ranks[at].push(rank);
+                self.answer_times[at].push(took);
             }
         }
-        Ok(places)
+        Ok(ranks)
     }
 }
 
-/// The place at which a question's answer is given, by itself or beside one that says the same.
-fn place(
-    reader: &loci_engine::Reader,
-    asking: &EvalQuestion,
-    asked: Option<&encoding::QueryEncoding>,
+/// Returns the rank of the expected answer, which may be collapsed into a result that says the same.
+fn rank(
+    reader: &Reader,
+    question: &EvalQuestion,
+    encoding: Option<&QueryEncoding>,
     fusion: Fusion,
     now: Timestamp,
 ) -> loci_engine::error::Result<Option<usize>> {
     let request = RecallRequest {
-        query: Some(asking.query.clone()),
+        query: Some(question.query.clone()),
         max_results: MaxResults::new(limits::MAX_RESULTS).ok(),
         token_budget: TokenBudget::new(i64::MAX).ok(),
         summary_only: true,
@@ -139,8 +142,8 @@ fn place(
     };
     let degraded = Degraded::default();
     let context = RecallContext {
-        group: &asking.group,
-        encoding: asked,
+        group: &question.group,
+        encoding,
         now,
         fusion: Some(fusion),
         degraded: &degraded,
@@ -148,19 +151,19 @@ fn place(
     let results = reader.recall(&prepare(request)?, context)?.reply.results;
     Ok(results
         .iter()
-        .position(|result| result.id == asking.id || result.also.contains(&asking.id))
+        .position(|result| result.id == question.id || result.also.contains(&question.id))
         .map(|at| at + 1))
 }
 
-fn figures(places: &[Option<usize>]) -> Option<Figures> {
-    let share = |sum: f64| rounded(sum / places.len() as f64);
+fn figures(ranks: &[Option<usize>]) -> Option<EvalMetrics> {
+    let share = |sum: f64| rounded(sum / ranks.len() as f64);
     let within =
-        |most: usize| share(places.iter().flatten().filter(|place| **place <= most).count() as f64);
-    (!places.is_empty()).then(|| Figures {
+        |most: usize| share(ranks.iter().flatten().filter(|rank| **rank <= most).count() as f64);
+    (!ranks.is_empty()).then(|| EvalMetrics {
         recall_at_1: within(1),
         recall_at_5: within(5),
         recall_at_10: within(10),
-        mrr: share(places.iter().flatten().map(|place| 1.0 / *place as f64).sum()),
+        mrr: share(ranks.iter().flatten().map(|rank| 1.0 / *rank as f64).sum()),
     })
 }
 
@@ -186,45 +189,50 @@ mod tests {
 
     #[test]
     fn figures_are_shares_of_all_questions() {
-        let told = figures(&[Some(1), Some(4), Some(20), None]).expect("there are some");
+        let reply = figures(&[Some(1), Some(4), Some(20), None]).expect("there are some");
         assert_eq!(
-            (told.recall_at_1, told.recall_at_5, told.recall_at_10, told.mrr),
+            (reply.recall_at_1, reply.recall_at_5, reply.recall_at_10, reply.mrr),
             (0.25, 0.5, 0.5, 0.325)
         );
         assert_eq!(figures(&[]), None);
     }
 
     #[test]
-    fn latencies_are_those_of_the_slowest_of_so_many() {
-        let told = latency(&(1..=200).map(Duration::from_millis).collect::<Vec<_>>());
-        assert_eq!((told.p50_ms, told.p99_ms), (100.0, 198.0));
+    fn latencies_are_percentiles() {
+        let reply = latency(&(1..=200).map(Duration::from_millis).collect::<Vec<_>>());
+        assert_eq!((reply.p50_ms, reply.p99_ms), (100.0, 198.0));
         assert_eq!(latency(&[]), Latency::default());
     }
 
     #[test]
-    fn a_setting_that_ranks_nothing_is_refused_and_so_is_a_bad_value() {
-        let said = |pair: &str| {
-            with(Config::default(), &[pair.to_owned()]).expect_err("is refused").to_string()
+    fn only_ranking_keys_with_valid_values_can_be_compared() {
+        let refused = |pair: &str| {
+            with_values(Config::default(), &[pair.to_owned()]).expect_err("is refused").to_string()
         };
-        assert!(said("fusion").starts_with("invalid: set must be KEY=VALUE"), "{}", said("fusion"));
         assert!(
-            said("maintenance.enabled=true").contains("retrieval.fusion, retrieval.vector_weight"),
+            refused("fusion").starts_with("invalid: set must be KEY=VALUE"),
             "{}",
-            said("maintenance.enabled=true")
+            refused("fusion")
         );
         assert!(
-            said("retrieval.fusion=best").contains("one of soft, weighted, rrf"),
+            refused("maintenance.enabled=true")
+                .contains("retrieval.fusion, retrieval.vector_weight"),
             "{}",
-            said("retrieval.fusion=best")
+            refused("maintenance.enabled=true")
         );
         assert!(
-            said("retrieval.vector_weight=2").contains("retrieval.vector_weight"),
+            refused("retrieval.fusion=best").contains("one of soft, weighted, rrf"),
             "{}",
-            said("retrieval.vector_weight=2")
+            refused("retrieval.fusion=best")
+        );
+        assert!(
+            refused("retrieval.vector_weight=2").contains("retrieval.vector_weight"),
+            "{}",
+            refused("retrieval.vector_weight=2")
         );
         let set = ["retrieval.fusion=rrf".to_owned(), "retrieval.rrf_k = 5".to_owned()];
         assert_eq!(
-            with(Config::default(), &set).expect("are fine").settings().fusion,
+            with_values(Config::default(), &set).expect("are fine").settings().fusion,
             Fusion::Rrf { k: 5.0 }
         );
     }

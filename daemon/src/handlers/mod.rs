@@ -1,193 +1,88 @@
-//! Every verb by its name: the one list behind both doors, MCP's `tools/call` and the command line's `POST /verbs/NAME`.
+//! One handler per verb, and [`handle`], which calls the right one.
 //!
-//! A verb's arguments are checked by `proto::arguments`; what it means is the engine's. Not here: who may call what (the doors).
+//! A handler encodes texts where needed, picks the writer or a reader, and answers. Its arguments were checked by `Request::parse`. Not
+//! here: who may call which verb (`interface`), what a verb means (the engine), `export` and `import`, which are streams
+//! (`interface::admin::transfer`).
 
-pub mod eval;
-mod store_admin;
+mod cleanup;
+mod compact;
+mod doctor;
+mod edit;
+mod eval;
+mod find;
+mod forget;
+mod forget_many;
+mod groups;
+mod history;
+mod inspect;
+mod list;
+mod maintenance;
+mod pin;
+mod purge_backups;
+mod recall;
+mod relate;
+mod reset;
+mod restore;
+mod stats;
+mod store;
+mod undo;
 
-use crate::interface::agents::session::Session;
-use crate::service::Service;
-use crate::service::scheduler;
-use loci_engine::operations::store::check_content;
-use loci_engine::transaction::change::CallContext;
-use loci_engine::{Reader, Writer};
+use crate::service::{Caller, Service};
 use loci_proto::error::{Code, Failure};
-use loci_proto::mcp::arguments;
-use loci_proto::requests::config::ConfigRequest;
-use loci_proto::requests::forget::RestoreRequest;
-use loci_proto::requests::inspect::InspectRequest;
-use loci_proto::requests::people::{
-    EditRequest, FindRequest, ForgetManyRequest, ListRequest, PinRequest,
-};
-use loci_proto::requests::relate::RelateRequest;
-use loci_proto::requests::undo::{HistoryRequest, UndoRequest};
-use schemars::JsonSchema;
+use loci_proto::requests::Request;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// One call of a verb.
-pub struct Asked<'a> {
-    /// Who asks.
-    pub session: &'a Session,
-    /// The verb.
-    pub name: &'a str,
-    /// Its arguments.
-    pub given: Map<String, Value>,
-    /// The idempotency key, where the shim stamped one.
-    pub key: Option<String>,
-}
-
-/// Does what was asked.
+/// Handles one call and returns the reply as JSON.
 ///
 /// # Errors
-/// `invalid` for an unknown verb or its arguments; else the verb's own.
-pub async fn call(service: &Service, asked: Asked<'_>) -> Result<Value, Failure> {
-    let Asked { session, name, given, key } = asked;
+/// The verb's own; `busy`, `storage_failed`.
+pub async fn handle(
+    service: &Service,
+    caller: Caller<'_>,
+    request: Request,
+) -> Result<Value, Failure> {
     // A session whose group was merged into another works in that one, from its next call on.
-    let led = service.lead(&session.group).await.map(|group| session.in_group(group));
-    let session = led.as_ref().unwrap_or(session);
-    if name != "maintenance" {
-        service.runs.somebody_calls();
+    let redirected = service.resolve_group(&caller.session.group).await;
+    if redirected.is_none() {
+        groups::check_name(service, caller.session).await?;
     }
-    match name {
-        "store_memory" => answer(service.store(session, parse(given)?, key).await?),
-        "recall_memory" => answer(service.recall(session, parse(given)?).await?),
-        "memory_stats" => answer(service.stats(session, parse(given)?).await?),
-        "forget_memory" => {
-            answer(store_admin::forget(service, Asked { session, name, given, key }).await?)
-        }
-        "restore_memory" => {
-            let request: RestoreRequest = parse(given)?;
-            let restored =
-                write(service, session, key, move |writer, call| writer.restore(call, &request))
-                    .await?;
-            service.vectors_may_be_missing();
-            answer(restored)
-        }
-        "store_relation" => {
-            let request: RelateRequest = parse(given)?;
-            answer(
-                write(service, session, key, move |writer, call| writer.relate(call, &request))
-                    .await?,
-            )
-        }
-        "memory_inspect" => {
-            let request: InspectRequest = parse(given)?;
-            service.flush_accesses_at_once().await?;
-            let (own, now) = (session.group.clone(), service.now());
-            answer(read(service, move |reader| reader.inspect(&request, &own, now)).await?)
-        }
-        "compact_memories" => {
-            answer(scheduler::compact_as_told(service, session, parse(given)?, key).await?)
-        }
-        _ => of_people(service, Asked { session, name, given, key }).await,
+    let redirected = redirected.map(|group| caller.session.in_group(group));
+    let caller = Caller { session: redirected.as_ref().unwrap_or(caller.session), key: caller.key };
+    // A step of maintenance must not keep the scheduler from doing the next one.
+    if !matches!(request, Request::Maintenance(_)) {
+        service.scheduler.record_call();
     }
-}
-
-/// Verbs that only people have.
-async fn of_people(service: &Service, asked: Asked<'_>) -> Result<Value, Failure> {
-    let Asked { session, name, given, key } = asked;
-    match name {
-        "config" => {
-            let ConfigRequest {} = parse(given)?;
-            answer(service.settled.told())
-        }
-        "list" => {
-            let request: ListRequest = parse(given)?;
-            let (own, now) = (session.group.clone(), service.now());
-            answer(read(service, move |reader| reader.list(&request, &own, now)).await?)
-        }
-        "find" => {
-            let request: FindRequest = parse(given)?;
-            let (own, now) = (session.group.clone(), service.now());
-            answer(read(service, move |reader| reader.find(&request, &own, now)).await?)
-        }
-        "edit" => answer(edit(service, session, parse(given)?, key).await?),
-        "pin" => {
-            let request: PinRequest = parse(given)?;
-            answer(
-                write(service, session, key, move |writer, call| writer.pin(call, &request))
-                    .await?,
-            )
-        }
-        "forget_many" => {
-            let request: ForgetManyRequest = parse(given)?;
-            answer(
-                write(service, session, key, move |writer, call| {
-                    writer.forget_many(call, &request)
-                })
-                .await?,
-            )
-        }
-        "undo" => {
-            let request: UndoRequest = parse(given)?;
-            let undone =
-                write(service, session, key, move |writer, call| writer.undo(call, &request))
-                    .await?;
-            service.vectors_may_be_missing();
-            answer(undone)
-        }
-        "eval" => answer(eval::run(service, parse(given)?).await?),
-        "history" => {
-            let request: HistoryRequest = parse(given)?;
-            answer(read(service, move |reader| reader.history(&request)).await?)
-        }
-        "maintenance" => answer(scheduler::maintenance(service, parse(given)?).await?),
-        "cleanup" => answer(scheduler::cleanup(service, session, parse(given)?).await?),
-        _ => store_admin::call(service, Asked { session, name, given, key }).await,
+    match request {
+        Request::Store(request) => json(&store::handle(service, caller, request).await?),
+        Request::Recall(request) => json(&recall::handle(service, caller, request).await?),
+        Request::Forget(request) => json(&forget::handle(service, caller, request).await?),
+        Request::Stats(request) => json(&stats::handle(service, caller, request).await?),
+        Request::Inspect(request) => json(&inspect::handle(service, caller, request).await?),
+        Request::Relate(request) => json(&relate::handle(service, caller, request).await?),
+        Request::Restore(request) => json(&restore::handle(service, caller, request).await?),
+        Request::Compact(request) => json(&compact::handle(service, caller, request).await?),
+        Request::Config(_) => json(&service.config.reply()),
+        Request::List(request) => json(&list::handle(service, caller, request).await?),
+        Request::Find(request) => json(&find::handle(service, caller, request).await?),
+        Request::Edit(request) => json(&edit::handle(service, caller, request).await?),
+        Request::Pin(request) => json(&pin::handle(service, caller, request).await?),
+        Request::ForgetMany(request) => json(&forget_many::handle(service, caller, request).await?),
+        Request::Undo(request) => json(&undo::handle(service, caller, request).await?),
+        Request::History(request) => json(&history::handle(service, request).await?),
+        Request::Eval(request) => json(&eval::handle(service, request).await?),
+        Request::Maintenance(request) => json(&maintenance::handle(service, request).await?),
+        Request::Cleanup(request) => json(&cleanup::handle(service, caller, request).await?),
+        Request::Groups(_) => json(&groups::list(service).await?),
+        Request::GroupsRename(request) => json(&groups::rename(service, caller, request).await?),
+        Request::GroupsMerge(request) => json(&groups::merge(service, caller, request).await?),
+        Request::GroupsAlias(request) => json(&groups::alias(service, caller, request).await?),
+        Request::Reset(request) => json(&reset::handle(service, caller, request).await?),
+        Request::PurgeBackups(request) => json(&purge_backups::handle(service, request).await?),
+        Request::Doctor(_) => json(&doctor::handle(service).await?),
     }
 }
 
-async fn edit(
-    service: &Service,
-    session: &Session,
-    request: EditRequest,
-    key: Option<String>,
-) -> Result<loci_proto::requests::people::ChangedReply, Failure> {
-    let mut pieces = loci_engine::model::encoding::DocumentEncoding::default();
-    if let Some(text) = &request.content {
-        check_content(text)?;
-        pieces = service.vectors(text).await?.unwrap_or_default();
-    }
-    write(service, session, key, move |writer, call| writer.edit(call, &request, &pieces)).await
-}
-
-/// Has the writer do something in one transaction.
-///
-/// # Errors
-/// What the engine refuses; `busy`.
-pub async fn write<T: Send + 'static>(
-    service: &Service,
-    session: &Session,
-    key: Option<String>,
-    work: impl FnOnce(&mut Writer, &CallContext) -> loci_engine::error::Result<T> + Send + 'static,
-) -> Result<T, Failure> {
-    let pools = service.pools().await?;
-    let call = CallContext { now: service.now(), actor: session.actor(), key };
-    let done = pools.writer.run(move |writer| work(writer, &call)).await?;
-    service.wants_checkpoint();
-    Ok(done?)
-}
-
-/// Has a reader look something up.
-///
-/// # Errors
-/// What the engine refuses; `busy`.
-pub async fn read<T: Send + 'static>(
-    service: &Service,
-    work: impl FnOnce(&Reader) -> loci_engine::error::Result<T> + Send + 'static,
-) -> Result<T, Failure> {
-    let pools = service.pools().await?;
-    Ok(pools.readers.run(move |reader| work(reader)).await??)
-}
-
-fn parse<T: DeserializeOwned + JsonSchema + 'static>(
-    given: Map<String, Value>,
-) -> Result<T, Failure> {
-    arguments::parse(given)
-}
-
-fn answer(reply: impl Serialize) -> Result<Value, Failure> {
+fn json(reply: &impl Serialize) -> Result<Value, Failure> {
     serde_json::to_value(reply).map_err(|e| Failure::new(Code::Internal, e.to_string()))
 }

@@ -1,7 +1,7 @@
-//! What a service manager hands over, and what it wants to hear.
+//! Service manager protocol: socket activation, readiness and watchdog notifications.
 //!
-//! systemd holds the agents' socket (`locid.socket`), starts the daemon when somebody knocks, waits for its readiness, and ends it when
-//! it gives no more sign of life. Without a service manager all of this does nothing. Not here: binding sockets of our own (`sockets`).
+//! systemd holds the agents' socket (`locid.socket`), starts the daemon at the first connection, waits until it is ready, and kills it if
+//! its watchdog notifications stop. Without a service manager all of this does nothing. Not here: binding our own sockets (`sockets`).
 
 use loci_proto::error::{Code, Failure};
 use loci_proto::paths;
@@ -11,26 +11,26 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::Duration;
 
-/// The agents' socket, if a service manager holds it for us.
+/// Returns the agents' socket if the service manager passed one.
 ///
-/// Has to be called while the process has one thread: it takes the variables away, so that no child takes them for its own.
+/// Call it while the process has one thread: it removes the environment variables, so that no child process uses them.
 ///
 /// # Errors
-/// `invalid` when something else was handed over than one socket that listens at `expected`, where agents look for it.
+/// `invalid` if anything else was passed than one socket that listens at `expected`, which is where agents connect.
 pub fn inherited(expected: &Path) -> Result<Option<UnixListener>, Failure> {
     let refuse = |why: String| {
         let hint = format!(
-            "ListenStream= of the socket unit has to be {}, and nothing else",
+            "Set ListenStream= of the socket unit to {} and nothing else",
             expected.display()
         );
         Failure::new(Code::Invalid, format!("the service manager's socket cannot be used: {why}"))
             .hint(hint)
     };
-    let mut handed = listenfd::ListenFd::from_env();
-    if handed.len() > 1 {
-        return Err(refuse(format!("{} were handed over", handed.len())));
+    let mut passed = listenfd::ListenFd::from_env();
+    if passed.len() > 1 {
+        return Err(refuse(format!("{} sockets were passed", passed.len())));
     }
-    let Some(listener) = handed.take_unix_listener(0).map_err(|e| refuse(e.to_string()))? else {
+    let Some(listener) = passed.take_unix_listener(0).map_err(|e| refuse(e.to_string()))? else {
         return Ok(None);
     };
     if !getsockopt(&listener, sockopt::AcceptConn).unwrap_or(false) {
@@ -44,43 +44,44 @@ pub fn inherited(expected: &Path) -> Result<Option<UnixListener>, Failure> {
     }
 }
 
-/// Checks the socket that a service file names: launchd holds none for us, so this is what keeps its file and the agents together.
+/// Checks that `--socket` of a service file is the socket that agents use. launchd passes no socket, so its file names one.
 ///
 /// # Errors
-/// `invalid` when agents look elsewhere.
-pub fn named(socket: Option<&Path>, expected: &Path) -> Result<(), Failure> {
+/// `invalid` if agents use another socket.
+pub fn check_socket_option(socket: Option<&Path>, expected: &Path) -> Result<(), Failure> {
     match socket {
         Some(named) if paths::canonical(named) != paths::canonical(expected) => {
-            let why = format!("is {}, but agents look at {}", named.display(), expected.display());
-            let hint = "Name that one in the service file, or give it the variables that the agents have (LOCI_HOME, LOCI_DB)";
+            let why =
+                format!("is {}, but agents connect to {}", named.display(), expected.display());
+            let hint = "Name that socket in the service file, or set the same LOCI_HOME and LOCI_DB there as for the agents";
             Err(Failure::invalid("--socket", why).hint(hint))
         }
         _ => Ok(()),
     }
 }
 
-/// Calls are served.
-pub fn ready() {
-    tell(NotifyState::Ready);
+/// Notifies the service manager that calls are served.
+pub fn notify_ready() {
+    notify(NotifyState::Ready);
 }
 
-/// No more connections are taken; what is in flight is being ended.
-pub fn stopping() {
-    tell(NotifyState::Stopping);
+/// Notifies the service manager that the daemon shuts down: no new connections, calls in flight are finished.
+pub fn notify_stopping() {
+    notify(NotifyState::Stopping);
 }
 
-/// Gives signs of life as often as the service manager wants them, twice over. Never returns.
-pub async fn stay_alive() {
+/// Sends watchdog notifications, twice per interval of the service manager. Never returns.
+pub async fn send_watchdog() {
     let Some(limit) = sd_notify::watchdog_enabled() else { return std::future::pending().await };
     let mut tick = tokio::time::interval((limit / 2).max(Duration::from_millis(10)));
     loop {
         tick.tick().await;
-        tell(NotifyState::Watchdog);
+        notify(NotifyState::Watchdog);
     }
 }
 
-fn tell(state: NotifyState<'_>) {
+fn notify(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
-        tracing::warn!(%error, "the service manager could not be told");
+        tracing::warn!(%error, "the service manager could not be notified");
     }
 }

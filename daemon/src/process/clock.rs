@@ -1,56 +1,57 @@
-//! The daemon's clock: the wall clock, as far as it is to be believed.
+//! The daemon's clock: the wall clock, made monotonic, and whether it is trusted.
 //!
-//! A clock that is set back stands still until it has caught up, so that nothing ages twice and no confidence rises. A clock that jumps
-//! ahead by more than [`LEAP`] is used, since the machine may have slept that long, but it is not remembered until it has stood for
-//! [`PROOF`], in this run or since an earlier one: one wrong reading must not hold the store in the future for good.
+//! If the wall clock is set back, this clock stops until the wall clock has caught up, so that nothing ages twice and no confidence rises.
+//! If the wall clock jumps ahead by more than [`MAX_TRUSTED_JUMP`], the reading is used, since the machine may have slept that long, but it
+//! is untrusted and not remembered until the jump has lasted for [`TRUST_AFTER`], in this run or since an earlier one: one wrong reading
+//! must not move the store into the future permanently.
 
 use loci_engine::model::time::{DAY, Timestamp};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A jump that a clock has to prove, in milliseconds.
-const LEAP: i64 = 30 * DAY;
-/// How long a clock has to stand by a jump.
-const PROOF: Duration = Duration::from_hours(24);
+/// A jump ahead of more than this is untrusted at first, in milliseconds.
+const MAX_TRUSTED_JUMP: i64 = 30 * DAY;
+/// How long a jump has to last until it is trusted.
+const TRUST_AFTER: Duration = Duration::from_hours(24);
 /// The same in milliseconds.
-const PROOF_MS: i64 = DAY;
+const TRUST_AFTER_MS: i64 = DAY;
 
 /// A reading of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// The moment to work with.
+    /// The moment to use.
     pub now: Timestamp,
-    /// Whether it may be remembered, and anchors be set by it.
-    pub believed: bool,
+    /// Whether the moment may be remembered, and memories be aged by it.
+    pub is_trusted: bool,
 }
 
-/// What is known of the time.
+/// The wall clock, checked against the latest moment that the store knows.
 #[derive(Debug, Default)]
 pub struct Clock {
-    known: Mutex<Known>,
+    state: Mutex<ClockState>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    /// The latest moment that was believed; none until the store has said what it has seen.
+struct ClockState {
+    /// The latest trusted moment; `None` until the clock is initialised from the store.
     latest: Option<i64>,
-    /// Since when in this run the wall clock has been far ahead of it.
-    leapt_at: Option<Instant>,
-    /// The first reading far ahead that an earlier run has noted.
-    suspected: Option<i64>,
+    /// When in this run the wall clock was first found far ahead of it.
+    jump_seen_at: Option<Instant>,
+    /// The first untrusted reading that an earlier run has recorded.
+    untrusted_since: Option<i64>,
 }
 
 impl Clock {
-    /// Tells of the latest moment that the store has seen before this start. Until then no reading is believed.
+    /// Initialises the clock with the latest moment that the store knows. Until then no reading is trusted.
     ///
-    /// `suspected` is the first reading far ahead of that moment, if one was noted.
-    pub fn has_seen(&self, moment: Timestamp, suspected: Option<Timestamp>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.suspected = suspected.map(|at| at.0);
-        known.latest = Some(known.latest.map_or(moment.0, |latest| latest.max(moment.0)));
+    /// `untrusted_since` is the first reading far ahead of that moment, if an earlier run recorded one.
+    pub fn initialise(&self, latest: Timestamp, untrusted_since: Option<Timestamp>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.untrusted_since = untrusted_since.map(|at| at.0);
+        state.latest = Some(state.latest.map_or(latest.0, |known| known.max(latest.0)));
     }
 
-    /// The time now.
+    /// Reads the clock.
     #[must_use]
     pub fn read(&self) -> Reading {
         let wall = SystemTime::now()
@@ -60,24 +61,25 @@ impl Clock {
     }
 
     fn judge(&self, wall: i64, at: Instant) -> Reading {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(latest) = known.latest else {
-            return Reading { now: Timestamp(wall), believed: false };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(latest) = state.latest else {
+            return Reading { now: Timestamp(wall), is_trusted: false };
         };
-        // A store that has seen nothing yet believes the first clock that it sees.
-        let leap = latest > 0 && wall - latest > LEAP;
-        let stood_by =
-            known.suspected.is_some_and(|since| (PROOF_MS..=LEAP).contains(&(wall - since)));
-        if leap
-            && !stood_by
-            && at.saturating_duration_since(*known.leapt_at.get_or_insert(at)) < PROOF
+        // An empty store trusts the first clock reading.
+        let is_jump = latest > 0 && wall - latest > MAX_TRUSTED_JUMP;
+        let has_lasted = state
+            .untrusted_since
+            .is_some_and(|since| (TRUST_AFTER_MS..=MAX_TRUSTED_JUMP).contains(&(wall - since)));
+        if is_jump
+            && !has_lasted
+            && at.saturating_duration_since(*state.jump_seen_at.get_or_insert(at)) < TRUST_AFTER
         {
-            return Reading { now: Timestamp(wall), believed: false };
+            return Reading { now: Timestamp(wall), is_trusted: false };
         }
-        known.leapt_at = None;
+        state.jump_seen_at = None;
         let now = latest.max(wall);
-        known.latest = Some(now);
-        Reading { now: Timestamp(now), believed: true }
+        state.latest = Some(now);
+        Reading { now: Timestamp(now), is_trusted: true }
     }
 }
 
@@ -89,64 +91,64 @@ mod tests {
 
     fn clock() -> (Clock, Instant) {
         let clock = Clock::default();
-        clock.has_seen(Timestamp(T0), None);
+        clock.initialise(Timestamp(T0), None);
         (clock, Instant::now())
     }
 
     #[test]
-    fn a_clock_set_back_stands_still_until_it_has_caught_up() {
+    fn a_clock_set_back_stops_until_it_has_caught_up() {
         let (clock, up) = clock();
-        assert_eq!(clock.judge(T0 - DAY, up), Reading { now: Timestamp(T0), believed: true });
+        assert_eq!(clock.judge(T0 - DAY, up), Reading { now: Timestamp(T0), is_trusted: true });
         assert_eq!(clock.judge(T0 + 1, up).now, Timestamp(T0 + 1));
     }
 
     #[test]
-    fn one_wrong_reading_far_ahead_is_used_and_forgotten() {
+    fn one_wrong_reading_far_ahead_is_used_but_not_remembered() {
         let (clock, up) = clock();
         let wrong = clock.judge(T0 + 3650 * DAY, up);
-        assert_eq!(wrong, Reading { now: Timestamp(T0 + 3650 * DAY), believed: false });
-        assert_eq!(clock.judge(T0 + 5, up), Reading { now: Timestamp(T0 + 5), believed: true });
+        assert_eq!(wrong, Reading { now: Timestamp(T0 + 3650 * DAY), is_trusted: false });
+        assert_eq!(clock.judge(T0 + 5, up), Reading { now: Timestamp(T0 + 5), is_trusted: true });
     }
 
     #[test]
-    fn a_clock_that_stands_by_its_jump_is_believed_after_a_day() {
+    fn a_jump_that_lasts_for_a_day_is_trusted() {
         let (clock, up) = clock();
-        assert!(!clock.judge(T0 + 60 * DAY, up).believed);
-        assert!(clock.judge(T0 + 61 * DAY, up + PROOF).believed);
-        assert!(clock.judge(T0 + 61 * DAY + 1, up + PROOF).believed);
+        assert!(!clock.judge(T0 + 60 * DAY, up).is_trusted);
+        assert!(clock.judge(T0 + 61 * DAY, up + TRUST_AFTER).is_trusted);
+        assert!(clock.judge(T0 + 61 * DAY + 1, up + TRUST_AFTER).is_trusted);
     }
 
     #[test]
-    fn before_the_store_has_spoken_no_reading_is_believed_and_none_is_kept() {
+    fn before_initialisation_no_reading_is_trusted_or_remembered() {
         let (clock, up) = (Clock::default(), Instant::now());
-        assert!(!clock.judge(T0 + 365 * DAY, up).believed);
-        clock.has_seen(Timestamp(T0), None);
+        assert!(!clock.judge(T0 + 365 * DAY, up).is_trusted);
+        clock.initialise(Timestamp(T0), None);
         assert!(
-            !clock.judge(T0 + 365 * DAY, up).believed,
-            "a wrong clock at the start is found out"
+            !clock.judge(T0 + 365 * DAY, up).is_trusted,
+            "a wrong clock at the start is detected"
         );
-        assert_eq!(clock.judge(T0 + 7, up), Reading { now: Timestamp(T0 + 7), believed: true });
+        assert_eq!(clock.judge(T0 + 7, up), Reading { now: Timestamp(T0 + 7), is_trusted: true });
     }
 
     #[test]
-    fn a_new_store_believes_the_first_clock() {
+    fn an_empty_store_trusts_the_first_reading() {
         let clock = Clock::default();
-        clock.has_seen(Timestamp(0), None);
-        assert!(clock.judge(T0, Instant::now()).believed);
+        clock.initialise(Timestamp(0), None);
+        assert!(clock.judge(T0, Instant::now()).is_trusted);
     }
 
     #[test]
-    fn a_jump_that_an_earlier_run_has_noted_is_believed_a_day_later() {
-        let (noted, up) = (Timestamp(T0 + 60 * DAY), Instant::now());
+    fn a_jump_that_an_earlier_run_recorded_is_trusted_a_day_later() {
+        let (recorded, up) = (Timestamp(T0 + 60 * DAY), Instant::now());
         let clock = Clock::default();
-        clock.has_seen(Timestamp(T0), Some(noted));
-        assert!(!clock.judge(noted.0 + DAY / 2, up).believed);
-        assert!(clock.judge(noted.0 + DAY, up).believed);
+        clock.initialise(Timestamp(T0), Some(recorded));
+        assert!(!clock.judge(recorded.0 + DAY / 2, up).is_trusted);
+        assert!(clock.judge(recorded.0 + DAY, up).is_trusted);
     }
 
     #[test]
-    fn a_machine_that_slept_for_three_weeks_is_believed_at_once() {
+    fn a_jump_of_three_weeks_is_trusted_at_once() {
         let (clock, up) = clock();
-        assert!(clock.judge(T0 + 21 * DAY, up).believed);
+        assert!(clock.judge(T0 + 21 * DAY, up).is_trusted);
     }
 }

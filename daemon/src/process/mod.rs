@@ -1,4 +1,4 @@
-//! Process.
+//! The process: start, locks, sockets, service manager, clock, logging and orderly shutdown.
 
 pub mod activation;
 pub mod clock;

@@ -1,20 +1,21 @@
-//! From start to end: lock, sockets, store, model, and the good order in which they stop.
+//! The life of the daemon: locks, sockets, store and model are started in order, and stopped in order.
 
-use crate::config::effective::Settled;
+use crate::config::effective::EffectiveConfig;
 use crate::config::options;
 use crate::config::options::Options;
 use crate::embedding::Embedder;
-use crate::embedding::auto_fetch::FirstUse;
-use crate::interface::agents::listen::Host;
+use crate::embedding::auto_fetch::AutoFetch;
+use crate::interface::agents::listen::ListenerContext;
 use crate::process::sockets;
 use crate::process::sockets::Sockets;
 use crate::process::startup;
-use crate::process::startup::{End, Lock};
+use crate::process::startup::{Lock, StartupError};
 use crate::process::{activation, telemetry};
+use crate::service::Service;
 use crate::service::housekeeping;
 use crate::service::index_warmup;
 use crate::service::pools::Pool;
-use crate::service::{Pools, Service, Store};
+use crate::service::store_state::{StorePools, StoreState};
 use loci_engine::error::Error;
 use loci_engine::{Reader, Settings, Writer, open_cold};
 use loci_proto::error::{Code, Exit, Failure};
@@ -30,14 +31,14 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Threads that answer recalls; the machine's cores are shared with the model.
+/// Reader threads; they share the cores with the model.
 const READERS: usize = 2;
-/// A store of this many memories is loaded before it is served: some 50 ms.
-const LOADED_AT_ONCE: usize = 5_000;
-/// How long sessions may take to end what they have in flight.
-const DRAIN: Duration = Duration::from_secs(3);
+/// The index of a store of at most this many memories is loaded before serving; takes about 50 ms.
+const LOAD_BEFORE_SERVING: usize = 5_000;
+/// How long sessions may take to finish calls in flight.
+const DRAIN_DEADLINE: Duration = Duration::from_secs(3);
 
-/// The threads of the store, to be waited for at the end.
+/// The threads of the store, joined at shutdown.
 struct Threads {
     writer: Vec<JoinHandle<Writer>>,
     readers: Vec<JoinHandle<Reader>>,
@@ -46,145 +47,179 @@ struct Threads {
 /// Serves until stopped.
 ///
 /// # Errors
-/// The exit code and the reason when the daemon cannot start, or when the store failed.
-pub fn run(options: &Options, paths: &Paths) -> Result<(), End> {
-    startup::go_private();
-    activation::named(options.socket.as_deref(), &paths.socket)
-        .map_err(|f| End::new(Exit::Config, f))?;
-    let inherited = activation::inherited(&paths.socket).map_err(|f| End::new(Exit::Config, f))?;
-    let settled = Settled::read(paths).map_err(|f| End::new(Exit::Config, f))?;
-    telemetry::start(
-        &options::log_level(&settled.config()).map_err(|f| End::new(Exit::Config, f))?,
-    );
+/// The exit code and the reason if the daemon cannot start, or if the store failed.
+pub fn run(options: &Options, paths: &Paths) -> Result<(), StartupError> {
+    let config_error = |failure| StartupError::new(Exit::Config, failure);
+    startup::make_private();
+    activation::check_socket_option(options.socket.as_deref(), &paths.socket)
+        .map_err(config_error)?;
+    let inherited = activation::inherited(&paths.socket).map_err(config_error)?;
+    let config = EffectiveConfig::read(paths).map_err(config_error)?;
+    telemetry::start(&options::log_level(&config.config()).map_err(config_error)?);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| {
-        End::new(Exit::Storage, Failure::new(Code::Internal, format!("no runtime: {e}")))
+        StartupError::new(
+            Exit::Storage,
+            Failure::new(Code::Internal, format!("the async runtime cannot start: {e}")),
+        )
     })?;
-    let end = runtime.block_on(serve(options, paths, settled, inherited));
+    let outcome = runtime.block_on(serve(options, paths, config, inherited));
     runtime.shutdown_timeout(Duration::from_millis(200));
-    end
+    outcome
 }
 
 async fn serve(
     options: &Options,
     paths: &Paths,
-    settled: Settled,
+    effective: EffectiveConfig,
     inherited: Option<UnixListener>,
-) -> Result<(), End> {
-    let config = settled.config();
-    let of_config = |f| End::new(Exit::Config, f);
-    let of_storage = |f| End::new(Exit::Storage, f);
-    let db = options::database(paths, &config).map_err(of_config)?;
-    let default_group = config.default_group().map_err(of_config)?;
-    let model = options::model_config(paths, &config).map_err(of_config)?;
-    startup::folders(paths, &db).map_err(of_storage)?;
+) -> Result<(), StartupError> {
+    let config = effective.config();
+    let config_error = |failure| StartupError::new(Exit::Config, failure);
+    let db = options::database(paths, &config).map_err(config_error)?;
+    let default_group = config.default_group().map_err(config_error)?;
+    let model = options::model_config(paths, &config).map_err(config_error)?;
+    startup::prepare_folders(paths, &db).map_err(|f| StartupError::new(Exit::Storage, f))?;
     let _locks = locks(paths, &db).await?;
     let bound = sockets::bind(paths, inherited).await?;
 
     let embedder = Embedder::start(model);
-    let first_use = FirstUse::new(config.embedding.download);
-    let (store, opened) = watch::channel(Store::Opening);
-    let schedule = config.schedule();
-    let service = Arc::new(
-        Service::new(embedder.clone(), first_use, opened, settled, db.display().to_string())
-            .at(paths),
-    );
-    service.runs.set_schedule(schedule);
+    let auto_fetch = AutoFetch::new(config.embedding.download);
+    let (store, opened) = watch::channel(StoreState::Opening);
+    let service =
+        Arc::new(Service::new(embedder.clone(), auto_fetch, opened, effective, db.clone()));
+    service.scheduler.set_schedule(config.schedule());
     let draining = CancellationToken::new();
     let opening = tokio::task::spawn_blocking({
-        let (db, settings, service) = (db.clone(), config.settings(), Arc::clone(&service));
+        let (settings, service) = (config.settings(), Arc::clone(&service));
         move || open_store(&db, settings, &service)
     });
     let tasks = TaskTracker::new();
-    let host = Host {
+    let context = ListenerContext {
         service: Arc::clone(&service),
         default_group,
-        boot: uuid::Uuid::now_v7().simple().to_string().into(),
+        boot_id: uuid::Uuid::now_v7().simple().to_string().into(),
         draining: draining.clone(),
         tasks: tasks.clone(),
-        open: Arc::new(Semaphore::new(startup::connections())),
-        places: Arc::new(Semaphore::new(startup::places())),
-        patience: options.patience(),
+        connection_permits: Arc::new(Semaphore::new(startup::max_connections())),
+        session_permits: Arc::new(Semaphore::new(startup::max_sessions())),
+        peer_timeout: options.peer_timeout(),
     };
-    let mut sockets = Sockets::serve(bound, paths, host);
+    let sockets = Sockets::serve(bound, paths, context);
     tracing::info!(pid = std::process::id(), version = loci_proto::VERSION, "serving");
 
-    let (threads, end) = settle(opening, &store).await;
-    let load = tokio::spawn(index_warmup::load(Arc::clone(&service), draining.clone()));
-    let upkeep = tokio::spawn(housekeeping::run(
-        Arc::clone(&service),
-        options.idle_limit(),
-        draining.clone(),
-    ));
-    let reloads = tokio::spawn(reload_when_told(Arc::clone(&service)));
-    if end.is_ok() {
-        activation::ready();
-        tokio::select! {
-            () = until_stopped(&draining) => {}
-            () = sockets.watch() => {}
-            () = activation::stay_alive() => {}
-        }
-    }
-    reloads.abort();
+    let (threads, opened) = publish_store(opening, &store).await;
+    let is_open = opened.is_ok();
+    let background = Background::spawn(&service, options.idle_limit(), &draining);
+    let sockets = serve_until_stopped(sockets, is_open, &draining).await;
+    background.reload.abort();
     tracing::info!("draining");
-    activation::stopping();
+    activation::notify_stopping();
     sockets.remove();
     draining.cancel();
-    if let Store::Open(pools) = &*store.borrow() {
+    if let StoreState::Open(pools) = &*store.borrow() {
         pools.loading.stop();
     }
     tasks.close();
-    let _ = tokio::time::timeout(DRAIN, tasks.wait()).await;
-    let _ = tokio::time::timeout(DRAIN, upkeep).await;
-    let _ = tokio::time::timeout(DRAIN, load).await;
-    let _ = tokio::time::timeout(Duration::from_millis(500), sockets.served()).await;
+    let _ = tokio::time::timeout(DRAIN_DEADLINE, tasks.wait()).await;
+    background.join().await;
+    let _ = tokio::time::timeout(Duration::from_millis(500), sockets.finish_admin()).await;
     embedder.stop();
-    let end = service.damage().map_or(end, |failure| Err(End::new(Exit::Storage, failure)));
+    let outcome = service.damage().map_or(opened, |f| Err(StartupError::new(Exit::Storage, f)));
     drop(service);
-    // The last holder of the pools: its end lets the threads go, and the writer close the database.
-    store.send_replace(Store::Opening);
+    // Drops the last reference to the pools: the threads end, and the writer closes the database.
+    store.send_replace(StoreState::Opening);
     drop(store);
     close(threads).await;
     embedder.join();
-    end
+    outcome
 }
 
-/// One lock for the sockets, one for the database: two folders of sockets may lead to one database.
-async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), End> {
+/// Serves until a signal, `loci ctl stop`, or another process listens at the agents' socket; if the store failed, returns at once.
+async fn serve_until_stopped(
+    mut sockets: Sockets,
+    is_open: bool,
+    draining: &CancellationToken,
+) -> Sockets {
+    if is_open {
+        activation::notify_ready();
+        tokio::select! {
+            () = until_stopped(draining) => {}
+            () = sockets.watch() => {}
+            () = activation::send_watchdog() => {}
+        }
+    }
+    sockets
+}
+
+type Task = tokio::task::JoinHandle<()>;
+
+/// The background tasks of the daemon.
+struct Background {
+    load: Task,
+    housekeeping: Task,
+    reload: Task,
+}
+
+impl Background {
+    fn spawn(
+        service: &Arc<Service>,
+        idle_limit: Option<Duration>,
+        draining: &CancellationToken,
+    ) -> Self {
+        let load = tokio::spawn(index_warmup::run(Arc::clone(service), draining.clone()));
+        let keeping = housekeeping::run(Arc::clone(service), idle_limit, draining.clone());
+        let reload = tokio::spawn(reload_on_signal(Arc::clone(service)));
+        Self { load, housekeeping: tokio::spawn(keeping), reload }
+    }
+
+    /// Waits for those that end when the daemon drains.
+    async fn join(self) {
+        let _ = tokio::time::timeout(DRAIN_DEADLINE, self.housekeeping).await;
+        let _ = tokio::time::timeout(DRAIN_DEADLINE, self.load).await;
+    }
+}
+
+/// Takes one lock for the sockets and one for the database: two socket folders may belong to one database.
+async fn locks(paths: &Paths, db: &Path) -> Result<(Lock, Lock), StartupError> {
     let sockets = startup::lock(&paths.lock).await?;
     let database = startup::lock(&startup::database_lock(&paths::canonical(db))).await?;
     Ok((sockets, database))
 }
 
-fn open_store(db: &Path, settings: Settings, service: &Service) -> Result<(Pools, Threads), Error> {
+fn open_store(
+    db: &Path,
+    settings: Settings,
+    service: &Service,
+) -> Result<(StorePools, Threads), Error> {
     let mut writer = open_cold(db, settings, service.now())?;
-    if writer.loading().counts().1 <= LOADED_AT_ONCE {
+    if writer.warmup().counts().1 <= LOAD_BEFORE_SERVING {
         writer.load()?;
     }
-    service.clock.has_seen(writer.last_seen()?, writer.suspected()?);
-    let (wants_check, group_redirects, loading) =
-        (writer.wants_check(), writer.group_redirects(), writer.loading());
+    service.clock.initialise(writer.last_seen()?, writer.suspected()?);
+    let (needs_check, group_redirects, loading) =
+        (writer.wants_check(), writer.group_redirects(), writer.warmup());
     let readers = (0..READERS).map(|_| writer.reader()).collect::<Result<Vec<_>, _>>()?;
     let (writer, writer_threads) = Pool::start("writer", vec![writer]);
     let (readers, reader_threads) = Pool::start("reader", readers);
     Ok((
-        Pools { writer, readers, group_redirects, loading, wants_check },
+        StorePools { writer, readers, group_redirects, loading, needs_check },
         Threads { writer: writer_threads, readers: reader_threads },
     ))
 }
 
-/// Waits for the store and tells everybody how it is.
-async fn settle(
-    opening: tokio::task::JoinHandle<Result<(Pools, Threads), Error>>,
-    store: &watch::Sender<Store>,
-) -> (Option<Threads>, Result<(), End>) {
+/// Waits until the store is open, and publishes its state.
+async fn publish_store(
+    opening: tokio::task::JoinHandle<Result<(StorePools, Threads), Error>>,
+    store: &watch::Sender<StoreState>,
+) -> (Option<Threads>, Result<(), StartupError>) {
     let opened = opening.await.unwrap_or_else(|e| {
         Err(Failure::new(Code::Internal, format!("opening the store failed: {e}")).into())
     });
     match opened {
         Ok((pools, threads)) => {
-            store.send_replace(Store::Open(Arc::new(pools)));
+            store.send_replace(StoreState::Open(Arc::new(pools)));
             (Some(threads), Ok(()))
         }
         Err(error) => {
@@ -195,8 +230,8 @@ async fn settle(
             };
             let failure = Failure::from(error);
             tracing::error!(%failure, "the store cannot be opened");
-            store.send_replace(Store::Failed(failure.clone()));
-            (None, Err(End::new(exit, failure)))
+            store.send_replace(StoreState::Failed(failure.clone()));
+            (None, Err(StartupError::new(exit, failure)))
         }
     }
 }
@@ -211,8 +246,8 @@ async fn until_stopped(draining: &CancellationToken) {
     }
 }
 
-/// Reads the configuration again at each SIGHUP. SIGUSR1, which would end the process, means nothing.
-async fn reload_when_told(service: Arc<Service>) {
+/// Reloads the configuration at each SIGHUP. Ignores SIGUSR1, which would otherwise end the process.
+async fn reload_on_signal(service: Arc<Service>) {
     let (Ok(mut hangup), Ok(mut user)) =
         (signal(SignalKind::hangup()), signal(SignalKind::user_defined1()))
     else {
@@ -225,10 +260,10 @@ async fn reload_when_told(service: Arc<Service>) {
         }
         match service.reload().await {
             Ok(reply) => {
-                tracing::info!(changed = reply.changed.len(), "the configuration was read again")
+                tracing::info!(changed = reply.changed.len(), "configuration reloaded");
             }
             Err(failure) => {
-                tracing::error!(%failure, "the configuration was read again and is not used")
+                tracing::error!(%failure, "configuration not reloaded: the file is faulty");
             }
         }
     }
@@ -240,13 +275,13 @@ async fn close(threads: Option<Threads>) {
         threads.readers.into_iter().for_each(|thread| drop(thread.join()));
         for writer in threads.writer.into_iter().filter_map(|thread| thread.join().ok()) {
             if let Err(error) = writer.close() {
-                tracing::error!(%error, "the store was not closed in good order; nothing is lost");
+                tracing::error!(%error, "the store was not closed cleanly; nothing is lost");
             }
         }
     });
     if tokio::time::timeout(Duration::from_secs(5), closed).await.is_err() {
         tracing::error!(
-            "the store's threads did not end in time; nothing that was answered is lost"
+            "the store's threads did not end within 5 s; nothing that was acknowledged is lost"
         );
     }
 }

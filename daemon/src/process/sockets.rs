@@ -1,13 +1,13 @@
-//! The two sockets' places in the file system: kept, watched, bound anew, and given up.
+//! The files of the two sockets: bound, watched, bound again if they were removed, and removed at shutdown.
 //!
-//! Whoever cleans up a temporary folder takes the sockets with it, and a daemon that nobody can find is worse than none. Not here: what
-//! is said on a connection (`listen`, `http`), sockets that somebody hands over (`activation`).
+//! A cleaner of temporary folders may remove the sockets, and a daemon that cannot be reached is worse than none. Not here: connections
+//! (`listen`, `http`), sockets passed by a service manager (`activation`).
 
 use crate::interface::admin::http;
 use crate::interface::agents::listen;
-use crate::interface::agents::listen::{Host, Listener};
+use crate::interface::agents::listen::{Listener, ListenerContext};
 use crate::process::startup;
-use crate::process::startup::End;
+use crate::process::startup::StartupError;
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::paths::Paths;
 use std::os::unix::fs::MetadataExt;
@@ -17,76 +17,84 @@ use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 
-/// How often the sockets are looked after.
-const LOOK: Duration = Duration::from_secs(2);
-/// How long a socket is given to say whether somebody listens there.
-const KNOCK: Duration = Duration::from_millis(200);
-/// Tries, 50 ms apart: the listener of a daemon that was killed can outlive its lock by a moment.
-const TRIES: usize = 20;
+/// How often the socket files are checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
+/// Timeout of a test connection.
+const PROBE_TIMEOUT: Duration = Duration::from_millis(200);
+/// Number of attempts, 50 ms apart: the listener of a killed daemon can outlive its lock by a moment.
+const BIND_ATTEMPTS: usize = 20;
 
 /// Both sockets, bound but not served yet.
 pub struct Bound {
-    agents: (Listener, bool),
+    agents: Listener,
+    /// False if the agents' socket was passed by a service manager, which then owns its file.
+    owns_agents: bool,
     admin: UnixListener,
 }
 
-/// Binds both sockets, but for one that was handed over. The caller holds the lock.
+/// Binds both sockets, except one that a service manager passed. The caller holds the lock.
 ///
 /// # Errors
-/// `Storage` when somebody else listens there, when something that is no socket lies there, or when a path cannot be bound.
-pub async fn bind(paths: &Paths, inherited: Option<Inherited>) -> Result<Bound, End> {
+/// `Storage` if another process listens there, if a file that is not a socket is in the way, or if a path cannot be bound.
+pub async fn bind(paths: &Paths, inherited: Option<Inherited>) -> Result<Bound, StartupError> {
+    let owns_agents = inherited.is_none();
     let agents = if let Some(inherited) = inherited {
-        (listen::adopt(inherited)?, false)
+        listen::adopt(inherited)?
     } else {
-        until_free(&paths.socket).await?;
-        (listen::bind(&paths.socket)?, true)
+        wait_until_free(&paths.socket).await?;
+        listen::bind(&paths.socket)?
     };
-    until_free(&paths.admin_socket).await?;
-    Ok(Bound { agents, admin: http::bind(&paths.admin_socket)? })
+    wait_until_free(&paths.admin_socket).await?;
+    Ok(Bound { agents, owns_agents, admin: http::bind(&paths.admin_socket)? })
 }
 
-async fn until_free(path: &Path) -> Result<(), End> {
-    for _ in 0..TRIES {
-        if !is_listened_at(path).await {
+async fn wait_until_free(path: &Path) -> Result<(), StartupError> {
+    for _ in 0..BIND_ATTEMPTS {
+        if !has_listener(path).await {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let failure =
-        Failure::new(Code::StorageFailed, format!("somebody else listens at {}", path.display()))
-            .hint(
-                "If it is a service manager, let it start the daemon: systemctl --user start locid",
-            );
-    Err(End::new(Exit::Storage, failure))
+    let failure = Failure::new(
+        Code::StorageFailed,
+        format!("another process listens at {}", path.display()),
+    )
+    .hint("If it is a service manager, start the daemon with it: systemctl --user start locid");
+    Err(StartupError::new(Exit::Storage, failure))
 }
 
-async fn is_listened_at(path: &Path) -> bool {
-    match tokio::time::timeout(KNOCK, UnixStream::connect(path)).await {
+async fn has_listener(path: &Path) -> bool {
+    match tokio::time::timeout(PROBE_TIMEOUT, UnixStream::connect(path)).await {
         Ok(Ok(_)) | Err(_) => true,
-        // Nobody takes the connections at the moment, but somebody holds them.
+        // The backlog is full, so a process holds the socket.
         Ok(Err(error)) => error.kind() == std::io::ErrorKind::WouldBlock,
     }
 }
 
-/// Device and inode of a file. The inode of a socket that is listened at is not given to another file.
-type File = (u64, u64);
-
-fn file_at(path: &Path) -> Option<File> {
-    std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
+/// Identity of a file. The inode of a bound socket is not reused for another file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
 }
 
-/// One socket that is served.
+fn file_at(path: &Path) -> Option<FileIdentity> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    Some(FileIdentity { device: found.dev(), inode: found.ino() })
+}
+
+/// A socket that is served.
 struct Socket {
     path: PathBuf,
-    file: Option<File>,
-    /// Bound by us; the file of one that was handed over is not ours to remove.
-    ours: bool,
+    file: Option<FileIdentity>,
+    /// True if we bound it; the file of a socket that was passed to us is not removed.
+    owned: bool,
     serving: JoinHandle<()>,
 }
 
 impl Socket {
-    fn new(path: &Path, ours: bool, serving: JoinHandle<()>) -> Self {
-        Self { path: path.to_path_buf(), file: file_at(path), ours, serving }
+    fn new(path: &Path, owned: bool, serving: JoinHandle<()>) -> Self {
+        Self { path: path.to_path_buf(), file: file_at(path), owned, serving }
     }
 
     fn is_in_place(&self) -> bool {
@@ -94,11 +102,11 @@ impl Socket {
     }
 
     fn remove(&self) {
-        if self.ours
+        if self.owned
             && self.is_in_place()
             && let Err(error) = std::fs::remove_file(&self.path)
         {
-            tracing::debug!(%error, "a socket was gone already");
+            tracing::debug!(%error, "socket file already removed");
         }
     }
 }
@@ -107,80 +115,83 @@ impl Socket {
 pub struct Sockets {
     agents: Socket,
     admin: Socket,
-    host: Host,
+    context: ListenerContext,
 }
 
 impl Sockets {
-    /// Serves both until the daemon drains.
+    /// Serves both sockets until the daemon drains.
     #[must_use]
-    pub fn serve(bound: Bound, paths: &Paths, host: Host) -> Self {
-        let (agents, ours) = bound.agents;
+    pub fn serve(bound: Bound, paths: &Paths, context: ListenerContext) -> Self {
         Self {
-            agents: Socket::new(&paths.socket, ours, serve_agents(agents, &host)),
-            admin: Socket::new(&paths.admin_socket, true, serve_admin(bound.admin, &host)),
-            host,
+            agents: Socket::new(
+                &paths.socket,
+                bound.owns_agents,
+                serve_agents(bound.agents, &context),
+            ),
+            admin: Socket::new(&paths.admin_socket, true, serve_admin(bound.admin, &context)),
+            context,
         }
     }
 
-    /// Binds anew what somebody has removed. Returns when somebody else listens in the agents' place: two would serve half each.
+    /// Binds a removed socket again. Returns when another process listens at the agents' path: two daemons would each serve a part of
+    /// the agents.
     pub async fn watch(&mut self) {
-        let mut complained = false;
+        let mut reported = false;
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
             if self.agents.is_in_place() && self.admin.is_in_place() {
-                complained = false;
+                reported = false;
                 continue;
             }
-            if !self.agents.is_in_place() && is_listened_at(&self.agents.path).await {
-                tracing::warn!(
-                    "somebody else listens in place of the agents' socket; they shall serve"
-                );
+            if !self.agents.is_in_place() && has_listener(&self.agents.path).await {
+                tracing::warn!("another process listens at the agents' socket; shutting down");
                 return;
             }
-            match self.put_back() {
-                Ok(()) => tracing::warn!("a socket was gone and has been bound anew"),
-                Err(failure) if !complained => {
-                    tracing::error!(%failure, "a socket is gone and cannot be bound anew");
-                    complained = true;
+            match self.bind_again() {
+                Ok(()) => tracing::warn!("a socket was removed; bound it again"),
+                Err(failure) if !reported => {
+                    tracing::error!(%failure, "a socket was removed and cannot be bound again");
+                    reported = true;
                 }
                 Err(_) => {}
             }
         }
     }
 
-    fn put_back(&mut self) -> Result<(), Failure> {
+    fn bind_again(&mut self) -> Result<(), Failure> {
         if let Some(folder) = self.agents.path.parent() {
             startup::private_folder(folder)?;
         }
         if !self.agents.is_in_place() {
-            let listener = listen::bind(&self.agents.path).map_err(|end| end.failure)?;
+            let listener = listen::bind(&self.agents.path).map_err(|error| error.failure)?;
             self.agents.serving.abort();
-            self.agents = Socket::new(&self.agents.path, true, serve_agents(listener, &self.host));
+            self.agents =
+                Socket::new(&self.agents.path, true, serve_agents(listener, &self.context));
         }
         if !self.admin.is_in_place() {
-            let listener = http::bind(&self.admin.path).map_err(|end| end.failure)?;
+            let listener = http::bind(&self.admin.path).map_err(|error| error.failure)?;
             self.admin.serving.abort();
-            self.admin = Socket::new(&self.admin.path, true, serve_admin(listener, &self.host));
+            self.admin = Socket::new(&self.admin.path, true, serve_admin(listener, &self.context));
         }
         Ok(())
     }
 
-    /// Removes the files of the sockets that are ours, so that nobody knocks in vain.
+    /// Removes the socket files that we own, so that no client tries to connect.
     pub fn remove(&self) {
         self.agents.remove();
         self.admin.remove();
     }
 
-    /// Waits for the last answers on the admin socket.
-    pub async fn served(self) {
+    /// Waits until the last requests on the admin socket are answered.
+    pub async fn finish_admin(self) {
         let _ = self.admin.serving.await;
     }
 }
 
-fn serve_agents(listener: Listener, host: &Host) -> JoinHandle<()> {
-    tokio::spawn(listen::accept(listener, host.clone()))
+fn serve_agents(listener: Listener, context: &ListenerContext) -> JoinHandle<()> {
+    tokio::spawn(listen::accept(listener, context.clone()))
 }
 
-fn serve_admin(listener: UnixListener, host: &Host) -> JoinHandle<()> {
-    tokio::spawn(http::serve(listener, host.clone()))
+fn serve_admin(listener: UnixListener, context: &ListenerContext) -> JoinHandle<()> {
+    tokio::spawn(http::serve(listener, context.clone()))
 }

@@ -1,6 +1,6 @@
-//! What has to be true before the daemon serves: a private process, private folders, and nobody else on the same database.
+//! Preconditions of serving: a private process, private folders, and no other daemon on the same database.
 //!
-//! The lock is taken before the sockets are bound, and only its holder removes a stale socket. Not here: the sockets (`listen`).
+//! The locks are taken before the sockets are bound, and only their holder removes a stale socket. Not here: the sockets (`sockets`).
 
 use loci_proto::error::{Code, Exit, Failure};
 use loci_proto::limits;
@@ -16,68 +16,68 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The end of a start that did not succeed.
+/// A failed start, or a failed store.
 #[derive(Debug)]
-pub struct End {
-    /// How the process ends.
+pub struct StartupError {
+    /// The exit code of the process.
     pub exit: Exit,
-    /// Why.
+    /// The reason.
     pub failure: Failure,
 }
 
-impl End {
-    /// An end with this exit code.
+impl StartupError {
+    /// Creates an error with this exit code.
     #[must_use]
     pub fn new(exit: Exit, failure: Failure) -> Self {
         Self { exit, failure }
     }
 }
 
-/// Most descriptors that the daemon asks for.
-const DESCRIPTORS: u64 = 4096;
+/// Maximum number of file descriptors that the daemon requests.
+const MAX_DESCRIPTORS: u64 = 4096;
 
-/// Makes the process private: files for their owner alone, no core dumps, no other process of the same user may look in.
-pub fn go_private() {
+/// Makes the process private: files readable by their owner only, no core dumps, no inspection by other processes of the same user.
+pub fn make_private() {
     umask(Mode::from_bits_truncate(0o077));
-    // Each of these only narrows what is possible; where the system refuses, the daemon is as private as the system lets it be.
+    // Each call only restricts the process; where the system refuses one, the others still hold.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard.min(DESCRIPTORS), hard);
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard.min(MAX_DESCRIPTORS), hard);
     }
 }
 
-/// Descriptors that are never given to connections: the store, the model's files while they are read, locks, sockets.
-const DESCRIPTORS_OF_OURS: u64 = 32;
-/// Connections beyond the sessions: peers that say hello, or are told that there is no place.
-const ANTEROOM: usize = 8;
+/// File descriptors reserved for the store, the model files while they are read, locks and sockets.
+const RESERVED_DESCRIPTORS: u64 = 32;
+/// Connections beyond the sessions: peers before their hello, or being refused as `busy`.
+const EXTRA_CONNECTIONS: usize = 8;
 
-/// Connections that may be open at once, so that a crowd takes no descriptor from the store. A further one waits in the socket.
+/// Returns the maximum number of open connections, so that they use no descriptor of the store. Further ones wait in the socket's backlog.
 #[must_use]
-pub fn connections() -> usize {
-    let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(DESCRIPTORS, |(soft, _)| soft);
-    usize::try_from(descriptors.saturating_sub(DESCRIPTORS_OF_OURS))
+pub fn max_connections() -> usize {
+    let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(MAX_DESCRIPTORS, |(soft, _)| soft);
+    usize::try_from(descriptors.saturating_sub(RESERVED_DESCRIPTORS))
         .unwrap_or(usize::MAX)
-        .clamp(2 * ANTEROOM, 4 * limits::CONNECTIONS)
+        .clamp(2 * EXTRA_CONNECTIONS, 4 * limits::CONNECTIONS)
 }
 
-/// Sessions that are served at once: as many as promised, fewer where the system gives few descriptors.
+/// Returns the maximum number of sessions: [`limits::CONNECTIONS`], or fewer if the system allows few descriptors.
 #[must_use]
-pub fn places() -> usize {
-    (connections() - ANTEROOM).min(limits::CONNECTIONS)
+pub fn max_sessions() -> usize {
+    (max_connections() - EXTRA_CONNECTIONS).min(limits::CONNECTIONS)
 }
 
-/// Makes a folder for its owner alone, or checks that it is one.
+/// Creates a folder that only its owner can open, or checks that an existing one is private.
 ///
 /// # Errors
-/// When it is no folder, belongs to somebody else or is open to others; the command that mends it is in the hint.
+/// `storage_failed` if it is not a folder, belongs to another user or is open to others; the hint holds the command that corrects it.
 pub fn private_folder(path: &Path) -> Result<(), Failure> {
     match DirBuilder::new().recursive(true).mode(0o700).create(path) {
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => {
             return Err(Failure::new(
                 Code::StorageFailed,
-                format!("the folder {} cannot be made: {e}", path.display()),
+                format!("the folder {} cannot be created: {e}", path.display()),
             ));
         }
         _ => {}
@@ -101,17 +101,17 @@ pub fn private_folder(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A lock that is held until the process ends.
+/// A file lock that is held until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
     _file: Flock<File>,
 }
 
-/// Takes a lock, and writes our process id into it. Waits a moment: a shim may be looking at it, or a daemon be about to end.
+/// Takes a lock and writes our process id into its file. Retries for 0.3 s: a shim may be testing it, or a daemon may be about to exit.
 ///
 /// # Errors
-/// `AlreadyRunning` when somebody keeps it.
-pub async fn lock(path: &Path) -> Result<Lock, End> {
+/// `AlreadyRunning` if another process keeps the lock.
+pub async fn lock(path: &Path) -> Result<Lock, StartupError> {
     for _ in 0..6 {
         match try_lock(path) {
             Ok(lock) => return Ok(lock),
@@ -121,11 +121,11 @@ pub async fn lock(path: &Path) -> Result<Lock, End> {
                     Code::StorageFailed,
                     format!("the lock {} cannot be taken: {errno}", path.display()),
                 );
-                return Err(End::new(Exit::Storage, failure));
+                return Err(StartupError::new(Exit::Storage, failure));
             }
         }
     }
-    Err(End::new(
+    Err(StartupError::new(
         Exit::AlreadyRunning,
         Failure::new(Code::Busy, format!("another daemon holds {}", path.display())),
     ))
@@ -143,7 +143,7 @@ fn try_lock(path: &Path) -> Result<Lock, Errno> {
         .map_err(errno)?;
     let mut file =
         Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
-    // What is written is for people who look at the file; the lock alone counts.
+    // The process id is for people who read the file; only the lock matters.
     let _ = file
         .set_len(0)
         .and_then(|()| file.rewind())
@@ -151,7 +151,7 @@ fn try_lock(path: &Path) -> Result<Lock, Errno> {
     Ok(Lock { _file: file })
 }
 
-/// The lock beside a database: it guards the file even when two folders of sockets lead to it.
+/// Returns the lock file of a database. It guards the database even if two socket folders belong to it.
 #[must_use]
 pub fn database_lock(db: &Path) -> PathBuf {
     let mut name = db.file_name().unwrap_or_default().to_os_string();
@@ -159,11 +159,11 @@ pub fn database_lock(db: &Path) -> PathBuf {
     db.with_file_name(name)
 }
 
-/// Makes and checks every folder that the daemon writes to.
+/// Creates and checks every folder that the daemon writes to.
 ///
 /// # Errors
 /// As [`private_folder`].
-pub fn folders(paths: &Paths, db: &Path) -> Result<(), Failure> {
+pub fn prepare_folders(paths: &Paths, db: &Path) -> Result<(), Failure> {
     paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw())?;
     private_folder(&paths.home)?;
     private_folder(&paths.runtime)?;
@@ -179,7 +179,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_folder_open_to_others_or_no_folder_is_refused_with_the_remedy() {
+    fn a_folder_open_to_others_is_refused_with_the_command_that_closes_it() {
         let home = tempfile::tempdir().expect("a folder");
         let open = home.path().join("open");
         std::fs::create_dir(&open).expect("is made");

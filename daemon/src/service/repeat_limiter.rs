@@ -1,6 +1,6 @@
-//! A brake on loops: an agent that stores the same text again and again is told to stop, and nobody else notices.
+//! Rate limiter for repeated stores: an agent that stores the same text in a loop is refused with `busy`.
 //!
-//! Distinct texts are never braked. Not here: what counts as the same fact (the engine merges it).
+//! Distinct texts are never limited. Not here: which texts state the same fact (the engine merges those).
 
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
@@ -9,44 +9,54 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time in which stores of one text are counted.
-const MINUTE: Duration = Duration::from_mins(1);
-/// Texts that are counted at once; older ones are dropped beyond that.
-const TEXTS: usize = 4096;
+/// Window in which stores of one text are counted.
+const WINDOW: Duration = Duration::from_mins(1);
+/// Texts that are counted at once; beyond that, those whose window is over are dropped.
+const MAX_TEXTS: usize = 4096;
 
-/// How often each text was stored of late.
+/// Counts the recent stores of each text.
 #[derive(Debug, Default)]
-pub struct Brake {
-    seen: Mutex<HashMap<u64, (Instant, u32)>>,
+pub struct RepeatLimiter {
+    /// By hash of group and text.
+    windows: Mutex<HashMap<u64, CountedWindow>>,
 }
 
-impl Brake {
+#[derive(Debug)]
+struct CountedWindow {
+    start: Instant,
+    count: u32,
+}
+
+impl RepeatLimiter {
     /// Counts a store of this text by this group.
     ///
     /// # Errors
-    /// `busy` with the seconds to wait, from the 21st store of the text within a minute on.
+    /// `busy` with the seconds to wait, from the 21st store of the text within a minute.
     pub fn count(&self, group: &str, text: &str, now: Instant) -> Result<(), Failure> {
         let mut hasher = DefaultHasher::new();
         (group, text).hash(&mut hasher);
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= TEXTS {
-            seen.retain(|_, (since, _)| now.saturating_duration_since(*since) < MINUTE);
+        let age = |window: &CountedWindow| now.saturating_duration_since(window.start);
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() >= MAX_TEXTS {
+            windows.retain(|_, window| age(window) < WINDOW);
         }
-        let (since, count) = seen.entry(hasher.finish()).or_insert((now, 0));
-        if now.saturating_duration_since(*since) >= MINUTE {
-            (*since, *count) = (now, 0);
+        let fresh = CountedWindow { start: now, count: 0 };
+        let window = windows.entry(hasher.finish()).or_insert(fresh);
+        if age(window) >= WINDOW {
+            *window = CountedWindow { start: now, count: 0 };
         }
-        *count += 1;
-        if *count <= limits::SAME_STORES_A_MINUTE {
+        window.count += 1;
+        if window.count <= limits::REPEATED_STORES_PER_MINUTE {
             return Ok(());
         }
-        let wait = MINUTE.saturating_sub(now.saturating_duration_since(*since)).as_secs() + 1;
+        let wait = WINDOW.saturating_sub(age(window)).as_secs() + 1;
         let message = format!(
             "the same text was stored more than {} times in a minute",
-            limits::SAME_STORES_A_MINUTE
+            limits::REPEATED_STORES_PER_MINUTE
         );
-        Err(Failure::new(Code::Busy, message)
-            .hint(format!("It is remembered; go on with something else (retry_after: {wait} s)")))
+        Err(Failure::new(Code::Busy, message).hint(format!(
+            "It is stored already; continue with something else (retry_after: {wait} s)"
+        )))
     }
 }
 
@@ -55,20 +65,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_text_is_braked_from_the_21st_time_in_a_minute_and_no_other_text_is() {
-        let (brake, start) = (Brake::default(), Instant::now());
+    fn the_21st_store_of_a_text_in_a_minute_is_refused_and_no_other_text_is() {
+        let (limiter, start) = (RepeatLimiter::default(), Instant::now());
         for _ in 0..20 {
-            assert!(brake.count("g", "the same", start).is_ok());
+            assert!(limiter.count("g", "the same", start).is_ok());
         }
-        let said = brake
+        let refused = limiter
             .count("g", "the same", start + Duration::from_secs(50))
-            .expect_err("is braked")
+            .expect_err("is refused")
             .to_string();
-        assert!(said.starts_with("busy: ") && said.contains("retry_after: 11 s"), "{said}");
         assert!(
-            brake.count("g", "another", start).is_ok()
-                && brake.count("other", "the same", start).is_ok()
+            refused.starts_with("busy: ") && refused.contains("retry_after: 11 s"),
+            "{refused}"
         );
-        assert!(brake.count("g", "the same", start + MINUTE).is_ok());
+        assert!(
+            limiter.count("g", "another", start).is_ok()
+                && limiter.count("other", "the same", start).is_ok()
+        );
+        assert!(limiter.count("g", "the same", start + WINDOW).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Copies of the whole database in files of their own, and a store that is emptied.
+//! Copies the whole database into files of their own, and empties a store.
 
 use crate::db::{connection, health, lexical, memories, vectors};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use loci_proto::memory::MemoryId;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// Every table that holds what was stored, those that refer to others first.
+/// Every table with stored data, referring tables before the tables they refer to.
 const TABLES: [&str; 14] = [
     "known_answers",
     "relation_evidence",
@@ -24,28 +24,28 @@ const TABLES: [&str; 14] = [
     "group_aliases",
 ];
 
-/// Writes a copy into an empty file.
+/// Writes a copy of the database into an empty file.
 pub(crate) fn copy(conn: &Connection, into: &Path) -> Result<()> {
     conn.execute("VACUUM INTO ?1", [into.to_string_lossy()])?;
     Ok(())
 }
 
-/// Looks at every page of a copy; the number of its memories.
+/// Checks every page of a copy; returns the number of its memories.
 pub(crate) fn check(path: &Path) -> Result<usize> {
     let conn = connection::reader(path)?;
     health::check(&conn, path)?;
     memories::count(&conn)
 }
 
-/// Whether a copy holds a memory.
+/// Returns whether a copy holds a memory.
 pub(crate) fn holds(path: &Path, id: &MemoryId) -> Result<bool> {
     let conn = connection::reader(path)?;
     Ok(conn.prepare("SELECT 1 FROM memories WHERE id = ?1")?.exists([id.as_str()])?)
 }
 
-/// Removes every row; the numbers of rows to come go on, so that none is given twice.
+/// Deletes every row. Row numbers continue, so none is assigned twice.
 pub(crate) fn empty(conn: &Connection) -> Result<()> {
-    let _aside = lexical::Aside::begin(conn)?;
+    let _aside = lexical::TriggersOff::begin(conn)?;
     lexical::empty(conn)?;
     vectors::empty(conn)?;
     for table in TABLES.iter().chain(&["groups"]) {

@@ -1,6 +1,6 @@
-//! Rows of `known_answers`: which memory was asked for in full after which question.
+//! Rows of `known_answers`: which memory was read in full after which question.
 //!
-//! Not here: what is made of them (`eval`).
+//! Not here: their evaluation (`eval`).
 
 use crate::error::Result;
 use loci_proto::group::{Group, GroupName};
@@ -8,34 +8,36 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// One question and a memory that answered it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct FeedbackRow {
     pub query: String,
     pub seq: i64,
     pub group: Group,
 }
 
-/// Keeps an answer; one that is known already is the newest again. A memory that is gone meanwhile is left out.
+/// Stores an answer; a known one becomes the newest again. Skips a memory that was deleted
+/// meanwhile.
 pub(crate) fn keep(conn: &Connection, query: &str, seq: i64, group: &str) -> Result<()> {
     let sql = "INSERT OR REPLACE INTO known_answers(query, memory, group_id) SELECT ?1, seq, ?3 FROM memories WHERE seq = ?2";
     conn.prepare_cached(sql)?.execute((query, seq, group))?;
     Ok(())
 }
 
-/// Lets the oldest go, so that this many stay.
+/// Deletes the oldest answers, so that at most `most` remain.
 pub(crate) fn bound(conn: &Connection, most: i64) -> Result<()> {
     let sql = "DELETE FROM known_answers WHERE id IN (SELECT id FROM known_answers ORDER BY id DESC LIMIT -1 OFFSET ?1)";
     conn.prepare_cached(sql)?.execute([most])?;
     Ok(())
 }
 
-/// Forgets every question that led to a memory, whatever else it led to.
+/// Deletes every question that led to a memory, including its other answers.
 pub(crate) fn redact(conn: &Connection, seq: i64) -> Result<()> {
     conn.execute("DELETE FROM known_answers WHERE query IN (SELECT query FROM known_answers WHERE memory = ?1)", [seq])?;
     Ok(())
 }
 
-/// Every answer that is known, newest first. The group is the one that the memory's project has become, if it was merged into another.
-pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
+/// Returns every answer, newest first. A group that was merged into another is replaced by that
+/// one.
+pub(crate) fn all(conn: &Connection) -> Result<Vec<FeedbackRow>> {
     let mut statement =
         conn.prepare_cached("SELECT query, memory, group_id FROM known_answers ORDER BY id DESC")?;
     let rows = statement.query_map([], |row| {
@@ -43,11 +45,11 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
     })?;
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
     rows.into_iter()
-        .map(|(query, seq, id)| Ok(Known { query, seq, group: group(conn, &id)? }))
+        .map(|(query, seq, id)| Ok(FeedbackRow { query, seq, group: group(conn, &id)? }))
         .collect()
 }
 
-/// The group of an id, or the one that it leads to.
+/// Returns the group of an id, or the group it was merged into.
 pub(crate) fn group(conn: &Connection, id: &str) -> Result<Group> {
     let known = conn
         .prepare_cached("SELECT name FROM groups WHERE id = ?1")?
@@ -55,7 +57,9 @@ pub(crate) fn group(conn: &Connection, id: &str) -> Result<Group> {
         .optional()?;
     match (known, id.parse::<GroupName>()) {
         (Some(group), _) => Ok(group),
-        (None, Ok(name)) => crate::db::groups::resolve(conn, &name, None),
+        (None, Ok(name)) => {
+            Ok(crate::db::groups::find(conn, &name, None)?.unwrap_or_else(|| Group::named(&name)))
+        }
         (None, Err(_)) => Ok(Group { id: id.to_owned(), name: id.to_owned() }),
     }
 }

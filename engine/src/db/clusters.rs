@@ -1,25 +1,28 @@
-//! What maintenance reads and remembers: episodes without their texts, clusters that were dealt with, rows of `clusters`.
+//! What maintenance reads and records: episodes without their texts, processed clusters (rows of
+//! `clusters`).
 //!
 //! Not here: which episodes belong together (`maintain`).
 
-use crate::db::memories::{COLUMNS, Memory, Status, read};
+use crate::db::memories::{COLUMNS, read};
 use crate::error::Result;
-use crate::maintain::Span;
+use crate::maintain::PeriodKind;
 use crate::model::decay::Anchor;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
 
-/// What a cluster was dealt with for, in the words of the table's check.
+/// Why a cluster was processed; the values of the table's check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ClusterKind {
     Compact,
     Promote,
 }
 
-impl Kind {
+impl ClusterKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Compact => "compact",
@@ -28,13 +31,19 @@ impl Kind {
     }
 }
 
-/// Whether a key was dealt with before, whatever became of the result.
-pub(crate) fn has(conn: &Connection, key: &str) -> Result<bool> {
+/// Returns whether a key was processed before, whatever became of the result.
+pub(crate) fn is_processed(conn: &Connection, key: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM clusters WHERE key = ?1")?.exists([key])?)
 }
 
-/// Remembers that a key was dealt with. Not part of any act: an undone cluster is not made again by itself.
-pub(crate) fn insert(conn: &Connection, key: &str, kind: Kind, now: Timestamp) -> Result<()> {
+/// Records a processed key. It is not part of the undoable act: an undone cluster is not processed
+/// again by itself.
+pub(crate) fn insert(
+    conn: &Connection,
+    key: &str,
+    kind: ClusterKind,
+    now: Timestamp,
+) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
     )?
@@ -42,7 +51,7 @@ pub(crate) fn insert(conn: &Connection, key: &str, kind: Kind, now: Timestamp) -
     Ok(())
 }
 
-/// An episode, without its text.
+/// An episode without its text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Episode {
     pub seq: i64,
@@ -51,21 +60,21 @@ pub(crate) struct Episode {
     pub scope: Scope,
     pub status: Status,
     pub anchor: Anchor,
-    /// When it happened: `metadata.event_date`, else when it was stored.
+    /// Time of the event: `metadata.event_date`, else the creation time.
     pub at: Timestamp,
     pub created_at: Timestamp,
     pub access_count: i64,
-    /// Of the normalised text.
+    /// Hash of the normalised text.
     pub hash: Vec<u8>,
     pub expires_at: Option<Timestamp>,
-    /// Made by maintenance: a summary, or something promoted.
+    /// Created by maintenance: a summary or a promoted fact.
     pub made: bool,
-    /// A fact was learnt from it before.
+    /// A fact was promoted from it before.
     pub promoted: bool,
-    /// A summary stands for it, or did so before it was restored.
-    pub summed_up: bool,
-    /// Of a summary that maintenance or an agent made: what it stands for.
-    pub span: Option<Span>,
+    /// A summary covers it, or covered it before it was restored.
+    pub is_summarised: bool,
+    /// For a summary by maintenance or an agent: the kind of period it covers.
+    pub span: Option<PeriodKind>,
 }
 
 const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scope, m.status, m.confidence, m.confidence_at, m.pinned,
@@ -78,7 +87,7 @@ const EPISODES: &str = "SELECT m.seq, m.id, coalesce(m.source_group, ''), m.scop
                AND p.status <> 'forgotten')
      FROM memories m WHERE m.type = 'episodic'";
 
-/// Active and compacted episodes in storing order.
+/// Returns active and compacted episodes in storage order.
 pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
     let mut statement = conn.prepare_cached(&format!(
         "{EPISODES} AND m.status IN ('active', 'compacted') ORDER BY m.seq"
@@ -87,7 +96,7 @@ pub(crate) fn episodes(conn: &Connection) -> Result<Vec<Episode>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// One episode as it stands now, whatever its status.
+/// Returns one episode in its current state, whatever its status.
 pub(crate) fn episode_of(conn: &Connection, seq: i64) -> Result<Option<Episode>> {
     Ok(conn
         .prepare_cached(&format!("{EPISODES} AND m.seq = ?1"))?
@@ -125,8 +134,8 @@ fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         expires_at: row.get::<_, Option<i64>>(12)?.map(Timestamp),
         made: row.get(13)?,
         promoted: row.get(14)?,
-        summed_up: row.get(16)?,
-        span: summary.and_then(|metadata| Span::of(&metadata).map(|(span, _)| span)),
+        is_summarised: row.get(16)?,
+        span: summary.and_then(|metadata| PeriodKind::of(&metadata).map(|(span, _)| span)),
     })
 }
 
@@ -134,7 +143,7 @@ fn bad(column: usize, why: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, why.into())
 }
 
-/// Active summaries of a project, newest first.
+/// Returns the active summaries of a project, newest first.
 pub(crate) fn summaries(conn: &Connection, group: &str) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE source_group = ?1 AND type = 'episodic' AND status = 'active'
@@ -144,7 +153,7 @@ pub(crate) fn summaries(conn: &Connection, group: &str) -> Result<Vec<Memory>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Active memories that are not pinned and have not been used since a moment, oldest first.
+/// Returns active, unpinned memories without an access since `moment`, oldest first.
 pub(crate) fn unused_since(conn: &Connection, moment: Timestamp) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE status = 'active' AND pinned = 0 AND coalesce(last_accessed, created_at) <= ?1 ORDER BY seq"
@@ -153,7 +162,7 @@ pub(crate) fn unused_since(conn: &Connection, moment: Timestamp) -> Result<Vec<M
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Memories that were forgotten for this reason before a moment, oldest first.
+/// Returns memories that were forgotten for this reason before a time, oldest first.
 pub(crate) fn forgotten_before(
     conn: &Connection,
     reason: &str,
@@ -168,7 +177,7 @@ pub(crate) fn forgotten_before(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Active semantic memories, oldest first.
+/// Returns active semantic memories, oldest first.
 pub(crate) fn facts(conn: &Connection) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE status = 'active' AND type = 'semantic' ORDER BY seq"
@@ -177,7 +186,7 @@ pub(crate) fn facts(conn: &Connection) -> Result<Vec<Memory>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Memories that were made from this one, whatever their status.
+/// Returns the memories that were made from this one, whatever their status.
 pub(crate) fn made_from(conn: &Connection, source: i64) -> Result<Vec<Memory>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT memory FROM memory_sources WHERE source = ?1) ORDER BY seq"

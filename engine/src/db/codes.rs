@@ -1,21 +1,22 @@
-//! Rows of `word_codes`: the content words of a memory, as its model understands them.
+//! Rows of `word_codes`: the sign codes of a memory's content words.
 //!
-//! Not here: comparing them (`soft`).
+//! Not here: comparing them (`crate::ranking::late_interaction`).
 
-use crate::db::Seqs;
+use crate::db::SeqRange;
 use crate::error::Result;
 use crate::model::encoding::{SIGN_CODE_BYTES, SignCode};
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
 
-/// What stores codes.
+/// Prepares the statement that stores codes.
 pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
-    // OR REPLACE may take several rows away, so SQLite would begin a statement that it can take back, and FTS5 write out all it has gathered.
+    // OR REPLACE may delete several rows; SQLite would then open a statement journal, and FTS5
+    // would flush all pending terms.
     let sql = "INSERT INTO word_codes(memory, model, codes) VALUES (?1, ?2, ?3)
                ON CONFLICT(memory) DO UPDATE SET model = excluded.model, codes = excluded.codes";
     Ok(conn.prepare_cached(sql)?)
 }
 
-/// Stores the codes of a memory in the place of those that it had, with what [`statement`] gave.
+/// Replaces the codes of a memory, using [`statement`].
 pub(crate) fn put(
     statement: &mut CachedStatement<'_>,
     memory: i64,
@@ -27,13 +28,13 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// Takes the codes of a memory away.
+/// Deletes the codes of a memory.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     conn.prepare_cached("DELETE FROM word_codes WHERE memory = ?1")?.execute([memory])?;
     Ok(())
 }
 
-/// The codes of one memory; none where its words have not been read.
+/// Returns the codes of one memory; `None` if its words were not encoded.
 pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<Vec<SignCode>>> {
     let mut statement =
         conn.prepare_cached("SELECT codes FROM word_codes WHERE memory = ?1 AND model = ?2")?;
@@ -42,11 +43,12 @@ pub(crate) fn of(conn: &Connection, memory: i64, model: &str) -> Result<Option<V
         .optional()?)
 }
 
-/// Those of these memories whose words this model has read, with their codes, in storing order.
+/// Returns the memories of a range whose words this model encoded, with their codes, in storage
+/// order.
 pub(crate) fn load(
     conn: &Connection,
     model: &str,
-    seqs: &Seqs,
+    seqs: &SeqRange,
     mut each: impl FnMut(i64, Vec<SignCode>) -> Result<()>,
 ) -> Result<()> {
     let sql = "SELECT memory, codes FROM word_codes WHERE model = ?1 AND memory BETWEEN ?2 AND ?3 ORDER BY memory";

@@ -1,6 +1,6 @@
-//! Opening the file: one connection that writes, any number that can only read.
+//! Opens the database file: one connection that writes, any number of read-only connections.
 //!
-//! Not here: what is in it (`migrate`), when to checkpoint (`upkeep`).
+//! Not here: the schema (`migrate`), the time of checkpoints (`health`).
 
 use crate::error::{Error, Result};
 use rusqlite::{Connection, OpenFlags};
@@ -8,31 +8,34 @@ use std::path::Path;
 use std::sync::Once;
 use std::time::Duration;
 
-/// The oldest SQLite that we trust with more than one connection: 3.51.3 mended the WAL-reset race.
-const OLDEST_SQLITE: i32 = 3_051_003;
+/// The oldest SQLite that is safe with several connections: 3.51.3 fixed the WAL-reset race.
+const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
-/// How long a statement waits for another connection.
-pub(crate) const BUSY: Duration = Duration::from_secs(5);
+/// How long a statement waits for a lock of another connection.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Opens the database for writing; a file that is not there is made, readable by its owner alone.
+/// Opens the database for writing. Creates a missing file, readable only by its owner.
 ///
 /// # Errors
-/// `File` when the file cannot be made, `NotOurs` when it is no database, `Database` otherwise.
+/// `File` if the file cannot be created, `NotOurs` if it is no database, `Database` otherwise.
 pub(crate) fn writer(path: &Path) -> Result<Connection> {
-    set_up();
+    configure_sqlite();
     create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    // The first statement reads the header: what is no database shows itself here, before anything is changed.
+    // The first statement reads the header: a file that is no database fails here, before anything
+    // is changed.
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
         .map_err(|fault| no_database(path, fault))?;
     common(&conn)?;
     Ok(conn)
 }
 
-/// Sets what makes a write safe. Changes the file's header, so only once the file is known to be ours.
+/// Sets the durability pragmas. They change the file's header, so call this only once the file is
+/// known to be ours.
 pub(crate) fn make_durable(conn: &Connection) -> Result<()> {
-    // FULL: an answered store survives power loss. Checkpoints are the daemon's own, since automatic ones swallow errors.
+    // FULL: an acknowledged store survives power loss. The daemon runs the checkpoints, since
+    // automatic ones swallow errors.
     conn.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16777216;
          PRAGMA secure_delete = ON; PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON;",
@@ -43,9 +46,9 @@ pub(crate) fn make_durable(conn: &Connection) -> Result<()> {
 /// Opens the database for reading; no statement of this connection can change it.
 ///
 /// # Errors
-/// `Database` when the file cannot be opened.
+/// `Database` if the file cannot be opened.
 pub(crate) fn reader(path: &Path) -> Result<Connection> {
-    set_up();
+    configure_sqlite();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     common(&conn)?;
@@ -58,42 +61,44 @@ pub(crate) fn begin(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("BEGIN IMMEDIATE")?)
 }
 
-/// Until the transaction ends, a row may come before the one that it refers to; what counts is how they stand at the end.
+/// Defers foreign keys: until the transaction ends, a row may be inserted before the row it refers
+/// to.
 ///
-/// Every statement has to be read anew after this, so that only acts that need it should ask for it.
-pub(crate) fn in_any_order(conn: &Connection) -> Result<()> {
+/// It makes SQLite prepare every statement again, so only operations that need it should call it.
+pub(crate) fn defer_foreign_keys(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA defer_foreign_keys = ON")?)
 }
 
-/// Commits it.
+/// Commits the transaction.
 pub(crate) fn commit(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("COMMIT")?)
 }
 
-/// Takes it back.
+/// Rolls the transaction back.
 pub(crate) fn roll_back(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("ROLLBACK")?)
 }
 
-/// Gives a long transaction room in memory, 16 MiB: pages that are written to again and again are not written to the log each time. More makes
-/// nothing faster, since most pages are done with once they are full.
-pub(crate) fn with_room(conn: &Connection) -> Result<()> {
+/// Raises the page cache to 16 MiB for a long transaction, so that pages that are written
+/// repeatedly are not spilled to the log each time. A larger cache is not faster, since most pages
+/// are finished once they are full.
+pub(crate) fn enlarge_page_cache(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA cache_size = -16384")?)
 }
 
-/// Takes the room back; 2 MiB is SQLite's own measure.
-pub(crate) fn without_room(conn: &Connection) -> Result<()> {
+/// Restores SQLite's default page cache of 2 MiB.
+pub(crate) fn restore_page_cache(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("PRAGMA cache_size = -2000; PRAGMA shrink_memory;")?)
 }
 
-/// What a disk without room is: it has taken a whole transaction back by itself.
-pub(crate) fn full() -> Error {
+/// Returns the error of a full disk, which has rolled back a whole transaction.
+pub(crate) fn disk_full_error() -> Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None)
         .into()
 }
 
 fn common(conn: &Connection) -> Result<()> {
-    conn.busy_timeout(BUSY)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.execute_batch(
         "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;",
     )?;
@@ -105,7 +110,8 @@ fn create_private(path: &Path) -> Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let file = |source| Error::File { path: path.to_path_buf(), source };
     if let Ok(found) = std::fs::metadata(path) {
-        // SQLite gives its log the mode of the database, so one that is open to others would open both.
+        // SQLite creates its log with the mode of the database file, so an open database would make
+        // both readable by others.
         let closed = std::fs::Permissions::from_mode(found.permissions().mode() & !0o077);
         return if found.permissions() == closed {
             Ok(())
@@ -134,20 +140,21 @@ fn no_database(path: &Path, fault: rusqlite::Error) -> Error {
     }
 }
 
-/// What holds for every connection that this process opens from now on: `vec0` is known to it, and SQLite does not count the memory that
-/// it has, for which it would take one lock of the process at each allocation.
-fn set_up() {
+/// Settings for every connection of this process: registers `vec0`, and disables SQLite's memory
+/// accounting, which takes a process-wide lock at each allocation.
+fn configure_sqlite() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the option takes one plain number. Where SQLite has begun already it refuses, and goes on counting.
+        // SAFETY: the option takes one plain integer. If SQLite is already initialised, it refuses
+        // and keeps counting.
         unsafe { rusqlite::ffi::sqlite3_config(rusqlite::ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
         assert!(
-            rusqlite::version_number() >= OLDEST_SQLITE,
+            rusqlite::version_number() >= MIN_SQLITE_VERSION,
             "SQLite {} has the WAL-reset race",
             rusqlite::version()
         );
-        // SAFETY: `sqlite3_vec_init` is the extension's entry point and has the signature that SQLite calls it with; the crate
-        // declares it without arguments, so the pointer has to be cast.
+        // SAFETY: `sqlite3_vec_init` is the extension's entry point with the signature that SQLite
+        // calls; the crate declares it without arguments, so the pointer must be cast.
         unsafe {
             type Entry = unsafe extern "C" fn(
                 *mut rusqlite::ffi::sqlite3,

@@ -1,4 +1,5 @@
-//! Every row of the tables that hold what a person has stored, as text. For tests: equal dumps are equal stores.
+//! Dumps every row of the tables with stored data as text. For tests: equal dumps mean equal
+//! stores.
 
 use crate::error::Result;
 use rusqlite::Connection;
@@ -15,7 +16,7 @@ const TABLES: [&str; 7] = [
     "groups",
 ];
 
-/// All of them, in the order of their rows.
+/// Dumps all tables in row order.
 pub(crate) fn all(conn: &Connection) -> Result<String> {
     let mut text = String::new();
     for table in TABLES {
@@ -36,7 +37,8 @@ pub(crate) fn all(conn: &Connection) -> Result<String> {
     Ok(text)
 }
 
-/// True when some bytes stand in a file of the database: the file itself, its log, its index of the log.
+/// Returns whether the bytes occur in a file of the database: the file itself, its log, the log's
+/// index.
 pub(crate) fn holds(path: &std::path::Path, needle: &str) -> bool {
     ["", "-wal"].iter().any(|suffix| {
         let mut name = path.as_os_str().to_owned();
@@ -47,7 +49,7 @@ pub(crate) fn holds(path: &std::path::Path, needle: &str) -> bool {
     })
 }
 
-/// Pages of the file that nothing stands on.
+/// Returns the number of free pages in the file.
 pub(crate) fn free_pages(conn: &Connection) -> i64 {
     conn.query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("is counted")
 }

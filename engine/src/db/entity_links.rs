@@ -1,35 +1,17 @@
-//! What links memories, as the warm index has to know it: which memories name an entity, and which entities are related.
+//! The links between memories that the index needs: which memories mention an entity, and which
+//! entities are related.
 //!
-//! Rows of `mentions` and `entity_relations` come and go in many ways (a store, an undo, an import, a deletion that takes them along),
-//! so the file itself keeps a list of what a transaction has changed, in a temporary table of the connection that writes. Not here: what
-//! the links are for (`crate::search::graph_boost`).
-
+//! Rows of `mentions` and `entity_relations` change in many ways (a store, an undo, an import, a
+//! cascading delete), so temporary triggers of the writing connection record what a transaction has
+//! changed in a temporary table. Not here: the use crate::error::Result;
 use crate::error::Result;
+use crate::model::entity_link::{EntityLink, LinkKind};
 use rusqlite::Connection;
 
-/// What leads from one to the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A memory names the entity.
-    Mention,
-    /// Another entity is related to it.
-    Relation,
-}
-
-/// A link that was made or taken away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Link {
-    pub entity: i64,
-    pub other: i64,
-    pub kind: Kind,
-    /// False when it is gone.
-    pub stands: bool,
-}
-
-/// From now on this connection keeps a list of the links that it makes and takes away.
-pub(crate) fn watch(conn: &Connection) -> Result<()> {
+/// Starts recording the links that this connection adds and removes.
+pub(crate) fn record_changes(conn: &Connection) -> Result<()> {
     conn.execute_batch(
-        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, stands INTEGER);
+        "CREATE TEMP TABLE changed_links (entity, other, relation INTEGER, added INTEGER);
          CREATE TEMP TRIGGER mention_made AFTER INSERT ON main.mentions BEGIN
            INSERT INTO changed_links VALUES (new.entity, new.memory, 0, 1);
          END;
@@ -46,13 +28,14 @@ pub(crate) fn watch(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// The links that were changed since this was asked last, in order. A relation that went with one of its ends is not among them. An end
-/// may come back after its relation, so that only now its number is looked up.
-pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<Link>> {
+/// Returns and clears the links changed since the last call, in order. A relation that was deleted
+/// with one of its entities is not among them. An entity may be restored after its relation, so
+/// sequence numbers are looked up only here.
+pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<EntityLink>> {
     let changed = links(
         conn,
-        "SELECT entity, other, relation, stands, rowid FROM changed_links WHERE relation = 0
-         UNION ALL SELECT s.seq, o.seq, c.relation, c.stands, c.rowid FROM changed_links c
+        "SELECT entity, other, relation, added, rowid FROM changed_links WHERE relation = 0
+         UNION ALL SELECT s.seq, o.seq, c.relation, c.added, c.rowid FROM changed_links c
            JOIN memories s ON s.id = c.entity JOIN memories o ON o.id = c.other WHERE c.relation = 1
          ORDER BY 5",
     )?;
@@ -60,8 +43,8 @@ pub(crate) fn take_changed(conn: &Connection) -> Result<Vec<Link>> {
     Ok(changed)
 }
 
-/// Every link of the store.
-pub(crate) fn all(conn: &Connection) -> Result<Vec<Link>> {
+/// Returns every link of the store.
+pub(crate) fn all(conn: &Connection) -> Result<Vec<EntityLink>> {
     let mut all = links(conn, "SELECT entity, memory, 0, 1 FROM mentions ORDER BY entity, memory")?;
     all.extend(links(
         conn,
@@ -71,11 +54,11 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Link>> {
     Ok(all)
 }
 
-fn links(conn: &Connection, sql: &str) -> Result<Vec<Link>> {
+fn links(conn: &Connection, sql: &str) -> Result<Vec<EntityLink>> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
-        let kind = if row.get(2)? { Kind::Relation } else { Kind::Mention };
-        Ok(Link { entity: row.get(0)?, other: row.get(1)?, kind, stands: row.get(3)? })
+        let kind = if row.get(2)? { LinkKind::Relation } else { LinkKind::Mention };
+        Ok(EntityLink { entity: row.get(0)?, other: row.get(1)?, kind, exists: row.get(3)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

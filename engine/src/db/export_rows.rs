@@ -1,6 +1,6 @@
-//! Rows as lines of an export, one after the other, in an order that does not change.
+//! Reads rows as lines of an export, in a fixed order.
 //!
-//! Not here: what comes back from a file (`incoming`), how a line looks (`crate::transfer`).
+//! Not here: rows from a file (`import_rows`), the format of a line (`crate::transfer`).
 
 use crate::error::Result;
 use crate::transfer::{
@@ -11,7 +11,7 @@ use loci_proto::memory::Confidence;
 use rusqlite::{Connection, Row, types::Type};
 use std::str::FromStr;
 
-/// Begins a read of one state of the store.
+/// Begins a read transaction: one consistent state of the store.
 pub(crate) fn snapshot(conn: &Connection) -> Result<rusqlite::Transaction<'_>> {
     Ok(conn.unchecked_transaction()?)
 }
@@ -30,7 +30,7 @@ fn each<T>(
     Ok(())
 }
 
-/// Groups by id, each with its aliases in their order.
+/// Passes groups by id, each with its aliases in order.
 pub(crate) fn groups(
     conn: &Connection,
     mut give: impl FnMut(GroupLine) -> Result<()>,
@@ -60,7 +60,7 @@ pub(crate) fn groups(
 const MEMORY: &str = "id, type, scope, source_group, status, status_at, superseded_by, forgotten_reason, confidence, confidence_at, pinned, \
      access_count, last_accessed, boosted_at, created_at, updated_at, expires_at, metadata, content";
 
-/// Memories in storing order.
+/// Passes memories in storage order.
 pub(crate) fn memories(
     conn: &Connection,
     give: impl FnMut(MemoryLine) -> Result<()>,
@@ -68,7 +68,7 @@ pub(crate) fn memories(
     each(conn, &format!("SELECT {MEMORY} FROM memories ORDER BY seq"), memory, give)
 }
 
-/// One memory as a line.
+/// Returns one memory as a line.
 pub(crate) fn memory_line(conn: &Connection, seq: i64) -> Result<MemoryLine> {
     Ok(conn
         .prepare_cached(&format!("SELECT {MEMORY} FROM memories WHERE seq = ?1"))?
@@ -100,7 +100,7 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<MemoryLine> {
     })
 }
 
-/// Other wordings, in the storing order of their memories and in the order of their texts.
+/// Passes variants, by storage order of their memories, then by text.
 pub(crate) fn variants(
     conn: &Connection,
     give: impl FnMut(VariantLine) -> Result<()>,
@@ -116,14 +116,14 @@ pub(crate) fn variants(
     )
 }
 
-/// What memories were made from.
+/// Passes the sources of memories.
 pub(crate) fn sources(conn: &Connection, give: impl FnMut(SourceLine) -> Result<()>) -> Result<()> {
     let sql = "SELECT m.id, s.id FROM memory_sources x JOIN memories m ON m.seq = x.memory JOIN memories s ON s.seq = x.source
                ORDER BY x.memory, x.source";
     each(conn, sql, |row| Ok(SourceLine { memory: word(row, 0)?, source: word(row, 1)? }), give)
 }
 
-/// The vectors of a model, and with the first of each memory the codes of its words.
+/// Passes the vectors of a model, and with the first of each memory its sign codes.
 pub(crate) fn vectors(
     conn: &Connection,
     model: &str,
@@ -144,7 +144,7 @@ pub(crate) fn vectors(
     Ok(())
 }
 
-/// Relations, oldest first, each with its evidence.
+/// Passes relations, oldest first, each with its evidence.
 pub(crate) fn relations(
     conn: &Connection,
     give: impl FnMut(RelationLine) -> Result<()>,
@@ -173,7 +173,7 @@ pub(crate) fn relations(
     Ok(())
 }
 
-/// The audit log in its order, but for what imports have written.
+/// Passes the audit log in order, except lines written by imports.
 pub(crate) fn log(conn: &Connection, give: impl FnMut(LogLine) -> Result<()>) -> Result<()> {
     let sql = "SELECT operation, memory_id, created_at, client, session, group_id, details FROM memory_log WHERE operation <> 'import' ORDER BY id";
     let read = |row: &Row<'_>| {
@@ -190,7 +190,7 @@ pub(crate) fn log(conn: &Connection, give: impl FnMut(LogLine) -> Result<()>) ->
     each(conn, sql, read, give)
 }
 
-/// Ids of memories that were removed for good.
+/// Passes the ids of hard-deleted memories.
 pub(crate) fn tombstones(
     conn: &Connection,
     give: impl FnMut(TombstoneLine) -> Result<()>,
@@ -199,7 +199,7 @@ pub(crate) fn tombstones(
     each(conn, sql, |row| Ok(TombstoneLine { id: word(row, 0)?, created_at: row.get(1)? }), give)
 }
 
-/// Clusters that maintenance has dealt with.
+/// Passes the clusters that maintenance has processed.
 pub(crate) fn clusters(
     conn: &Connection,
     give: impl FnMut(ClusterLine) -> Result<()>,

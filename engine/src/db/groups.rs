@@ -2,11 +2,12 @@
 
 use crate::error::Result;
 use crate::model::time::Timestamp;
-use loci_proto::group::{Group, GroupName};
+use loci_proto::error::Failure;
+use loci_proto::group::{self, Group, GroupName};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;
 
-/// Makes the group known, if it is not.
+/// Inserts the group if it is missing.
 pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT(id) DO NOTHING",
@@ -15,10 +16,28 @@ pub(crate) fn ensure(conn: &Connection, group: &Group, now: Timestamp) -> Result
     Ok(())
 }
 
-/// The group that a name means: its id, an alias, the display name of `own`, else a group of that name.
+/// Resolves a name to a group: its id, an alias, the display name of `own`, else a new group of
+/// that name.
 ///
-/// The display name of any other project is no way to it: a folder can be given any name.
+/// The display name of another project does not resolve to it: a folder can have any name.
+///
+/// # Errors
+/// `invalid` at `group` for a name that the store does not know and that no new group may have; `Database`.
 pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) -> Result<Group> {
+    if let Some(known) = find(conn, name, own)? {
+        return Ok(known);
+    }
+    group::check_name(name.as_str())
+        .map_err(|why| Failure::invalid("group", why).hint(group::NAME_HINT))?;
+    Ok(Group::named(name))
+}
+
+/// The group that a name means, if the store knows it or it is `own`.
+pub(crate) fn find(
+    conn: &Connection,
+    name: &GroupName,
+    own: Option<&Group>,
+) -> Result<Option<Group>> {
     let known = conn
         .prepare_cached(
             "SELECT g.id, g.name FROM groups g WHERE g.id = ?1
@@ -28,10 +47,10 @@ pub(crate) fn resolve(conn: &Connection, name: &GroupName, own: Option<&Group>) 
         .query_row([name.as_str()], |row| Ok(Group { id: row.get(0)?, name: row.get(1)? }))
         .optional()?;
     let own = own.filter(|own| own.name == name.as_str());
-    Ok(known.or_else(|| own.cloned()).unwrap_or_else(|| Group::named(name)))
+    Ok(known.or_else(|| own.cloned()))
 }
 
-/// The display name of a group.
+/// Returns the display name of a group.
 pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT name FROM groups WHERE id = ?1")?
@@ -39,9 +58,9 @@ pub(crate) fn name(conn: &Connection, id: &str) -> Result<Option<String>> {
         .optional()?)
 }
 
-/// A group with its other names and its memories.
+/// A group with its aliases and the number of its memories.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct GroupRow {
     pub id: String,
     pub name: String,
     pub aliases: Vec<String>,
@@ -49,8 +68,8 @@ pub(crate) struct Known {
     pub memories: usize,
 }
 
-/// Every group, by name.
-pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
+/// Returns every group by name.
+pub(crate) fn all(conn: &Connection) -> Result<Vec<GroupRow>> {
     let ids = conn
         .prepare_cached("SELECT id FROM groups ORDER BY name, id")?
         .query_map([], |row| row.get::<_, String>(0))?
@@ -58,8 +77,8 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Known>> {
     ids.iter().filter_map(|id| one(conn, id).transpose()).collect()
 }
 
-/// One group.
-pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
+/// Returns one group.
+pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<GroupRow>> {
     let aliases = conn
         .prepare_cached("SELECT alias FROM group_aliases WHERE group_id = ?1 ORDER BY alias")?
         .query_map([id], |row| row.get(0))?
@@ -69,7 +88,7 @@ pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
     let read = |row: &rusqlite::Row<'_>| {
         let count =
             |column| row.get(column).map(|count: i64| usize::try_from(count).unwrap_or_default());
-        Ok(Known {
+        Ok(GroupRow {
             id: row.get(0)?,
             name: row.get(1)?,
             active: count(2)?,
@@ -80,7 +99,7 @@ pub(crate) fn one(conn: &Connection, id: &str) -> Result<Option<Known>> {
     Ok(conn.prepare_cached(sql)?.query_row([id], read).optional()?)
 }
 
-/// The memories of a group, oldest first, whatever their status.
+/// Returns the memories of a group, oldest first, whatever their status.
 pub(crate) fn members(conn: &Connection, id: &str) -> Result<Vec<i64>> {
     let mut statement =
         conn.prepare_cached("SELECT seq FROM memories WHERE source_group = ?1 ORDER BY seq")?;
@@ -88,7 +107,7 @@ pub(crate) fn members(conn: &Connection, id: &str) -> Result<Vec<i64>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Names that lead to a group and are no group's id.
+/// Returns names that redirect to a group and are not the id of a group.
 pub(crate) fn group_redirects(conn: &Connection) -> Result<HashMap<String, Group>> {
     let sql = "SELECT a.alias, g.id, g.name FROM group_aliases a JOIN groups g ON g.id = a.group_id
                WHERE NOT EXISTS (SELECT 1 FROM groups o WHERE o.id = a.alias)";

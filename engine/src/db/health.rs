@@ -1,7 +1,8 @@
-//! What the file itself needs: checks when it is opened, checkpoints while it is used.
+//! Care of the database file: checks at open, checkpoints during use, flags in `meta`.
 //!
-//! A store that the last daemon did not close is checked. A small one is checked before it serves; a larger one is served meanwhile
-//! ([`Check::Due`]), so that a start never grows dear with the store. What the check then finds is noted, and the next start refuses.
+//! A store that the last daemon did not close is checked. A small store is checked before serving,
+//! a larger one during serving ([`Check::Due`]), so that start time does not grow with the store. A
+//! fault found later is recorded, and the next start refuses to serve.
 
 use crate::db::connection;
 use crate::error::{Error, Result};
@@ -10,53 +11,54 @@ use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Largest database, in bytes, that is checked before it serves (some 30 ms).
-const CHECKED_AT_ONCE: u64 = 4 << 20;
-/// A log of this many bytes is emptied before serving: every further opening would have to read it again.
-const LONG_LOG: u64 = 4 << 20;
+/// Largest database in bytes that is checked before serving (about 30 ms).
+const MAX_CHECKED_AT_OPEN: u64 = 4 << 20;
+/// A log of this many bytes is emptied before serving: every further connection would have to read
+/// it again.
+const MAX_LOG_AT_OPEN: u64 = 4 << 20;
 
-/// How long the writer waits for a reader to end, where it can try again later.
-const A_RECALL: Duration = Duration::from_millis(200);
+/// How long the writer waits for a reader where it can try again later.
+const READER_WAIT: Duration = Duration::from_millis(200);
 
 /// Whether the file still has to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// It was closed in good order, or has been checked.
+    /// It was closed cleanly, or has been checked.
     Done,
-    /// It was not closed, and is too large to wait for: check it beside serving.
+    /// It was not closed cleanly and is too large to check before serving.
     Due,
 }
 
 /// What is known of a store when it is opened.
 #[derive(Debug)]
-pub(crate) struct Begun {
+pub(crate) struct OpenedState {
     pub check: Check,
-    /// What [`end`] has left in it; whoever opens it takes it away.
+    /// The nonce that [`end`] left in `meta`; opening removes it.
     pub word: Option<String>,
 }
 
-/// Gives the space of rows that are gone back to the disk.
-pub(crate) fn give_back(conn: &Connection) -> Result<()> {
-    // A page at each step, so it is asked until it has no more.
+/// Returns the space of free pages to the file system.
+pub(crate) fn release_free_pages(conn: &Connection) -> Result<()> {
+    // Each step frees one page, so repeat until nothing is left.
     let mut statement = conn.prepare("PRAGMA incremental_vacuum")?;
     let mut pages = statement.query([])?;
     while pages.next()?.is_some() {}
     Ok(())
 }
 
-/// Marks the store as open and checks it if the last daemon did not close it.
+/// Marks the store as open, and checks it if the last daemon did not close it.
 ///
 /// # Errors
-/// `Damaged` when the check finds fault; nothing was changed then.
-pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Begun> {
+/// `Damaged` if the check finds a fault; nothing was changed then.
+pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<OpenedState> {
     let unclean = meta(conn, "open")?.is_some();
     let suspect = meta(conn, "damaged")?.is_some();
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-    // What was deleted for good may still stand in a log that nobody closed.
-    if unclean || size(&beside(path, "-wal")) > LONG_LOG {
+    // Hard-deleted content may still be in a log that was not closed.
+    if unclean || size(&beside(path, "-wal")) > MAX_LOG_AT_OPEN {
         conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     }
-    let wait = suspect || size(path) <= CHECKED_AT_ONCE;
+    let wait = suspect || size(path) <= MAX_CHECKED_AT_OPEN;
     if unclean && wait {
         check(conn, path)?;
     }
@@ -68,26 +70,27 @@ pub(crate) fn begin(conn: &Connection, path: &Path) -> Result<Begun> {
     tx.execute("DELETE FROM meta WHERE key = 'index'", [])?;
     set_meta(&tx, "open", "1")?;
     tx.commit()?;
-    Ok(Begun { check: if unclean && !wait { Check::Due } else { Check::Done }, word })
+    Ok(OpenedState { check: if unclean && !wait { Check::Due } else { Check::Done }, word })
 }
 
-/// Notes that it is still to be found which memories name an entity: the store is older than that is kept, and a start may be broken off.
-pub(crate) fn owe_mentions(conn: &Connection) -> Result<()> {
+/// Records that mentions are still to be extracted: the store is older than the table, and a start
+/// may be interrupted.
+pub(crate) fn request_mention_backfill(conn: &Connection) -> Result<()> {
     set_meta(conn, "mentions", "due")
 }
 
-/// Whether that is still to be found.
-pub(crate) fn owes_mentions(conn: &Connection) -> Result<bool> {
+/// Returns whether mentions are still to be extracted.
+pub(crate) fn needs_mention_backfill(conn: &Connection) -> Result<bool> {
     Ok(meta(conn, "mentions")?.is_some())
 }
 
-/// Notes that it has been found.
-pub(crate) fn mentions_are_made(conn: &Connection) -> Result<()> {
+/// Records that mentions were extracted.
+pub(crate) fn finish_mention_backfill(conn: &Connection) -> Result<()> {
     conn.execute("DELETE FROM meta WHERE key = 'mentions'", [])?;
     Ok(())
 }
 
-/// Notes that a check found fault, so that the next start looks before it serves.
+/// Records a fault that a check found, so that the next start checks before serving.
 pub(crate) fn set_damaged(conn: &Connection, what: &str) -> Result<()> {
     set_meta(conn, "damaged", what)
 }
@@ -98,7 +101,8 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Empties the write-ahead log into the database and marks the store as closed, with a word by which this state of it is known again.
+/// Moves the write-ahead log into the database and marks the store as closed, with a nonce that
+/// identifies this state.
 pub(crate) fn end(conn: &Connection, word: Option<&str>) -> Result<()> {
     let tx = conn.unchecked_transaction()?;
     tx.execute("DELETE FROM meta WHERE key = 'open'", [])?;
@@ -110,7 +114,7 @@ pub(crate) fn end(conn: &Connection, word: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Looks at the structure of every page.
+/// Checks the structure of every page.
 ///
 /// # Errors
 /// `Damaged` with the first fault.
@@ -119,15 +123,17 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     if said == "ok" { Ok(()) } else { Err(Error::Damaged { path: path.to_path_buf(), what: said }) }
 }
 
-/// Empties the write-ahead log, so that nothing deleted is left in it; false when a reader was in the way for longer than a recall is.
+/// Empties the write-ahead log, so that nothing deleted remains in it. Returns false if a reader
+/// blocked it for longer than a recall takes.
 pub(crate) fn empty_log(conn: &Connection) -> Result<bool> {
-    conn.busy_timeout(A_RECALL)?;
+    conn.busy_timeout(READER_WAIT)?;
     let emptied = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-    conn.busy_timeout(connection::BUSY)?;
+    conn.busy_timeout(connection::BUSY_TIMEOUT)?;
     Ok(emptied? == 0)
 }
 
-/// Moves committed pages from the write-ahead log into the database, as far as no reader is in the way; pages left in the log.
+/// Moves committed pages from the write-ahead log into the database as far as readers allow;
+/// returns the number of pages left in the log.
 pub(crate) fn checkpoint(conn: &Connection) -> Result<i64> {
     Ok(conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (in_log, moved): (i64, i64) = (row.get(1)?, row.get(2)?);
@@ -135,23 +141,23 @@ pub(crate) fn checkpoint(conn: &Connection) -> Result<i64> {
     })?)
 }
 
-/// The latest moment that any write has seen.
+/// Returns the latest time that any write has seen.
 pub(crate) fn last_seen(conn: &Connection) -> Result<Timestamp> {
     Ok(Timestamp(meta(conn, "last_seen")?.and_then(|text| text.parse().ok()).unwrap_or(0)))
 }
 
-/// Keeps the latest moment that any write has seen, and drops what was suspected before it.
+/// Records the latest time that any write has seen, and deletes an untrusted time before it.
 pub(crate) fn set_last_seen(conn: &Connection, now: Timestamp) -> Result<()> {
     conn.prepare_cached("DELETE FROM meta WHERE key = 'suspected'")?.execute([])?;
     set_meta(conn, "last_seen", &now.0.to_string())
 }
 
-/// The first moment that was too far ahead to be believed.
+/// Returns the first time that was too far ahead to be trusted.
 pub(crate) fn suspected(conn: &Connection) -> Result<Option<Timestamp>> {
     Ok(meta(conn, "suspected")?.and_then(|text| text.parse().ok()).map(Timestamp))
 }
 
-/// Notes the first moment that is too far ahead to be believed.
+/// Records the first time that is too far ahead to be trusted.
 pub(crate) fn suspect(conn: &Connection, now: Timestamp) -> Result<()> {
     if suspected(conn)?.is_some() {
         return Ok(());
@@ -159,22 +165,22 @@ pub(crate) fn suspect(conn: &Connection, now: Timestamp) -> Result<()> {
     set_meta(conn, "suspected", &now.0.to_string())
 }
 
-/// When maintenance has last come to the end of a run.
+/// Returns when the last maintenance run completed.
 pub(crate) fn last_run(conn: &Connection) -> Result<Option<Timestamp>> {
     Ok(meta(conn, "last_run_at")?.and_then(|text| text.parse().ok()).map(Timestamp))
 }
 
-/// Notes that maintenance has come to the end of a run.
+/// Records that a maintenance run completed.
 pub(crate) fn set_last_run(conn: &Connection, now: Timestamp) -> Result<()> {
     set_meta(conn, "last_run_at", &now.0.to_string())
 }
 
-/// Whether a person has paused maintenance.
+/// Returns whether a person has paused maintenance.
 pub(crate) fn paused(conn: &Connection) -> Result<bool> {
     Ok(meta(conn, "paused")?.is_some())
 }
 
-/// Pauses maintenance, or lets it go on.
+/// Pauses or resumes maintenance.
 pub(crate) fn set_paused(conn: &Connection, paused: bool) -> Result<()> {
     if paused {
         return set_meta(conn, "paused", "1");

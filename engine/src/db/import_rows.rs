@@ -1,31 +1,31 @@
-//! Lines of an import as rows. Moments, ids and counts are the line's own.
+//! Writes lines of an import as rows. Times, ids and counts are those of the line.
 //!
-//! Not here: which of two accounts holds (`crate::transfer`).
+//! Not here: merging a line with an existing row (`crate::transfer`).
 
-use crate::db::lexical::Aside;
+use crate::db::lexical::TriggersOff;
 use crate::db::{log, vectors};
 use crate::error::Result;
 use crate::transfer::{ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, TombstoneLine};
 use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-/// Whether a store held any of these.
+/// Whether a store held rows of these kinds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct ExistingRows {
     pub memories: bool,
     pub tombstones: bool,
     pub log: bool,
 }
 
-/// What there is, before a file is brought in.
-pub(crate) fn held(conn: &Connection) -> Result<Held> {
+/// Returns what the store holds before an import.
+pub(crate) fn existing(conn: &Connection) -> Result<ExistingRows> {
     let sql = "SELECT EXISTS(SELECT 1 FROM memories), EXISTS(SELECT 1 FROM tombstones), EXISTS(SELECT 1 FROM memory_log)";
     Ok(conn.query_row(sql, [], |row| {
-        Ok(Held { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? })
+        Ok(ExistingRows { memories: row.get(0)?, tombstones: row.get(1)?, log: row.get(2)? })
     })?)
 }
 
-/// The sequence number and the type of a memory.
+/// Returns the sequence number and type of a memory.
 pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
     let found = conn
         .prepare_cached("SELECT seq, type FROM memories WHERE id = ?1")?
@@ -34,46 +34,46 @@ pub(crate) fn find(conn: &Connection, id: &MemoryId) -> Result<Option<(i64, Memo
     Ok(found.and_then(|(seq, kind)| Some((seq, kind.parse().ok()?))))
 }
 
-/// The memory that took this one's place, whatever its status.
+/// Returns the memory that replaced this one, whatever its status.
 pub(crate) fn replacement(conn: &Connection, seq: i64) -> Result<Option<i64>> {
     let sql =
         "SELECT b.seq FROM memories a JOIN memories b ON b.id = a.superseded_by WHERE a.seq = ?1";
     Ok(conn.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional()?)
 }
 
-/// The group that an id means here: itself, or the one that it was merged into.
+/// Returns the group of an id: itself, or the group it was merged into.
 pub(crate) fn group(conn: &Connection, id: &str) -> Result<Option<String>> {
     let sql = "SELECT id FROM groups WHERE id = ?1 UNION ALL SELECT group_id FROM group_aliases WHERE alias = ?1 LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
 }
 
-/// Makes a group known.
+/// Inserts a group.
 pub(crate) fn add_group(conn: &Connection, line: &GroupLine) -> Result<()> {
     conn.prepare_cached("INSERT INTO groups(id, name, created_at) VALUES (?1, ?2, ?3)")?
         .execute((&line.id, &line.name, line.created_at))?;
     Ok(())
 }
 
-/// Makes a name lead to a group.
+/// Inserts an alias of a group.
 pub(crate) fn add_alias(conn: &Connection, alias: &str, group: &str) -> Result<()> {
     conn.prepare_cached("INSERT INTO group_aliases(alias, group_id) VALUES (?1, ?2)")?
         .execute((alias, group))?;
     Ok(())
 }
 
-/// What makes the rows of most lines: the statements are looked up once for a whole import.
-pub(crate) struct Insert<'a> {
+/// The prepared statements of the most frequent lines, looked up once for a whole import.
+pub(crate) struct RowWriter<'a> {
     conn: &'a Connection,
     memory: CachedStatement<'a>,
     words: CachedStatement<'a>,
     log_line: CachedStatement<'a>,
-    /// Vectors and codes.
-    pub read: vectors::Insert<'a>,
-    /// Lines of the log that tell of the import itself.
+    /// Writes vectors and codes.
+    pub read: vectors::VectorWriter<'a>,
+    /// Writes the log lines about the import itself.
     pub told: CachedStatement<'a>,
 }
 
-impl<'a> Insert<'a> {
+impl<'a> RowWriter<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         let memory = "INSERT INTO memories(id, type, content, source_group, scope, status, confidence, confidence_at, pinned, access_count,
                         last_accessed, boosted_at, created_at, updated_at, expires_at, superseded_by, metadata, content_hash, status_at,
@@ -87,12 +87,12 @@ impl<'a> Insert<'a> {
             words: conn
                 .prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?,
             log_line: conn.prepare_cached(log_line)?,
-            read: vectors::Insert::new(conn)?,
+            read: vectors::VectorWriter::new(conn)?,
             told: log::statement(conn)?,
         })
     }
 
-    /// Makes the row of a memory, under [`ByHand`]; its sequence number.
+    /// Inserts the row of a memory, under [`BulkWrite`]; returns its sequence number.
     pub(crate) fn memory(&mut self, line: &MemoryLine, hash: &[u8]) -> Result<i64> {
         set(&mut self.memory, line, hash)?;
         let seq = self.conn.last_insert_rowid();
@@ -100,7 +100,7 @@ impl<'a> Insert<'a> {
         Ok(seq)
     }
 
-    /// Adds a line to the audit log.
+    /// Inserts a line of the audit log.
     pub(crate) fn log_line(&mut self, line: &LogLine) -> Result<()> {
         let key = (
             &line.memory,
@@ -116,7 +116,7 @@ impl<'a> Insert<'a> {
     }
 }
 
-/// Sets every column of a memory, under [`ByHand`].
+/// Sets every column of a memory, under [`BulkWrite`].
 pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Result<()> {
     let index = "INSERT INTO memories_fts(memories_fts, rowid, content) SELECT 'delete', seq, content FROM memories WHERE id = ?1";
     conn.prepare_cached(index)?.execute([line.id.as_str()])?;
@@ -132,28 +132,30 @@ pub(crate) fn update(conn: &Connection, line: &MemoryLine, hash: &[u8]) -> Resul
     Ok(())
 }
 
-/// As long as it lives two things that SQLite does for every row are left to the import.
+/// While it exists, the import does two things that SQLite does for every row.
 ///
-/// The triggers ([`Aside`]): the keyword index is kept in step by [`Insert::memory`] and [`update`], which costs a fraction.
+/// Triggers ([`TriggersOff`]): [`RowWriter::memory`] and [`update`] keep the keyword index in step, at a
+/// fraction of the cost.
 ///
-/// The checks: of every `IN (…)` SQLite builds a table anew for each row, a quarter of all that an import would do. What a line says was
-/// held to the same words when the file was looked through, and `doctor` reads the rows against the checks again.
-pub(crate) struct ByHand<'a>(
+/// CHECK constraints: for every `IN (…)` SQLite builds a table again for each row, a quarter of the
+/// cost of an import. Values were validated by the same rules when the file was checked, and
+/// `doctor` compares the rows with the constraints again.
+pub(crate) struct BulkWrite<'a>(
     &'a Connection,
-    #[expect(dead_code, reason = "lives as long")] Aside<'a>,
+    #[expect(dead_code, reason = "lives as long")] TriggersOff<'a>,
 );
 
-impl<'a> ByHand<'a> {
+impl<'a> BulkWrite<'a> {
     pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
-        let by_hand = Self(conn, Aside::begin(conn)?);
+        let by_hand = Self(conn, TriggersOff::begin(conn)?);
         conn.execute_batch("PRAGMA ignore_check_constraints = ON")?;
         Ok(by_hand)
     }
 }
 
-impl Drop for ByHand<'_> {
+impl Drop for BulkWrite<'_> {
     fn drop(&mut self) {
-        // It has no way to fail for an open connection.
+        // It cannot fail on an open connection.
         let _ = self.0.execute_batch("PRAGMA ignore_check_constraints = OFF");
     }
 }
@@ -184,19 +186,20 @@ fn set(statement: &mut CachedStatement<'_>, line: &MemoryLine, hash: &[u8]) -> R
     Ok(())
 }
 
-/// Keeps another wording; false when it was known.
+/// Inserts a variant; returns false if it was there.
 pub(crate) fn add_variant(conn: &Connection, memory: i64, content: &str, at: i64) -> Result<bool> {
     let sql = "INSERT INTO memory_variants(memory, content, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((memory, content, at))? > 0)
 }
 
-/// Says that one memory was made from another; false when it was known.
+/// Records that one memory was made from another; returns false if it was known.
 pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<bool> {
     let sql = "INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((memory, source))? > 0)
 }
 
-/// The id and the confidence of a relation: that of this id, else that of the same triple.
+/// Returns id and confidence of a relation: the one with this id, else the one with the same
+/// triple.
 pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<(String, f64)>> {
     let sql = "SELECT id, confidence FROM entity_relations WHERE id = ?1 OR (subject_id = ?2 AND predicate = ?3 AND object_id = ?4)
                ORDER BY id <> ?1 LIMIT 1";
@@ -204,7 +207,7 @@ pub(crate) fn relation(conn: &Connection, line: &RelationLine) -> Result<Option<
     Ok(conn.prepare_cached(sql)?.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// Makes the row of a relation.
+/// Inserts the row of a relation.
 pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()> {
     let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let (subject, object) = (line.subject.as_str(), line.object.as_str());
@@ -219,7 +222,7 @@ pub(crate) fn add_relation(conn: &Connection, line: &RelationLine) -> Result<()>
     Ok(())
 }
 
-/// How many equal lines the audit log holds.
+/// Returns how many equal lines the audit log holds.
 pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> {
     let sql = "SELECT count(*) FROM memory_log WHERE memory_id = ?1 AND operation = ?2 AND created_at = ?3 AND client IS ?4
                AND session IS ?5 AND group_id IS ?6 AND details IS ?7";
@@ -235,13 +238,13 @@ pub(crate) fn equal_log_lines(conn: &Connection, line: &LogLine) -> Result<u32> 
     Ok(conn.prepare_cached(sql)?.query_row(key, |row| row.get(0))?)
 }
 
-/// Remembers that a memory was removed for good; false when it was known.
+/// Records a hard-deleted memory; returns false if it was known.
 pub(crate) fn add_tombstone(conn: &Connection, line: &TombstoneLine) -> Result<bool> {
     let sql = "INSERT INTO tombstones(id, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((line.id.as_str(), line.created_at))? > 0)
 }
 
-/// Remembers a cluster that was dealt with; false when it was known.
+/// Records a processed cluster; returns false if it was known.
 pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool> {
     let sql = "INSERT INTO clusters(key, kind, made_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((&line.key, &line.purpose, line.made_at))? > 0)
@@ -250,23 +253,27 @@ pub(crate) fn add_cluster(conn: &Connection, line: &ClusterLine) -> Result<bool>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::House;
+    use crate::tests::fixture::TestStore;
     use rusqlite::config::DbConfig;
     use serde_json::json;
 
     #[test]
     fn a_connection_checks_every_row_again_once_nothing_is_done_by_hand_any_more() {
-        let mut house = House::new();
-        house.store("shop", json!({"content": "The shop opens at nine", "type": "semantic"}), None);
-        let conn = &house.writer.conn;
-        // Nothing is kept of it.
+        let mut test_store = TestStore::new();
+        test_store.store(
+            "shop",
+            json!({"content": "The shop opens at nine", "type": "semantic"}),
+            None,
+        );
+        let conn = &test_store.writer.conn;
+        // The transaction keeps nothing of it.
         let store_wrong = || {
             let transaction = conn.unchecked_transaction().expect("begins");
             transaction
                 .execute("UPDATE memories SET status = 'gone'", [])
                 .map_err(|error| error.to_string())
         };
-        let by_hand = ByHand::begin(conn).expect("begins");
+        let by_hand = BulkWrite::begin(conn).expect("begins");
         assert_eq!(store_wrong(), Ok(1), "by hand");
         drop(by_hand);
         assert!(store_wrong().is_err_and(|error| error.contains("CHECK constraint failed")));

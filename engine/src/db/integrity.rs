@@ -1,14 +1,14 @@
-//! Looking for faults in the file: pages, references, the keyword index.
+//! Checks for faults in the file: pages, references, the keyword index.
 
 use crate::error::Result;
 use rusqlite::Connection;
 
-/// What `quick_check` says, on a connection that has not been used yet: `ok`, or the first fault.
+/// Returns the result of `quick_check` on a new connection: `ok`, or the first fault.
 pub(crate) fn pages(conn: &Connection) -> Result<String> {
     Ok(conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
 }
 
-/// Rows that refer to rows that are not there.
+/// Counts rows that refer to missing rows.
 pub(crate) fn dangling(conn: &Connection) -> Result<usize> {
     let mut statement = conn.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
@@ -19,18 +19,19 @@ pub(crate) fn dangling(conn: &Connection) -> Result<usize> {
     Ok(found)
 }
 
-/// Fails when the keyword index does not say what the texts say. Needs the connection that writes, and writes nothing.
+/// Fails if the keyword index differs from the texts. Needs the writing connection, and writes
+/// nothing.
 pub(crate) fn words(conn: &Connection) -> Result<()> {
     conn.execute("INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)", [])?;
     Ok(())
 }
 
-/// The schema's number.
+/// Returns the schema's number.
 pub(crate) fn schema(conn: &Connection) -> Result<i64> {
     Ok(conn.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
 
-/// Bytes of the database as SQLite counts them.
+/// Returns the size of the database in bytes as SQLite counts it.
 pub(crate) fn size(conn: &Connection) -> Result<i64> {
     Ok(conn.query_row(
         "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
@@ -39,7 +40,7 @@ pub(crate) fn size(conn: &Connection) -> Result<i64> {
     )?)
 }
 
-/// Takes a text out of the keyword index behind its back.
+/// Removes a text from the keyword index without its row.
 #[cfg(test)]
 pub(crate) fn spoil_words(conn: &Connection) -> Result<()> {
     conn.execute("INSERT INTO memories_fts(memories_fts, rowid, content) SELECT 'delete', seq, content FROM memories LIMIT 1", [])?;

@@ -1,39 +1,41 @@
-//! Rows of `journal`: what each act has changed, with what stood there before.
+//! Rows of `journal`: what each act changed, with the state before it.
 //!
-//! Not here: which rows an act keeps (`change`), when an act can be taken back (`undo`).
+//! Not here: which rows an act records (`crate::transaction`), when an act can be undone (`undo`).
 
-use crate::Actor;
 use crate::db::rows::{Image, Row};
 use crate::error::Result;
+use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 
-/// One row that an act has changed.
+/// One row that an act changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Changed {
-    /// Which row.
+pub(crate) struct RowChange {
+    /// The row.
     pub row: Row,
-    /// What the act did to it.
+    /// The change.
     #[serde(flatten)]
-    pub how: How,
+    pub effect: RowEffect,
 }
 
 /// What an act did to a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum How {
-    /// It was not there before. The fingerprint of what the act made tells whether it was changed since.
-    Made(String),
+pub(crate) enum RowEffect {
+    /// Inserted. The fingerprint of the inserted row shows whether it was changed since.
+    #[serde(rename = "made")]
+    Inserted(String),
     /// Some columns were changed.
     Set {
-        /// What stood there before.
+        /// The values before.
         before: Image,
-        /// What the act put there.
+        /// The values after.
         after: Image,
     },
-    /// It is not there any more.
-    Gone(Image),
+    /// Deleted; the row before.
+    #[serde(rename = "gone")]
+    Deleted(Image),
 }
 
 /// One act.
@@ -41,7 +43,7 @@ pub(crate) enum How {
 pub(crate) struct Entry {
     pub id: i64,
     pub act: String,
-    pub rows: Vec<Changed>,
+    pub rows: Vec<RowChange>,
     pub client: Option<String>,
     pub session: Option<String>,
     pub group: Option<String>,
@@ -49,11 +51,11 @@ pub(crate) struct Entry {
     pub undone_at: Option<Timestamp>,
 }
 
-/// Writes an act down; its number.
+/// Inserts an act; returns its number.
 pub(crate) fn write(
     conn: &Connection,
     act: &str,
-    rows: &[Changed],
+    rows: &[RowChange],
     actor: &Actor,
     now: Timestamp,
 ) -> Result<i64> {
@@ -65,7 +67,7 @@ pub(crate) fn write(
 
 const COLUMNS: &str = "id, act, before, client, session, group_id, created_at, undone_at";
 
-/// One act by its number.
+/// Returns one act by its number.
 pub(crate) fn by_id(conn: &Connection, id: i64) -> Result<Option<Entry>> {
     Ok(conn
         .prepare_cached(&format!("SELECT {COLUMNS} FROM journal WHERE id = ?1"))?
@@ -73,7 +75,7 @@ pub(crate) fn by_id(conn: &Connection, id: i64) -> Result<Option<Entry>> {
         .optional()?)
 }
 
-/// Acts, newest first: at most `limit`, older than the act `before`.
+/// Returns acts, newest first: at most `limit`, older than the act `before`.
 pub(crate) fn list(conn: &Connection, before: Option<i64>, limit: usize) -> Result<Vec<Entry>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM journal WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2"
@@ -82,7 +84,7 @@ pub(crate) fn list(conn: &Connection, before: Option<i64>, limit: usize) -> Resu
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Numbers of the acts that were not taken back, newest first, since a moment.
+/// Returns the numbers of acts since a time that were not undone, newest first.
 pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(
         "SELECT id FROM journal WHERE undone_at IS NULL AND created_at >= ?1 ORDER BY id DESC",
@@ -91,30 +93,31 @@ pub(crate) fn open_since(conn: &Connection, since: Timestamp) -> Result<Vec<i64>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The newest act that was not taken back.
+/// Returns the newest act that was not undone.
 pub(crate) fn last(conn: &Connection) -> Result<Option<i64>> {
     let sql = "SELECT id FROM journal WHERE undone_at IS NULL ORDER BY id DESC LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?)
 }
 
-/// Marks an act as taken back.
+/// Marks an act as undone.
 pub(crate) fn set_undone(conn: &Connection, id: i64, now: Timestamp) -> Result<()> {
     conn.prepare_cached("UPDATE journal SET undone_at = ?2 WHERE id = ?1")?.execute((id, now.0))?;
     Ok(())
 }
 
-/// Takes everything about a memory out of the journal: its images, and those of its wordings. An act that is empty then goes whole.
+/// Removes everything about a memory from the journal: its images and those of its variants.
+/// Deletes an act that becomes empty.
 pub(crate) fn redact(conn: &Connection, seq: i64, relations: &[String]) -> Result<()> {
     redact_where(conn, |changed| concerns(&changed.row, seq, relations))
 }
 
-fn redact_where(conn: &Connection, goes: impl Fn(&Changed) -> bool) -> Result<()> {
+fn redact_where(conn: &Connection, goes: impl Fn(&RowChange) -> bool) -> Result<()> {
     let mut statement = conn.prepare("SELECT id, before FROM journal")?;
     let found = statement
         .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
     for (id, before) in found {
-        let mut rows: Vec<Changed> = serde_json::from_str(&before).unwrap_or_default();
+        let mut rows: Vec<RowChange> = serde_json::from_str(&before).unwrap_or_default();
         let all = rows.len();
         rows.retain(|changed| !goes(changed));
         match rows.len() {
@@ -129,7 +132,7 @@ fn redact_where(conn: &Connection, goes: impl Fn(&Changed) -> bool) -> Result<()
     Ok(())
 }
 
-/// Takes earlier texts of a memory out of the images: an edit of it cannot be undone any more.
+/// Removes earlier texts of a memory from the images: its edits cannot be undone any more.
 ///
 /// # Errors
 /// `Database`.
@@ -137,7 +140,7 @@ pub(crate) fn redact_texts(conn: &Connection, seq: i64) -> Result<()> {
     redact_where(conn, |changed| {
         let of_memory = matches!(changed.row, Row::Memory(memory) if memory == seq);
         of_memory
-            && matches!(&changed.how, How::Set { before, .. } if before.contains_key("content"))
+            && matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content"))
     })
 }
 

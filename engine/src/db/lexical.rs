@@ -1,32 +1,36 @@
-//! The keyword index of the file, SQLite's FTS5: the durable truth that the warm index has to agree with.
+//! The FTS5 index of the database: the durable keyword index that the in-memory index must agree
+//! with.
 //!
-//! Recall reads the warm index (`index`) once it stands; tests and checks compare it with this one.
+//! A recall reads the in-memory index (`index`) once it is loaded; tests and checks compare both.
 
 use crate::db::memories;
 use crate::db::memories::{ENTRY, read_entry};
 use crate::error::Result;
-use crate::index::Entry;
+use crate::model::entry::Entry;
+use crate::model::visibility::Visibility;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-/// Memories that a project sees, in use or below a summary, that have one of these words: what the index needs of each, the best by their
-/// words first, for as long as more are wanted.
+/// Passes memories that a project sees, active or compacted, that contain one of these words: the
+/// index entry of each, best BM25 score first, while `each` returns true.
 pub(crate) fn matching(
     conn: &Connection,
     words: &[String],
-    group: &str,
+    visibility: &Visibility,
     mut more: impl FnMut(Entry) -> bool,
 ) -> Result<()> {
     if words.is_empty() {
         return Ok(());
     }
     let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let groups = visibility.groups();
+    // `Visibility::admits` in SQL.
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {ENTRY} FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
-         WHERE memories_fts MATCH ?1 AND (m.scope = 'global' OR m.source_group = ?2) AND m.status IN ('active', 'compacted')
+         WHERE memories_fts MATCH ?1 AND (m.scope = 'global' OR m.source_group IN (?2, ?3)) AND m.status IN ('active', 'compacted')
          ORDER BY memories_fts.rank"
     ))?;
-    let mut rows = statement.query((any.join(" OR "), group))?;
+    let mut rows = statement.query((any.join(" OR "), groups.first(), groups.last()))?;
     while let Some(row) = rows.next()? {
         if !more(read_entry(row)?) {
             break;
@@ -35,32 +39,33 @@ pub(crate) fn matching(
     Ok(())
 }
 
-/// Texts that are taken out of the index one by one for as long as all others take to be read anew: FTS5 looks for each of their words and
-/// overwrites it in its place.
-const LIKE_ONE: usize = 20;
+/// Deleting one text from FTS5 takes as long as indexing this many: FTS5 looks up each word and
+/// overwrites it in place.
+const DELETE_COST: usize = 20;
 
-/// Fewer texts than these go one by one however small the store is.
-const A_FEW: usize = 500;
+/// Fewer deleted texts than this are deleted one by one, however small the store is.
+const MIN_REBUILD: usize = 500;
 
-/// Whether a change of so many texts is better made with the index made anew.
-pub(crate) fn is_much(conn: &Connection, texts: usize) -> Result<bool> {
-    Ok(texts > A_FEW && texts * LIKE_ONE > memories::count(conn)?)
+/// Returns whether a change of this many texts is faster with a rebuild of FTS5.
+pub(crate) fn is_rebuild_cheaper(conn: &Connection, texts: usize) -> Result<bool> {
+    Ok(texts > MIN_REBUILD && texts * DELETE_COST > memories::count(conn)?)
 }
 
-/// Does a work that changes many texts, and makes the index anew at the end of it instead of at every text.
-pub(crate) fn made_anew<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let aside = Aside::begin(conn)?;
+/// Runs work that changes many texts, and rebuilds FTS5 once at its end instead of updating it for
+/// every text.
+pub(crate) fn with_rebuild<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let aside = TriggersOff::begin(conn)?;
     let done = work()?;
     drop(aside);
     conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')", [])?;
     Ok(done)
 }
 
-/// As long as it lives, the triggers that keep the index in step with the texts do nothing. After every statement with a trigger FTS5
-/// writes down what it has. Those of temporary tables go on.
-pub(crate) struct Aside<'a>(&'a Connection);
+/// While it exists, the triggers that keep FTS5 in step with the texts are off: after every
+/// statement with a trigger FTS5 flushes. Triggers of temporary tables stay on.
+pub(crate) struct TriggersOff<'a>(&'a Connection);
 
-impl<'a> Aside<'a> {
+impl<'a> TriggersOff<'a> {
     pub(crate) fn begin(conn: &'a Connection) -> Result<Self> {
         let aside = Self(conn);
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -68,20 +73,21 @@ impl<'a> Aside<'a> {
     }
 }
 
-impl Drop for Aside<'_> {
+impl Drop for TriggersOff<'_> {
     fn drop(&mut self) {
-        // It has no way to fail for an open connection.
+        // It cannot fail on an open connection.
         let _ = self.0.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true);
     }
 }
 
-/// Takes every text out of the index, whatever the texts are.
+/// Deletes every text from the index.
 pub(crate) fn empty(conn: &Connection) -> Result<()> {
     conn.execute("INSERT INTO memories_fts(memories_fts) VALUES ('delete-all')", [])?;
     Ok(())
 }
 
-/// Every memory that has one word, whatever its status: sequence number and `-bm25()` of FTS5 (k1 1.2, b .75).
+/// Returns every memory with a word, whatever its status: sequence number and `-bm25()` of FTS5 (k1
+/// 1.2, b 0.75).
 #[cfg(test)]
 pub(crate) fn search(conn: &Connection, word: &str) -> Result<Vec<(i64, f64)>> {
     let mut statement =
@@ -91,7 +97,7 @@ pub(crate) fn search(conn: &Connection, word: &str) -> Result<Vec<(i64, f64)>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What FTS5 makes of a text, in order.
+/// Returns the terms of a text as FTS5 tokenises it, in order.
 #[cfg(test)]
 pub(crate) fn terms(conn: &Connection, text: &str) -> Result<Vec<String>> {
     conn.execute_batch(

@@ -1,10 +1,11 @@
-//! Whole tables, row by row, and the rows that a part of an id means.
+//! Whole tables row by row, and the rows that a partial id matches.
 
-use crate::db::memories::{COLUMNS, Memory, read};
+use crate::db::memories::{COLUMNS, read};
 use crate::error::Result;
+use crate::model::memory::Memory;
 use rusqlite::Connection;
 
-/// Every memory, newest first.
+/// Passes every memory, newest first.
 pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> Result<()> {
     let mut statement =
         conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories ORDER BY seq DESC"))?;
@@ -15,8 +16,9 @@ pub(crate) fn newest_first(conn: &Connection, mut each: impl FnMut(Memory)) -> R
     Ok(())
 }
 
-/// The memories whose id begins or ends with `part` (hexadecimal digits and hyphens alone), newest first.
-pub(crate) fn by_part(conn: &Connection, part: &str, limit: usize) -> Result<Vec<Memory>> {
+/// Returns the memories whose id begins or ends with `part` (hexadecimal digits and hyphens only),
+/// newest first.
+pub(crate) fn by_partial_id(conn: &Connection, part: &str, limit: usize) -> Result<Vec<Memory>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories WHERE id LIKE ?1 || '%' OR id LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2"
     );

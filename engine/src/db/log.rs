@@ -1,13 +1,13 @@
 //! Rows of `memory_log`: what happened to each memory, and who did it. Never a memory's text.
 
-use crate::Actor;
 use crate::error::Result;
+use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
-use loci_proto::requests::inspect::LogLine;
+use loci_proto::requests::inspect::AuditEntry;
 use rusqlite::{CachedStatement, Connection};
 use serde_json::Value;
 
-/// What happened, in the words of the table's check.
+/// The operation; the values of the table's check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -43,26 +43,26 @@ impl Operation {
     }
 }
 
-/// What one line says.
-pub(crate) struct Line<'a> {
+/// The fields of one line.
+pub(crate) struct LogEntry<'a> {
     pub operation: Operation,
     pub memory: &'a str,
     pub details: &'a Value,
 }
 
-/// What writes lines of the audit log.
+/// Prepares the statement that inserts lines of the audit log.
 pub(crate) fn statement(conn: &Connection) -> Result<CachedStatement<'_>> {
     Ok(conn.prepare_cached(
         "INSERT INTO memory_log(operation, memory_id, details, client, session, group_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?)
 }
 
-/// Writes one line of the audit log, with what [`statement`] gave.
+/// Inserts one line of the audit log, using [`statement`].
 pub(crate) fn write(
     statement: &mut CachedStatement<'_>,
     actor: &Actor,
     now: Timestamp,
-    line: &Line<'_>,
+    line: &LogEntry<'_>,
 ) -> Result<()> {
     statement.execute((
         line.operation.as_str(),
@@ -76,20 +76,21 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// A page of the log of one memory, newest first: lines older than `before`, at most `limit`.
+/// Returns a page of the log of one memory, newest first: lines older than `before`, at most
+/// `limit`.
 pub(crate) fn of(
     conn: &Connection,
     memory: &str,
     before: Option<i64>,
     limit: usize,
-) -> Result<Vec<LogLine>> {
+) -> Result<Vec<AuditEntry>> {
     let mut statement = conn.prepare_cached(
         "SELECT id, operation, details, client, session, group_id, created_at FROM memory_log
          WHERE memory_id = ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3",
     )?;
     let rows =
         statement.query_map((memory, before, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-            Ok(LogLine {
+            Ok(AuditEntry {
                 id: row.get(0)?,
                 operation: row.get(1)?,
                 details: row
@@ -104,7 +105,7 @@ pub(crate) fn of(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Takes everything that was said about a memory out of the log but that it happened.
+/// Clears the details and actors of a memory's log lines; the operations stay.
 pub(crate) fn redact(conn: &Connection, memory: &str) -> Result<()> {
     conn.execute("UPDATE memory_log SET details = NULL WHERE memory_id = ?1", [memory])?;
     Ok(())

@@ -1,10 +1,12 @@
 //! Rows of `memories` and `memory_variants`.
 
-use crate::db::{Seqs, vectors};
+use crate::db::{SeqRange, vectors};
 use crate::error::Result;
-use crate::index::Entry;
 use crate::model::decay::Anchor;
+use crate::model::entry::Entry;
+use crate::model::memory::Memory;
 use crate::model::names;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
@@ -12,56 +14,8 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, types::Type}
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Whether a memory takes part in recall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
-    Active,
-    Superseded,
-    Compacted,
-    Forgotten,
-}
-
-impl Status {
-    /// The word in the table and in answers.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Superseded => "superseded",
-            Self::Compacted => "compacted",
-            Self::Forgotten => "forgotten",
-        }
-    }
-
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        [Self::Active, Self::Superseded, Self::Compacted, Self::Forgotten]
-            .into_iter()
-            .find(|s| s.as_str() == word)
-    }
-}
-
-/// A memory as it is kept.
-#[derive(Debug, Clone)]
-pub(crate) struct Memory {
-    pub seq: i64,
-    pub id: MemoryId,
-    pub kind: MemoryType,
-    pub content: String,
-    pub group: Option<String>,
-    pub scope: Scope,
-    pub status: Status,
-    pub anchor: Anchor,
-    pub created_at: Timestamp,
-    pub expires_at: Option<Timestamp>,
-    pub superseded_by: Option<String>,
-    pub metadata: Map<String, Value>,
-    pub updated_at: Timestamp,
-    pub forgotten_reason: Option<String>,
-    pub access_count: i64,
-    pub last_accessed: Option<Timestamp>,
-}
-
 /// What a new row holds.
-pub(crate) struct New<'a> {
+pub(crate) struct NewMemory<'a> {
     pub id: &'a MemoryId,
     pub kind: MemoryType,
     pub content: &'a str,
@@ -76,8 +30,8 @@ pub(crate) struct New<'a> {
 pub(crate) const COLUMNS: &str = "seq, id, type, content, source_group, scope, status, confidence, confidence_at, pinned, created_at, expires_at, superseded_by, metadata, \
      updated_at, forgotten_reason, access_count, last_accessed";
 
-/// Makes the row; its sequence number. The keyword index follows by a trigger.
-pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<i64> {
+/// Inserts the row; returns its sequence number. A trigger updates the keyword index.
+pub(crate) fn insert(conn: &Connection, new: &NewMemory<'_>, now: Timestamp) -> Result<i64> {
     Ok(conn
         .prepare_cached(
             "INSERT INTO memories(id, type, content, source_group, scope, confidence, confidence_at, created_at, updated_at, metadata, content_hash, status_at, expires_at)
@@ -97,7 +51,7 @@ pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result
         ])?)
 }
 
-/// The memory of this id, whatever its status.
+/// Returns the memory with this id, whatever its status.
 pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> {
     Ok(conn
         .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE id = ?1"))?
@@ -105,15 +59,15 @@ pub(crate) fn by_id(conn: &Connection, id: &MemoryId) -> Result<Option<Memory>> 
         .optional()?)
 }
 
-/// The memory of this sequence number.
+/// Returns the memory with this sequence number.
 pub(crate) fn by_seq(conn: &Connection, seq: i64) -> Result<Option<Memory>> {
-    BySeq::new(conn)?.get(seq)
+    MemoryReader::new(conn)?.get(seq)
 }
 
-/// Finds memories by their sequence numbers, one after the other.
-pub(crate) struct BySeq<'a>(CachedStatement<'a>);
+/// Reads memories by sequence number with one prepared statement.
+pub(crate) struct MemoryReader<'a>(CachedStatement<'a>);
 
-impl<'a> BySeq<'a> {
+impl<'a> MemoryReader<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         Ok(Self(conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE seq = ?1"))?))
     }
@@ -123,20 +77,20 @@ impl<'a> BySeq<'a> {
     }
 }
 
-/// Whether this is an entity.
+/// Returns whether a memory is an entity.
 pub(crate) fn is_entity(conn: &Connection, seq: i64) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT 1 FROM memories WHERE seq = ?1 AND type = 'entity'")?
         .exists([seq])?)
 }
 
-/// All entities, whatever their status.
+/// Returns all entities, whatever their status.
 pub(crate) fn entities(conn: &Connection) -> Result<HashSet<i64>> {
     let mut statement = conn.prepare_cached("SELECT seq FROM memories WHERE type = 'entity'")?;
     Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Active memories whose normalised text has this hash, oldest first.
+/// Returns active memories with this hash of the normalised text, oldest first.
 pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE content_hash = ?1 AND status = 'active' ORDER BY seq"
@@ -145,14 +99,14 @@ pub(crate) fn by_hash(conn: &Connection, hash: &[u8]) -> Result<Vec<Memory>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The sequence number of every memory, in storing order.
+/// Returns the sequence numbers of all memories in storage order.
 pub(crate) fn seqs(conn: &Connection) -> Result<Vec<i64>> {
     let mut statement = conn.prepare("SELECT seq FROM memories ORDER BY seq")?;
     let rows = statement.query_map([], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The last of so many memories from this one on; none where fewer are left.
+/// Returns the last of `count` memories starting at `first`; `None` if fewer remain.
 pub(crate) fn last_of(conn: &Connection, first: i64, count: i64) -> Result<Option<i64>> {
     let mut statement = conn.prepare_cached(
         "SELECT seq FROM memories WHERE seq >= ?1 ORDER BY seq LIMIT 1 OFFSET ?2",
@@ -160,16 +114,16 @@ pub(crate) fn last_of(conn: &Connection, first: i64, count: i64) -> Result<Optio
     Ok(statement.query_row((first, count - 1), |row| row.get(0)).optional()?)
 }
 
-/// How many memories there are, whatever their status.
+/// Counts memories, whatever their status.
 pub(crate) fn count(conn: &Connection) -> Result<usize> {
     let count: i64 = conn.query_row("SELECT count(*) FROM memories", [], |row| row.get(0))?;
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// What the index needs of these memories, in storing order.
+/// Returns the index entries of these memories in storage order.
 pub(crate) fn entries(
     conn: &Connection,
-    seqs: &Seqs,
+    seqs: &SeqRange,
     mut each: impl FnMut(Entry) -> Result<()>,
 ) -> Result<()> {
     let mut statement = conn.prepare_cached(&format!(
@@ -182,26 +136,27 @@ pub(crate) fn entries(
     Ok(())
 }
 
-/// What the index needs of one memory.
+/// Returns the index entry of one memory.
 pub(crate) fn entry(conn: &Connection, seq: i64) -> Result<Option<Entry>> {
     Ok(entries_of(conn, &[seq])?.pop().and_then(|(_, entry)| entry))
 }
 
-/// The same of many, by sequence number; none for those that are gone.
+/// Returns the index entries of many memories by sequence number; `None` for deleted ones.
 pub(crate) fn entries_of(conn: &Connection, seqs: &[i64]) -> Result<Vec<(i64, Option<Entry>)>> {
     let mut statement =
         conn.prepare_cached(&format!("SELECT {ENTRY} FROM memories m WHERE m.seq = ?1"))?;
     seqs.iter().map(|seq| Ok((*seq, statement.query_row([seq], read_entry).optional()?))).collect()
 }
 
-/// What the index needs of a memory; the table is called `m`.
+/// Columns of an index entry; the table is aliased `m`.
 pub(crate) const ENTRY: &str = "m.seq, m.type, m.source_group, m.scope, m.status, m.confidence, m.confidence_at, m.pinned, m.expires_at,
      CASE WHEN m.type = 'entity' THEN m.metadata END, m.content, m.created_at, json_extract(m.metadata, '$.event_date'),
      CASE WHEN m.status = 'compacted' THEN (SELECT s.seq FROM memories s WHERE s.id = m.superseded_by) END,
      coalesce(json_extract(m.metadata, '$.summary') = 1 AND json_extract(m.metadata, '$.method') = 'extractive'
        AND json_extract(m.metadata, '$.cluster') IS NOT NULL, 0)";
 
-/// Reinforces a memory that was said again: new confidence from now on, one more access, metadata as given.
+/// Reinforces a memory that was stored again: new confidence from now on, one more access, the
+/// given metadata.
 pub(crate) fn reinforce(
     conn: &Connection,
     memory: &Memory,
@@ -215,7 +170,7 @@ pub(crate) fn reinforce(
     Ok(())
 }
 
-/// Keeps another wording of the same fact.
+/// Stores another wording of the same fact.
 pub(crate) fn add_variant(
     conn: &Connection,
     seq: i64,
@@ -227,36 +182,36 @@ pub(crate) fn add_variant(
     Ok(())
 }
 
-/// Marks a memory as replaced by another.
+/// Marks a memory as superseded by another.
 pub(crate) fn supersede(conn: &Connection, seq: i64, by: &MemoryId, now: Timestamp) -> Result<()> {
     conn.prepare_cached("UPDATE memories SET status = 'superseded', superseded_by = ?2, updated_at = ?3, status_at = ?3 WHERE seq = ?1")?
         .execute((seq, by.as_str(), now.0))?;
     Ok(())
 }
 
-/// Where a memory stands: its status, what took its place, why it was forgotten.
+/// The status of a memory with what replaced it and why it was forgotten.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct StatusChange<'a> {
     pub status: Status,
     pub by: Option<&'a str>,
     pub reason: Option<&'a str>,
 }
 
-impl<'a> Standing<'a> {
+impl<'a> StatusChange<'a> {
     /// Takes part in recall.
     pub(crate) const ACTIVE: Self = Self { status: Status::Active, by: None, reason: None };
 
-    /// A summary stands for it.
+    /// Covered by a summary.
     pub(crate) fn compacted(by: &'a MemoryId) -> Self {
         Self { status: Status::Compacted, by: Some(by.as_str()), reason: None }
     }
 }
 
-/// Brings a memory to another status.
+/// Sets the status of a memory.
 pub(crate) fn set_status(
     conn: &Connection,
     seq: i64,
-    standing: Standing<'_>,
+    standing: StatusChange<'_>,
     now: Timestamp,
 ) -> Result<()> {
     conn.prepare_cached(
@@ -266,7 +221,7 @@ pub(crate) fn set_status(
     Ok(())
 }
 
-/// Other wordings of a memory, in the order of their texts.
+/// Returns the variants of a memory, ordered by text.
 pub(crate) fn variants(conn: &Connection, seq: i64) -> Result<Vec<String>> {
     let mut statement = conn
         .prepare_cached("SELECT content FROM memory_variants WHERE memory = ?1 ORDER BY content")?;
@@ -274,7 +229,7 @@ pub(crate) fn variants(conn: &Connection, seq: i64) -> Result<Vec<String>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Memories whose place this one took, oldest first.
+/// Returns the memories that this one replaced, oldest first.
 pub(crate) fn replaced_by(conn: &Connection, id: &MemoryId) -> Result<Vec<Memory>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM memories WHERE superseded_by = ?1 ORDER BY seq"
@@ -283,7 +238,7 @@ pub(crate) fn replaced_by(conn: &Connection, id: &MemoryId) -> Result<Vec<Memory
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Memories that this one was made from, oldest first.
+/// Returns the memories that this one was made from, oldest first.
 pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories WHERE seq IN (SELECT source FROM memory_sources WHERE memory = ?1) ORDER BY seq"
@@ -293,7 +248,7 @@ pub(crate) fn sources(conn: &Connection, seq: i64) -> Result<Vec<Memory>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Says that one memory was made from another.
+/// Records that one memory was made from another.
 pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO memory_sources(memory, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -302,8 +257,8 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
     Ok(())
 }
 
-/// The active memory that says the same to the same sessions, if there is one beside this.
-pub(crate) fn twin(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
+/// Returns another active memory with the same text for and audience, if there is one.
+pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope
                AND (t.scope = 'global' OR t.source_group IS m.source_group) ORDER BY t.seq LIMIT 1";
@@ -312,14 +267,15 @@ pub(crate) fn twin(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId
     Ok(found.and_then(|id| id.parse().ok()))
 }
 
-/// Takes a memory away for good, with its words, vectors, wordings, relations, sources and mentions.
+/// Deletes a memory permanently, with its terms, vectors, variants, relations, sources and
+/// mentions.
 pub(crate) fn delete(conn: &Connection, seq: i64) -> Result<()> {
     vectors::delete(conn, seq)?;
     conn.prepare_cached("DELETE FROM memories WHERE seq = ?1")?.execute([seq])?;
     Ok(())
 }
 
-/// Counts an access, and sets the confidence anew where it was raised.
+/// Counts an access, and sets a new confidence if it was raised.
 pub(crate) fn touch(
     conn: &Connection,
     seq: i64,
@@ -341,7 +297,7 @@ pub(crate) fn touch(
     Ok(())
 }
 
-/// When an access last raised this memory's confidence.
+/// Returns when an access last raised this memory's confidence.
 pub(crate) fn boosted_at(conn: &Connection, seq: i64) -> Result<Option<Timestamp>> {
     let at: Option<Option<i64>> = conn
         .prepare_cached("SELECT boosted_at FROM memories WHERE seq = ?1")?

@@ -1,16 +1,16 @@
-//! Rows of `mentions`: which memories name an entity. Derived from the texts.
+//! Rows of `mentions`: which memories mention an entity. Derived from the texts.
 
 use crate::error::Result;
 use rusqlite::Connection;
 
-/// Forgets what a memory names, and which memories name it.
+/// Deletes the mentions in a memory, and the mentions of it.
 pub(crate) fn clear(conn: &Connection, memory: i64) -> Result<()> {
     conn.prepare_cached("DELETE FROM mentions WHERE memory = ?1 OR entity = ?1")?
         .execute([memory])?;
     Ok(())
 }
 
-/// Says that a memory names an entity.
+/// Records that a memory mentions an entity.
 pub(crate) fn insert(conn: &Connection, entity: i64, memory: i64) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO mentions(entity, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -19,12 +19,12 @@ pub(crate) fn insert(conn: &Connection, entity: i64, memory: i64) -> Result<()> 
     Ok(())
 }
 
-/// Memories that name an entity, newest first.
+/// Returns the memories that mention an entity, newest first.
 pub(crate) fn of_entity(conn: &Connection, entity: i64) -> Result<Vec<i64>> {
     seqs(conn, "SELECT memory FROM mentions WHERE entity = ?1 ORDER BY memory DESC", entity)
 }
 
-/// Entities that a memory names, oldest first.
+/// Returns the entities that a memory mentions, oldest first.
 pub(crate) fn in_memory(conn: &Connection, memory: i64) -> Result<Vec<i64>> {
     seqs(conn, "SELECT entity FROM mentions WHERE memory = ?1 ORDER BY entity", memory)
 }
@@ -35,12 +35,13 @@ fn seqs(conn: &Connection, sql: &str, of: i64) -> Result<Vec<i64>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Memories whose text holds these words one after the other, as the keyword index reads them, newest first, and their texts.
+/// Returns memories whose text contains these words in sequence, as FTS5 tokenises it, newest
+/// first, with their texts.
 pub(crate) fn holding(conn: &Connection, words: &str, limit: usize) -> Result<Vec<(i64, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT m.seq, m.content FROM memories_fts f JOIN memories m ON m.seq = f.rowid WHERE memories_fts MATCH ?1 ORDER BY f.rowid DESC LIMIT ?2",
     )?;
-    // Names hold letters, digits and blanks alone, so quoting them cannot fail.
+    // Names contain only letters, digits and spaces, so quoting them cannot fail.
     let rows = statement
         .query_map((format!("\"{words}\""), i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -48,8 +49,8 @@ pub(crate) fn holding(conn: &Connection, words: &str, limit: usize) -> Result<Ve
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Memories whose text holds these characters one after the other, newest first, and their texts: the keyword index knows no words in
-/// scripts without blanks.
+/// Returns memories whose text contains these characters in sequence, newest first, with their
+/// texts: FTS5 finds no words in scripts without spaces.
 pub(crate) fn holding_characters(
     conn: &Connection,
     characters: &str,

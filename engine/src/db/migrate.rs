@@ -1,6 +1,8 @@
-//! From any earlier schema to this one: forward only, each step in one transaction with its version number.
+//! Migrates any earlier schema to the current one: forward only, each step in one transaction with
+//! its version number.
 //!
-//! A migration is SQL text and nothing else, so no type of the code can change what it did. Not here: backups before a step.
+//! A migration is only SQL text, so no type of the code can change what it did. Not here: backups
+//! before a step.
 
 use crate::db::health;
 use crate::error::{Error, Result};
@@ -8,7 +10,7 @@ use crate::model::time::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
-/// Every step, in order; step `n` leads to schema `n + 1`.
+/// Every step in order; step `n` leads to schema `n + 1`.
 const STEPS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_lifecycle.sql"),
@@ -20,13 +22,13 @@ const STEPS: &[&str] = &[
 /// The schema of this build.
 pub(crate) const SCHEMA: i64 = 5;
 
-/// `LOCI` in ASCII: tells our files from other programs' SQLite databases.
+/// `LOCI` in ASCII: distinguishes our files from SQLite databases of other programs.
 const APPLICATION_ID: i64 = 0x4C4F_4349;
 
-/// Refuses a file that this build must not touch.
+/// Refuses a file that this build must not change.
 ///
 /// # Errors
-/// `NewerDatabase`, `NotOurs`, or `Database`; the file is then as it was.
+/// `NewerDatabase`, `NotOurs`, or `Database`; the file is then unchanged.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let found = version(conn)?;
     let id: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -43,22 +45,22 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     }
 }
 
-/// Brings a checked database to [`SCHEMA`]; the schema that it had, 0 for a new file.
+/// Migrates a checked database to [`SCHEMA`]; returns its previous schema, 0 for a new file.
 ///
 /// # Errors
-/// `Database`; the file then has the schema of the last step that was done whole.
+/// `Database`; the file then has the schema of the last completed step.
 pub(crate) fn run(conn: &mut Connection, now: Timestamp) -> Result<i64> {
     let found = version(conn)?;
     if found == 0 {
-        // Takes effect only before the first table.
+        // Takes effect only before the first table is created.
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")?;
     }
     for step in found..SCHEMA {
         apply(conn, step, now)?;
     }
     if (1..SCHEMA).contains(&found) {
-        // A step may have written a table anew. Space that cannot be given back is taken by rows to come.
-        let _ = health::give_back(conn);
+        // A step may have rewritten a table. Space that cannot be released is reused by later rows.
+        let _ = health::release_free_pages(conn);
     }
     Ok(found)
 }
@@ -119,7 +121,7 @@ mod tests {
         let mut conn = connection::writer(&folder.path().join("memory.db")).expect("is made");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("is set");
         (0..4).for_each(|step| apply(&mut conn, step, Timestamp(0)).expect("is applied"));
-        // Rows with gaps between them, as removals leave them.
+        // Rows with gaps between them, as deletions leave them.
         let numbers = |id: i64| {
             (0..384)
                 .flat_map(|place| ((id * 384 + place) as f32).sin().to_le_bytes())

@@ -1,7 +1,8 @@
-//! The database: the only place where SQL stands.
+//! The database layer: the only place with SQL.
 //!
-//! Functions here take a connection and plain values, and give rows or numbers back. Not here: what a memory may say, what counts as
-//! a duplicate, how answers are ranked; no decision of the engine is made in SQL except which rows exist.
+//! Functions take a connection and plain values, and return rows or numbers. Not here: validation
+//! of memories, duplicates, ranking; no decision of the engine is made in SQL, except which rows
+//! exist.
 
 pub(crate) mod backup;
 pub(crate) mod click_feedback;
@@ -30,8 +31,8 @@ pub(crate) mod stats;
 pub(crate) mod tombstones;
 pub(crate) mod vectors;
 
-/// Sequence numbers of memories, the first and the last.
-pub(crate) type Seqs = std::ops::RangeInclusive<i64>;
+/// A range of sequence numbers of memories, both ends included.
+pub(crate) type SeqRange = std::ops::RangeInclusive<i64>;
 
-/// Those of every memory, whenever it comes.
-pub(crate) const EVERY: Seqs = i64::MIN..=i64::MAX;
+/// All memories, including later ones.
+pub(crate) const ALL_SEQS: SeqRange = i64::MIN..=i64::MAX;

@@ -1,4 +1,4 @@
-//! Rows of `entity_relations` and `relation_evidence`, and what hangs on a memory.
+//! Rows of `entity_relations` and `relation_evidence`, and the rows that depend on a memory.
 
 use crate::db::rows::Row;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryId};
 use rusqlite::{Connection, OptionalExtension};
 
-/// A relation as it is kept.
+/// A stored relation.
 #[derive(Debug, Clone)]
 pub(crate) struct Relation {
     pub id: String,
@@ -16,7 +16,7 @@ pub(crate) struct Relation {
     pub other: i64,
 }
 
-/// The id of a triple, if it is there.
+/// Returns the id of a triple, if it exists.
 pub(crate) fn find(
     conn: &Connection,
     subject: &MemoryId,
@@ -31,7 +31,7 @@ pub(crate) fn find(
 }
 
 /// A new triple.
-pub(crate) struct New<'a> {
+pub(crate) struct NewRelation<'a> {
     pub id: &'a str,
     pub subject: &'a MemoryId,
     pub predicate: &'a str,
@@ -39,8 +39,8 @@ pub(crate) struct New<'a> {
     pub confidence: Confidence,
 }
 
-/// Makes the row.
-pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result<()> {
+/// Inserts the row.
+pub(crate) fn insert(conn: &Connection, new: &NewRelation<'_>, now: Timestamp) -> Result<()> {
     let sql = "INSERT INTO entity_relations(id, subject_id, predicate, object_id, confidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     conn.prepare_cached(sql)?.execute((
         new.id,
@@ -53,20 +53,20 @@ pub(crate) fn insert(conn: &Connection, new: &New<'_>, now: Timestamp) -> Result
     Ok(())
 }
 
-/// Sets how sure a relation is.
+/// Sets the confidence of a relation.
 pub(crate) fn set_confidence(conn: &Connection, id: &str, confidence: Confidence) -> Result<()> {
     conn.prepare_cached("UPDATE entity_relations SET confidence = ?2 WHERE id = ?1")?
         .execute((id, confidence.get()))?;
     Ok(())
 }
 
-/// Adds a memory that a relation was read from; false when it was known.
+/// Adds a memory as evidence of a relation; returns false if it was known.
 pub(crate) fn add_evidence(conn: &Connection, relation: &str, memory: &MemoryId) -> Result<bool> {
     let sql = "INSERT INTO relation_evidence(relation_id, memory_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     Ok(conn.prepare_cached(sql)?.execute((relation, memory.as_str()))? > 0)
 }
 
-/// The memories that a relation was read from, in the order of their ids.
+/// Returns the evidence of a relation, ordered by id.
 pub(crate) fn evidence(conn: &Connection, relation: &str) -> Result<Vec<MemoryId>> {
     let mut statement = conn.prepare_cached(
         "SELECT memory_id FROM relation_evidence WHERE relation_id = ?1 ORDER BY memory_id",
@@ -77,16 +77,16 @@ pub(crate) fn evidence(conn: &Connection, relation: &str) -> Result<Vec<MemoryId
 
 /// Which end of a relation a memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum RelationEnd {
     Subject,
     Object,
 }
 
-/// The relations of a memory whose other end is active, oldest first.
-pub(crate) fn of(conn: &Connection, id: &MemoryId, end: End) -> Result<Vec<Relation>> {
+/// Returns the relations of a memory whose other end is active, oldest first.
+pub(crate) fn of(conn: &Connection, id: &MemoryId, end: RelationEnd) -> Result<Vec<Relation>> {
     let (own, other) = match end {
-        End::Subject => ("subject_id", "object_id"),
-        End::Object => ("object_id", "subject_id"),
+        RelationEnd::Subject => ("subject_id", "object_id"),
+        RelationEnd::Object => ("object_id", "subject_id"),
     };
     let mut statement = conn.prepare_cached(&format!(
         "SELECT r.id, r.predicate, r.confidence, m.seq FROM entity_relations r JOIN memories m ON m.id = r.{other}
@@ -99,7 +99,8 @@ pub(crate) fn of(conn: &Connection, id: &MemoryId, end: End) -> Result<Vec<Relat
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Every row that would go with a memory: relations with their evidence, wordings, sources.
+/// Returns every row that a deletion of the memory would cascade to: relations with their evidence,
+/// variants, sources.
 pub(crate) fn rows_of(conn: &Connection, seq: i64, id: &str) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut relations = conn.prepare_cached(

@@ -1,6 +1,7 @@
-//! Rows as images: what stood in a row, as JSON, for the journal. Text, numbers and null as they are, a blob as `{"hex": …}`.
+//! Row images for the journal: the columns of a row as JSON. Text, numbers and null as they are, a
+//! blob as `{"hex": …}`.
 //!
-//! Not here: which rows an act keeps (`change`), how they are put back (`journal`).
+//! Not here: which rows an act records (`crate::transaction`), how they are restored (`journal`).
 
 use crate::error::Result;
 use rusqlite::types::{Value as Sql, ValueRef};
@@ -16,9 +17,9 @@ use std::collections::hash_map::Entry;
 pub(crate) enum Row {
     /// By sequence number.
     Memory(i64),
-    /// Another wording: memory and text.
+    /// A variant: memory and text.
     Variant(i64, String),
-    /// What a memory was made from: memory and source.
+    /// A source: memory and source.
     Source(i64, i64),
     /// By id.
     Relation(String),
@@ -28,7 +29,7 @@ pub(crate) enum Row {
     Group(String),
     /// By alias.
     Alias(String),
-    /// By the id of the memory that is gone.
+    /// By the id of the deleted memory.
     Tombstone(String),
 }
 
@@ -49,7 +50,7 @@ impl Row {
         }
     }
 
-    /// The row's key: a condition with numbered parameters, and their values.
+    /// Returns the row's key: a condition with numbered parameters, and their values.
     fn key(&self) -> (&'static str, Vec<Sql>) {
         match self {
             Self::Memory(seq) => ("seq = ?1", vec![(*seq).into()]),
@@ -71,7 +72,7 @@ impl Row {
     }
 }
 
-/// What stands in a row; none where there is no such row.
+/// Returns the image of a row; `None` if there is no such row.
 pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
     let (condition, key) = row.key();
     let mut statement =
@@ -87,31 +88,31 @@ pub(crate) fn image(conn: &Connection, row: &Row) -> Result<Option<Image>> {
     Ok(statement.query_row(params_from_iter(key), read).optional()?)
 }
 
-/// Tells of many rows that were just made: what [`image`] gives, as the JSON text of its pairs of name and value. No tree is built, and what
-/// the columns of a table are is looked up once.
-pub(crate) struct Teller<'a> {
+/// Writes the images of many new rows as JSON text, equal to [`image`]. It builds no JSON tree, and
+/// looks up the columns of a table once.
+pub(crate) struct ImageWriter<'a> {
     conn: &'a Connection,
     leave_out: fn(&str) -> bool,
     tables: HashMap<&'static str, Table<'a>>,
 }
 
-/// Bytes that most rows take as text.
-const TOLD: usize = 1024;
+/// Bytes that most images need.
+const IMAGE_BYTES: usize = 1024;
 
 struct Table<'a> {
     by_key: CachedStatement<'a>,
-    /// Names as JSON and places, in the order of the names.
+    /// Column names as JSON with their positions, ordered by name.
     columns: Vec<(String, usize)>,
 }
 
-impl<'a> Teller<'a> {
-    /// One that leaves some columns out.
+impl<'a> ImageWriter<'a> {
+    /// Creates one that leaves out some columns.
     pub(crate) fn new(conn: &'a Connection, leave_out: fn(&str) -> bool) -> Self {
         Self { conn, leave_out, tables: HashMap::new() }
     }
 
-    /// What stands in a row; none where there is no such row.
-    pub(crate) fn told(&mut self, row: &Row) -> Result<Option<Vec<u8>>> {
+    /// Returns the image of a row as JSON; `None` if there is no such row.
+    pub(crate) fn write(&mut self, row: &Row) -> Result<Option<Vec<u8>>> {
         let (condition, key) = row.key();
         let Table { by_key, columns } = match self.tables.entry(row.table()) {
             Entry::Occupied(known) => known.into_mut(),
@@ -120,7 +121,7 @@ impl<'a> Teller<'a> {
             }
         };
         let read = |found: &rusqlite::Row<'_>| {
-            let mut told = Vec::with_capacity(TOLD);
+            let mut told = Vec::with_capacity(IMAGE_BYTES);
             told.push(b'[');
             for (name, at) in columns {
                 told.extend_from_slice(if told.len() > 1 { b",[" } else { b"[" });
@@ -158,7 +159,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Puts a whole row back.
+/// Restores a whole row.
 pub(crate) fn insert(conn: &Connection, row: &Row, image: &Image) -> Result<()> {
     let names: Vec<&str> = image.keys().map(String::as_str).collect();
     let places: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
@@ -180,7 +181,7 @@ pub(crate) fn update(conn: &Connection, row: &Row, columns: &Image) -> Result<()
     Ok(())
 }
 
-/// Takes a row away.
+/// Deletes a row.
 pub(crate) fn delete(conn: &Connection, row: &Row) -> Result<()> {
     let (condition, key) = row.key();
     conn.prepare_cached(&format!("DELETE FROM {} WHERE {condition}", row.table()))?
@@ -188,7 +189,7 @@ pub(crate) fn delete(conn: &Connection, row: &Row) -> Result<()> {
     Ok(())
 }
 
-/// A blob as it stands in an image.
+/// Returns a blob in the form of an image.
 pub(crate) fn blob(bytes: &[u8]) -> Value {
     let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
     let hex: String = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();

@@ -1,4 +1,4 @@
-//! The store in numbers.
+//! Counts of the store.
 
 use crate::error::Result;
 use crate::model::time::Timestamp;
@@ -6,7 +6,7 @@ use loci_proto::requests::stats::StatsReply;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Counts everything, or what came from one group.
+/// Counts everything, or what one group stored.
 pub(crate) fn count(
     conn: &Connection,
     group: Option<&str>,
@@ -42,11 +42,11 @@ pub(crate) fn count(
         expired: one(&format!("status = 'active' AND expires_at <= {}", now.0))?,
         flagged: 0,
         without_vector: without_vector(conn, group, model)?,
-        degraded: loci_proto::requests::recall::Degraded::default(),
+        degraded: loci_proto::degraded::Degraded::default(),
     })
 }
 
-/// The number of active memories.
+/// Counts active memories.
 pub(crate) fn active(conn: &Connection) -> Result<u64> {
     let sql = "SELECT count(*) FROM memories WHERE status = 'active'";
     Ok(conn

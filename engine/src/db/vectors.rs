@@ -1,30 +1,31 @@
-//! Rows of `memory_pieces` and `memories_vec`: the vectors as they are kept for good, and with them the codes of the words.
+//! Rows of `memory_pieces` and `memories_vec`: the durable vectors, stored together with the sign
+//! codes.
 //!
-//! Not here: searching them (`index` does, in memory), the rows of the codes (`codes`).
+//! Not here: searching them (`index`, in memory), the rows of the codes (`codes`).
 
-use crate::db::{Seqs, codes};
+use crate::db::{SeqRange, codes};
 use crate::error::Result;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding};
 use rusqlite::{CachedStatement, Connection};
 
-/// Stores the vectors of a memory, one for each piece of its text, and the codes of its words.
+/// Stores the vectors of a memory, one for each chunk of its text, and its sign codes.
 pub(crate) fn insert(
     conn: &Connection,
     memory: i64,
     model: &str,
     text: &DocumentEncoding,
 ) -> Result<()> {
-    Insert::new(conn)?.one(memory, model, text)
+    VectorWriter::new(conn)?.one(memory, model, text)
 }
 
-/// The same for many: the statements are looked up once.
-pub(crate) struct Insert<'a> {
+/// The same for many memories: prepared statements are looked up once.
+pub(crate) struct VectorWriter<'a> {
     piece: CachedStatement<'a>,
     vector: CachedStatement<'a>,
     codes: CachedStatement<'a>,
 }
 
-impl<'a> Insert<'a> {
+impl<'a> VectorWriter<'a> {
     pub(crate) fn new(conn: &'a Connection) -> Result<Self> {
         Ok(Self {
             piece: conn.prepare_cached(
@@ -48,13 +49,13 @@ impl<'a> Insert<'a> {
     }
 }
 
-/// Takes the vectors and codes of a memory away, whatever model made them.
+/// Deletes the vectors and codes of a memory, whatever model made them.
 pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     let mut taken =
         conn.prepare_cached("DELETE FROM memory_pieces WHERE memory = ?1 RETURNING id")?;
     let pieces: Vec<i64> =
         taken.query_map([memory], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    // One by one: told many at once by `IN`, vec0 looks at every vector there is.
+    // One by one: with `IN`, vec0 scans all vectors.
     let mut vector = conn.prepare_cached("DELETE FROM memories_vec WHERE rowid = ?1")?;
     for piece in pieces {
         vector.execute([piece])?;
@@ -62,7 +63,8 @@ pub(crate) fn delete(conn: &Connection, memory: i64) -> Result<()> {
     codes::delete(conn, memory)
 }
 
-/// Takes all vectors away. The table goes and comes anew: vec0 deletes row by row, and writes a whole chunk for each.
+/// Deletes all vectors by recreating the table: vec0 deletes row by row, and writes a whole chunk
+/// for each.
 pub(crate) fn empty(conn: &Connection) -> Result<()> {
     let made: String =
         conn.query_row("SELECT sql FROM sqlite_schema WHERE name = 'memories_vec'", [], |row| {
@@ -71,11 +73,12 @@ pub(crate) fn empty(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch(&format!("DROP TABLE memories_vec; {made}"))?)
 }
 
-/// The vectors that a model gave these memories, each with the memory it belongs to, in the order of memories and pieces.
+/// Returns the vectors of these memories by a model, each with its memory, ordered by memory and
+/// chunk.
 pub(crate) fn load(
     conn: &Connection,
     model: &str,
-    seqs: &Seqs,
+    seqs: &SeqRange,
     mut each: impl FnMut(i64, &[f32]) -> Result<()>,
 ) -> Result<()> {
     let mut statement = conn.prepare_cached(
@@ -92,7 +95,7 @@ pub(crate) fn load(
     Ok(())
 }
 
-/// The vectors of one memory; none where they are no embeddings.
+/// Returns the vectors of one memory; none if they are no valid embeddings.
 fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
     let mut statement = conn.prepare_cached(
         "SELECT v.embedding FROM memory_pieces p JOIN memories_vec v ON v.rowid = p.id WHERE p.memory = ?1 AND p.model = ?2 ORDER BY p.piece",
@@ -104,22 +107,23 @@ fn of(conn: &Connection, memory: i64, model: &str) -> Result<Vec<Embedding>> {
     Ok(rows.into_iter().map(Embedding::kept).collect::<Result<_, _>>().unwrap_or_default())
 }
 
-/// What one memory has of a model.
-pub(crate) fn coded(conn: &Connection, memory: i64, model: &str) -> Result<DocumentEncoding> {
+/// Returns the encoding of one memory by a model.
+pub(crate) fn encoding(conn: &Connection, memory: i64, model: &str) -> Result<DocumentEncoding> {
     Ok(DocumentEncoding {
         pieces: of(conn, memory, model)?,
         words: codes::of(conn, memory, model)?,
     })
 }
 
-/// Whether a memory has vectors of this model.
+/// Returns whether a memory has vectors of this model.
 pub(crate) fn has(conn: &Connection, memory: i64, model: &str) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT 1 FROM memory_pieces WHERE memory = ?1 AND model = ?2")?
         .exists((memory, model))?)
 }
 
-/// Memories behind one that recall may find and that have no vector or no codes of this model, oldest first: sequence number and text.
+/// Returns memories after `seq` that a recall may find and that have no vector or no codes of this
+/// model, oldest first: sequence number and text.
 pub(crate) fn without(
     conn: &Connection,
     model: &str,

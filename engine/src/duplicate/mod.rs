@@ -1,59 +1,65 @@
-//! Tells a fact said again from a fact corrected, when the vectors of two notes cannot.
+//! The duplicate guard: decides whether two notes of high cosine state the same fact, or whether one corrects the other.
 //!
-//! A correction that is merged loses the newest truth; a duplicate that is kept costs a row. So every doubt is a no: whatever
-//! stands in one text in the place of something else in the other is taken for a new value, unless the two are forms of one word
-//! or listed as meaning the same. `scan` cuts the texts into words, `pairing` finds each word's answer in the other text,
-//! `changes`, `order`, `passive` and `owners` judge what is left.
+//! Merging a correction loses the newest value; keeping a duplicate costs one row. Therefore every doubt means "not the same": whatever
+//! replaces something else counts as a new value, unless the two are forms of one word or listed as synonyms. `scan` splits a text into
+//! words, `pairing` finds for each word its counterpart in the other text, and the `RULES` judge the remaining differences.
 //!
-//! Deliberately not here: vectors and thresholds (the store asks only above its cosine), and any knowledge of what notes are about.
+//! Not here: vectors and thresholds (a store calls this only above its cosine), and any knowledge of the subject of the notes.
 
 mod changes;
-mod chunk;
+mod context_rules;
 mod forms;
 mod lexicon;
-mod marks;
-mod owners;
 mod pairing;
 mod passive;
+mod possessives;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod token;
 mod word;
 mod word_order;
 
-use pairing::Side;
+use pairing::PairedText;
 use std::collections::HashSet;
-use word::{Kind, Word};
+use word::{ScannedWord, WordClass};
 
-/// Longer texts are the same only if they are equal. The gate asks about texts of one piece, 256 tokens at most.
-const MOST_WORDS: usize = 1024;
+/// Maximum number of compared words; longer texts state the same fact only if they are equal. The store compares only texts of one chunk,
+/// at most 256 tokens.
+const MAX_WORDS: usize = 1024;
 
-/// A rule, and what it has found when it holds.
-type Rule = (&'static str, fn(&Side, &Side) -> bool);
+/// A test that finds one kind of difference.
+struct Rule {
+    /// The difference, for the maintainers of the guard.
+    difference: &'static str,
+    /// Returns true if the texts differ in this way.
+    is_broken: fn(&PairedText, &PairedText) -> bool,
+}
 
-/// What makes two texts two facts. The first that holds decides.
+/// The differences that make two facts of two texts, in the order of the tests.
+#[rustfmt::skip]
 const RULES: [Rule; 16] = [
-    ("a value or a word of weight on one side only", changes::added),
-    ("a value in another's place", changes::replaced),
-    ("a little word in another's place", changes::family_changed),
-    ("a little word before the same word", changes::in_its_place),
-    ("prepositions exchanged", changes::prepositions_exchanged),
-    ("a negation of another word", changes::binds_otherwise),
-    ("another time", changes::other_time),
-    ("another person", changes::other_person),
-    ("the roles exchanged", word_order::roles_exchanged),
-    ("done by another or done to another", passive::done_or_does),
-    ("it does or is done to", word_order::it_exchanged),
-    ("neighbours exchanged", word_order::neighbours_exchanged),
-    ("a clause begun otherwise", word_order::begins_otherwise),
-    ("another owner", owners::owners_exchanged),
-    ("having for being", owners::is_or_has),
-    ("the numbers exchanged", word_order::numbers_exchanged),
+    Rule { difference: "a value or significant word is in one text only", is_broken: changes::added },
+    Rule { difference: "another value", is_broken: changes::replaced },
+    Rule { difference: "another function word of the same class", is_broken: changes::function_word_changed },
+    Rule { difference: "another function word before the same word", is_broken: changes::replaced_in_position },
+    Rule { difference: "prepositions exchanged", is_broken: changes::prepositions_exchanged },
+    Rule { difference: "another word negated", is_broken: changes::negation_scope_changed },
+    Rule { difference: "another tense", is_broken: changes::tense_changed },
+    Rule { difference: "another person", is_broken: changes::person_changed },
+    Rule { difference: "subject and object exchanged", is_broken: word_order::roles_exchanged },
+    Rule { difference: "active and passive exchanged", is_broken: passive::voice_changed },
+    Rule { difference: "`it` as subject and as object", is_broken: word_order::it_exchanged },
+    Rule { difference: "neighbours exchanged", is_broken: word_order::neighbours_exchanged },
+    Rule { difference: "another clause after the conjunction", is_broken: word_order::clause_changed },
+    Rule { difference: "another owner", is_broken: possessives::possessors_exchanged },
+    Rule { difference: "owning something and being it", is_broken: possessives::possessive_or_copula },
+    Rule { difference: "numbers exchanged", is_broken: word_order::numbers_exchanged },
 ];
 
-/// The form in which two texts are exactly equal: white space folded to one space, none at the ends, and no last full stop.
+/// Normalises a text for the test of exact equality: white space becomes single spaces, none at the ends, and a final full stop is removed.
 ///
-/// Case and all other punctuation count.
+/// Case and all other punctuation are kept.
 #[must_use]
 pub fn normalised(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
@@ -69,65 +75,66 @@ pub fn normalised(text: &str) -> String {
     folded
 }
 
-/// Whether two texts of high cosine state the same fact, so that one of them may stand for both.
+/// Returns true if two texts of high cosine state the same fact, so that one of them can represent both.
 ///
-/// Meant for pairs above the store's threshold: below it, far paraphrases of different facts may pass.
+/// Intended for pairs above the store's threshold: below it, loose paraphrases of different facts may pass.
 #[must_use]
 pub fn same_fact(a: &str, b: &str) -> bool {
-    alike(a, b).is_some()
+    equivalence(a, b).is_some()
 }
 
-/// How two texts state the same fact.
+/// How closely two texts of the same fact agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Alike {
-    /// In the same words or forms of them, nothing more on either side: `Anna reads the book`, `the book is read by Anna`. What
-    /// another order lowers the cosine by says nothing then.
+pub enum Equivalence {
+    /// The same words or forms of them, and no other words: `Anna reads the book`, `the book is read by Anna`. If another word order
+    /// lowers the cosine of such a pair, that has no significance.
     InWords,
-    /// In other words, or with something that one of them leaves out. Only a high cosine says that they mean the same.
+    /// Other words, or words that only one text has. Only a high cosine shows that the texts mean the same.
     InMeaning,
 }
 
-/// How two texts state the same fact, if they do.
+/// Returns how closely two texts agree if they state the same fact.
 #[must_use]
-pub fn alike(a: &str, b: &str) -> Option<Alike> {
+pub fn equivalence(a: &str, b: &str) -> Option<Equivalence> {
     judge(a, b).ok()
 }
 
-/// The values of a text: numbers, names, calendar words; read once, to be compared with many.
+/// The values of a text: numbers, names, calendar words. Extracted once, for comparison with many texts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Values {
+pub(crate) struct TextValues {
     words: HashSet<String>,
     /// The words of one name are one value.
     values: Vec<Vec<String>>,
 }
 
-impl Values {
-    /// Reads a text.
+impl TextValues {
+    /// Extracts the values of a text.
     pub(crate) fn of(text: &str) -> Self {
         let mut values: Vec<Vec<String>> = Vec::new();
-        let mut goes_on = false;
-        let all = scan::words(text);
-        for word in &all {
-            let is_value = matches!(word.kind, Kind::Number | Kind::Unit)
-                || (word.capital && word.kind != Kind::Filler);
+        let mut previous_is_value = false;
+        let scanned = scan::words(text);
+        for word in &scanned {
+            let is_value = matches!(word.class, WordClass::Number | WordClass::Unit)
+                || (word.capital && word.class != WordClass::Filler);
             match values.last_mut() {
-                Some(value) if is_value && goes_on && word.tied => value.push(word.text.clone()),
+                Some(value) if is_value && previous_is_value && word.follows_directly => {
+                    value.push(word.text.clone());
+                }
                 _ if is_value => values.push(vec![word.text.clone()]),
                 _ => {}
             }
-            goes_on = is_value;
+            previous_is_value = is_value;
         }
-        Self { words: all.into_iter().map(|word| word.text).collect(), values }
+        Self { words: scanned.into_iter().map(|word| word.text).collect(), values }
     }
 
-    /// Whether two texts of high cosine tell of two things that happened: in more than one place a value stands where the other text has
-    /// another one. Less strict than [`same_fact`]: one other value may be a detail.
-    pub(crate) fn are_of_another_event(&self, other: &Self) -> bool {
-        self.beside(other).min(other.beside(self)) > 1
+    /// Returns true if two texts of high cosine report different events: each has more than one value that the other does not have. Less
+    /// strict than [`same_fact`]: one differing value may be a detail.
+    pub(crate) fn describes_other_event(&self, other: &Self) -> bool {
+        self.values_missing_in(other).min(other.values_missing_in(self)) > 1
     }
 
-    /// How many values the other text does not have.
-    fn beside(&self, other: &Self) -> usize {
+    fn values_missing_in(&self, other: &Self) -> usize {
         self.values
             .iter()
             .filter(|value| value.iter().any(|word| !other.words.contains(word)))
@@ -135,24 +142,28 @@ impl Values {
     }
 }
 
-/// How two texts state the same fact; else what makes them two, in words for people who look after the guard.
-fn judge(a: &str, b: &str) -> Result<Alike, &'static str> {
+/// Compares two texts.
+///
+/// # Errors
+/// The difference that makes them two facts, for the maintainers of the guard.
+fn judge(a: &str, b: &str) -> Result<Equivalence, &'static str> {
     if normalised(a) == normalised(b) {
-        return Ok(Alike::InWords);
+        return Ok(Equivalence::InWords);
     }
     if a.trim_end().ends_with('?') != b.trim_end().ends_with('?') {
-        return Err("a question");
+        return Err("a question and a statement");
     }
-    // In an order of our own, so that the answer does not hang on which was stored first.
+    // Sorted, so that the result does not depend on which text was stored first.
     let (a, b) = (scan::words(a.min(b)), scan::words(a.max(b)));
-    let no_fact = |words: &[Word]| words.iter().all(|word| word.kind == Kind::Filler);
-    if no_fact(&a) || no_fact(&b) || a.len().max(b.len()) > MOST_WORDS {
-        return Err("too little or too much to compare");
+    let has_no_fact =
+        |words: &[ScannedWord]| words.iter().all(|word| word.class == WordClass::Filler);
+    if has_no_fact(&a) || has_no_fact(&b) || a.len().max(b.len()) > MAX_WORDS {
+        return Err("too few or too many words to compare");
     }
     let (a, b) = pairing::pair(a, b);
-    match RULES.iter().find(|(_, holds)| holds(&a, &b)) {
-        Some((why, _)) => Err(why),
-        None if pairing::of_the_same_words(&a, &b) => Ok(Alike::InWords),
-        None => Ok(Alike::InMeaning),
+    match RULES.iter().find(|rule| (rule.is_broken)(&a, &b)) {
+        Some(rule) => Err(rule.difference),
+        None if pairing::have_same_words(&a, &b) => Ok(Equivalence::InWords),
+        None => Ok(Equivalence::InMeaning),
     }
 }

@@ -1,60 +1,59 @@
-//! Cuts a text into words, and says of each what it is to the duplicate guard.
+//! Splits a text into words and determines the class and role of each.
 //!
-//! Deliberately not here: the shape of a chunk (`chunk`), comparing two texts (`pairing`). Nothing here fails: any text has
-//! words, if only signs.
+//! Cannot fail: any text has words, if only symbols. Not here: the shape of a token (`token`), comparing two texts (`pairing`).
 
-use crate::duplicate::chunk::{
-    core, is_code, is_compound, is_sign, number_length, plain_digits, word_length,
-};
+use crate::duplicate::context_rules::{clear_possessives_without_noun, reclassify_letter_a};
 use crate::duplicate::forms::{bases, is_irregular};
 use crate::duplicate::lexicon::{
-    ABBREVIATIONS, FILLERS, Family, LANDS, NEGATIONS, NUMBERS, PARTITIVES, STRONG, UNITS,
-    UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, holds, relation, says,
+    ABBREVIATIONS, COUNTRIES, FILLERS, FunctionWord, NEGATIONS, NUMBERS, PARTITIVES, SIGNIFICANT,
+    UNITS, UNITS_AFTER_NUMBER, UNITS_IF_CAPITAL, function_word,
 };
-use crate::duplicate::marks::{clear_owners, mark_letters};
-use crate::duplicate::word::{Kind, Part, Word};
+use crate::duplicate::token::{
+    core, is_code, is_compound, is_sign, number_length, plain_digits, word_length,
+};
+use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
 
-/// The words of a text, in order.
-pub(crate) fn words(text: &str) -> Vec<Word> {
+/// Returns the words of a text, in order.
+pub(crate) fn words(text: &str) -> Vec<ScannedWord> {
     let mut scan = Scan {
         words: Vec::new(),
-        opens: true,
+        starts_sentence: true,
         capital: false,
-        tied: false,
+        follows_directly: false,
         compound: None,
         written: None,
     };
-    for (at, chunk) in text.split_whitespace().enumerate() {
-        scan.chunk(at, chunk);
+    for (at, token) in text.split_whitespace().enumerate() {
+        scan.token(at, token);
     }
-    mark_letters(&mut scan.words);
-    clear_owners(&mut scan.words);
+    reclassify_letter_a(&mut scan.words);
+    clear_possessives_without_noun(&mut scan.words);
     scan.words
 }
 
-/// The words so far, and what is known of the next one.
+/// The words so far, and the properties of the next one.
 struct Scan {
-    words: Vec<Word>,
-    /// It begins a sentence, so that its capital says nothing.
-    opens: bool,
+    words: Vec<ScannedWord>,
+    /// It starts a sentence, so its capital does not make it a name.
+    starts_sentence: bool,
     capital: bool,
-    tied: bool,
+    follows_directly: bool,
     compound: Option<usize>,
-    /// As it is written, where it is kept under another name.
+    /// Its original spelling, if it is stored under another name.
     written: Option<String>,
 }
 
 impl Scan {
-    fn chunk(&mut self, at: usize, chunk: &str) {
-        if !chunk.chars().any(char::is_alphanumeric) {
-            self.signs(chunk);
+    fn token(&mut self, at: usize, token: &str) {
+        if !token.chars().any(char::is_alphanumeric) {
+            self.symbols(token);
             return;
         }
-        if chunk.starts_with('!') {
-            self.push("not", Kind::Negation);
+        if token.starts_with('!') {
+            self.push("not", WordClass::Negation);
         }
-        let core = core(chunk);
-        self.tied &= chunk.starts_with(core);
+        let core = core(token);
+        self.follows_directly &= token.starts_with(core);
         if is_code(core) {
             self.code(core);
         } else {
@@ -62,47 +61,51 @@ impl Scan {
             self.runs(core);
             self.compound = None;
         }
-        let end = chunk.trim_end_matches(['"', '\'', '`', ')', ']', '}', '*', '_', '”', '’', '»']);
-        self.opens = end.ends_with(['.', '!', '?', ':', '。', '！', '？']);
-        self.tied = chunk.ends_with(char::is_alphanumeric);
-        if !chunk.starts_with(['\'', '‘']) && (chunk.ends_with("s'") || chunk.ends_with("s’")) {
-            self.part(Part::Owner);
-            self.tied = true;
+        let end = token.trim_end_matches(['"', '\'', '`', ')', ']', '}', '*', '_', '”', '’', '»']);
+        self.starts_sentence = end.ends_with(['.', '!', '?', ':', '。', '！', '？']);
+        self.follows_directly = token.ends_with(char::is_alphanumeric);
+        if !token.starts_with(['\'', '‘']) && (token.ends_with("s'") || token.ends_with("s’")) {
+            self.set_role(WordRole::Possessive);
+            self.follows_directly = true;
         }
     }
 
-    /// A chunk without letters or digits: an operator, an arrow, a bullet.
-    fn signs(&mut self, chunk: &str) {
-        let compares = !matches!(chunk, "=" | "->" | "=>" | "→" | "~" | "|")
-            && chunk.contains(['<', '>', '=', '~', '^', '|', '←', '→']);
-        let reckons = matches!(chunk, "+" | "*" | "/") && self.counted();
-        if compares || reckons {
-            self.push(chunk, Kind::Strong);
-        } else if matches!(chunk, "&" | "+") {
-            self.push("and", Kind::Little(Family::Conjunction));
+    /// Scans a token without letters or digits: an operator, an arrow, a bullet.
+    fn symbols(&mut self, token: &str) {
+        let compares = !matches!(token, "=" | "->" | "=>" | "→" | "~" | "|")
+            && token.contains(['<', '>', '=', '~', '^', '|', '←', '→']);
+        let calculates = matches!(token, "+" | "*" | "/") && self.follows_number();
+        if compares || calculates {
+            self.push(token, WordClass::Significant);
+        } else if matches!(token, "&" | "+") {
+            self.push("and", WordClass::Function(FunctionWord::Conjunction));
         } else {
-            chunk.chars().for_each(|sign| self.single(sign));
+            token.chars().for_each(|sign| self.symbol(sign));
         }
-        self.tied = false;
+        self.follows_directly = false;
     }
 
-    /// A path, address or identifier: one value, kept whole.
+    /// Scans a path, address or identifier, which is one value.
     fn code(&mut self, core: &str) {
         let lower = core.to_lowercase();
         self.capital = true;
-        if let Some(unit) = says(UNITS, &lower) {
-            self.push(unit, Kind::Unit);
-        } else if holds(FILLERS, &lower) {
-            self.push(lower, Kind::Filler);
+        if let Some(unit) = UNITS.get(&lower) {
+            self.push(unit, WordClass::Unit);
+        } else if FILLERS.contains(&lower) {
+            self.push(lower, WordClass::Filler);
         } else {
             let folds =
                 core.chars().all(char::is_alphanumeric) && core.starts_with(char::is_uppercase);
-            let kind = if core.chars().any(char::is_numeric) { Kind::Number } else { Kind::Plain };
-            self.push(if folds { &lower } else { core }, kind);
+            let class = if core.chars().any(char::is_numeric) {
+                WordClass::Number
+            } else {
+                WordClass::Content
+            };
+            self.push(if folds { &lower } else { core }, class);
         }
     }
 
-    /// Everything else: runs of letters and runs of digits, with what is glued to them.
+    /// Scans all other tokens: runs of letters, and numbers with their units.
     fn runs(&mut self, core: &str) {
         let sign = core
             .find(|c: char| {
@@ -119,7 +122,7 @@ impl Scan {
                 c if c.is_ascii_digit() => self.number(rest, ""),
                 c if c.is_alphanumeric() => self.letters(rest),
                 c => {
-                    self.single(c);
+                    self.symbol(c);
                     c.len_utf8()
                 }
             };
@@ -127,38 +130,38 @@ impl Scan {
         }
     }
 
-    /// A currency sign, a degree, an emoji; other punctuation is passed over.
-    fn single(&mut self, sign: char) {
+    /// Scans a currency sign, a degree sign, an emoji; skips other punctuation.
+    fn symbol(&mut self, sign: char) {
         let text = sign.to_string();
-        if let Some(unit) = says(UNITS, &text) {
-            self.push(unit, Kind::Unit);
+        if let Some(unit) = UNITS.get(&text) {
+            self.push(unit, WordClass::Unit);
         } else if is_sign(sign) {
-            self.push(text, Kind::Sign);
+            self.push(text, WordClass::Symbol);
         } else {
-            self.tied = false;
+            self.follows_directly = false;
         }
     }
 
-    /// A number, then a unit glued to it. Gives the bytes taken.
+    /// Scans a number and a unit attached to it; returns the bytes consumed.
     fn number(&mut self, rest: &str, sign: &str) -> usize {
         let (digits, glued) = number_length(rest);
         let number = sign.to_owned() + &plain_digits(&rest[..digits]);
         let tail = rest[digits..digits + glued].to_lowercase();
         match tail.as_str() {
-            "" | "st" | "nd" | "rd" | "th" => self.push(number, Kind::Number),
-            "k" => self.push(number + "000", Kind::Number),
-            tail => match says(UNITS, tail).or_else(|| says(UNITS_AFTER_NUMBER, tail)) {
+            "" | "st" | "nd" | "rd" | "th" => self.push(number, WordClass::Number),
+            "k" => self.push(number + "000", WordClass::Number),
+            tail => match UNITS.get(tail).or_else(|| UNITS_AFTER_NUMBER.get(tail)) {
                 Some(unit) => {
-                    self.push(number, Kind::Number);
-                    self.push(unit, Kind::Unit);
+                    self.push(number, WordClass::Number);
+                    self.push(unit, WordClass::Unit);
                 }
-                None => self.push(number + tail, Kind::Number),
+                None => self.push(number + tail, WordClass::Number),
             },
         }
         digits + glued
     }
 
-    /// A run of letters. Gives the bytes taken.
+    /// Scans a run of letters; returns the bytes consumed.
     fn letters(&mut self, rest: &str) -> usize {
         let run = &rest[..word_length(rest)];
         if run
@@ -172,7 +175,7 @@ impl Scan {
         run.len()
     }
 
-    /// A word with its contraction taken apart.
+    /// Scans a word and splits a contraction.
     fn contraction(&mut self, run: &str) {
         if let Some(stem) = run.strip_suffix("n't") {
             self.word(match stem {
@@ -181,7 +184,7 @@ impl Scan {
                 "sha" => "shall",
                 stem => stem,
             });
-            self.push("not", Kind::Negation);
+            self.push("not", WordClass::Negation);
             return;
         }
         let (stem, verb) = match run.split_once('\'') {
@@ -193,63 +196,65 @@ impl Scan {
         };
         self.word(&stem.replace('\'', ""));
         if run.ends_with("'s") && !matches!(stem, "he" | "she" | "it") {
-            self.part(Part::Owner);
+            self.set_role(WordRole::Possessive);
         }
         if let Some(verb) = verb {
             self.word(verb);
         }
     }
 
-    /// A word of letters in lower case: what the lists say of it.
+    /// Adds a word in lower case with the class that the lists give it.
     fn word(&mut self, word: &str) {
         if let Some(unit) = self.unit(word) {
-            self.push(unit, Kind::Unit);
+            self.push(unit, WordClass::Unit);
         } else if matches!(word, "one" | "first") {
-            self.push("1", Kind::One);
-        } else if let Some(number) = says(NUMBERS, word) {
-            self.push(number, Kind::Number);
-        } else if holds(NEGATIONS, word) {
-            self.push("not", Kind::Negation);
-        } else if let Some((family, same)) = relation(word).filter(|_| self.is_little(word)) {
-            self.push(same, Kind::Little(family));
-            self.part(match word {
-                "my" | "your" | "his" | "her" | "our" | "their" => Part::Owner,
-                "is" | "are" | "am" | "was" | "were" => Part::Copula,
-                _ => Part::Any,
+            self.push("1", WordClass::One);
+        } else if let Some(number) = NUMBERS.get(word) {
+            self.push(number, WordClass::Number);
+        } else if NEGATIONS.contains(word) {
+            self.push("not", WordClass::Negation);
+        } else if let Some((family, same)) = function_word(word).filter(|_| self.is_little(word)) {
+            self.push(same, WordClass::Function(family));
+            self.set_role(match word {
+                "my" | "your" | "his" | "her" | "our" | "their" => WordRole::Possessive,
+                "is" | "are" | "am" | "was" | "were" => WordRole::Copula,
+                _ => WordRole::Other,
             });
-        } else if holds(FILLERS, word) && !(word.len() == 1 && self.is_name()) {
+        } else if FILLERS.contains(word) && !(word.len() == 1 && self.is_name()) {
             self.before_of(word);
-            self.push(word, Kind::Filler);
+            self.push(word, WordClass::Filler);
         } else if word.contains(char::is_numeric) {
-            self.push(word, Kind::Number);
-        } else if let Some(strong) =
-            strong(word).or_else(|| (word == "new" && self.is_name()).then_some("new"))
+            self.push(word, WordClass::Number);
+        } else if let Some(significant) =
+            significant(word).or_else(|| (word == "new" && self.is_name()).then_some("new"))
         {
             self.written = Some(word.to_owned());
-            self.push(strong, Kind::Strong);
+            self.push(significant, WordClass::Significant);
         } else {
-            let land = says(LANDS, word).filter(|_| self.capital);
-            self.push(land.unwrap_or(word), Kind::Plain);
+            let country = COUNTRIES.get(word).filter(|_| self.capital);
+            self.push(country.unwrap_or(word), WordClass::Content);
         }
     }
 
     fn unit(&self, word: &str) -> Option<&'static str> {
-        let counted = self.counted();
-        says(UNITS, word)
-            .or_else(|| says(UNITS_IF_CAPITAL, word).filter(|_| self.capital || counted))
-            .or_else(|| says(UNITS_AFTER_NUMBER, word).filter(|_| counted))
+        let follows_number = self.follows_number();
+        UNITS
+            .get(word)
+            .or_else(|| UNITS_IF_CAPITAL.get(word).filter(|_| self.capital || follows_number))
+            .or_else(|| UNITS_AFTER_NUMBER.get(word).filter(|_| follows_number))
     }
 
-    /// The last word is a number.
-    fn counted(&self) -> bool {
-        self.words.last().is_some_and(|word| word.kind == Kind::Number)
+    /// Returns true if the last word is a number.
+    fn follows_number(&self) -> bool {
+        self.words.last().is_some_and(|word| word.class == WordClass::Number)
     }
 
     fn is_name(&self) -> bool {
-        self.capital && !self.opens
+        self.capital && !self.starts_sentence
     }
 
-    /// Whether a listed little word is one here: not in `is using`, nor in `few of us` without `a`. Marks `used to` and `up to`.
+    /// Returns true if a listed function word is one here: not `using` after an auxiliary, nor `few` without `a`. Makes `used` and `up`
+    /// before `to` significant.
     fn is_little(&mut self, word: &str) -> bool {
         let last = self.words.len().checked_sub(1);
         let after = |text: &str| last.is_some_and(|i| self.words[i].text == text);
@@ -262,7 +267,7 @@ impl Scan {
                         .and_then(|i| i.checked_sub(1))
                         .is_some_and(|i| self.words[i].is_auxiliary());
                 if let Some(i) = last.filter(|_| formerly || after("up")) {
-                    self.words[i].kind = Kind::Strong;
+                    self.words[i].class = WordClass::Significant;
                 }
                 true
             }
@@ -270,50 +275,50 @@ impl Scan {
         }
     }
 
-    /// `a group of` is as little as `a`.
+    /// Makes a partitive before `of` a filler: `a group of` carries no more than `a`.
     fn before_of(&mut self, word: &str) {
         if let Some(part) =
-            self.words.last_mut().filter(|last| word == "of" && holds(PARTITIVES, &last.text))
+            self.words.last_mut().filter(|last| word == "of" && PARTITIVES.contains(&last.text))
         {
-            part.kind = Kind::Filler;
+            part.class = WordClass::Filler;
         }
     }
 
-    fn part(&mut self, part: Part) {
+    fn set_role(&mut self, role: WordRole) {
         if let Some(last) = self.words.last_mut() {
-            last.part = part;
+            last.role = role;
         }
     }
 
-    fn push(&mut self, text: impl Into<String>, kind: Kind) {
+    fn push(&mut self, text: impl Into<String>, class: WordClass) {
         if let Some(over) =
-            self.words.last_mut().filter(|last| kind == Kind::Number && last.text == "over")
+            self.words.last_mut().filter(|last| class == WordClass::Number && last.text == "over")
         {
-            over.kind = Kind::Strong;
+            over.class = WordClass::Significant;
         }
-        let capital = self.capital && matches!(kind, Kind::Plain | Kind::Filler);
-        let (text, part) = (text.into(), Part::Any);
-        let name = capital && !self.opens && !holds(ABBREVIATIONS, &text);
+        let capital = self.capital && matches!(class, WordClass::Content | WordClass::Filler);
+        let (text, role) = (text.into(), WordRole::Other);
+        let name = capital && !self.starts_sentence && !ABBREVIATIONS.contains(&text);
         let written = self.written.take().unwrap_or_else(|| text.clone());
-        self.words.push(Word {
+        self.words.push(ScannedWord {
             text,
             written,
-            kind,
-            part,
+            class,
+            role,
             capital,
             name,
-            tied: self.tied,
+            follows_directly: self.follows_directly,
             compound: self.compound,
         });
-        (self.opens, self.capital, self.tied) = (false, false, true);
+        (self.starts_sentence, self.capital, self.follows_directly) = (false, false, true);
     }
 }
 
-/// The strong word that a word is a form of.
-fn strong(word: &str) -> Option<&'static str> {
-    if let Some(strong) = says(STRONG, word) {
-        return Some(strong);
+/// Returns the significant word that a word is a form of.
+fn significant(word: &str) -> Option<&'static str> {
+    if let Some(significant) = SIGNIFICANT.get(word) {
+        return Some(significant);
     }
     let may_be_a_form = word.ends_with(['s', 'd', 'g']) || is_irregular(word);
-    may_be_a_form.then(|| bases(word)[1..].iter().find_map(|base| says(STRONG, base))).flatten()
+    may_be_a_form.then(|| bases(word)[1..].iter().find_map(|base| SIGNIFICANT.get(base))).flatten()
 }

@@ -1,98 +1,105 @@
-//! One word of a text, and what it is to the duplicate guard.
+//! One scanned word of a text with its meaning for the duplicate guard.
 //!
-//! Deliberately not here: how a word is found (`scan`), the lists that say what it is (`words`).
+//! Not here: finding words in a text (`scan`), the word lists (`lexicon`).
 
-use crate::duplicate::lexicon::Family;
+use crate::duplicate::lexicon::FunctionWord;
 
-/// What a word is to the guard.
+/// The class of a word, which decides when a difference in it makes another fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Carries no fact: articles and the like.
+pub(crate) enum WordClass {
+    /// Carries no fact: articles and similar words.
     Filler,
-    /// A number, or anything that holds a digit.
+    /// A number, or a word that contains a digit.
     Number,
-    /// `one` and `first`: a number only where another number answers it.
+    /// `one` and `first`: a number only if its counterpart is a number.
     One,
     /// A unit, a currency, a calendar word, a colour.
     Unit,
-    /// Turns the statement round.
+    /// Negates the statement.
     Negation,
-    /// Direction, order, extent, doubt, reversal: counts even alone.
-    Strong,
-    /// A little word that counts only against another of its family.
-    Little(Family),
-    /// Any other word: taken for a value.
-    Plain,
-    /// A sign outside the alphabet that may bear meaning.
-    Sign,
+    /// Direction, order, extent, doubt, reversal: makes another fact even if it is only added or removed.
+    Significant,
+    /// Makes another fact only if another word of the same function replaces it.
+    Function(FunctionWord),
+    /// Any other word; it is taken for a value.
+    Content,
+    /// A character outside the alphabet that may carry meaning.
+    Symbol,
 }
 
-/// What a word does in its sentence, where its spelling tells.
+/// The grammatical role of a word, if its spelling shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Not told.
-    Any,
-    /// Says whose the next thing is: `Anna's`, `my`.
-    Owner,
+pub(crate) enum WordRole {
+    /// Not known.
+    Other,
+    /// Names the owner of the next noun: `Anna's`, `my`.
+    Possessive,
     /// A form of `be`.
     Copula,
 }
 
 /// One word of a text.
 #[derive(Debug, Clone)]
-pub(crate) struct Word {
-    /// In lower case, except in paths and identifiers; listed words under the name of all their spellings.
+pub(crate) struct ScannedWord {
+    /// In lower case except in paths and identifiers; a listed word by the common name of its spellings.
     pub text: String,
-    /// As it is written, in lower case: `removed` where the text is `delete`.
+    /// The original spelling in lower case: `removed` where `text` is `delete`.
     pub written: String,
-    /// What it is.
-    pub kind: Kind,
-    /// What it does in its sentence.
-    pub part: Part,
-    /// Written with a capital.
+    pub class: WordClass,
+    pub role: WordRole,
+    /// Has a capital.
     pub capital: bool,
-    /// Written with a capital, and not because a sentence begins.
+    /// Has a capital that is not due to the start of a sentence.
     pub name: bool,
-    /// Nothing but space stands between it and the word before.
-    pub tied: bool,
-    /// Which hyphenated compound it is a part of.
+    /// Only white space separates it from the previous word.
+    pub follows_directly: bool,
+    /// The number of the hyphenated compound that it belongs to.
     pub compound: Option<usize>,
 }
 
-impl Word {
-    /// A filler, or a little word.
-    pub(crate) fn is_little(&self) -> bool {
-        matches!(self.kind, Kind::Filler | Kind::Little(_))
+impl ScannedWord {
+    /// True for fillers and function words.
+    pub(crate) fn is_function_word(&self) -> bool {
+        matches!(self.class, WordClass::Filler | WordClass::Function(_))
     }
 
-    /// It may do something or have it done to it, so that its place counts: no little word except a pronoun, `all`, a preposition.
-    pub(crate) fn has_place(&self) -> bool {
-        let little = matches!(
-            self.kind,
-            Kind::Little(Family::Preposition | Family::Pronoun | Family::Quantifier)
+    /// True if the position of the word matters, because it may be the subject or object of a verb. Of the function words only pronouns,
+    /// quantifiers and prepositions count.
+    pub(crate) fn is_order_sensitive(&self) -> bool {
+        let function = matches!(
+            self.class,
+            WordClass::Function(
+                FunctionWord::Preposition | FunctionWord::Pronoun | FunctionWord::Quantifier
+            )
         );
-        little || !self.is_little()
+        function || !self.is_function_word()
     }
 
-    /// On one side only it makes another fact.
+    /// True if the word makes another fact when only one text has it.
     pub(crate) fn counts_alone(&self) -> bool {
-        match self.kind {
-            Kind::Number | Kind::Unit | Kind::Negation | Kind::Strong => true,
-            Kind::Little(Family::Modal) => matches!(self.text.as_str(), "may" | "should" | "will"),
-            // Below the symbols stand the marks of scripts, which make another word.
-            Kind::Sign => self.text.as_str() < "\u{2000}",
-            Kind::Filler | Kind::One | Kind::Little(_) | Kind::Plain => false,
+        match self.class {
+            WordClass::Number | WordClass::Unit | WordClass::Negation | WordClass::Significant => {
+                true
+            }
+            WordClass::Function(FunctionWord::Modal) => {
+                matches!(self.text.as_str(), "may" | "should" | "will")
+            }
+            // Characters below U+2000 are diacritics of scripts, which make another word.
+            WordClass::Symbol => self.text.as_str() < "\u{2000}",
+            WordClass::Filler | WordClass::One | WordClass::Function(_) | WordClass::Content => {
+                false
+            }
         }
     }
 
-    /// Something that is done: no value, and no little word.
+    /// True if the word may be a verb: neither a value nor a function word.
     pub(crate) fn may_be_a_verb(&self) -> bool {
-        matches!(self.kind, Kind::Plain | Kind::Strong)
+        matches!(self.class, WordClass::Content | WordClass::Significant)
     }
 
-    /// A form of `be`, `have` or `do`.
+    /// True for forms of `be`, `have` and `do`.
     pub(crate) fn is_auxiliary(&self) -> bool {
-        self.kind == Kind::Little(Family::Tense)
+        self.class == WordClass::Function(FunctionWord::Tense)
             || matches!(self.text.as_str(), "be" | "been" | "being")
     }
 }

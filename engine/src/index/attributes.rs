@@ -1,27 +1,27 @@
-//! What a filter asks of each memory, in few bytes a slot, and by bits where it is asked of all.
+//! The attributes of each memory that filters test: a compact record per slot, and bitmaps for the tests applied to all slots.
 //!
 //! Not here: what a filter is (`mask`), texts (`said`, `postings`), vectors.
 
-use crate::db::memories::Status;
-use crate::index::Entry;
 use crate::index::bitmap::Bitmap;
-use crate::index::slot_set::Slots;
+use crate::index::slot_set::SlotSet;
 use crate::model::decay::Anchor;
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashMap;
 
-/// How many slots share one lower bound of their confidence.
+/// Slots that share one lower bound of their confidence.
 pub(crate) const BLOCK: usize = 512;
-/// No moment, no day.
+/// Stands for no expiry and no event day.
 const NEVER: (i64, i32) = (i64::MAX, i32::MIN);
 
-/// No memory.
+/// Stands for no summary.
 const NOBODY: i64 = i64::MIN;
 
-/// What is kept of one memory's entry.
+/// The attributes of one memory.
 #[derive(Debug, Clone, Copy)]
-struct Fact {
+struct MemoryAttributes {
     seq: i64,
     confidence: Confidence,
     confident_at: Timestamp,
@@ -37,26 +37,26 @@ struct Fact {
     pinned: bool,
 }
 
-/// No memory of a block was ever less sure than `confidence` at a moment before `at`.
+/// Lower bound of a block: the least confidence, and the earliest time at which one of its confidences was set.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Lowest {
+pub(crate) struct ConfidenceFloor {
     pub confidence: f64,
     pub at: Timestamp,
 }
 
-/// The slots of one project, in storing order.
+/// The slots of one group, in storing order.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
-    pub all: Slots,
-    /// Those of them that every project sees.
-    pub global: Slots,
+    pub all: SlotSet,
+    /// Those of them with global scope.
+    pub global: SlotSet,
 }
 
-/// What is known of all memories.
+/// The attributes of all memories, by slot.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
-    known: Vec<Fact>,
-    lowest: Vec<Lowest>,
+pub(crate) struct Attributes {
+    known: Vec<MemoryAttributes>,
+    lowest: Vec<ConfidenceFloor>,
     groups: Vec<Option<String>>,
     group_numbers: HashMap<Option<String>, u32>,
     members: Vec<Members>,
@@ -67,11 +67,11 @@ pub(crate) struct Facts {
     kinds: [Bitmap; 4],
 }
 
-impl Facts {
-    /// Writes down what is known of the memory of a slot, the next one or one that is there.
+impl Attributes {
+    /// Sets the attributes of a slot that exists, or of the next one.
     pub(crate) fn put(&mut self, slot: usize, entry: &Entry) {
         let group = self.group_number(entry.group.as_ref());
-        let fact = Fact {
+        let attributes = MemoryAttributes {
             seq: entry.seq,
             confidence: entry.anchor.confidence,
             confident_at: entry.anchor.at,
@@ -87,51 +87,54 @@ impl Facts {
             pinned: entry.anchor.pinned,
         };
         if slot < self.known.len() {
-            let old = std::mem::replace(&mut self.known[slot], fact);
-            if (old.group, old.scope) != (fact.group, fact.scope) {
+            let old = std::mem::replace(&mut self.known[slot], attributes);
+            if (old.group, old.scope) != (attributes.group, attributes.scope) {
                 self.leave(slot, old);
-                self.join(slot, fact);
+                self.join(slot, attributes);
             }
             let block = slot / BLOCK * BLOCK..self.known.len().min((slot / BLOCK + 1) * BLOCK);
-            self.lowest[slot / BLOCK] =
-                self.known[block].iter().map(lowest).reduce(lower).unwrap_or_else(|| lowest(&fact));
+            self.lowest[slot / BLOCK] = self.known[block]
+                .iter()
+                .map(lowest)
+                .reduce(lower)
+                .unwrap_or_else(|| lowest(&attributes));
         } else {
-            self.known.push(fact);
-            self.join(slot, fact);
+            self.known.push(attributes);
+            self.join(slot, attributes);
             match self.lowest.get_mut(slot / BLOCK) {
-                Some(known) => *known = lower(*known, lowest(&fact)),
-                None => self.lowest.push(lowest(&fact)),
+                Some(known) => *known = lower(*known, lowest(&attributes)),
+                None => self.lowest.push(lowest(&attributes)),
             }
         }
-        self.set_bits(slot, fact);
+        self.set_bits(slot, attributes);
     }
 
-    /// Takes the memory of a slot out for good.
+    /// Marks the memory of a slot as deleted.
     pub(crate) fn remove(&mut self, slot: usize) {
         self.known[slot].status = Status::Forgotten;
         self.set_bits(slot, self.known[slot]);
     }
 
-    fn set_bits(&mut self, slot: usize, fact: Fact) {
-        self.active.set(slot, fact.status == Status::Active);
-        self.compacted.set(slot, fact.status == Status::Compacted);
-        self.global.set(slot, fact.scope == Scope::Global);
-        self.expiring.set(slot, fact.expires_at != NEVER.0);
+    fn set_bits(&mut self, slot: usize, attributes: MemoryAttributes) {
+        self.active.set(slot, attributes.status == Status::Active);
+        self.compacted.set(slot, attributes.status == Status::Compacted);
+        self.global.set(slot, attributes.scope == Scope::Global);
+        self.expiring.set(slot, attributes.expires_at != NEVER.0);
         for kind in MemoryType::ALL {
-            self.kinds[number(*kind)].set(slot, fact.kind == *kind);
+            self.kinds[number(*kind)].set(slot, attributes.kind == *kind);
         }
     }
 
-    fn join(&mut self, slot: usize, fact: Fact) {
-        let members = &mut self.members[fact.group as usize];
+    fn join(&mut self, slot: usize, attributes: MemoryAttributes) {
+        let members = &mut self.members[attributes.group as usize];
         members.all.insert(crate::index::slot_id(slot));
-        if fact.scope == Scope::Global {
+        if attributes.scope == Scope::Global {
             members.global.insert(crate::index::slot_id(slot));
         }
     }
 
-    fn leave(&mut self, slot: usize, fact: Fact) {
-        let members = &mut self.members[fact.group as usize];
+    fn leave(&mut self, slot: usize, attributes: MemoryAttributes) {
+        let members = &mut self.members[attributes.group as usize];
         members.all.remove(crate::index::slot_id(slot));
         members.global.remove(crate::index::slot_id(slot));
     }
@@ -172,41 +175,46 @@ impl Facts {
     }
 
     pub(crate) fn anchor(&self, slot: usize) -> Anchor {
-        let fact = &self.known[slot];
-        Anchor { confidence: fact.confidence, at: fact.confident_at, pinned: fact.pinned }
+        let attributes = &self.known[slot];
+        Anchor {
+            confidence: attributes.confidence,
+            at: attributes.confident_at,
+            pinned: attributes.pinned,
+        }
     }
 
-    pub(crate) fn lowest(&self) -> &[Lowest] {
+    pub(crate) fn lowest(&self) -> &[ConfidenceFloor] {
         &self.lowest
     }
 
-    /// The number of a project.
+    /// Returns the number of a group.
     pub(crate) fn group(&self, name: &str) -> Option<u32> {
         self.group_numbers.get(&Some(name.to_owned())).copied()
     }
 
-    /// The members of a project, by its number.
+    /// Returns the slots of a group, by its number.
     pub(crate) fn members_of(&self, group: u32) -> &Members {
         &self.members[group as usize]
     }
 
-    /// The entry of a slot, without its names and its text.
+    /// Returns the entry of a slot, without its names and its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
-        let fact = &self.known[slot];
+        let attributes = &self.known[slot];
         Entry {
-            seq: fact.seq,
-            kind: fact.kind,
-            group: self.groups[fact.group as usize].clone(),
-            scope: fact.scope,
-            status: fact.status,
+            seq: attributes.seq,
+            kind: attributes.kind,
+            group: self.groups[attributes.group as usize].clone(),
+            scope: attributes.scope,
+            status: attributes.status,
             anchor: self.anchor(slot),
-            expires_at: (fact.expires_at != NEVER.0).then_some(Timestamp(fact.expires_at)),
+            expires_at: (attributes.expires_at != NEVER.0)
+                .then_some(Timestamp(attributes.expires_at)),
             names: Vec::new(),
             content: String::new(),
-            event_day: (fact.event_day != NEVER.1).then_some(fact.event_day),
-            created_day: fact.created_day,
+            event_day: (attributes.event_day != NEVER.1).then_some(attributes.event_day),
+            created_day: attributes.created_day,
             summary: self.summary(slot),
-            extractive: fact.extractive,
+            extractive: attributes.extractive,
         }
     }
 
@@ -219,12 +227,15 @@ impl Facts {
     }
 }
 
-fn lowest(fact: &Fact) -> Lowest {
-    Lowest { confidence: fact.confidence.get(), at: fact.confident_at }
+fn lowest(attributes: &MemoryAttributes) -> ConfidenceFloor {
+    ConfidenceFloor { confidence: attributes.confidence.get(), at: attributes.confident_at }
 }
 
-fn lower(a: Lowest, b: Lowest) -> Lowest {
-    Lowest { confidence: a.confidence.min(b.confidence), at: Timestamp(a.at.0.min(b.at.0)) }
+fn lower(a: ConfidenceFloor, b: ConfidenceFloor) -> ConfidenceFloor {
+    ConfidenceFloor {
+        confidence: a.confidence.min(b.confidence),
+        at: Timestamp(a.at.0.min(b.at.0)),
+    }
 }
 
 fn number(kind: MemoryType) -> usize {

@@ -1,38 +1,50 @@
-//! One bit for each slot.
+//! One bit per slot, 64 slots to a word: the type [`Bitmap`], and the same operations for buffers of words.
 
-/// Which slots have some quality.
+/// A set of slots that grows as needed; missing words count as empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bitmap(Vec<u64>);
 
 impl Bitmap {
+    /// Adds or removes a slot.
     pub(crate) fn set(&mut self, slot: usize, to: bool) {
-        let (word, bit) = (slot / 64, 1 << (slot % 64));
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
+        if self.0.len() <= slot / 64 {
+            self.0.resize(slot / 64 + 1, 0);
         }
-        if to {
-            self.0[word] |= bit;
-        } else {
-            self.0[word] &= !bit;
-        }
+        if to { set_bit(&mut self.0, slot) } else { clear_bit(&mut self.0, slot) }
     }
 
+    /// Returns whether a slot is in the set.
     pub(crate) fn has(&self, slot: usize) -> bool {
-        self.word(slot / 64) >> (slot % 64) & 1 == 1
+        has_bit(&self.0, slot)
     }
 
-    /// 64 slots at once.
+    /// Returns the bits of 64 slots, from slot `64 * number`.
     pub(crate) fn word(&self, number: usize) -> u64 {
         self.0.get(number).copied().unwrap_or(0)
     }
 
-    /// Whether one of these slots has it too.
+    /// Returns whether the two sets share a slot.
     pub(crate) fn meets(&self, words: &[u64]) -> bool {
         self.0.iter().zip(words).any(|(own, other)| own & other != 0)
     }
 }
 
-/// The slots of a word of 64, by their bits.
+/// Returns whether the bit of a slot is set; false beyond the last word.
+pub(crate) fn has_bit(words: &[u64], slot: usize) -> bool {
+    words.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
+}
+
+/// Sets the bit of a slot.
+pub(crate) fn set_bit(words: &mut [u64], slot: usize) {
+    words[slot / 64] |= 1 << (slot % 64);
+}
+
+/// Clears the bit of a slot.
+pub(crate) fn clear_bit(words: &mut [u64], slot: usize) {
+    words[slot / 64] &= !(1 << (slot % 64));
+}
+
+/// Returns the slots whose bits are set in the word of slots `64 * number` and up.
 pub(crate) fn slots_of(number: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {

@@ -1,34 +1,34 @@
-//! What the storing order of each project is worth, kept from question to question.
+//! The coherence of each group's storing order, cached between queries.
 //!
-//! What was summed for one question serves the next: a store adds one vector to the sums. Not here: the formula (`late_interaction::coherence`).
+//! The sums are updated incrementally: a store adds one vector to them. Not here: the formula (`late_interaction::context`).
 
 use crate::model::encoding::{DIMENSIONS, dot};
 use crate::ranking::late_interaction;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// How many memories tell whether storing order means something; more would tell the same and cost more.
+/// Newest memories of a group that are sampled; more would give the same result and cost more.
 pub(crate) const REACH: usize = 2_048;
-/// Sums that are kept; each takes some 11 KB.
-const KEPT: usize = 256;
-/// Above this many changes it is quicker, and no less exact, to sum anew.
+/// Cached groups; each takes some 11 KB.
+const MAX_POOLED: usize = 256;
+/// Changes above which recomputing the sums is faster than updating them, and no less exact.
 const CHANGES: usize = 256;
 
-/// What was summed for the orders that were asked for.
+/// The cache, by group number.
 #[derive(Debug, Default)]
-pub(crate) struct Links(Mutex<HashMap<u32, Summed>>);
+pub(crate) struct CoherenceCache(Mutex<HashMap<u32, CachedCoherence>>);
 
-/// One order as it was asked for last.
+/// The sums of one group, as last used.
 #[derive(Debug)]
-struct Summed {
-    /// What tells the state of the index and the mask from others.
+struct CachedCoherence {
+    /// Version of the index and fingerprint of the mask.
     key: (u64, u64),
-    /// Those of its newest slots that have a vector.
+    /// Its newest slots that have a vector.
     slots: Vec<u32>,
     sums: late_interaction::CoherenceStats,
 }
 
-impl Links {
+impl CoherenceCache {
     /// What the order of some slots of a project is worth, 0 to 1; all of them have a vector. Nothing is looked at where the key is that
     /// of the last question.
     pub(crate) fn of(
@@ -42,10 +42,10 @@ impl Links {
             return known.sums.coherence();
         }
         let slots = slots();
-        if kept.len() >= KEPT && !kept.contains_key(&group) {
+        if kept.len() >= MAX_POOLED && !kept.contains_key(&group) {
             kept.clear();
         }
-        let known = kept.entry(group).or_insert_with(|| Summed {
+        let known = kept.entry(group).or_insert_with(|| CachedCoherence {
             key,
             slots: Vec::new(),
             sums: late_interaction::CoherenceStats::new(DIMENSIONS),
@@ -66,7 +66,7 @@ impl Links {
     }
 }
 
-impl Summed {
+impl CachedCoherence {
     fn follow(&mut self, slots: Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) {
         let beside = |of: &[u32]| f64::from(dot(&vector(of[0]), &vector(of[1])));
         // What is the same at both is the end of the old and the beginning of the new.
@@ -109,7 +109,7 @@ mod tests {
         fn what_is_kept_is_what_would_be_summed_anew(changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60)) {
             let vectors: Vec<_> = (0..2000).map(|number| leaning(number % 7, 100 + number % 50, 0.7)).collect();
             let vector = |slot: u32| vectors[slot as usize].as_slice().to_vec();
-            let (kept, mut slots, mut next) = (Links::default(), Vec::<u32>::new(), 0);
+            let (kept, mut slots, mut next) = (CoherenceCache::default(), Vec::<u32>::new(), 0);
             for (turn, (kind, count)) in (0..).zip(changes) {
                 match kind {
                     0 => drop(slots.drain(..(count as usize).min(slots.len()))),
@@ -117,7 +117,7 @@ mod tests {
                     _ => slots.extend(next..next + count),
                 }
                 next += count;
-                let anew = Links::default().of((0, (0, turn)), || slots.clone(), vector);
+                let anew = CoherenceCache::default().of((0, (0, turn)), || slots.clone(), vector);
                 prop_assert!((kept.of((0, (0, turn)), || slots.clone(), vector) - anew).abs() < 1e-9);
                 prop_assert!((kept.of((0, (0, turn)), Vec::new, vector) - anew).abs() < 1e-9);
             }

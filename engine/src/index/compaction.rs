@@ -1,122 +1,130 @@
-//! All that the index holds of one memory, as another index takes it in; and slots that nobody has any more left behind that way.
+//! The index data of one memory as a portable [`Record`]. Copying every live record into a new index is also how dead slots are reclaimed.
 //!
 //! Not here: the file that keeps these (`crate::index::snapshot`).
 
-use crate::index::{Entry, Index, Row, TextFeatures, slot_id};
+use crate::index::{Index, Row, TextFeatures, slot_id};
 use crate::model::encoding::SignCode;
+use crate::model::entry::Entry;
 
-/// Slots that nobody has any more, from which on it is looked whether they are a quarter of all.
-const LEAST_DEAD: usize = 1_000;
+/// Dead slots below which the index is never compacted; above it, it is compacted at 25 % dead slots.
+const MIN_DEAD: usize = 1_000;
 
-/// What the index holds of one memory, but for what links it to others.
+/// The index data of one memory, without its links.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record<'a> {
     /// Without its text.
     pub entry: Entry,
     pub said: TextFeatures,
-    /// Who says it; empty where nobody is named.
+    /// The speaker; empty if none is named.
     pub speaker: &'a str,
-    /// The terms of its text, and how often it has each.
+    /// The terms of its text with their frequencies.
     pub terms: Vec<(&'a str, u16)>,
-    /// How many words its text has.
+    /// Number of terms in its text.
     pub length: u32,
     pub pieces: Vec<Row<'a>>,
-    /// None where its words have not been read.
+    /// `None` if its tokens are not encoded.
     pub codes: Option<&'a [SignCode]>,
 }
 
-/// An index, with its terms and speakers by their numbers.
+/// Reads records from an index; resolves term and speaker numbers.
 #[derive(Debug)]
-pub(crate) struct Book<'a> {
+pub(crate) struct RecordSource<'a> {
     index: &'a Index,
     terms: Vec<&'a str>,
     speakers: Vec<&'a str>,
 }
 
-impl<'a> Book<'a> {
-    /// What is held of the memory of a slot.
+impl<'a> RecordSource<'a> {
+    /// Returns the record of a slot.
     pub(crate) fn record(&self, slot: usize) -> Record<'a> {
         let index = self.index;
         Record {
             entry: index.entry(slot),
-            said: index.said(slot),
-            speaker: self.speakers[index.said(slot).speaker as usize],
+            said: index.text_features(slot),
+            speaker: self.speakers[index.text_features(slot).speaker as usize],
             terms: index
                 .words
                 .of(slot)
                 .map(|(term, times)| (self.terms[term as usize], times))
                 .collect(),
             length: index.words.length(slot),
-            pieces: (0..index.pieces(slot)).filter_map(|piece| index.vector(slot, piece)).collect(),
+            pieces: (0..index.chunk_count(slot))
+                .filter_map(|piece| index.vector(slot, piece))
+                .collect(),
             codes: index.codes(slot),
         }
     }
 }
 
 impl Index {
-    /// Everything that is held, memory by memory in storing order. What no memory has any more is in none of them.
+    /// Returns the records of all live slots, in storing order.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        let book = self.book();
+        let book = self.record_source();
         (0..self.len())
             .filter(|slot| self.slots.get(&self.seq(*slot)) == Some(&slot_id(*slot)))
             .map(move |slot| book.record(slot))
     }
 
-    /// The same in the order of the database, in which a memory that was brought back stands where it stood.
+    /// The same in the order of the database, in which a memory that was brought back exists where it stood.
     pub(crate) fn records_as_stored(&self) -> impl Iterator<Item = Record<'_>> {
-        let book = self.book();
+        let book = self.record_source();
         let mut slots: Vec<(i64, u32)> =
             self.slots.iter().map(|(seq, slot)| (*seq, *slot)).collect();
         slots.sort_unstable();
         slots.into_iter().map(move |(_, slot)| book.record(slot as usize))
     }
 
-    /// What records are looked up with.
-    pub(crate) fn book(&self) -> Book<'_> {
-        Book { index: self, terms: self.words.by_number(), speakers: self.sayings.by_number() }
+    /// Returns a reader of records.
+    pub(crate) fn record_source(&self) -> RecordSource<'_> {
+        RecordSource {
+            index: self,
+            terms: self.words.by_number(),
+            speakers: self.features.by_number(),
+        }
     }
 
-    /// Takes in a memory that is not there yet.
-    pub(crate) fn take_in(&mut self, record: Record<'_>) {
+    /// Inserts a memory that the index does not hold.
+    pub(crate) fn insert_record(&mut self, record: Record<'_>) {
         let Record { entry, said, speaker, terms, length, pieces, codes } = record;
         let (slot, seq) = (self.len(), entry.seq);
         self.slots.insert(seq, slot_id(slot));
-        self.sayings.take_in(slot, said, speaker);
-        self.words.take_in(slot, &terms, length);
-        self.facts.put(slot, &entry);
-        self.name(slot, entry);
+        self.features.insert_record(slot, said, speaker);
+        self.words.insert_record(slot, &terms, length);
+        self.attributes.put(slot, &entry);
+        self.add_names(slot, entry);
         self.set_codes(seq, codes);
         self.put_vectors(slot, &pieces);
     }
 
-    /// Whether many slots are of memories that were taken out for good.
-    pub(crate) fn has_aged(&self) -> bool {
+    /// Returns whether many slots belong to deleted memories.
+    pub(crate) fn needs_compaction(&self) -> bool {
         let dead = self.len() - self.slots.len();
-        dead >= LEAST_DEAD && dead * 4 >= self.len()
+        dead >= MIN_DEAD && dead * 4 >= self.len()
     }
 
     /// The same without what nobody has any more, and without what links memories: they have other slots there, in the same order.
-    pub(crate) fn renewed(&self) -> Self {
+    pub(crate) fn compacted_copy(&self) -> Self {
         let mut new = Self { version: self.version, ..Self::default() };
-        self.records().for_each(|record| new.take_in(record));
+        self.records().for_each(|record| new.insert_record(record));
         new
     }
 
-    /// Puts what [`Index::renewed`] gave in its own place; gives back what stood there.
-    pub(crate) fn give_way(&mut self, renewed: Self) -> Self {
+    /// Replaces the index by its [`Index::compacted_copy`] but keeps the links. Returns the old index.
+    pub(crate) fn swap_in(&mut self, compacted: Self) -> Self {
         let graph = std::mem::take(&mut self.graph);
-        std::mem::replace(self, Self { graph, ..renewed })
+        std::mem::replace(self, Self { graph, ..compacted })
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::db::entity_links::{Kind, Link};
-    use crate::db::memories::Status;
     use crate::index::{Filter, QuantizedVector};
     use crate::model::decay::{Anchor, Decay};
     use crate::model::encoding::{DocumentEncoding, Embedding};
+    use crate::model::entity_link::EntityLink;
+    use crate::model::entity_link::LinkKind;
+    use crate::model::status::Status;
     use crate::ranking::fusion::Fusion;
     use crate::search::query::parse::ParsedQuery;
     use crate::search::{Detail, Effort, SearchQuery, search};
@@ -128,7 +136,7 @@ pub(crate) mod tests {
     #[derive(Debug, Clone)]
     pub(crate) enum Act {
         Put(i64, Box<Entry>, Option<DocumentEncoding>),
-        Link(i64, i64, Kind),
+        Link(i64, i64, LinkKind),
         Remove(i64),
     }
 
@@ -144,7 +152,12 @@ pub(crate) mod tests {
             Act::Link(entity, other, kind)
                 if index.slot(*entity).is_some() && index.slot(*other).is_some() =>
             {
-                index.link_up(Link { entity: *entity, other: *other, kind: *kind, stands: true });
+                index.set_link(EntityLink {
+                    entity: *entity,
+                    other: *other,
+                    kind: *kind,
+                    exists: true,
+                });
             }
             Act::Link(..) => {}
             Act::Remove(seq) => index.remove(*seq),
@@ -194,7 +207,7 @@ pub(crate) mod tests {
         let seq = || 0..30_i64;
         let put = (seq(), entry, prop::option::of(coded))
             .prop_map(|(seq, entry, coded)| Act::Put(seq, Box::new(entry), coded));
-        let kind = prop::sample::select(vec![Kind::Mention, Kind::Relation]);
+        let kind = prop::sample::select(vec![LinkKind::Mention, LinkKind::Relation]);
         let link =
             (seq(), seq(), kind).prop_map(|(entity, other, kind)| Act::Link(entity, other, kind));
         prop::collection::vec(
@@ -222,7 +235,7 @@ pub(crate) mod tests {
         {
             let (scope, decay) = (None, Decay::default());
             let filter = Filter {
-                group,
+                visibility: &crate::model::visibility::Visibility::of_group(group),
                 kind,
                 scope,
                 min_confidence: Confidence::FULL,
@@ -277,21 +290,21 @@ pub(crate) mod tests {
         #[test]
         fn an_index_with_new_slots_answers_as_one_made_of_what_is_left(acts in acts(120)) {
             let mut index = Index::default();
-            let mut renewed = Index::default();
+            let mut compacted = Index::default();
             for one in &acts {
                 act(&mut index, one);
-                act(&mut renewed, one);
+                act(&mut compacted, one);
             }
             let before = answers(&index);
-            renewed.give_way(renewed.renewed());
-            prop_assert_eq!(renewed.len(), renewed.held().0);
-            prop_assert_eq!(&answers(&renewed), &before);
+            compacted.swap_in(compacted.compacted_copy());
+            prop_assert_eq!(compacted.len(), compacted.held().0);
+            prop_assert_eq!(&answers(&compacted), &before);
             // The same changes are taken in as well as by the old one.
             for one in acts.iter().rev() {
                 act(&mut index, one);
-                act(&mut renewed, one);
+                act(&mut compacted, one);
             }
-            prop_assert_eq!(answers(&renewed), answers(&index));
+            prop_assert_eq!(answers(&compacted), answers(&index));
         }
     }
 
@@ -303,13 +316,13 @@ pub(crate) mod tests {
         index.set_vectors(4_399, &vec![Embedding::clone(&leaning(1, 2, 0.5))].into());
         (0..1_099).for_each(|seq| index.remove(seq * 2));
         assert_eq!(
-            (index.len(), index.held().0, index.has_aged()),
+            (index.len(), index.held().0, index.needs_compaction()),
             (4_400, 3_301, false),
             "not quite a quarter"
         );
         index.remove(2_198);
-        assert!(index.has_aged());
-        index.give_way(index.renewed());
+        assert!(index.needs_compaction());
+        index.swap_in(index.compacted_copy());
         assert_eq!((index.len(), index.held()), (3_300, (3_300, 1)));
         assert!(
             index.words().list(&["number2198".to_owned()]).is_none()

@@ -1,33 +1,33 @@
-//! Memories that stand one after the other in the order of their project, as far as a mask admits them.
+//! The neighbours of memories in the storing order of their group, as far as a mask admits them.
 //!
 //! Not here: what standing there is worth (`soft::order`).
 
 use crate::index::{Index, Mask, slot_id};
 use std::ops::Range;
 
-/// What stands around some memories: one run after the other.
+/// Windows of neighbours around some seed memories, one after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Around {
+pub(crate) struct ContextWindows {
     pub slots: Vec<u32>,
-    pub runs: Vec<Run>,
+    pub windows: Vec<Window>,
 }
 
-/// Neighbours of one project, in storing order.
+/// Consecutive admitted neighbours in one group, in storing order.
 #[derive(Debug)]
-pub(crate) struct Run {
-    /// Where they are among the slots.
+pub(crate) struct Window {
+    /// Their range in `ContextWindows::slots`.
     pub range: Range<usize>,
     /// What the order of the project is worth, 0 to 1.
-    pub link: f64,
+    pub coherence: f64,
 }
 
-/// The order of one project under a mask, as it is walked along.
-struct Line<'a> {
+/// The order of one project under a mask, as it is walked traversal.
+struct GroupOrder<'a> {
     mask: &'a Mask,
-    along: Along<'a>,
+    traversal: Traversal<'a>,
 }
 
-enum Along<'a> {
+enum Traversal<'a> {
     /// Its slots, or those of them that the caller can see.
     List(&'a [u32]),
     /// The bits of the mask: where few of a large project are admitted.
@@ -35,34 +35,34 @@ enum Along<'a> {
 }
 
 /// A place on a line: a slot, and where it stands in the list.
-type Place = (usize, u32);
+type Position = (usize, u32);
 
-impl<'a> Line<'a> {
+impl<'a> GroupOrder<'a> {
     fn new(index: &'a Index, mask: &'a Mask, group: u32) -> Self {
-        let members = index.facts.members_of(group);
-        let along = match mask.own() == Some(group) {
-            true if members.all.list().len() > 4 * mask.count() => Along::Bits(index, group),
-            true => Along::List(members.all.list()),
+        let members = index.attributes.members_of(group);
+        let traversal = match mask.sees_group(group) {
+            true if members.all.list().len() > 4 * mask.count() => Traversal::Bits(index, group),
+            true => Traversal::List(members.all.list()),
             // Of another project only what everybody sees is admitted.
-            false => Along::List(members.global.list()),
+            false => Traversal::List(members.global.list()),
         };
-        Self { mask, along }
+        Self { mask, traversal }
     }
 
-    fn place(&self, slot: u32) -> Place {
-        match self.along {
-            Along::List(list) => (list.partition_point(|other| *other < slot), slot),
-            Along::Bits(..) => (0, slot),
+    fn place(&self, slot: u32) -> Position {
+        match self.traversal {
+            Traversal::List(list) => (list.partition_point(|other| *other < slot), slot),
+            Traversal::Bits(..) => (0, slot),
         }
     }
 
-    fn before(&self, (at, slot): Place) -> Option<Place> {
-        match self.along {
-            Along::List(list) => (0..at)
+    fn before(&self, (at, slot): Position) -> Option<Position> {
+        match self.traversal {
+            Traversal::List(list) => (0..at)
                 .rev()
                 .map(|at| (at, list[at]))
                 .find(|(_, slot)| self.mask.admits(*slot as usize)),
-            Along::Bits(index, group) => {
+            Traversal::Bits(index, group) => {
                 let mut before = self.mask.before(slot as usize);
                 while let Some(found) = before.filter(|found| index.group(*found) != group) {
                     before = self.mask.before(found);
@@ -72,12 +72,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn after(&self, (at, slot): Place) -> Option<Place> {
-        match self.along {
-            Along::List(list) => (at + 1..list.len())
+    fn after(&self, (at, slot): Position) -> Option<Position> {
+        match self.traversal {
+            Traversal::List(list) => (at + 1..list.len())
                 .map(|at| (at, list[at]))
                 .find(|(_, slot)| self.mask.admits(*slot as usize)),
-            Along::Bits(index, group) => {
+            Traversal::Bits(index, group) => {
                 let mut after = self.mask.after(slot as usize);
                 while let Some(found) = after.filter(|found| index.group(*found) != group) {
                     after = self.mask.after(found);
@@ -89,47 +89,53 @@ impl<'a> Line<'a> {
 
     /// All of it, the newest first.
     fn backwards(&self) -> impl Iterator<Item = usize> {
-        let end = match self.along {
-            Along::List(list) => (list.len(), u32::MAX),
-            Along::Bits(..) => (0, slot_id(self.mask.end())),
+        let end = match self.traversal {
+            Traversal::List(list) => (list.len(), u32::MAX),
+            Traversal::Bits(..) => (0, slot_id(self.mask.end())),
         };
         std::iter::successors(self.before(end), |place| self.before(*place))
             .map(|(_, slot)| slot as usize)
     }
 
-    /// Adds what stands around the centres, as far as this. The centres are sorted.
-    fn runs(&self, centres: &[u32], radius: usize, link: f64, Around { slots, runs }: &mut Around) {
-        let mut end: Option<Place> = None;
-        for centre in centres {
-            let mut place = self.place(*centre);
-            let covered = end.filter(|(_, last)| last >= centre);
+    /// Adds what stands around the seeds, as far as this. The seeds are sorted.
+    fn windows(
+        &self,
+        seeds: &[u32],
+        radius: usize,
+        coherence: f64,
+        ContextWindows { slots, windows }: &mut ContextWindows,
+    ) {
+        let mut end: Option<Position> = None;
+        for seed in seeds {
+            let mut place = self.place(*seed);
+            let covered = end.filter(|(_, last)| last >= seed);
             if covered.is_none() {
                 let first = slots.len();
                 slots.push(place.1);
                 if !self.back(place, end, radius, slots) {
-                    runs.push(Run { range: first..first, link });
+                    windows.push(Window { range: first..first, coherence });
                 }
                 slots[first..].reverse();
             }
-            let Some(run) = runs.last_mut() else { continue };
+            let Some(window) = windows.last_mut() else { continue };
             let behind =
-                slots[run.range.start..].iter().rev().take_while(|slot| *slot > centre).count();
+                slots[window.range.start..].iter().rev().take_while(|slot| *slot > seed).count();
             place = covered.unwrap_or(place);
             for _ in behind..radius {
                 let Some(after) = self.after(place) else { break };
                 slots.push(after.1);
                 place = after;
             }
-            run.range.end = slots.len();
+            window.range.end = slots.len();
             end = Some(place);
         }
     }
 
-    /// Adds what stands before a place, as far as this or to where the last run ends. Whether it ends just before.
+    /// Adds what stands before a place, as far as this or to where the last window ends. Whether it ends just before.
     fn back(
         &self,
-        mut place: Place,
-        end: Option<Place>,
+        mut place: Position,
+        end: Option<Position>,
         radius: usize,
         slots: &mut Vec<u32>,
     ) -> bool {
@@ -147,14 +153,19 @@ impl<'a> Line<'a> {
 
 impl Index {
     /// What stands around these slots in the order of their projects, as far as this and as a mask admits it.
-    pub(crate) fn around(&self, mask: &Mask, mut centres: Vec<u32>, radius: usize) -> Around {
-        let (print, mut around) = (mask.print(), Around::default());
-        centres.sort_unstable_by_key(|slot| (self.group(*slot as usize), *slot));
-        for centres in centres.chunk_by(|a, b| self.group(*a as usize) == self.group(*b as usize)) {
-            let group = self.group(centres[0] as usize);
-            let order = Line::new(self, mask, group);
-            let link = self.link((group, print), order.backwards());
-            order.runs(centres, radius, link, &mut around);
+    pub(crate) fn context_windows(
+        &self,
+        mask: &Mask,
+        mut seeds: Vec<u32>,
+        radius: usize,
+    ) -> ContextWindows {
+        let (print, mut around) = (mask.fingerprint(), ContextWindows::default());
+        seeds.sort_unstable_by_key(|slot| (self.group(*slot as usize), *slot));
+        for seeds in seeds.chunk_by(|a, b| self.group(*a as usize) == self.group(*b as usize)) {
+            let group = self.group(seeds[0] as usize);
+            let order = GroupOrder::new(self, mask, group);
+            let coherence = self.coherence((group, print), order.backwards());
+            order.windows(seeds, radius, coherence, &mut around);
         }
         around
     }
@@ -163,9 +174,11 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::memories::Status;
-    use crate::index::{Entry, Filter};
+    use crate::index::Filter;
     use crate::model::decay::Decay;
+    use crate::model::entry::Entry;
+    use crate::model::status::Status;
+    use crate::model::visibility::Visibility;
     use crate::tests::fixture::T0;
     use loci_proto::memory::{Confidence, Scope};
     use proptest::prelude::*;
@@ -176,7 +189,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whichever way a project is walked along: what stands around is what the whole order says.
+        /// Whichever way a project is walked traversal: what stands around is what the whole order says.
         #[test]
         fn what_stands_around_is_what_the_whole_order_says(
             stored in prop::collection::vec((0..3_usize, 0..4_u8, 0..8_u8), 1..300), chosen in prop::collection::vec(any::<usize>(), 1..12), radius in 1..5_usize,
@@ -188,15 +201,16 @@ mod tests {
                 index.put(entry(seq, *group, scope, if stored.len() % 2 == 0 { Status::Active } else { status }));
             }
             let lowest = Confidence::new(0.0).expect("in bounds");
-            let filter = Filter { group: "a", kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: false };
+            let visibility = Visibility::of_group("a");
+            let filter = Filter { visibility: &visibility, kind: None, scope: None, min_confidence: lowest, now: T0, decay: Decay::default(), compacted: false };
             let mask = index.mask(&filter);
             let slots: Vec<u32> = mask.slots().map(slot_id).collect();
-            let centres: BTreeSet<u32> = chosen.iter().filter_map(|at| slots.get(at % slots.len().max(1))).copied().collect();
-            let around = index.around(&mask, centres.iter().copied().collect(), radius);
+            let seeds: BTreeSet<u32> = chosen.iter().filter_map(|at| slots.get(at % slots.len().max(1))).copied().collect();
+            let around = index.context_windows(&mask, seeds.iter().copied().collect(), radius);
             let mut expected: Vec<Vec<u32>> = Vec::new();
             for group in 0..3 {
                 let order: Vec<u32> = slots.iter().copied().filter(|slot| index.group(*slot as usize) == group).collect();
-                let near = |at: usize| (at.saturating_sub(radius)..=at + radius).any(|other| order.get(other).is_some_and(|slot| centres.contains(slot)));
+                let near = |at: usize| (at.saturating_sub(radius)..=at + radius).any(|other| order.get(other).is_some_and(|slot| seeds.contains(slot)));
                 let mut last = None;
                 for at in (0..order.len()).filter(|at| near(*at)) {
                     if last.is_some_and(|last| last + 1 == at) {
@@ -207,8 +221,8 @@ mod tests {
                     last = Some(at);
                 }
             }
-            prop_assert!(around.runs.iter().flat_map(|run| run.range.clone()).eq(0..around.slots.len()));
-            let mut found: Vec<Vec<u32>> = around.runs.into_iter().map(|run| around.slots[run.range].to_vec()).collect();
+            prop_assert!(around.windows.iter().flat_map(|window| window.range.clone()).eq(0..around.slots.len()));
+            let mut found: Vec<Vec<u32>> = around.windows.into_iter().map(|window| around.slots[window.range].to_vec()).collect();
             found.sort_unstable();
             expected.sort_unstable();
             prop_assert_eq!(found, expected);

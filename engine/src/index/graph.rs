@@ -2,7 +2,8 @@
 //!
 //! Not here: what follows from it for an answer (`crate::search::graph_boost`), the durable truth (`db::graph`).
 
-use crate::db::entity_links::{Kind, Link};
+use crate::model::entity_link::EntityLink;
+use crate::model::entity_link::LinkKind;
 use std::collections::HashMap;
 
 /// Everything that links memories.
@@ -18,13 +19,13 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// Makes a link, or takes one away.
-    pub(crate) fn set(&mut self, link: Link) {
-        let Link { entity, other, kind, stands } = link;
+    pub(crate) fn set(&mut self, link: EntityLink) {
+        let EntityLink { entity, other, kind, exists } = link;
         let (there, back) = match kind {
-            Kind::Mention => (&mut self.naming, Some(&mut self.named)),
-            Kind::Relation => (&mut self.related, None),
+            LinkKind::Mention => (&mut self.naming, Some(&mut self.named)),
+            LinkKind::Relation => (&mut self.related, None),
         };
-        let change = if stands { add } else { take };
+        let change = if exists { add } else { take };
         change(there, entity, other);
         change(back.unwrap_or(there), other, entity);
     }

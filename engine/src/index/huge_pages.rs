@@ -1,35 +1,35 @@
-//! Room in large pages, where the system has them.
+//! Buffers backed by huge pages, where the system has them.
 //!
-//! What is looked at here and there in a large store is found by its page first, and the processor keeps only some thousands of those in mind:
-//! with pages of 4 KB that is a second look into memory for each. Not here: what stands in the room (`vectors`, `codes`).
+//! Random access to a large store misses the TLB, which holds a few thousand entries: with 4 KB pages each access costs a second memory
+//! access for the page table. Not here: what the buffers hold (`vectors`, `token_codes`).
 
-/// A large page, as most processors have it.
+/// Bytes of a huge page on most processors.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
 
-/// Room for so many; what nobody has written to takes no memory yet.
-pub(crate) fn room<T>(count: usize) -> Vec<T> {
-    let room = Vec::with_capacity(count);
+/// Returns an empty vector with this capacity. Untouched pages take no memory.
+pub(crate) fn with_capacity<T>(count: usize) -> Vec<T> {
+    let buffer = Vec::with_capacity(count);
     #[cfg(target_os = "linux")]
-    advise(&room);
-    room
+    advise(&buffer);
+    buffer
 }
 
-/// Asks for large pages, as far as whole ones fit in. Where there are none nothing is lost but some time.
+/// Requests huge pages for the whole pages within the buffer. A failure only costs speed.
 #[cfg(target_os = "linux")]
-fn advise<T>(room: &Vec<T>) {
+fn advise<T>(buffer: &Vec<T>) {
     use nix::sys::mman::{MmapAdvise, madvise};
     use std::ptr::NonNull;
-    let first = room.as_ptr().cast::<u8>();
-    let Some(whole) = whole_pages(first.addr(), room.capacity() * size_of::<T>()) else { return };
+    let first = buffer.as_ptr().cast::<u8>();
+    let Some(whole) = whole_pages(first.addr(), buffer.capacity() * size_of::<T>()) else { return };
     let Some(address) = NonNull::new(first.with_addr(whole.start).cast_mut().cast()) else {
         return;
     };
-    // SAFETY: the range lies in the vector's own room, and what can be read there stays as it is.
+    // SAFETY: the range lies within the vector's allocation, and MADV_HUGEPAGE does not change its contents.
     let _ = unsafe { madvise(address, whole.len(), MmapAdvise::MADV_HUGEPAGE) };
 }
 
-/// The large pages that lie wholly in so many bytes from an address on.
+/// Returns the address range of the huge pages that lie wholly within `length` bytes from `address`.
 #[cfg(target_os = "linux")]
 fn whole_pages(address: usize, length: usize) -> Option<std::ops::Range<usize>> {
     let (first, end) = (address.next_multiple_of(PAGE), (address + length) / PAGE * PAGE);
@@ -70,13 +70,13 @@ mod tests {
 
     #[test]
     fn large_room_is_asked_to_be_of_large_pages() {
-        let large = room::<u8>(8 * PAGE);
+        let large = with_capacity::<u8>(8 * PAGE);
         assert!(large.capacity() >= 8 * PAGE && large.is_empty());
         let flags = flags_at(large.as_ptr().addr() + 4 * PAGE);
         if std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             assert!(flags.contains(" hg "), "{flags}");
         } else {
-            println!("this kernel has no large pages to ask for");
+            crate::skipped::skip("this kernel has no large pages to ask for");
         }
     }
 }

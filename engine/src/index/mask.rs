@@ -1,36 +1,36 @@
-//! Which memories a search may find: a filter, and the bits that it makes.
+//! Which memories a search may find: a filter, and the mask of bits that it is compiled to.
 //!
-//! Not here: what is known of each memory (`facts`).
+//! Not here: what is known of each memory (`attributes`).
 
-use crate::db::memories::Status;
-use crate::index::Entry;
-use crate::index::attributes::{BLOCK, Facts};
-use crate::index::bitmap::slots_of;
+use crate::index::attributes::{Attributes, BLOCK};
+use crate::index::bitmap::{clear_bit, has_bit, slots_of};
 use crate::model::decay::{Anchor, Decay};
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::{DAY, Timestamp};
+use crate::model::visibility::Visibility;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use std::collections::HashSet;
 
 /// Which memories a search may find.
 #[derive(Debug, Clone)]
 pub(crate) struct Filter<'a> {
-    /// Group-scoped memories of this group, beside global ones.
-    pub group: &'a str,
+    /// Which groups' memories the call can see.
+    pub visibility: &'a Visibility,
     pub kind: Option<MemoryType>,
     pub scope: Option<Scope>,
     pub min_confidence: Confidence,
     pub now: Timestamp,
     pub decay: Decay,
-    /// Also memories that a summary stands for.
+    /// Also admits memories that a summary replaces.
     pub compacted: bool,
 }
 
 impl Filter<'_> {
-    /// The rule, for one memory.
+    /// Returns whether the filter admits one memory. The mask has to agree with this.
     pub(crate) fn admits(&self, entry: &Entry) -> bool {
-        let visible = entry.scope == Scope::Global || entry.group.as_deref() == Some(self.group);
         (entry.status == Status::Active || (self.compacted && entry.status == Status::Compacted))
-            && visible
+            && self.visibility.admits(entry.audience())
             && self.kind.is_none_or(|kind| kind == entry.kind)
             && self.scope.is_none_or(|scope| scope == entry.scope)
             && entry.expires_at.is_none_or(|at| at > self.now)
@@ -38,74 +38,74 @@ impl Filter<'_> {
     }
 }
 
-/// One bit for each slot of the index: set where the filter admits the memory.
+/// One bit for each slot of the index: set if the filter admits the memory.
 #[derive(Debug)]
 pub(crate) struct Mask {
     words: Vec<u64>,
-    /// For each word, how many are admitted before it.
+    /// Number of admitted slots before each word.
     before: Vec<u32>,
     count: usize,
-    /// The project that the filter names.
-    own: Option<u32>,
+    /// The groups whose group-scoped memories the filter admits.
+    groups: Vec<u32>,
 }
 
 impl Mask {
-    fn new(words: Vec<u64>, own: Option<u32>) -> Self {
+    fn new(words: Vec<u64>, groups: Vec<u32>) -> Self {
         let mut count = 0;
         let mut before = Vec::with_capacity(words.len());
         for word in &words {
             before.push(count);
             count += word.count_ones();
         }
-        Self { words, before, count: count as usize, own }
+        Self { words, before, count: count as usize, groups }
     }
 
-    /// The same without some slots.
+    /// Returns a copy without some slots.
     pub(crate) fn without(&self, slots: &HashSet<usize>) -> Self {
         let mut words = self.words.clone();
         for slot in slots {
-            words[slot / 64] &= !(1 << (slot % 64));
+            clear_bit(&mut words, *slot);
         }
-        Self::new(words, self.own)
+        Self::new(words, self.groups.clone())
     }
 
-    /// Leaves only what is also to be kept.
-    pub(crate) fn slot_id(&mut self, keep: impl Fn(usize) -> bool) {
+    /// Keeps only the slots for which `keep` returns true.
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let mut words = std::mem::take(&mut self.words);
         for (number, word) in words.iter_mut().enumerate() {
             for slot in slots_of(number, *word).filter(|slot| !keep(*slot)) {
                 *word &= !(1 << (slot % 64));
             }
         }
-        *self = Self::new(words, self.own);
+        *self = Self::new(words, std::mem::take(&mut self.groups));
     }
 
     pub(crate) fn admits(&self, slot: usize) -> bool {
-        self.words.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
+        has_bit(&self.words, slot)
     }
 
-    /// How many memories it admits.
+    /// Returns the number of admitted slots.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// How many of them stand before an admitted one.
+    /// Returns the number of admitted slots before an admitted one.
     pub(crate) fn rank(&self, slot: usize) -> usize {
         let below = self.words[slot / 64] & ((1 << (slot % 64)) - 1);
         (self.before[slot / 64] + below.count_ones()) as usize
     }
 
-    /// The slots of all that are admitted, in storing order.
+    /// Returns the admitted slots, in storing order.
     pub(crate) fn slots(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(number, word)| slots_of(number, *word))
     }
 
-    /// 64 slots at once.
+    /// Returns the bits, 64 slots to a word.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The admitted slot before this one.
+    /// Returns the last admitted slot before this one.
     pub(crate) fn before(&self, slot: usize) -> Option<usize> {
         let mut number = slot / 64;
         let mut word = self.words.get(number).map_or(0, |word| word & ((1 << (slot % 64)) - 1));
@@ -116,7 +116,7 @@ impl Mask {
         Some(number * 64 + 63 - word.leading_zeros() as usize)
     }
 
-    /// The admitted slot after this one.
+    /// Returns the first admitted slot after this one.
     pub(crate) fn after(&self, slot: usize) -> Option<usize> {
         let mut number = slot / 64;
         let mut word = self.words.get(number)? & (u64::MAX << (slot % 64)) & !(1 << (slot % 64));
@@ -127,30 +127,33 @@ impl Mask {
         Some(number * 64 + word.trailing_zeros() as usize)
     }
 
-    /// A number that other bits have not, but for a chance of one in 2^64.
-    pub(crate) fn print(&self) -> u64 {
+    /// Returns a 64-bit hash of the bits, to tell masks apart.
+    pub(crate) fn fingerprint(&self) -> u64 {
         self.words.iter().fold(self.count as u64, |print, word| {
             (print.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         })
     }
 
-    /// A slot that is behind all.
+    /// Returns a slot number beyond all.
     pub(crate) fn end(&self) -> usize {
         self.words.len() * 64
     }
 
-    /// The number of the project that the filter names.
-    pub(crate) fn own(&self) -> Option<u32> {
-        self.own
+    /// Returns whether the filter admits group-scoped memories of a group, by its number.
+    pub(crate) fn sees_group(&self, group: u32) -> bool {
+        self.groups.contains(&group)
     }
 }
 
-impl Facts {
-    /// Which memories a search may find.
+impl Attributes {
+    /// Compiles a filter to bits.
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
         let mut words = vec![0_u64; self.len().div_ceil(64)];
-        if let Some(group) = self.group(filter.group) {
-            self.members_of(group).all.mark(&mut words);
+        // `Visibility::admits` as bits: the members of the visible groups here, the global memories below.
+        let groups: Vec<u32> =
+            filter.visibility.groups().iter().filter_map(|group| self.group(group)).collect();
+        for group in &groups {
+            self.members_of(*group).all.mark(&mut words);
         }
         let of_kind = filter.kind.map(|kind| self.of_kind(kind));
         for (number, word) in words.iter_mut().enumerate() {
@@ -172,30 +175,30 @@ impl Facts {
                 }
             }
         }
-        self.leave_out_unsure(filter, &mut words);
-        Mask::new(words, self.group(filter.group))
+        self.clear_low_confidence(filter, &mut words);
+        Mask::new(words, groups)
     }
 
-    /// Clears the bits of memories that are not sure enough. Where even the least sure and oldest of a block would be, none is looked at.
-    fn leave_out_unsure(&self, filter: &Filter<'_>, words: &mut [u64]) {
+    /// Clears the bits of memories below the least confidence. A block is skipped if even its lower bound reaches it.
+    fn clear_low_confidence(&self, filter: &Filter<'_>, words: &mut [u64]) {
         let least = filter.min_confidence.get();
         if least <= 0.0 {
             return;
         }
         let fastest = filter.decay.episodic_factor.min(filter.decay.semantic_factor);
         let interval = filter.decay.interval_days * DAY as f64;
-        let mut limits = Limits::default();
+        let mut limits = AgeLimits::default();
         for (block, words) in words.chunks_mut(BLOCK / 64).enumerate() {
             let lowest = self.lowest()[block];
             let bound =
                 lowest.confidence * fastest.powf(filter.now.since(lowest.at) as f64 / interval);
-            // A rounding error must not decide.
+            // With a margin, so that no rounding error decides.
             if bound >= least * (1.0 + 1e-9) {
                 continue;
             }
             for (number, word) in words.iter_mut().enumerate() {
                 for slot in slots_of(block * BLOCK / 64 + number, *word) {
-                    if !limits.are_kept(filter, self.kind(slot), self.anchor(slot)) {
+                    if !limits.admits(filter, self.kind(slot), self.anchor(slot)) {
                         *word &= !(1 << (slot % 64));
                     }
                 }
@@ -204,12 +207,13 @@ impl Facts {
     }
 }
 
-/// How old a memory may be before it is not sure enough, for the confidence that was asked for last: most memories have the same.
+/// Age in milliseconds at which a confidence decays to the least one, cached for the last confidence seen of each decay factor: most
+/// memories have the same confidence.
 #[derive(Debug, Default)]
-struct Limits([Option<(f64, f64)>; 2]);
+struct AgeLimits([Option<(f64, f64)>; 2]);
 
-impl Limits {
-    fn are_kept(&mut self, filter: &Filter<'_>, kind: MemoryType, anchor: Anchor) -> bool {
+impl AgeLimits {
+    fn admits(&mut self, filter: &Filter<'_>, kind: MemoryType, anchor: Anchor) -> bool {
         let exactly = || filter.decay.at(filter.now, kind, anchor) >= filter.min_confidence;
         if anchor.pinned {
             return exactly();
@@ -230,7 +234,7 @@ impl Limits {
                 limit
             }
         };
-        // Within a minute of the limit, and where there is none, the rule itself decides.
+        // Within a minute of the limit, or without one, the exact rule decides.
         if (age - limit).abs() > 60_000.0 { age < limit } else { exactly() }
     }
 }
@@ -259,12 +263,12 @@ mod tests {
     }
 
     proptest! {
-        /// Bits say of every memory what the rule says, after changes and removals too.
+        /// The mask agrees with `Filter::admits` for every memory, after changes and removals too.
         #[test]
-        fn the_bits_are_the_rule(
+        fn the_mask_agrees_with_the_filter(
             entries in prop::collection::vec((0..700_i64, entry()), 1..900), removed in prop::collection::vec(0..700_i64, 0..20),
             kind in prop::option::of(prop::sample::select(MemoryType::ALL)), scope in prop::option::of(prop::sample::select(Scope::ALL)),
-            least in prop::sample::select(vec![0.0, 0.1, 0.5]), compacted in any::<bool>(),
+            least in prop::sample::select(vec![0.0, 0.1, 0.5]), compacted in any::<bool>(), second in any::<bool>(),
         ) {
             let mut index = Index::default();
             let mut known: std::collections::BTreeMap<i64, Entry> = std::collections::BTreeMap::new();
@@ -278,7 +282,8 @@ mod tests {
                 known.remove(&seq);
             }
             let min_confidence = Confidence::new(least).expect("in bounds");
-            let filter = Filter { group: "a", kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
+            let visibility = if second { Visibility::of_groups("a", "b") } else { Visibility::of_group("a") };
+            let filter = Filter { visibility: &visibility, kind, scope, min_confidence, now: T0, decay: Decay::default(), compacted };
             let mask = index.mask(&filter);
             let found: std::collections::BTreeSet<i64> = mask.slots().map(|slot| index.seq(slot)).collect();
             let expected = known.values().filter(|entry| filter.admits(entry)).map(|entry| entry.seq).collect();

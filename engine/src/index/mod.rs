@@ -1,13 +1,15 @@
-//! The warm index: what a recall needs of every memory, in memory.
+//! The index: what a recall needs of every memory, in memory.
 //!
-//! The database is the truth; the writer applies each change here after its commit, so the index can lag by a moment and never lead.
-//! Filters are applied before anything is ranked, by one [`Mask`] for both legs. Not here: texts, ranking.
+//! The database is the truth. The writer applies each change here after its commit, so the index may lag for a moment but never leads.
+//! One [`Mask`] applies the filters before anything is ranked, for the lexical and the vector search alike. Not here: texts, ranking.
 
 mod attributes;
 mod bitmap;
+mod chunks;
 mod coherence_cache;
 pub(crate) mod compaction;
 mod context_windows;
+mod entity_names;
 mod features;
 mod graph;
 mod huge_pages;
@@ -21,15 +23,11 @@ mod token_codes;
 mod vectors;
 pub(crate) mod warmup;
 
-use crate::db::entity_links::Link;
-use crate::db::memories::Status;
-use crate::model::decay::Anchor;
-use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, SignCode};
-use crate::model::time::Timestamp;
-use attributes::Facts;
-use coherence_cache::Links;
+use crate::model::entity_link::EntityLink;
+use crate::model::entry::Entry;
+use attributes::Attributes;
+use coherence_cache::CoherenceCache;
 use features::FeatureTable;
-use loci_proto::memory::{Confidence, MemoryType, Scope};
 use postings::Postings;
 use std::collections::HashMap;
 use token_codes::Codes;
@@ -37,434 +35,246 @@ use vectors::Vectors;
 
 pub(crate) use bitmap::slots_of;
 pub(crate) use compaction::Record;
-pub(crate) use context_windows::Around;
+pub(crate) use context_windows::ContextWindows;
 pub(crate) use features::TextFeatures;
 pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
 pub(crate) use quantized::{QuantizedVector, Row};
-pub(crate) use scratch::{Known, Scratch};
+pub(crate) use scratch::{Precision, Scratch};
 pub(crate) use vectors::BinaryQuery;
 
-/// What the index needs of a memory.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    pub(crate) seq: i64,
-    pub(crate) kind: MemoryType,
-    pub(crate) group: Option<String>,
-    pub(crate) scope: Scope,
-    pub(crate) status: Status,
-    pub(crate) anchor: Anchor,
-    pub(crate) expires_at: Option<Timestamp>,
-    /// Names and aliases of an entity, as [`crate::model::names::of`] gives them; none for other types.
-    pub(crate) names: Vec<String>,
-    /// The text; the index reads it and does not keep it.
-    pub(crate) content: String,
-    /// The day of `event_date`, as a number of days.
-    pub(crate) event_day: Option<i32>,
-    /// The day when it was stored.
-    pub(crate) created_day: i32,
-    /// The summary that stands for it.
-    pub(crate) summary: Option<i64>,
-    /// It is a summary made of sentences of others.
-    pub(crate) extractive: bool,
-}
-
-impl Entry {
-    /// A memory that is like any other, without a text.
-    pub(crate) fn bare(seq: i64) -> Self {
-        Self {
-            seq,
-            kind: MemoryType::Episodic,
-            group: None,
-            scope: Scope::Group,
-            status: Status::Active,
-            anchor: Anchor { confidence: Confidence::FULL, at: Timestamp(0), pinned: false },
-            expires_at: None,
-            names: Vec::new(),
-            content: String::new(),
-            event_day: None,
-            created_day: 0,
-            summary: None,
-            extractive: false,
-        }
-    }
-}
-
-/// Every memory's entry and vectors; a slot is a memory's place, in storing order.
+/// Attributes, terms, vectors and links of every memory. A slot is the position of a memory, in storing order.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    facts: Facts,
+    attributes: Attributes,
     slots: HashMap<i64, u32>,
-    /// The vector of each slot's first piece, by slot.
-    firsts: Vectors,
-    /// Those of other pieces; whose they are, and where those of a slot stand.
-    others: Vectors,
-    owners: Vec<Option<u32>>,
-    pieces: HashMap<u32, (u32, u32)>,
+    /// Vector of each memory's first chunk, by slot.
+    primary: Vectors,
+    /// Vectors of the other chunks, by row; the slot of each row; first row and number of rows of each slot.
+    extra_chunks: Vectors,
+    extra_owner: Vec<Option<u32>>,
+    extra_rows: HashMap<u32, (u32, u32)>,
     codes: Codes,
-    /// Slots whose words have not been read.
-    unread: bitmap::Bitmap,
+    /// Slots whose tokens are not encoded.
+    unencoded: bitmap::Bitmap,
     words: Postings,
-    sayings: FeatureTable,
-    links: Links,
-    /// Another number after every change.
+    features: FeatureTable,
+    coherence_cache: CoherenceCache,
+    /// Incremented by every change.
     version: u64,
     scratch: scratch::Kept,
-    /// Names of each entity, by slot, and which entities bear a name.
+    /// Names of each entity, by slot; entities of each name, by sequence number.
     names_of: HashMap<u32, Vec<String>>,
     names: HashMap<String, Vec<i64>>,
     graph: Graph,
 }
 
 impl Index {
-    /// An index in which only the slots of memories are known, to take in what a model has read in them.
+    /// Returns an index of memories without attributes or terms, to collect their encodings.
     pub(crate) fn of_slots(seqs: &[i64]) -> Self {
         let slots = seqs.iter().enumerate().map(|(slot, seq)| (*seq, slot_id(slot))).collect();
         Self { slots, ..Self::default() }
     }
 
-    /// Takes over what a model has read in the same memories.
-    pub(crate) fn understand(&mut self, read: Self) {
-        let Self { firsts, others, owners, pieces, codes, .. } = read;
-        for slot in 0..self.len() {
-            self.unread.set(slot, codes.of(slot).is_none());
-        }
-        *self = Self { firsts, others, owners, pieces, codes, ..std::mem::take(self) };
-    }
-
-    /// Adds a memory, or brings what is known of it up to date; its vectors and codes stay.
+    /// Adds or updates a memory. Its encodings stay.
     pub(crate) fn put(&mut self, mut entry: Entry) {
         self.version += 1;
         let content = std::mem::take(&mut entry.content);
         let slot = self.slot(entry.seq).unwrap_or(self.len());
-        if self.sayings.put(slot, &entry, &content) == features::Text::Other {
+        if self.features.put(slot, &entry, &content) == features::Text::Other {
             self.words.put(slot, &content);
         }
         if slot == self.len() {
             self.slots.insert(entry.seq, slot_id(slot));
-            self.unread.set(slot, true);
+            self.unencoded.set(slot, true);
         }
-        self.facts.put(slot, &entry);
-        self.unname(slot, entry.seq);
-        self.name(slot, entry);
+        self.attributes.put(slot, &entry);
+        self.remove_names(slot, entry.seq);
+        self.add_names(slot, entry);
     }
 
-    /// Takes a memory out for good; its slot stays, empty, until the index is [renewed](Index::renewed).
+    /// Removes a memory. Its slot stays empty until the index is [compacted](Index::compacted_copy).
     pub(crate) fn remove(&mut self, seq: i64) {
         let Some(slot) = self.slot(seq) else { return };
-        self.unname(slot, seq);
+        self.remove_names(slot, seq);
         self.graph.remove(seq);
         self.put_vectors(slot, &[]);
         self.set_codes(seq, None);
         self.words.clear(slot);
-        self.sayings.clear(slot);
-        self.facts.remove(slot);
+        self.features.clear(slot);
+        self.attributes.remove(slot);
         self.slots.remove(&seq);
     }
 
-    /// What links memories.
+    /// Returns the links between entities and memories.
     pub(crate) fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Makes a link between memories, or takes one away.
-    pub(crate) fn link_up(&mut self, link: Link) {
+    /// Adds or removes a link.
+    pub(crate) fn set_link(&mut self, link: EntityLink) {
         self.graph.set(link);
     }
 
-    /// The entities that bear a name, whatever their status.
-    pub(crate) fn named(&self, name: &str) -> &[i64] {
-        self.names.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// True while there is no entity with a name at all.
-    pub(crate) fn has_no_names(&self) -> bool {
-        self.names.is_empty()
-    }
-
-    fn name(&mut self, slot: usize, entry: Entry) {
-        for name in &entry.names {
-            self.names.entry(name.clone()).or_default().push(entry.seq);
-        }
-        if !entry.names.is_empty() {
-            self.names_of.insert(slot_id(slot), entry.names);
-        }
-    }
-
-    fn unname(&mut self, slot: usize, seq: i64) {
-        for name in self.names_of.remove(&slot_id(slot)).unwrap_or_default() {
-            if let Some(bearers) = self.names.get_mut(&name) {
-                bearers.retain(|bearer| *bearer != seq);
-                if bearers.is_empty() {
-                    self.names.remove(&name);
-                }
-            }
-        }
-    }
-
-    /// Gives a memory its vectors and codes in the place of those that it had.
-    pub(crate) fn set_vectors(&mut self, seq: i64, text: &DocumentEncoding) {
-        self.set_codes(seq, text.words.as_deref());
-        let Some(slot) = self.slot(seq) else { return };
-        let pieces: Vec<QuantizedVector> = text.pieces.iter().map(QuantizedVector::from).collect();
-        self.put_vectors(slot, &pieces.iter().map(QuantizedVector::row).collect::<Vec<_>>());
-    }
-
-    fn put_vectors(&mut self, slot: usize, pieces: &[Row<'_>]) {
-        self.version += 1;
-        if self.firsts.get(slot).is_some() {
-            self.links.forget(slot_id(slot));
-        }
-        if let Some((first, count)) = self.pieces.remove(&slot_id(slot)) {
-            for row in first..first + count {
-                self.others.set(row as usize, None);
-                self.owners[row as usize] = None;
-            }
-        }
-        self.firsts.set(slot, pieces.first().copied());
-        for piece in pieces.iter().skip(1) {
-            self.push_piece(slot, *piece);
-        }
-        if self.owners.len() > LEAST_ROWS && self.others.given() * 4 < self.owners.len() * 3 {
-            self.renew_pieces();
-        }
-    }
-
-    fn push_piece(&mut self, slot: usize, piece: Row<'_>) {
-        let row = self.owners.len();
-        self.others.set(row, Some(piece));
-        self.owners.push(Some(slot_id(slot)));
-        self.pieces.entry(slot_id(slot)).or_insert((slot_id(row), 0)).1 += 1;
-    }
-
-    /// Leaves behind the pieces that nobody has any more.
-    fn renew_pieces(&mut self) {
-        let (others, owners) = (std::mem::take(&mut self.others), std::mem::take(&mut self.owners));
-        self.pieces.clear();
-        for (row, owner) in owners.into_iter().enumerate() {
-            if let Some((owner, piece)) = owner.zip(others.get(row)) {
-                self.push_piece(owner as usize, piece);
-            }
-        }
-    }
-
-    /// Gives a memory the codes of its words; none where they have not been read.
-    pub(crate) fn set_codes(&mut self, seq: i64, words: Option<&[SignCode]>) {
-        let Some(slot) = self.slot(seq) else { return };
-        self.codes.set(slot, words);
-        self.unread.set(slot, words.is_none());
-    }
-
-    /// The codes of a memory's words; none where they have not been read.
-    pub(crate) fn codes(&self, slot: usize) -> Option<&[SignCode]> {
-        self.codes.of(slot)
-    }
-
-    /// Whether the words of all that the mask admits have been read.
-    pub(crate) fn all_read(&self, mask: &Mask) -> bool {
-        !self.unread.meets(mask.words())
-    }
-
-    /// Which memories have a word.
+    /// Returns the posting lists of the terms.
     pub(crate) fn words(&self) -> &Postings {
         &self.words
     }
 
-    /// What the text of a memory says of itself.
-    pub(crate) fn said(&self, slot: usize) -> TextFeatures {
-        self.sayings.of(slot)
+    /// Returns the text features of a memory.
+    pub(crate) fn text_features(&self, slot: usize) -> TextFeatures {
+        self.features.of(slot)
     }
 
-    /// The speakers, and the words of their names.
-    pub(crate) fn sayings(&self) -> &FeatureTable {
-        &self.sayings
+    /// Returns the text features of all memories, with their speakers.
+    pub(crate) fn features(&self) -> &FeatureTable {
+        &self.features
     }
 
-    /// A number of the project of a memory: those with the same stand in one order.
+    /// Returns the number of a memory's group. Memories of one group are in one storing order.
     pub(crate) fn group(&self, slot: usize) -> u32 {
-        self.facts.group_of(slot)
+        self.attributes.group_of(slot)
     }
 
-    /// What the order of a project's slots is worth, 0 to 1. The newest of them tell: they are given backwards. `print` is that of the
-    /// mask that admits them.
-    pub(crate) fn link(
+    /// Returns the coherence of a group's storing order: 0 if neighbours are no more alike than random pairs, 1 if clearly a conversation.
+    /// Estimated from the newest slots, which must come newest first. `fingerprint` is that of the mask that admits them.
+    pub(crate) fn coherence(
         &self,
-        (group, print): (u32, u64),
+        (group, fingerprint): (u32, u64),
         newest_first: impl Iterator<Item = usize>,
     ) -> f64 {
         let newest = newest_first
             .take(coherence_cache::REACH)
-            .filter(|slot| self.firsts.get(*slot).is_some());
+            .filter(|slot| self.primary.get(*slot).is_some());
         let slots = || {
             let mut slots: Vec<u32> = newest.map(slot_id).collect();
             slots.reverse();
             slots
         };
-        let vector =
-            |slot: u32| self.firsts.get(slot as usize).map(|row| row.numbers()).unwrap_or_default();
-        self.links.of((group, (self.version, print)), slots, vector)
+        let vector = |slot: u32| {
+            self.primary.get(slot as usize).map(|row| row.numbers()).unwrap_or_default()
+        };
+        self.coherence_cache.of((group, (self.version, fingerprint)), slots, vector)
     }
 
-    /// Appends one more vector to a memory, as loading does; what is none is left out.
-    pub(crate) fn push_vector(&mut self, seq: i64, vector: &[f32]) {
-        let Some(slot) = self.slot(seq) else { return };
-        let Some(stepped) = QuantizedVector::checked(vector) else { return };
-        if self.firsts.get(slot).is_some() {
-            self.push_piece(slot, stepped.row());
-        } else {
-            self.version += 1;
-            self.firsts.set(slot, Some(stepped.row()));
-        }
-    }
-
-    /// The slot of a memory.
+    /// Returns the slot of a memory.
     pub(crate) fn slot(&self, seq: i64) -> Option<usize> {
         self.slots.get(&seq).map(|slot| *slot as usize)
     }
 
-    /// The sequence number of the memory of a slot.
+    /// Returns the sequence number of the memory of a slot.
     pub(crate) fn seq(&self, slot: usize) -> i64 {
-        self.facts.seq(slot)
+        self.attributes.seq(slot)
     }
 
-    /// Whether a summary stands for the memory of a slot.
+    /// Returns whether a summary replaces a memory in recall.
     pub(crate) fn is_compacted(&self, slot: usize) -> bool {
-        self.facts.compacted.has(slot)
+        self.attributes.compacted.has(slot)
     }
 
-    /// All memories that a summary stands for, in storing order.
-    pub(crate) fn compacted(&self) -> impl Iterator<Item = usize> + '_ {
+    /// Returns the slots of all memories that a summary replaces, in storing order.
+    pub(crate) fn compacted_slots(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len().div_ceil(64))
-            .flat_map(|number| slots_of(number, self.facts.compacted.word(number)))
+            .flat_map(|number| slots_of(number, self.attributes.compacted.word(number)))
     }
 
-    /// The summary that stands for the memory of a slot.
+    /// Returns the sequence number of the summary that replaces a memory.
     pub(crate) fn summary(&self, slot: usize) -> Option<i64> {
-        self.facts.summary(slot)
+        self.attributes.summary(slot)
     }
 
-    /// Whether the memory of a slot is a summary made of sentences of others.
+    /// Returns whether a memory is a summary made of sentences of others.
     pub(crate) fn is_extractive(&self, slot: usize) -> bool {
-        self.facts.is_extractive(slot)
+        self.attributes.is_extractive(slot)
     }
 
-    /// Whether the memory of a slot is in use.
+    /// Returns whether a memory is active.
     pub(crate) fn is_active(&self, slot: usize) -> bool {
-        self.facts.active.has(slot)
+        self.attributes.active.has(slot)
     }
 
-    /// The memory of a slot.
+    /// Returns the entry of a slot, without its text.
     pub(crate) fn entry(&self, slot: usize) -> Entry {
         let names = self.names_of.get(&slot_id(slot)).cloned().unwrap_or_default();
-        Entry { names, ..self.facts.entry(slot) }
+        Entry { names, ..self.attributes.entry(slot) }
     }
 
-    /// Every memory, in storing order.
+    /// Returns the entries of all slots, in storing order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
         (0..self.len()).map(|slot| self.entry(slot))
     }
 
-    /// The one direction of a memory: its vector, or the mean of its pieces. None while it waits for the model.
-    pub(crate) fn direction(&self, seq: i64) -> Option<Embedding> {
-        let slot = self.slot(seq)?;
-        let mut sum = vec![0.0; DIMENSIONS];
-        for piece in 0..self.pieces(slot) {
-            sum.iter_mut().zip(self.vector(slot, piece)?.numbers()).for_each(|(s, v)| *s += v);
-        }
-        Embedding::new(sum).ok()
-    }
-
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub(crate) fn len(&self) -> usize {
-        self.facts.len()
+        self.attributes.len()
     }
 
-    /// How many vectors a memory has: one for a short text, several for a long one, none while it waits for the model.
-    pub(crate) fn pieces(&self, slot: usize) -> usize {
-        let others = self.pieces.get(&slot_id(slot)).map_or(0, |(_, count)| *count as usize);
-        usize::from(self.firsts.get(slot).is_some()) + others
-    }
-
-    /// One vector of a memory, by the number of its piece.
-    pub(crate) fn vector(&self, slot: usize, piece: usize) -> Option<Row<'_>> {
-        let Some(other) = piece.checked_sub(1) else { return self.firsts.get(slot) };
-        let (first, count) = self.pieces.get(&slot_id(slot))?;
-        (other < *count as usize).then(|| self.others.get(*first as usize + other))?
-    }
-
-    /// How many memories and vectors are held.
+    /// Returns the number of memories and of vectors.
     pub(crate) fn held(&self) -> (usize, usize) {
-        (self.slots.len(), self.firsts.given() + self.others.given())
+        (self.slots.len(), self.primary.given() + self.extra_chunks.given())
     }
 
-    /// Which memories a search may find.
+    /// Returns which memories a filter admits.
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
-        self.facts.mask(filter)
-    }
-
-    /// The cosine of the best piece of each of these memories, to a few millionths; 0 for one without a vector.
-    pub(crate) fn cosines(&self, asked: &QuantizedVector, slots: &[u32]) -> Vec<f32> {
-        let firsts = self.firsts.cosines(asked, slots);
-        self.best_pieces(slots, firsts, |rows| self.others.cosines(asked, rows))
-    }
-
-    /// The same to a thousandth, for half the memory that is read.
-    pub(crate) fn nearly(&self, asked: &QuantizedVector, slots: &[u32]) -> Vec<f32> {
-        let firsts = self.firsts.nearly(asked, slots);
-        self.best_pieces(slots, firsts, |rows| self.others.nearly(asked, rows))
-    }
-
-    fn best_pieces(
-        &self,
-        slots: &[u32],
-        mut cosines: Vec<f32>,
-        of_others: impl Fn(&[u32]) -> Vec<f32>,
-    ) -> Vec<f32> {
-        if self.pieces.is_empty() {
-            return cosines;
-        }
-        for (slot, cosine) in slots.iter().zip(&mut cosines) {
-            let Some((first, count)) = self.pieces.get(slot) else { continue };
-            let rows: Vec<u32> = (*first..first + count).collect();
-            *cosine = of_others(&rows).into_iter().fold(*cosine, |best, other| {
-                if other.total_cmp(&best).is_gt() { other } else { best }
-            });
-        }
-        cosines
-    }
-
-    /// Roughly the cosines of the first pieces of 64 slots, the first of which is 64 times `number`.
-    pub(crate) fn estimates(&self, rough: &BinaryQuery, number: usize) -> [f32; 64] {
-        self.firsts.estimates(rough, number)
-    }
-
-    /// Roughly the cosines of all other pieces that the mask admits, with the slots that they belong to.
-    pub(crate) fn estimates_of_others<'a>(
-        &'a self,
-        rough: &'a BinaryQuery,
-        mask: &'a Mask,
-    ) -> impl Iterator<Item = (usize, f32)> + 'a {
-        self.owners.chunks(64).enumerate().flat_map(move |(number, owners)| {
-            let admitted =
-                |owner: &Option<u32>| owner.is_some_and(|slot| mask.admits(slot as usize));
-            let estimates = if owners.iter().any(admitted) {
-                self.others.estimates(rough, number)
-            } else {
-                [0.0; 64]
-            };
-            owners
-                .iter()
-                .zip(estimates)
-                .filter(move |(owner, _)| admitted(owner))
-                .map(|(owner, of)| (owner.unwrap_or(0) as usize, of))
-        })
+        self.attributes.mask(filter)
     }
 }
 
-/// Rows of other pieces from which on it is looked whether a quarter of them are empty.
-const LEAST_ROWS: usize = 1_000;
-
-/// Slots and terms are numbered in 32 bits; a store of four billion memories does not fit this machine.
+/// Converts a slot, row or term number to the 32 bits in which it is kept. Four billion memories do not fit into a machine.
 pub(crate) fn slot_id(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::encoding::DocumentEncoding;
+    use crate::tests::fixture::leaning;
+
+    fn entry(seq: i64, content: &str) -> Entry {
+        Entry { content: content.to_owned(), ..Entry::bare(seq) }
+    }
+
+    fn encoding(chunks: usize) -> DocumentEncoding {
+        DocumentEncoding::from(
+            (0..chunks).map(|chunk| leaning(1, 2 + chunk, 0.5)).collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn updating_a_memory_keeps_its_slot_and_vectors() {
+        let mut index = Index::default();
+        index.put(entry(7, "the kettle is on the stove"));
+        index.set_vectors(7, &encoding(3));
+        index.put(entry(7, "the kettle is in the cupboard"));
+        assert_eq!((index.slot(7), index.seq(0), index.len()), (Some(0), 7, 1));
+        assert_eq!((index.chunk_count(0), index.held()), (3, (1, 3)));
+    }
+
+    #[test]
+    fn removing_a_memory_leaves_an_empty_slot() {
+        let mut index = Index::default();
+        index.put(entry(7, "the kettle"));
+        index.put(entry(9, "the stove"));
+        index.set_vectors(7, &encoding(2));
+        index.remove(7);
+        assert_eq!((index.slot(7), index.slot(9), index.len()), (None, Some(1), 2));
+        assert_eq!((index.chunk_count(0), index.held()), (0, (1, 0)));
+        assert!(!index.is_active(0) && index.is_active(1));
+    }
+
+    #[test]
+    fn replaced_extra_chunks_are_compacted_once_they_are_many() {
+        let mut index = Index::default();
+        index.put(entry(7, "a long text"));
+        for _ in 0..=MAX_REPLACEMENTS {
+            index.set_vectors(7, &encoding(3));
+        }
+        assert!(index.extra_owner.len() <= chunks::MIN_EXTRA_ROWS);
+        assert_eq!((index.chunk_count(0), index.vector(0, 3).is_none()), (3, true));
+        assert!(index.vector(0, 2).is_some_and(|row| row.is_of(leaning(1, 4, 0.5).as_slice())));
+    }
+
+    /// Two extra rows each: more rows than are kept without compaction.
+    const MAX_REPLACEMENTS: usize = chunks::MIN_EXTRA_ROWS;
 }

@@ -3,7 +3,7 @@
 //! Not here: how words are split and stemmed (`soft::terms`), what they weigh (`bm25`), the durable truth (`db::lexical`).
 
 use crate::index::bitmap::slots_of;
-use crate::index::slot_set::Slots;
+use crate::index::slot_set::SlotSet;
 use crate::index::{Mask, slot_id};
 use crate::text::language::Language;
 use crate::text::terms;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 /// The memories that have a word, by slot, and how often each has it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
-    slots: Slots,
+    slots: SlotSet,
     times: Vec<u16>,
 }
 
@@ -32,7 +32,7 @@ impl Text {
 }
 
 /// From this many words that nobody has any more on, it is looked whether they are a quarter of all.
-const LEAST_DEAD: usize = 10_000;
+const MIN_DEAD: usize = 10_000;
 
 /// The keyword index.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl Postings {
     }
 
     /// Holds for a slot without a text what was read in it elsewhere.
-    pub(crate) fn take_in(&mut self, slot: usize, terms: &[(&str, u16)], length: u32) {
+    pub(crate) fn insert_record(&mut self, slot: usize, terms: &[(&str, u16)], length: u32) {
         let terms: Vec<(u32, u16)> =
             terms.iter().map(|(term, times)| (self.number(term), *times)).collect();
         self.hold(slot, terms.into_iter(), length);
@@ -87,7 +87,7 @@ impl Postings {
         let text = self.texts.get(slot).copied().unwrap_or_default();
         self.of_texts[text.words()].iter().map(move |term| {
             let list = &self.lists[*term as usize];
-            (*term, list.slots.place(slot_id(slot)).map_or(0, |at| list.times[at]))
+            (*term, list.slots.position(slot_id(slot)).map_or(0, |at| list.times[at]))
         })
     }
 
@@ -106,7 +106,7 @@ impl Postings {
         }
         self.lengths[slot] = 0;
         self.dead += text.words().len();
-        if self.dead > LEAST_DEAD && self.dead * 4 > self.of_texts.len() {
+        if self.dead > MIN_DEAD && self.dead * 4 > self.of_texts.len() {
             self.renew();
         }
     }
@@ -260,7 +260,7 @@ mod tests {
         let names = read.by_number();
         let terms: Vec<(&str, u16)> =
             read.of(1).map(|(term, times)| (names[term as usize], times)).collect();
-        taken_in.take_in(0, &terms, read.length(1));
+        taken_in.insert_record(0, &terms, read.length(1));
         assert_eq!(taken_in.terms_of("Schlüsseln"), read.terms_of("Schlüsseln"));
         assert_eq!(taken_in.list(&taken_in.terms_of("Schlüsseln")).map(|list| list.len()), Some(1));
     }

@@ -1,41 +1,42 @@
-//! Room for one number of every memory, kept from question to question: making it anew would cost more than what is done in it.
+//! Pooled per-query buffers with one lane per slot. Allocating them per query would cost more than scoring.
 //!
-//! Not here: what is put into it (`search::wide`).
+//! Not here: what is put into it (`search::coarse_to_fine`).
 
+use crate::index::bitmap::{has_bit, set_bit};
 use crate::index::{Index, Mask};
 use crate::kernels;
 use std::sync::{Mutex, PoisonError};
 
-/// How many are kept; as many questions at once find one each.
-const KEPT: usize = 2;
+/// Buffers in the pool: one for each reader thread.
+const MAX_POOLED: usize = 2;
 
-/// How well a cosine is known, beyond an estimate.
+/// Precision of a cosine that was computed beyond its estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
-    /// To a thousandth.
-    Nearly,
-    /// To a few millionths.
-    Exactly,
+pub(crate) enum Precision {
+    /// Exact to 1e-3.
+    Approx,
+    /// Exact to a few 1e-6.
+    Exact,
 }
 
-/// One number of every memory.
+/// The buffers of one query; each vector has one entry or bit per slot.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// BM25 as a share of the ideal; it may be above 1.
+    /// BM25 score divided by the ideal score of the query; may exceed 1.
     pub lexical: Vec<f32>,
-    /// The cosines of those whose cosines are known; those of the rest are of earlier questions.
+    /// Cosines of the slots marked in `known`. Other entries are left over from earlier queries.
     pub cosines: Vec<f32>,
-    /// One bit for each that matches by a word or by its name, admitted or not.
-    pub worded: Vec<u64>,
-    /// One bit for each that matches by meaning.
+    /// Slots that match by a term or a speaker name, admitted or not.
+    pub lexical_match: Vec<u64>,
+    /// Slots whose cosine reaches the least one.
     pub near: Vec<u64>,
-    /// One bit for each whose cosine is known nearly, and one for each of which it is known exactly.
+    /// Slots whose cosine is known at least at `Precision::Approx`, and those at `Precision::Exact`.
     known: [Vec<u64>; 2],
-    /// Roughly the cosine of the best piece but the first; empty where nothing has more than one.
-    others: Vec<f32>,
+    /// Estimated cosine of the best extra chunk; empty if no admitted memory has one.
+    best_extra_chunk: Vec<f32>,
 }
 
-/// What is kept.
+/// The pool of buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(Mutex<Vec<Scratch>>);
 
@@ -46,13 +47,13 @@ impl Kept {
 }
 
 impl Index {
-    /// Does something with room for one number of every memory.
+    /// Calls `work` with cleared buffers from the pool.
     pub(crate) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
         let mut scratch = self.scratch.list().pop().unwrap_or_default();
         scratch.clear(self.len().div_ceil(64));
         let done = work(&mut scratch);
         let mut kept = self.scratch.list();
-        if kept.len() < KEPT {
+        if kept.len() < MAX_POOLED {
             kept.push(scratch);
         }
         done
@@ -65,66 +66,70 @@ impl Scratch {
         self.lexical.resize(words * 64, 0.0);
         self.cosines.resize(words * 64, 0.0);
         let [nearly, exactly] = &mut self.known;
-        for bits in [&mut self.worded, &mut self.near, nearly, exactly] {
+        for bits in [&mut self.lexical_match, &mut self.near, nearly, exactly] {
             bits.clear();
             bits.resize(words, 0);
         }
-        self.others.clear();
+        self.best_extra_chunk.clear();
     }
 
-    /// Notes that a memory matches by a word or by its name.
-    pub(crate) fn has_word(&mut self, slot: usize) {
-        self.worded[slot / 64] |= 1 << (slot % 64);
+    /// Marks a memory as matching by a term or a speaker name.
+    pub(crate) fn mark_lexical_match(&mut self, slot: usize) {
+        set_bit(&mut self.lexical_match, slot);
     }
 
-    /// Takes in a better cosine of a memory; one that reaches `least` matches by meaning.
-    pub(crate) fn set(&mut self, slot: usize, cosine: f32, known: Known, least: f32) {
+    /// Sets the cosine of a memory. It matches if it reaches `least`.
+    pub(crate) fn set(&mut self, slot: usize, cosine: f32, known: Precision, least: f32) {
         let (word, bit) = (slot / 64, 1 << (slot % 64));
         self.cosines[slot] = cosine;
         self.known.iter_mut().take(known as usize + 1).for_each(|bits| bits[word] |= bit);
         self.near[word] = self.near[word] & !bit | if cosine >= least { bit } else { 0 };
     }
 
-    /// Whether the cosine of a memory is known so well.
-    pub(crate) fn knows(&self, slot: usize, known: Known) -> bool {
-        self.known[known as usize][slot / 64] >> (slot % 64) & 1 == 1
+    /// Returns whether the cosine of a memory is known at this precision.
+    pub(crate) fn knows(&self, slot: usize, known: Precision) -> bool {
+        has_bit(&self.known[known as usize], slot)
     }
 
-    /// Whether a memory matches.
+    /// Returns whether a memory matches.
     pub(crate) fn matches(&self, slot: usize) -> bool {
-        (self.worded[slot / 64] | self.near[slot / 64]) >> (slot % 64) & 1 == 1
+        has_bit(&self.lexical_match, slot) || has_bit(&self.near, slot)
     }
 
-    /// How many admitted memories match.
+    /// Returns the number of admitted memories that match.
     pub(crate) fn matching_in(&self, mask: &Mask) -> usize {
-        let matching = self.worded.iter().zip(&self.near).map(|(worded, near)| worded | near);
+        let matching = self
+            .lexical_match
+            .iter()
+            .zip(&self.near)
+            .map(|(lexical_match, near)| lexical_match | near);
         matching
             .zip(mask.words())
             .map(|(matching, admitted)| (matching & admitted).count_ones() as usize)
             .sum()
     }
 
-    /// BM25 as a share of the ideal, at most 1.
+    /// Returns the lexical score of a memory, at most 1.
     pub(crate) fn lexical_of(&self, slot: u32) -> f64 {
         f64::from(self.lexical[slot as usize].min(1.0))
     }
 
-    /// Takes in what other pieces than the first are like.
+    /// Adds estimated cosines of extra chunks, and keeps the best of each memory.
     pub(crate) fn others(&mut self, estimates: impl Iterator<Item = (usize, f32)>) {
         for (slot, estimate) in estimates {
-            self.others.resize(self.lexical.len(), -1.0);
-            self.others[slot] = self.others[slot].max(estimate);
+            self.best_extra_chunk.resize(self.lexical.len(), -1.0);
+            self.best_extra_chunk[slot] = self.best_extra_chunk[slot].max(estimate);
         }
     }
 
-    /// The cosines of 64 slots, as far as they are known.
+    /// Returns the cosines of the 64 slots from `64 * number`; only those marked as known are valid.
     pub(crate) fn cosines_of(&self, number: usize) -> [f32; 64] {
         self.cosines[number * 64..].first_chunk().copied().unwrap_or([0.0; 64])
     }
 
-    /// 64 estimates, each made that of the best piece.
+    /// Raises the estimates of 64 first chunks to those of the best chunk of each memory.
     pub(crate) fn with_others(&self, number: usize, mut estimates: [f32; 64]) -> [f32; 64] {
-        if let Some(others) = self.others.get(number * 64..number * 64 + 64) {
+        if let Some(others) = self.best_extra_chunk.get(number * 64..number * 64 + 64) {
             estimates
                 .iter_mut()
                 .zip(others)
@@ -133,7 +138,7 @@ impl Scratch {
         estimates
     }
 
-    /// What 64 memories are worth by their cosines and their texts.
+    /// Returns the weighted sums of cosine and lexical score of 64 memories.
     pub(crate) fn weighed(
         &self,
         number: usize,

@@ -1,42 +1,42 @@
-//! Some slots, in storing order; and one bit for each slot too, where they are so many that bits take less than numbers.
+//! A sorted set of slots, with a bitmap besides if the set is dense.
 
 use crate::index::bitmap::Bitmap;
 
-/// One of so many slots, or more, is many: a number takes as much as so many bits.
+/// A set is dense if it holds one slot in 32 or more: a number takes 32 bits.
 const SPARSE: usize = 32;
-/// From this many on it is looked whether they are.
-const LEAST_DENSE: usize = 256;
+/// Sets below this size have no bitmap.
+const MIN_DENSE: usize = 256;
 
-/// Some slots.
+/// A sorted set of slots.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Slots {
+pub(crate) struct SlotSet {
     list: Vec<u32>,
     bits: Option<Box<Bitmap>>,
 }
 
-impl Slots {
-    /// The slots, in storing order.
+impl SlotSet {
+    /// Returns the slots in storing order.
     pub(crate) fn list(&self) -> &[u32] {
         &self.list
     }
 
-    /// Where a slot stands among them.
-    pub(crate) fn place(&self, slot: u32) -> Option<usize> {
+    /// Returns the position of a slot in the set.
+    pub(crate) fn position(&self, slot: u32) -> Option<usize> {
         self.list.binary_search(&slot).ok()
     }
 
-    /// Takes a slot in; gives its place, none where it was there.
+    /// Inserts a slot. Returns its position, or `None` if it was in the set.
     pub(crate) fn insert(&mut self, slot: u32) -> Option<usize> {
         let place = match self.list.last() {
             Some(last) if *last >= slot => self.list.binary_search(&slot).err()?,
             _ => self.list.len(),
         };
         self.list.insert(place, slot);
-        // Somewhat fewer keep their bits, so that none are made again and again.
-        self.bits = self.bits.take().filter(|_| self.are_many(2));
+        // Hysteresis: the bitmap is dropped at half the density at which it is made.
+        self.bits = self.bits.take().filter(|_| self.is_dense(2));
         if let Some(bits) = &mut self.bits {
             bits.set(slot as usize, true);
-        } else if self.list.len() >= LEAST_DENSE && self.are_many(1) {
+        } else if self.list.len() >= MIN_DENSE && self.is_dense(1) {
             let mut bits = Bitmap::default();
             self.list.iter().for_each(|slot| bits.set(*slot as usize, true));
             self.bits = Some(Box::new(bits));
@@ -44,18 +44,18 @@ impl Slots {
         Some(place)
     }
 
-    /// Takes a slot out; gives the place where it stood, none where it was not there.
+    /// Removes a slot. Returns its former position, or `None` if it was not in the set.
     pub(crate) fn remove(&mut self, slot: u32) -> Option<usize> {
-        let place = self.place(slot)?;
+        let place = self.position(slot)?;
         self.list.remove(place);
-        self.bits = self.bits.take().filter(|_| self.are_many(2));
+        self.bits = self.bits.take().filter(|_| self.is_dense(2));
         if let Some(bits) = &mut self.bits {
             bits.set(slot as usize, false);
         }
         Some(place)
     }
 
-    /// How many of those that have a bit here they are.
+    /// Returns how many slots of the set have a bit in `words`.
     pub(crate) fn count_in(&self, words: &[u64]) -> usize {
         match &self.bits {
             Some(bits) => words
@@ -75,7 +75,7 @@ impl Slots {
         }
     }
 
-    /// Sets their bits, as far as they are within these words.
+    /// Sets the bits of the set in `words`; slots beyond its end are ignored.
     pub(crate) fn mark(&self, words: &mut [u64]) {
         match &self.bits {
             Some(bits) => {
@@ -91,14 +91,14 @@ impl Slots {
         }
     }
 
-    /// Whether one of so many times [`SPARSE`] slots is among them, as far as the last.
-    fn are_many(&self, times: usize) -> bool {
+    /// Returns whether one slot in `times * SPARSE` is in the set, up to its last slot.
+    fn is_dense(&self, times: usize) -> bool {
         self.list.len() * SPARSE * times > self.list.last().map_or(0, |last| *last as usize)
     }
 }
 
-impl From<Vec<u32>> for Slots {
-    /// Of slots in storing order.
+impl From<Vec<u32>> for SlotSet {
+    /// Makes a set of slots that are in storing order.
     fn from(list: Vec<u32>) -> Self {
         Self { list, bits: None }
     }
@@ -117,7 +117,7 @@ mod tests {
         fn they_are_what_was_taken_in_and_not_out(
             changes in prop::collection::vec((0..3_000_u32, 1..700_u32, 1..40_usize, any::<bool>()), 1..20), seed in any::<u64>(),
         ) {
-            let (mut slots, mut expected) = (Slots::default(), BTreeSet::new());
+            let (mut slots, mut expected) = (SlotSet::default(), BTreeSet::new());
             for (first, count, step, comes) in changes {
                 for slot in (first..first + count).step_by(step) {
                     let changed = if comes { expected.insert(slot) } else { expected.remove(&slot) };

@@ -1,4 +1,4 @@
-//! The codes of the words of each memory.
+//! The sign codes of the tokens of each memory.
 //!
 //! Not here: what they are compared with (`soft`).
 
@@ -11,7 +11,7 @@ const CHUNK: usize = 4096;
 const SMALL: usize = 48;
 const LARGE: usize = 64 * CHUNK;
 /// From this many codes that nobody has any more on, it is looked whether they are a quarter of all.
-const LEAST_DEAD: usize = 2 * CHUNK;
+const MIN_DEAD: usize = 2 * CHUNK;
 
 /// Where the codes of one memory stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ struct Span {
 }
 
 /// Whose words have not been read.
-const UNREAD: Span = Span { chunk: u32::MAX, first: 0, count: 0 };
+const UNENCODED: Span = Span { chunk: u32::MAX, first: 0, count: 0 };
 
 /// All codes, by slot.
 #[derive(Debug, Default)]
@@ -37,9 +37,9 @@ impl Codes {
     /// Gives a slot its codes in the place of those that it had; none where its words have not been read.
     pub(crate) fn set(&mut self, slot: usize, words: Option<&[SignCode]>) {
         if self.spans.len() <= slot {
-            self.spans.resize(slot + 1, UNREAD);
+            self.spans.resize(slot + 1, UNENCODED);
         }
-        let old = std::mem::replace(&mut self.spans[slot], UNREAD);
+        let old = std::mem::replace(&mut self.spans[slot], UNENCODED);
         if let Some(codes) = self.chunks.get_mut(old.chunk as usize) {
             codes[old.first as usize..][..old.count as usize].fill(SignCode::default());
             self.live -= old.count as usize;
@@ -49,7 +49,7 @@ impl Codes {
             self.spans[slot] = append(&mut self.chunks, words);
             self.live += words.len();
         }
-        if self.dead > LEAST_DEAD && self.dead * 3 > self.live {
+        if self.dead > MIN_DEAD && self.dead * 3 > self.live {
             self.renew();
         }
     }
@@ -80,7 +80,7 @@ fn append(chunks: &mut Vec<Vec<SignCode>>, words: &[SignCode]) -> Span {
         // A small store takes little: only what follows a full chunk is made as large as that at once.
         let room =
             if chunks.is_empty() { words.len() } else { words.len().max(most(chunks.len())) };
-        chunks.push(huge_pages::room(room));
+        chunks.push(huge_pages::with_capacity(room));
     }
     let chunk = chunks.len() - 1;
     let codes = &mut chunks[chunk];
@@ -120,7 +120,7 @@ mod tests {
             for (slot, words) in &given {
                 prop_assert_eq!(codes.of(*slot), words.as_deref());
             }
-            prop_assert!(codes.dead <= LEAST_DEAD || codes.dead * 3 <= codes.live);
+            prop_assert!(codes.dead <= MIN_DEAD || codes.dead * 3 <= codes.live);
         }
     }
 }

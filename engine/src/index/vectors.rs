@@ -3,7 +3,7 @@
 //! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of `RaBitQ` (Gao and Long, 2024) without
 //! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
 
-use crate::index::huge_pages::room;
+use crate::index::huge_pages;
 use crate::index::quantized::{QuantizedVector, Row};
 use crate::kernels;
 use crate::kernels::{Bytes, Coarse, Signs};
@@ -45,11 +45,11 @@ impl Chunk {
     /// With room for so many rows.
     fn new(rows: usize) -> Self {
         Self {
-            first: room(rows),
-            second: room(rows),
-            steps: room(rows),
-            signs: room(rows / 64),
-            factors: room(rows),
+            first: huge_pages::with_capacity(rows),
+            second: huge_pages::with_capacity(rows),
+            steps: huge_pages::with_capacity(rows),
+            signs: huge_pages::with_capacity(rows / 64),
+            factors: huge_pages::with_capacity(rows),
         }
     }
 
@@ -149,7 +149,7 @@ impl Vectors {
     }
 
     /// Roughly the cosines of 64 rows, the first of which is 64 times `number`; 0 for empty rows.
-    pub(crate) fn estimates(&self, rough: &BinaryQuery, number: usize) -> [f32; 64] {
+    pub(crate) fn estimate(&self, rough: &BinaryQuery, number: usize) -> [f32; 64] {
         let Some((signs, factors)) = self.rough(number) else { return [0.0; 64] };
         self.bring_signs(number + SOON);
         kernels::scaled(&kernels::sums(&rough.numbers, signs), factors, rough.step, rough.sum)
@@ -178,7 +178,7 @@ impl Vectors {
     }
 
     /// The cosines of rows as far as the first bytes tell; 0 for empty ones.
-    pub(crate) fn nearly(&self, asked: &QuantizedVector, rows: &[u32]) -> Vec<f32> {
+    pub(crate) fn approx_cosines(&self, asked: &QuantizedVector, rows: &[u32]) -> Vec<f32> {
         self.by_four(rows, |row| kernels::bring(row.first), |four| asked.nearly(four))
     }
 
@@ -228,12 +228,13 @@ mod tests {
         let query = vector(3);
         let (rough, asked) = (BinaryQuery::new(query.as_slice()), QuantizedVector::from(&query));
         let rows: Vec<u32> = (0..count + 2).map(crate::index::slot_id).collect();
-        let (cosines, nearly) = (vectors.cosines(&asked, &rows), vectors.nearly(&asked, &rows));
+        let (cosines, nearly) =
+            (vectors.cosines(&asked, &rows), vectors.approx_cosines(&asked, &rows));
         for row in 0..count {
             let exact = if row == 5 { 0.0 } else { dot(query.as_slice(), vector(row).as_slice()) };
             assert!((cosines[row] - exact).abs() < 1e-5, "{row}: {}, not {exact}", cosines[row]);
             assert!((nearly[row] - exact).abs() < 0.01, "{row}: {}, not {exact}", nearly[row]);
-            let estimate = vectors.estimates(&rough, row / 64)[row % 64];
+            let estimate = vectors.estimate(&rough, row / 64)[row % 64];
             assert!((estimate - exact).abs() < 0.2, "{row}: {estimate}, not {exact}");
         }
         assert!(
@@ -262,7 +263,7 @@ mod tests {
                 "{row}"
             );
             let (rough, at) = (BinaryQuery::new(vector(*row).as_slice()), row % 64);
-            let estimates = vectors.estimates(&rough, row / 64);
+            let estimates = vectors.estimate(&rough, row / 64);
             assert!(
                 (estimates[at] - 1.0).abs() < 0.2 && estimates[(at + 1) % 64] < 0.5,
                 "{row}: {}",

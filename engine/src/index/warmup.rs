@@ -1,230 +1,94 @@
-//! Opening a store: the database at once, and the warm index from it while readers answer already.
-//!
-//! Texts and vectors are read side by side, on two connections: until the index stands nothing is written, so both see the same. Not
-//! here: what a recall answers meanwhile (`early`).
+//! Progress of loading the index. Not here: the load (`handles::open`).
 
-use crate::db::{
-    EVERY, codes, connection, entity_links, groups, health, memories, migrate, vectors,
-};
-use crate::error::{Error, Result};
-use crate::index::Index;
-use crate::index::snapshot;
-use crate::index::snapshot::{State, Unfit};
-use crate::model::time::Timestamp;
-use crate::transaction::mentions;
-use crate::{Settings, Shared, Writer};
+use crate::error::Result;
+use crate::index::snapshot::error::SnapshotError;
 use loci_proto::error::{Code, Failure};
-use parking_lot::{Mutex, RwLock};
-use rusqlite::Connection;
-use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
-/// The first schema that keeps which memories name an entity.
-const SCHEMA_WITH_MENTIONS: i64 = 2;
-
-/// How far the warm index has come.
+/// Progress of loading the index, shared with the daemon.
 #[derive(Debug, Default)]
 pub struct WarmupProgress {
-    read: AtomicUsize,
-    all: AtomicUsize,
-    stands: AtomicBool,
+    loaded: AtomicUsize,
+    total: AtomicUsize,
+    ready: AtomicBool,
     stopped: AtomicBool,
     origin: OnceLock<Origin>,
 }
 
-/// What the index was made from.
+/// The source of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+pub(crate) enum Origin {
     Database,
-    File,
-    /// There was a file, and it could not be used.
-    Instead(Unfit),
+    Snapshot,
+    /// The database, because the snapshot could not be used.
+    Fallback(SnapshotError),
 }
 
 impl WarmupProgress {
-    /// How many memories were read of how many; none once the index stands.
+    /// Returns how many memories were loaded and how many there are; `None` once the index is ready.
     #[must_use]
-    pub fn standing(&self) -> Option<(usize, usize)> {
-        (!self.stands.load(Ordering::Acquire)).then(|| self.counts())
+    pub fn progress(&self) -> Option<(usize, usize)> {
+        (!self.ready.load(Ordering::Acquire)).then(|| self.counts())
     }
 
-    /// How many memories were read of how many, standing or not.
+    /// Returns how many memories were loaded and how many there are, whether ready or not.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
-        (self.read.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
+        (self.loaded.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
 
-    /// The daemon ends: a load that is under way gives up.
+    /// Cancels a load that is under way, because the daemon stops.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Where the index came from, for a sentence that begins with it; none until it stands.
+    /// Returns the source of the index as a phrase that follows "the index was"; `None` until it is ready.
     #[must_use]
     pub fn origin(&self) -> Option<&'static str> {
         Some(match self.origin.get()? {
-            Origin::File => "read from the file beside the database",
-            Origin::Database | Origin::Instead(Unfit::Absent) => "built from the database",
-            Origin::Instead(Unfit::Unreadable) => {
+            Origin::Snapshot => "read from the file beside the database",
+            Origin::Database | Origin::Fallback(SnapshotError::Missing) => {
+                "built from the database"
+            }
+            Origin::Fallback(SnapshotError::Unreadable) => {
                 "built from the database: the file beside it cannot be read"
             }
-            Origin::Instead(Unfit::Damaged) => {
+            Origin::Fallback(SnapshotError::Damaged) => {
                 "built from the database: the file beside it was damaged"
             }
-            Origin::Instead(Unfit::Another) => {
+            Origin::Fallback(SnapshotError::Stale) => {
                 "built from the database: the file beside it was of another state, model or build"
             }
         })
     }
 
-    /// One more memory was read.
-    pub(crate) fn count(&self) {
-        self.read.fetch_add(1, Ordering::Relaxed);
+    /// Sets the number of memories to load.
+    pub(crate) fn set_total(&self, total: usize) {
+        self.total.store(total, Ordering::Relaxed);
     }
 
-    pub(crate) fn goes_on(&self) -> Result<()> {
+    /// Starts counting again, for another source.
+    pub(crate) fn restart(&self) {
+        self.loaded.store(0, Ordering::Relaxed);
+    }
+
+    /// Marks the index as ready. What was written before is visible to whoever sees it ready.
+    pub(crate) fn finish(&self, origin: Origin) {
+        let _ = self.origin.set(origin);
+        self.ready.store(true, Ordering::Release);
+    }
+
+    /// Counts one loaded memory.
+    pub(crate) fn count(&self) {
+        self.loaded.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns `busy` if the load was cancelled.
+    pub(crate) fn check_not_stopped(&self) -> Result<()> {
         if self.stopped.load(Ordering::Relaxed) {
             return Err(Failure::new(Code::Busy, "the daemon is ending").hint("Call again").into());
         }
         Ok(())
     }
-}
-
-/// Opens the database, makes or migrates it, checks it where the last daemon did not close it, and builds the warm index.
-///
-/// # Errors
-/// `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is then as it was.
-pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
-    let mut writer = open_cold(path, settings, now)?;
-    writer.load()?;
-    Ok(writer)
-}
-
-/// The same without the index: readers answer by what the database alone can tell, and [`Writer::load`] is due.
-///
-/// # Errors
-/// As [`open`].
-pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
-    // Before it is opened: that may already change how it lies.
-    let lies = path.canonicalize().ok().and_then(|path| snapshot::Lies::of(&path));
-    let mut conn = connection::writer(path)?;
-    // What stands beside the database stands beside the file itself, whichever link leads to it.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    migrate::check(&conn, path)?;
-    connection::make_durable(&conn)?;
-    let schema = migrate::run(&mut conn, now)?;
-    if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
-        health::owe_mentions(&conn)?;
-    }
-    let wants_mentions = health::owes_mentions(&conn)?;
-    let health::Begun { check, word } = health::begin(&conn, path)?;
-    let kept = word
-        .zip(lies)
-        .filter(|_| schema == migrate::SCHEMA)
-        .map(|(word, lies)| State { word, lies });
-    let loading = WarmupProgress::default();
-    loading.all.store(memories::count(&conn)?, Ordering::Relaxed);
-    let shared = Arc::new(Shared {
-        path: path.clone(),
-        aliases: RwLock::new(groups::group_redirects(&conn)?),
-        settings: RwLock::new(Arc::new(settings)),
-        index: RwLock::default(),
-        telling: Mutex::default(),
-        loading: Arc::new(loading),
-    });
-    Ok(Writer { conn, shared, check, pending: Vec::new(), traces: false, wants_mentions, kept })
-}
-
-impl Writer {
-    /// How far the warm index has come.
-    #[must_use]
-    pub fn loading(&self) -> Arc<WarmupProgress> {
-        Arc::clone(&self.shared.loading)
-    }
-
-    /// Builds the warm index, where it does not stand yet. What is written before does this by itself.
-    ///
-    /// # Errors
-    /// `Database`; `busy` when it was stopped. Nothing was changed then.
-    pub fn load(&mut self) -> Result<()> {
-        if self.shared.loading.standing().is_none() {
-            return Ok(());
-        }
-        let (mut index, origin) = self.made()?;
-        if self.wants_mentions {
-            let tx = self.conn.transaction()?;
-            mentions::renew_store(&tx, &index)?;
-            health::mentions_are_made(&tx)?;
-            tx.commit()?;
-            self.wants_mentions = false;
-        }
-        for link in entity_links::all(&self.conn)? {
-            index.link_up(link);
-        }
-        entity_links::watch(&self.conn)?;
-        *self.shared.index_mut() = index;
-        let _ = self.shared.loading.origin.set(origin);
-        self.shared.loading.stands.store(true, Ordering::Release);
-        Ok(())
-    }
-}
-
-impl Writer {
-    /// The index but for what links memories: from the file where that is fit, else from the database. The file goes either way; one that
-    /// cannot be removed is of no state to come, since the word that it belongs to is gone from the database.
-    fn made(&mut self) -> Result<(Index, Origin)> {
-        let Shared { path, loading, .. } = &*self.shared;
-        loading.goes_on()?;
-        let unfit = match self.kept.take() {
-            None if snapshot::path(path).exists() => Unfit::Another,
-            None => Unfit::Absent,
-            Some(state) => {
-                match snapshot::read(path, &state, &self.shared.settings().model, loading)? {
-                    Ok(index) if index.held().0 == memories::count(&self.conn)? => {
-                        let _ = snapshot::remove(path);
-                        return Ok((index, Origin::File));
-                    }
-                    Ok(_) => Unfit::Another,
-                    Err(unfit) => unfit,
-                }
-            }
-        };
-        let _ = snapshot::remove(path);
-        let index = from_database(&self.conn, &self.shared)?;
-        Ok((index, if unfit == Unfit::Absent { Origin::Database } else { Origin::Instead(unfit) }))
-    }
-}
-
-/// Everything but what links memories.
-fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
-    let (loading, model) = (&shared.loading, shared.settings().model.clone());
-    loading.read.store(0, Ordering::Relaxed);
-    let mut understood = Index::of_slots(&memories::seqs(conn)?);
-    std::thread::scope(|scope| {
-        let reading = scope.spawn(|| {
-            let conn = connection::reader(&shared.path)?;
-            vectors::load(&conn, &model, &EVERY, |seq, vector| {
-                understood.push_vector(seq, vector);
-                loading.goes_on()
-            })?;
-            codes::load(&conn, &model, &EVERY, |seq, words| {
-                understood.set_codes(seq, Some(&words));
-                loading.goes_on()
-            })?;
-            Ok::<_, Error>(understood)
-        });
-        let mut index = Index::default();
-        let texts = memories::entries(conn, &EVERY, |entry| {
-            index.put(entry);
-            loading.count();
-            loading.goes_on()
-        });
-        let understood = reading.join().unwrap_or_else(|_| {
-            Err(Failure::new(Code::Internal, "a fault of loci ended the load").into())
-        });
-        texts?;
-        index.understand(understood?);
-        Ok(index)
-    })
 }

@@ -1,26 +1,29 @@
-//! Cleanup: what has faded and nobody uses is put aside when a person asks for it, and removed for good a month later.
+//! Cleanup: forgets decayed, unused memories when a person asks, and deletes them permanently a
+//! month later.
 //!
-//! Pinned memories never go, and what was superseded or compacted is left alone. Not here: whether the clock is to be believed (the
-//! daemon asks that first).
+//! Pinned, superseded and compacted memories stay. Not here: whether the clock is trusted (the
+//! daemon checks that first).
 
 use crate::db::clusters;
-use crate::db::memories::Memory;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::shared::Shared;
+use crate::handles::writer::Writer;
+use crate::model::memory::Memory;
 use crate::model::time::{DAY, Timestamp, days};
-use crate::operations::forget::{erase, put_aside};
+use crate::operations::forget::{erase, hide};
 use crate::search::budget;
 use crate::transaction::change::CallContext;
-use crate::{Reader, Shared, Writer};
-use loci_proto::requests::maintain::{CleanupReply, CleanupRequest, Faded};
+use loci_proto::requests::cleanup::{CleanupCandidate, CleanupReply, CleanupRequest};
 use rusqlite::Connection;
 
-/// The reason that stands with what was cleaned up.
+/// The reason stored with memories that a cleanup forgot.
 const REASON: &str = "cleanup";
 /// How long a cleanup can be undone, in milliseconds.
-const UNDOABLE: i64 = 30 * DAY;
+const UNDO_PERIOD: i64 = 30 * DAY;
 
 impl Reader {
-    /// What a cleanup would put aside.
+    /// Returns the memories that a cleanup would forget.
     ///
     /// # Errors
     /// `Database`.
@@ -35,7 +38,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Puts aside what had faded at the moment of the list that was shown, and still has, as one act.
+    /// Forgets, as one act, the memories that were decayed at the time of the shown list and still
+    /// are.
     ///
     /// # Errors
     /// `Database`.
@@ -45,31 +49,36 @@ impl Writer {
         request: &CleanupRequest,
     ) -> Result<CleanupReply> {
         let at = request.at.map_or(call.now, |at| Timestamp(at).min(call.now));
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let found = candidates(change.conn, change.shared, at)?;
             for memory in &found {
-                put_aside(change, memory, Some(REASON))?;
+                hide(change, memory, Some(REASON))?;
             }
             let memories = found.iter().map(|memory| faded(change.shared, memory, at)).collect();
-            Ok(CleanupReply { memories, at: at.0, act: change.write_down("cleanup")? })
+            Ok(CleanupReply { memories, at: at.0, act: change.commit_to_journal("cleanup")? })
         })
     }
 
-    /// Removes for good what a cleanup has put aside more than 30 days ago, at most so many memories; how many there were.
+    /// Deletes permanently at most `limit` memories that a cleanup forgot more than 30 days ago;
+    /// returns how many.
     ///
     /// # Errors
     /// `Database`.
     pub fn purge(&mut self, call: &CallContext, limit: usize) -> Result<usize> {
-        let gone = self.once(call, |change| {
-            let gone =
-                clusters::forgotten_before(change.conn, REASON, call.now.plus(-UNDOABLE), limit)?;
+        let gone = self.run_idempotent(call, |change| {
+            let gone = clusters::forgotten_before(
+                change.conn,
+                REASON,
+                call.now.plus(-UNDO_PERIOD),
+                limit,
+            )?;
             for memory in &gone {
                 erase(change, memory)?;
             }
             Ok(gone.len())
         })?;
         if gone > 0 {
-            self.leave_no_trace()?;
+            self.scrub()?;
         }
         Ok(gone)
     }
@@ -86,8 +95,8 @@ fn candidates(conn: &Connection, shared: &Shared, now: Timestamp) -> Result<Vec<
     Ok(found)
 }
 
-fn faded(shared: &Shared, memory: &Memory, now: Timestamp) -> Faded {
-    Faded {
+fn faded(shared: &Shared, memory: &Memory, now: Timestamp) -> CleanupCandidate {
+    CleanupCandidate {
         id: memory.id.clone(),
         kind: memory.kind,
         confidence: shared.settings().decay.at(now, memory.kind, memory.anchor),

@@ -1,71 +1,77 @@
-//! Compaction: a summary takes the place of old episodes, or of older summaries, in one transaction. Nothing is lost: they stay, below their summary.
+//! Compaction: one transaction replaces old episodes, or older summaries, by a summary. Nothing is
+//! lost: they stay as its sources.
 //!
-//! Not here: which episodes (`plan`), which sentences (`summary`), the summaries of agents (`agents`).
+//! Not here: which episodes (`plan`), which sentences (`summary`), summaries by agents
+//! (`agent_summary`).
 
 use crate::db::clusters;
-use crate::db::clusters::Kind;
+use crate::db::clusters::ClusterKind;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{New, Standing};
+use crate::db::memories::{NewMemory, StatusChange};
 use crate::db::rows::Row;
 use crate::error::Result;
-use crate::maintain::plan::{Cluster, Member, is_due};
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
+use crate::maintain::plan::is_due;
+use crate::maintain::sources::{add_source, mean_confidence};
+use crate::maintain::steps::Cluster;
 use crate::maintain::summary;
-use crate::maintain::summary::{Members, SENTENCES, Sentence, Written};
-use crate::maintain::{Span, quotes};
+use crate::maintain::summary::{MAX_SENTENCES, Members, Sentence, SummaryText};
+use crate::maintain::{PeriodKind, quotes};
 use crate::model::encoding::DocumentEncoding;
 use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
-use crate::{Reader, Writer};
-use loci_proto::memory::{Confidence, MemoryId, MemoryType};
-use loci_proto::requests::maintain::Deed;
+use loci_proto::memory::{MemoryId, MemoryType};
+use loci_proto::requests::maintenance::StepReport;
 use serde_json::{Map, Value, json};
 
-/// A summary in the making.
+/// A summary before it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// Its sentences; give those without a vector one, where there is a model.
+    /// Its candidate sentences; give a vector to those without one if there is a model.
     pub sentences: Vec<Sentence>,
     members: Members,
 }
 
 impl Draft {
-    /// The text of the summary, as far as the vectors are there.
+    /// Returns the text of the summary, chosen with the vectors present.
     #[must_use]
     pub fn text(&self) -> String {
-        self.written().text
+        self.summary_text().text
     }
 
-    fn written(&self) -> Written {
+    fn summary_text(&self) -> SummaryText {
         summary::write(self.members, &self.sentences)
     }
 }
 
-/// A summary that is to take the place of a cluster.
+/// A summary that will replace a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary<'a> {
     pub text: &'a str,
     pub coded: &'a DocumentEncoding,
     /// `extractive` or `agent`.
     pub method: &'a str,
-    /// Ids of the memories that its lines quote, in their order.
+    /// Ids of the memories that its lines quote, in order.
     pub quoted: &'a [MemoryId],
 }
 
 impl Reader {
-    /// The sentences of a cluster; none when one of its memories is gone. A memory of one sentence has its vector already. A summary among
-    /// them gives the lines that it quotes, with their dates.
+    /// Returns the sentences of a cluster; `None` if one of its memories no longer exists. A
+    /// one-sentence memory has its vector already. A summary among the memories gives the lines
+    /// that it quotes, with their dates.
     ///
     /// # Errors
     /// `Database`.
     pub fn draft(&self, cluster: &Cluster) -> Result<Option<Draft>> {
-        let most = (SENTENCES / cluster.members.len().max(1)).max(1);
+        let most = (MAX_SENTENCES / cluster.members.len().max(1)).max(1);
         let mut all = Vec::new();
         for (number, member) in cluster.members.iter().enumerate() {
             let Some(memory) = memories::by_seq(&self.conn, member.seq)? else { return Ok(None) };
             if quotes::is_extractive(&memory) {
-                for (at, text) in quotes::still_said(&self.conn, &memory)?.into_iter().take(most) {
+                for (at, text) in quotes::valid_lines(&self.conn, &memory)?.into_iter().take(most) {
                     all.push(Sentence { member: number, at, text, vector: None });
                 }
                 continue;
@@ -80,7 +86,7 @@ impl Reader {
                 vector: known.clone(),
             }));
         }
-        let named = if cluster.span == Span::Week { "memories" } else { "summaries" };
+        let named = if cluster.span == PeriodKind::Week { "memories" } else { "summaries" };
         Ok((!all.is_empty()).then_some(Draft {
             sentences: all,
             members: Members { count: cluster.members.len(), named },
@@ -89,7 +95,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Puts a draft's summary in the place of a cluster. Nothing is done, and nothing made, when a memory has changed since the plan.
+    /// Replaces a cluster by the draft's summary. Changes nothing if a memory has changed since the
+    /// plan.
     ///
     /// # Errors
     /// `Database`.
@@ -99,24 +106,25 @@ impl Writer {
         cluster: &Cluster,
         draft: &Draft,
         coded: &DocumentEncoding,
-    ) -> Result<Deed> {
-        let written = draft.written();
+    ) -> Result<StepReport> {
+        let written = draft.summary_text();
         let quoted: Vec<MemoryId> =
             written.quoted.iter().map(|member| cluster.members[*member].id.clone()).collect();
-        self.once(call, |change| {
-            let deed = super::Step::Compact(cluster.clone()).told();
-            if clusters::has(change.conn, &cluster.row())? || !still_due(change, cluster)? {
-                return Ok(deed);
+        self.run_idempotent(call, |change| {
+            let report = super::Step::Compact(cluster.clone()).to_reply();
+            if clusters::is_processed(change.conn, &cluster.row())? || !still_due(change, cluster)?
+            {
+                return Ok(report);
             }
             let summary =
                 Summary { text: &written.text, coded, method: "extractive", quoted: &quoted };
             let (made, journal) = replace(change, cluster, summary)?;
-            Ok(Deed { made: Some(made), journal, ..deed })
+            Ok(StepReport { made: Some(made), journal, ..report })
         })
     }
 }
 
-/// True when every member stands as the plan has seen it.
+/// Returns true if every member is still in the state of the plan.
 pub(crate) fn still_due(change: &Change<'_>, cluster: &Cluster) -> Result<bool> {
     let rules = &change.shared.settings().rules;
     for member in &cluster.members {
@@ -134,7 +142,7 @@ pub(crate) fn still_due(change: &Change<'_>, cluster: &Cluster) -> Result<bool> 
     Ok(true)
 }
 
-/// Makes the summary and compacts the members; the new memory and the number of the act.
+/// Inserts the summary and compacts the members; returns the new memory and the number of the act.
 pub(crate) fn replace(
     change: &mut Change<'_>,
     cluster: &Cluster,
@@ -142,24 +150,24 @@ pub(crate) fn replace(
 ) -> Result<(MemoryId, Option<i64>)> {
     let (id, seq) = insert(change, cluster, summary)?;
     for member in &cluster.members {
-        change.keep(Row::Memory(member.seq))?;
-        memories::set_status(change.conn, member.seq, Standing::compacted(&id), change.call.now)?;
+        change.record_before(Row::Memory(member.seq))?;
+        memories::set_status(
+            change.conn,
+            member.seq,
+            StatusChange::compacted(&id),
+            change.call.now,
+        )?;
         add_source(change, seq, member)?;
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
         change.touch(member.seq);
     }
-    clusters::insert(change.conn, &cluster.row(), Kind::Compact, change.call.now)?;
-    let journal = change.write_down("compact")?;
+    clusters::insert(change.conn, &cluster.row(), ClusterKind::Compact, change.call.now)?;
+    let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
 }
 
-pub(crate) fn add_source(change: &mut Change<'_>, memory: i64, source: &Member) -> Result<()> {
-    memories::add_source(change.conn, memory, source.seq)?;
-    change.made(Row::Source(memory, source.seq));
-    Ok(())
-}
-
-/// The summary's own row. It is as sure as its memories are on average: being summed up brings nothing back that had faded.
+/// Inserts the summary's row. Its confidence is the mean of its members: being summarised restores
+/// no faded confidence.
 pub(crate) fn insert(
     change: &mut Change<'_>,
     cluster: &Cluster,
@@ -168,13 +176,13 @@ pub(crate) fn insert(
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let seqs: Vec<i64> = cluster.members.iter().map(|member| member.seq).collect();
     let metadata = metadata(cluster, summary);
-    let new = New {
+    let new = NewMemory {
         id: &id,
         kind: MemoryType::Episodic,
         content: summary.text,
         group: &cluster.group,
         scope: cluster.scope,
-        confidence: average(change, &seqs)?,
+        confidence: mean_confidence(change, &seqs)?,
         metadata: &metadata,
         hash: &hash(summary.text),
         expires_at: None,
@@ -185,22 +193,6 @@ pub(crate) fn insert(
     change.log(Operation::Create, &id, &details)?;
     mentions::renew(change, seq)?;
     Ok((id, seq))
-}
-
-/// The mean of what the confidences of memories are now.
-pub(crate) fn average(change: &Change<'_>, seqs: &[i64]) -> Result<Confidence> {
-    let mut sum = 0.0;
-    for seq in seqs {
-        if let Some(memory) = memories::by_seq(change.conn, *seq)? {
-            sum += change
-                .shared
-                .settings()
-                .decay
-                .at(change.call.now, memory.kind, memory.anchor)
-                .get();
-        }
-    }
-    Ok(Confidence::new(sum / seqs.len().max(1) as f64).unwrap_or(Confidence::FULL))
 }
 
 fn metadata(cluster: &Cluster, summary: Summary<'_>) -> Map<String, Value> {

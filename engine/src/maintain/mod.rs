@@ -1,9 +1,12 @@
-//! The lifecycle: old episodes become summaries, old summaries those of a month and a year, what is said again and again becomes a fact, what nobody uses is cleaned up.
+//! The lifecycle: old episodes become summaries, old summaries become summaries of a month and a
+//! year, repeated episodes become facts, unused memories are cleaned up.
 //!
-//! **How a run goes.** [`Reader::plan`] says what is to be done and changes nothing; what it decides is pure (`plan`, `span`,
-//! `topics`, `promote::stars`, `summary`). Each [`Step`] of the plan is then one transaction and one act of the journal: [`Writer::compact`] or
-//! [`Writer::promote`]. A step looks again at each of its memories, and is left out where one has changed since. Decay is no part of a
-//! run: it is a function of time (`decay`). Not here: when a run is due, and the model (the daemon has both).
+//! **How a run works.** [`Reader::plan`] says what is due and changes nothing; its decisions are
+//! pure (`plan`, `period`, `topics`, `promote::star_clusters`, `summary`). Each [`Step`] of the plan is one
+//! transaction and one act of the journal: [`Writer::compact`] or [`Writer::promote`]. A step
+//! checks each of its memories again, and is skipped if one has changed since. Decay is not part of
+//! a run: it is a function of time (`decay`). Not here: when a run is due, and the model (the
+//! daemon has both).
 
 mod agent_summary;
 mod cleanup;
@@ -13,73 +16,48 @@ mod plan;
 mod promote;
 mod quotes;
 mod remove_quotes;
+mod rules;
+mod sources;
+mod steps;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod topics;
 
-pub use agent_summary::text_of;
+pub use agent_summary::summary_text;
 pub use compact::Draft;
-pub(crate) use period::Span;
-pub use plan::{Cluster, Plan, Step};
-pub use promote::Promotion;
-pub(crate) use quotes::{hold_to_sources, may_quote};
-pub(crate) use remove_quotes::unquote;
+pub(crate) use period::PeriodKind;
+pub(crate) use quotes::may_quote;
+pub(crate) use remove_quotes::{remove_invalid_quotes, remove_quotes_of};
+pub use rules::Rules;
+pub use steps::{Cluster, Plan, Promotion, Step};
 pub use summary::Sentence;
 pub(crate) use summary::sentences;
 
 use crate::db::health;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
+use crate::model::actor::Actor;
 use crate::model::time::Timestamp;
-use crate::{Actor, Reader, Writer};
 use loci_proto::group::Group;
 
-/// When episodes are compacted, facts promoted, and memories cleaned up. The defaults are the specification's.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rules {
-    /// Episodes older than this are compacted.
-    pub compaction_age_days: f64,
-    /// Least episodes of a project and week.
-    pub compaction_min_group_size: usize,
-    /// Least episodes that say the same.
-    pub promotion_threshold: usize,
-    /// Above this cosine two episodes say the same.
-    pub promotion_similarity: f64,
-    /// Below this confidence a memory may be cleaned up.
-    pub cleanup_confidence_floor: f64,
-    /// Once it has not been used for this time.
-    pub cleanup_no_access_days: f64,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            compaction_age_days: 30.0,
-            compaction_min_group_size: 5,
-            promotion_threshold: 3,
-            promotion_similarity: 0.88,
-            cleanup_confidence_floor: 0.05,
-            cleanup_no_access_days: 90.0,
-        }
-    }
-}
-
-/// How maintenance stands.
+/// The state of maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Standing {
+pub struct MaintenanceState {
     /// A person has paused it.
     pub paused: bool,
-    /// When the last run came to its end.
+    /// When the last run completed.
     pub last_run: Option<Timestamp>,
 }
 
 impl Reader {
-    /// How maintenance stands.
+    /// Returns the state of maintenance.
     ///
     /// # Errors
     /// `Database`.
-    pub fn standing(&self) -> Result<Standing> {
-        Ok(Standing {
+    pub fn maintenance_state(&self) -> Result<MaintenanceState> {
+        Ok(MaintenanceState {
             paused: health::paused(&self.conn)?,
             last_run: health::last_run(&self.conn)?,
         })
@@ -95,7 +73,7 @@ impl Writer {
         health::set_paused(&self.conn, paused)
     }
 
-    /// Notes that a run has come to its end.
+    /// Records that a run completed.
     ///
     /// # Errors
     /// `Database`.
@@ -104,7 +82,7 @@ impl Writer {
     }
 }
 
-/// Who acts when nobody asked: maintenance itself, in the project of the memories.
+/// The actor of scheduled maintenance, in the project of the memories.
 #[must_use]
 pub fn actor(group: &str) -> Actor {
     Actor {

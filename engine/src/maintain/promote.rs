@@ -1,76 +1,47 @@
-//! Promotion: what several episodes say, not what happened several times, becomes a fact, with their project's audience, and linked
-//! with each of them.
+//! Promotion: a statement that several episodes repeat becomes a fact (a semantic memory) with the
+//! scope of their project, linked with each of them.
 //!
-//! The episodes themselves stay as they are. Only when clusters of two projects say the same is the fact for all of them. Not here: whether it
-//! is true; the text is that of the most central episode, word for word.
+//! The episodes themselves stay as they are. The fact is global only if clusters of two projects
+//! state it. Not here: whether it is true; its text is that of the most central episode, word for
+//! word.
 
 use crate::db::clusters;
-use crate::db::clusters::{Episode, Kind};
+use crate::db::clusters::{ClusterKind, Episode};
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, New, Status};
+use crate::db::memories::NewMemory;
 use crate::db::vectors;
 use crate::duplicate;
-use crate::duplicate::Values;
+use crate::duplicate::TextValues;
 use crate::error::Result;
-use crate::maintain::compact::{add_source, average};
-use crate::maintain::plan::{Member, digest};
+use crate::handles::shared::Shared;
+use crate::handles::writer::Writer;
+use crate::maintain::sources::{add_source, mean_confidence};
+use crate::maintain::steps::{Member, Promotion, digest};
 use crate::model::encoding::Embedding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::visibility::Audience;
 use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
-use crate::{Shared, Writer};
 use loci_proto::memory::{MemoryId, MemoryType, Scope};
-use loci_proto::requests::maintain::{Act, Deed};
+use loci_proto::requests::maintenance::StepReport;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::collections::hash_map::{Entry, HashMap};
 
-/// Newest episodes of a project that are compared with each other: the work grows with the square of their number (4,000 take a second).
-const COMPARED: usize = 4000;
-/// Episodes that one is compared with once so many say the same: a fact needs no more.
-const NEAR: usize = 256;
-/// Ids that `metadata.source_ids` of a fact names; the links to all of them are kept beside.
-const NAMED: usize = 40;
+/// Newest episodes of a project that are compared pairwise: the cost is quadratic (4,000 take a
+/// second).
+const MAX_COMPARED: usize = 4000;
+/// Once an episode has this many similar ones it is compared no further: a fact needs no more.
+const MAX_SIMILAR: usize = 256;
+/// Ids that `metadata.source_ids` of a fact names; links to all sources are stored separately.
+const MAX_NAMED_SOURCES: usize = 40;
 
-/// Episodes that say the same, and what becomes of them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Promotion {
-    pub(crate) key: String,
-    /// The project, by its id.
-    pub group: String,
-    pub(crate) scope: Scope,
-    pub(crate) members: Vec<Member>,
-    /// Which member's text becomes the fact.
-    pub(crate) central: usize,
-    /// The fact that says it already.
-    pub(crate) known: Option<(i64, MemoryId)>,
-}
-
-impl Promotion {
-    pub(crate) fn told(&self) -> Deed {
-        let from = self.known.as_ref().map_or(&self.members[self.central].id, |(_, id)| id);
-        Deed {
-            act: if self.known.is_some() { Act::Link } else { Act::Promote },
-            cluster: self.key.clone(),
-            group: self.group.clone(),
-            scope: self.scope,
-            week: None,
-            members: self.members.iter().map(|member| member.id.clone()).collect(),
-            from: Some(from.clone()),
-            made: None,
-            journal: None,
-        }
-    }
-
-    fn row(&self) -> String {
-        format!("promote/{}", self.key)
-    }
-}
-
-/// The promotions that are due.
+/// Returns the promotions that are due.
 pub(crate) fn promotions(
     conn: &Connection,
     shared: &Shared,
@@ -83,8 +54,8 @@ pub(crate) fn promotions(
         let index = shared.index();
         for episode in episodes.iter().rev().filter(|episode| is_open(episode, now)) {
             let of_group = groups.entry(&episode.group).or_default();
-            if of_group.len() == COMPARED
-                || index.slot(episode.seq).is_none_or(|slot| index.pieces(slot) != 1)
+            if of_group.len() == MAX_COMPARED
+                || index.slot(episode.seq).is_none_or(|slot| index.chunk_count(slot) != 1)
             {
                 continue;
             }
@@ -94,64 +65,65 @@ pub(crate) fn promotions(
     let mut found = Vec::new();
     for (group, mut candidates) in groups {
         candidates.reverse();
-        let near = near(conn, &candidates, settings.rules.promotion_similarity)?;
-        for star in stars(&candidates, &near, settings.rules.promotion_threshold) {
-            found.push(Star {
+        let near = similar_episodes(conn, &candidates, settings.rules.promotion_similarity)?;
+        for star in star_clusters(&candidates, &near, settings.rules.promotion_threshold) {
+            found.push(SimilarGroup {
                 group: group.to_owned(),
                 members: star.iter().map(|i| candidates[*i].clone()).collect(),
             });
         }
     }
     let facts = if found.is_empty() { Vec::new() } else { clusters::facts(conn)? };
-    let known = Known { conn, shared, facts, now };
+    let known = ExistingFacts { conn, shared, facts, now };
     let mut due = Vec::new();
-    for stars in agreed(conn, found, settings.rules.promotion_similarity)? {
-        let promotion = known.promotion(&stars)?;
-        if !clusters::has(conn, &promotion.row())? {
+    for star_clusters in join_across_projects(conn, found, settings.rules.promotion_similarity)? {
+        let promotion = known.promotion(&star_clusters)?;
+        if !clusters::is_processed(conn, &promotion.row())? {
             due.push(promotion);
         }
     }
     Ok(due)
 }
 
-/// Whether a fact may still be learnt from an episode: one that was used is not used again.
+/// Returns whether an episode may still support a fact: each supports one only once.
 fn is_open(episode: &Episode, now: Timestamp) -> bool {
     let there = matches!(episode.status, Status::Active | Status::Compacted);
     there && !episode.made && !episode.promoted && episode.expires_at.is_none_or(|at| at > now)
 }
 
-/// Episodes around the most central one, which comes first.
-struct Star<'a> {
+/// Similar episodes; the most central one comes first.
+struct SimilarGroup<'a> {
     group: String,
     members: Vec<(&'a Episode, Embedding)>,
 }
 
-impl<'a> Star<'a> {
+impl<'a> SimilarGroup<'a> {
     fn centre(&self) -> &(&'a Episode, Embedding) {
         &self.members[0]
     }
 }
 
-/// For each candidate those that say the same: nearer than `similarity`, and not of another event by their texts. Of very many the oldest.
-fn near(
+/// Returns for each candidate the similar ones: a cosine above `similarity`, and values that do not
+/// indicate another event. If there are very many, the oldest.
+fn similar_episodes(
     conn: &Connection,
     candidates: &[(&Episode, Embedding)],
     similarity: f64,
 ) -> Result<Vec<Vec<usize>>> {
-    let mut values: HashMap<usize, Values> = HashMap::new();
+    let mut values: HashMap<usize, TextValues> = HashMap::new();
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); candidates.len()];
     for (a, (one, x)) in candidates.iter().enumerate() {
         for (b, (other, y)) in candidates[..a].iter().enumerate() {
-            let full = near[a].len() >= NEAR || near[b].len() >= NEAR;
+            let full = near[a].len() >= MAX_SIMILAR || near[b].len() >= MAX_SIMILAR;
             if full || f64::from(x.cosine(y)) <= similarity {
                 continue;
             }
             for (at, seq) in [(a, one.seq), (b, other.seq)] {
                 if let Entry::Vacant(empty) = values.entry(at) {
-                    empty.insert(Values::of(&text(conn, seq)?));
+                    empty.insert(TextValues::of(&text(conn, seq)?));
                 }
             }
-            if !values[&a].are_of_another_event(&values[&b]) {
+            if !values[&a].describes_other_event(&values[&b]) {
                 near[a].push(b);
                 near[b].push(a);
             }
@@ -160,9 +132,10 @@ fn near(
     Ok(near)
 }
 
-/// Groups of at least `least` episodes in which one is near all others; the largest are found first. The most central one comes first;
-/// where several are equally central, the one that was used most, then the oldest.
-fn stars(
+/// Returns groups of at least `least` episodes in which one is similar to all others, largest
+/// first. The most central episode comes first in each; on ties the one with more accesses, then
+/// the older.
+fn star_clusters(
     candidates: &[(&Episode, Embedding)],
     near: &[Vec<usize>],
     least: usize,
@@ -194,7 +167,7 @@ fn central(candidates: &[(&Episode, Embedding)], members: &[usize]) -> usize {
     let centrality = |i: usize| {
         let sum: f32 =
             members.iter().map(|other| candidates[i].1.cosine(&candidates[*other].1)).sum();
-        // Two decimals: below that, being more central is chance.
+        // Two decimals: smaller differences of centrality are noise.
         (sum / members.len() as f32 * 100.0).round()
     };
     let worth = |i: usize| (centrality(i), candidates[i].0.access_count);
@@ -205,22 +178,22 @@ fn central(candidates: &[(&Episode, Embedding)], members: &[usize]) -> usize {
     best.unwrap_or(members[0])
 }
 
-/// Joins stars of different projects whose centres say the same fact: it is for all. Being alike is not enough, since what one project
-/// says in the place of another's value is its own.
-fn agreed<'a>(
+/// Joins groups of different projects whose centres state the same fact: it becomes global.
+/// Similarity is not enough, since each project may have another value in the same sentence.
+fn join_across_projects<'a>(
     conn: &Connection,
-    stars: Vec<Star<'a>>,
+    star_clusters: Vec<SimilarGroup<'a>>,
     similarity: f64,
-) -> Result<Vec<Vec<Star<'a>>>> {
-    let mut sets: Vec<Vec<Star<'_>>> = Vec::new();
-    for star in stars {
+) -> Result<Vec<Vec<SimilarGroup<'a>>>> {
+    let mut sets: Vec<Vec<SimilarGroup<'_>>> = Vec::new();
+    for star in star_clusters {
         let mut joined = None;
         for (at, set) in sets.iter().enumerate() {
-            let alike = |other: &Star<'_>| {
+            let alike = |other: &SimilarGroup<'_>| {
                 other.group != star.group
                     && f64::from(other.centre().1.cosine(&star.centre().1)) > similarity
             };
-            if set.iter().all(alike) && all_say(conn, set, &star)? {
+            if set.iter().all(alike) && all_state_same_fact(conn, set, &star)? {
                 joined = Some(at);
                 break;
             }
@@ -233,7 +206,11 @@ fn agreed<'a>(
     Ok(sets)
 }
 
-fn all_say(conn: &Connection, set: &[Star<'_>], star: &Star<'_>) -> Result<bool> {
+fn all_state_same_fact(
+    conn: &Connection,
+    set: &[SimilarGroup<'_>],
+    star: &SimilarGroup<'_>,
+) -> Result<bool> {
     let said = text(conn, star.centre().0.seq)?;
     for other in set {
         if !duplicate::same_fact(&text(conn, other.centre().0.seq)?, &said) {
@@ -247,24 +224,25 @@ fn text(conn: &Connection, seq: i64) -> Result<String> {
     Ok(memories::by_seq(conn, seq)?.map(|memory| memory.content).unwrap_or_default())
 }
 
-/// What is looked at beside the episodes.
-struct Known<'a> {
+/// Existing facts with which episodes are compared.
+struct ExistingFacts<'a> {
     conn: &'a Connection,
     shared: &'a Shared,
     facts: Vec<Memory>,
     now: Timestamp,
 }
 
-impl Known<'_> {
-    /// What becomes of stars that agree.
-    fn promotion(&self, stars: &[Star<'_>]) -> Result<Promotion> {
-        let scope = if stars.len() > 1 { Scope::Global } else { Scope::Group };
-        // The largest cluster speaks for all; of equal ones the first project's.
-        let speaker = (0..stars.len())
-            .max_by_key(|i| (stars[*i].members.len(), std::cmp::Reverse(*i)))
+impl ExistingFacts<'_> {
+    /// Returns the promotion of groups that agree.
+    fn promotion(&self, star_clusters: &[SimilarGroup<'_>]) -> Result<Promotion> {
+        let scope = if star_clusters.len() > 1 { Scope::Global } else { Scope::Group };
+        // The largest group gives the text; on ties that of the first project.
+        let speaker = (0..star_clusters.len())
+            .max_by_key(|i| (star_clusters[*i].members.len(), std::cmp::Reverse(*i)))
             .unwrap_or(0);
-        let (centre, group) = (&stars[speaker].members[0], stars[speaker].group.clone());
-        let mut members: Vec<Member> = stars
+        let (centre, group) =
+            (&star_clusters[speaker].members[0], star_clusters[speaker].group.clone());
+        let mut members: Vec<Member> = star_clusters
             .iter()
             .flat_map(|star| star.members.iter().map(|(episode, _)| Member::from(*episode)))
             .collect();
@@ -272,15 +250,13 @@ impl Known<'_> {
         let central = members.iter().position(|member| member.seq == centre.0.seq).unwrap_or(0);
         let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
         let key = digest(&[&group, scope.as_str()], &ids);
-        let own = |fact: &Memory| {
-            fact.scope == Scope::Global
-                || (scope == Scope::Group && fact.group.as_deref() == Some(group.as_str()))
-        };
+        let audience = Audience::new(scope, Some(&group));
+        let own = |fact: &Memory| fact.audience().includes(audience);
         let known = self.known(centre, own)?;
         Ok(Promotion { key, group, scope, members, central, known })
     }
 
-    /// The first fact of a kind that says what an episode says.
+    /// Returns the first matching fact that states what an episode states.
     fn known(
         &self,
         centre: &(&Episode, Embedding),
@@ -291,15 +267,16 @@ impl Known<'_> {
             .iter()
             .filter(|fact| of(fact) && fact.expires_at.is_none_or(|at| at > self.now))
         {
-            if self.says(fact, centre)? {
+            if self.states(fact, centre)? {
                 return Ok(Some((fact.seq, fact.id.clone())));
             }
         }
         Ok(None)
     }
 
-    /// Whether a fact says what an episode says: word for word, as the duplicate gate judges, or because it was learnt from its like.
-    fn says(&self, fact: &Memory, (episode, direction): &(&Episode, Embedding)) -> Result<bool> {
+    /// Returns whether a fact states what an episode states: equal text, the duplicate gate's
+    /// judgement, or a promoted fact of similar episodes.
+    fn states(&self, fact: &Memory, (episode, direction): &(&Episode, Embedding)) -> Result<bool> {
         if hash(&fact.content).as_slice() == episode.hash.as_slice() {
             return Ok(true);
         }
@@ -309,7 +286,7 @@ impl Known<'_> {
             .index()
             .direction(fact.seq)
             .map_or(0.0, |other| f64::from(other.cosine(direction)));
-        if is_learnt(fact) && cosine > settings.rules.promotion_similarity {
+        if is_promoted(fact) && cosine > settings.rules.promotion_similarity {
             return Ok(true);
         }
         let text = if cosine > settings.dedup_threshold {
@@ -321,20 +298,23 @@ impl Known<'_> {
     }
 }
 
-fn is_learnt(fact: &Memory) -> bool {
+fn is_promoted(fact: &Memory) -> bool {
     fact.metadata.get("promoted").is_some_and(|value| value == true)
 }
 
 impl Writer {
-    /// Makes the fact, or links the episodes with the one that is known. Nothing is done when an episode has changed since the plan.
+    /// Inserts the fact, or links the episodes with the existing one. Changes nothing if an episode
+    /// has changed since the plan.
     ///
     /// # Errors
     /// `Database`.
-    pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<Deed> {
-        self.once(call, |change| {
-            let deed = promotion.told();
-            if clusters::has(change.conn, &promotion.row())? || !still_open(change, promotion)? {
-                return Ok(deed);
+    pub fn promote(&mut self, call: &CallContext, promotion: &Promotion) -> Result<StepReport> {
+        self.run_idempotent(call, |change| {
+            let report = promotion.to_reply();
+            if clusters::is_processed(change.conn, &promotion.row())?
+                || !still_open(change, promotion)?
+            {
+                return Ok(report);
             }
             let (seq, id) = match &promotion.known {
                 Some(known) => known.clone(),
@@ -345,7 +325,7 @@ impl Writer {
                 clusters::insert(
                     change.conn,
                     &format!("promote/{}", member.id),
-                    Kind::Promote,
+                    ClusterKind::Promote,
                     call.now,
                 )?;
                 change.log(
@@ -354,9 +334,9 @@ impl Writer {
                     &json!({"into": id, "known": promotion.known.is_some()}),
                 )?;
             }
-            clusters::insert(change.conn, &promotion.row(), Kind::Promote, call.now)?;
-            let journal = change.write_down("promote")?;
-            Ok(Deed { made: Some(id), journal, ..deed })
+            clusters::insert(change.conn, &promotion.row(), ClusterKind::Promote, call.now)?;
+            let journal = change.commit_to_journal("promote")?;
+            Ok(StepReport { made: Some(id), journal, ..report })
         })
     }
 }
@@ -377,26 +357,27 @@ fn still_open(change: &Change<'_>, promotion: &Promotion) -> Result<bool> {
     }
 }
 
-/// The fact's row. It is as sure as its episodes are on average: being told often is what made it a fact, not a reason for certainty.
+/// Inserts the fact's row. Its confidence is the mean of its episodes: repetition made it a fact,
+/// but does not make it certain.
 fn insert(change: &mut Change<'_>, promotion: &Promotion) -> Result<(i64, MemoryId)> {
     let central = &promotion.members[promotion.central];
     let content = memories::by_seq(change.conn, central.seq)?
         .map(|memory| memory.content)
         .unwrap_or_default();
     let seqs: Vec<i64> = promotion.members.iter().map(|member| member.seq).collect();
-    let coded = vectors::coded(change.conn, central.seq, &change.shared.settings().model)?;
+    let coded = vectors::encoding(change.conn, central.seq, &change.shared.settings().model)?;
     let id = MemoryId::from(uuid::Uuid::now_v7());
     let ids: Vec<&str> =
-        promotion.members.iter().take(NAMED).map(|member| member.id.as_str()).collect();
+        promotion.members.iter().take(MAX_NAMED_SOURCES).map(|member| member.id.as_str()).collect();
     let fields = json!({"promoted": true, "promoted_from": central.id, "source_ids": ids, "sources": seqs.len()});
     let metadata = if let Value::Object(fields) = fields { fields } else { Map::new() };
-    let new = New {
+    let new = NewMemory {
         id: &id,
         kind: MemoryType::Semantic,
         content: &content,
         group: &promotion.group,
         scope: promotion.scope,
-        confidence: average(change, &seqs)?,
+        confidence: mean_confidence(change, &seqs)?,
         metadata: &metadata,
         hash: &hash(&content),
         expires_at: None,

@@ -1,14 +1,18 @@
-//! A memory that is removed for good leaves the summaries that quote it, and those that quote these, too.
+//! Removes a hard-deleted memory from the summaries that quote it, and from those that quote these.
 //!
-//! Not here: what an agent has written in its own words; the caller is told of that instead.
+//! Not here: texts that an agent wrote in its own words; the caller is told about these instead.
 
-use crate::db::memories::Memory;
+use crate::db::memories;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
+use crate::db::tombstones;
 use crate::db::{clusters, journal, vectors};
 use crate::error::Result;
-use crate::maintain::quotes::is_extractive;
+use crate::maintain::PeriodKind;
+use crate::maintain::quotes::{is_extractive, quoted};
+use crate::maintain::summary::parse_line;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
 use crate::operations::store::hash;
 use crate::transaction::change::Change;
 use crate::transaction::mentions;
@@ -16,56 +20,57 @@ use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// What of a memory must not be quoted any more.
-enum Gone<'a> {
-    /// All of it: it leaves `source_ids`, too.
+/// The part of a memory that must not be quoted any more.
+enum RemovedPart<'a> {
+    /// All of it, including its entry in `source_ids`.
     Memory,
     /// These lines.
     Lines(&'a [String]),
-    /// It cannot be told which, since it is in somebody's own words: every line that quotes it leaves.
+    /// Unknown, since an agent rewrote it: every line that quotes it is removed.
     Unknown,
 }
 
-/// Takes a memory's lines out of the extractive summaries above it; the memories that may still say what it said.
-pub(crate) fn unquote(change: &mut Change<'_>, memory: &Memory) -> Result<Vec<MemoryId>> {
+/// Removes a memory's lines from the extractive summaries above it; returns the memories that may
+/// still contain its content.
+pub(crate) fn remove_quotes_of(change: &mut Change<'_>, memory: &Memory) -> Result<Vec<MemoryId>> {
     let mut left = Vec::new();
-    above(change, memory, &Gone::Memory, &mut left, &mut HashSet::new())?;
+    above(change, memory, &RemovedPart::Memory, &mut left, &mut HashSet::new())?;
     Ok(left)
 }
 
 fn above(
     change: &mut Change<'_>,
     memory: &Memory,
-    gone: &Gone<'_>,
+    gone: &RemovedPart<'_>,
     left: &mut Vec<MemoryId>,
     seen: &mut HashSet<(i64, i64)>,
 ) -> Result<()> {
     for summary in clusters::made_from(change.conn, memory.seq)? {
-        // An import may bring circles, and two ways may lead to one summary.
+        // An import may bring cycles, and two paths may lead to one summary.
         if !seen.insert((memory.seq, summary.seq)) {
             continue;
         }
-        // What it said before is in the images of edits.
+        // Its earlier text is in the images of edits.
         journal::redact_texts(change.conn, summary.seq)?;
         if is_extractive(&summary) {
             let lines = rewrite(change, &summary, memory, gone)?;
             if !lines.is_empty() {
-                above(change, &summary, &Gone::Lines(&lines), left, seen)?;
+                above(change, &summary, &RemovedPart::Lines(&lines), left, seen)?;
             }
         } else {
             if !left.contains(&summary.id) {
                 left.push(summary.id.clone());
             }
-            if matches!(gone, Gone::Memory) {
+            if matches!(gone, RemovedPart::Memory) {
                 forget_id(change, &summary, &memory.id)?;
             }
-            above(change, &summary, &Gone::Unknown, left, seen)?;
+            above(change, &summary, &RemovedPart::Unknown, left, seen)?;
         }
     }
     Ok(())
 }
 
-/// Takes an id out of what a memory says of its origin.
+/// Removes an id from the source metadata of a memory.
 fn forget_id(change: &mut Change<'_>, made: &Memory, gone: &MemoryId) -> Result<()> {
     let mut metadata = made.metadata.clone();
     metadata.retain(|_, value| value.as_str() != Some(gone.as_str()));
@@ -83,12 +88,12 @@ fn forget_id(change: &mut Change<'_>, made: &Memory, gone: &MemoryId) -> Result<
     Ok(())
 }
 
-/// Writes a summary without what of a memory is gone; the lines that left it.
+/// Rewrites a summary rewrite_without the removed part of a memory; returns the lines that were removed.
 fn rewrite(
     change: &mut Change<'_>,
     summary: &Memory,
     memory: &Memory,
-    gone: &Gone<'_>,
+    gone: &RemovedPart<'_>,
 ) -> Result<Vec<String>> {
     let list = |name: &str| {
         summary.metadata.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
@@ -101,16 +106,16 @@ fn rewrite(
     let leaves = |(number, line): &(usize, &str)| {
         let of_it = quotes.get(*number).and_then(Value::as_u64) == Some(place);
         of_it
-            && if let Gone::Lines(lines) = gone {
+            && if let RemovedPart::Lines(lines) = gone {
                 lines.iter().any(|gone| gone == line)
             } else {
                 true
             }
     };
     let left: Vec<(usize, &str)> = summary.content.lines().enumerate().filter(leaves).collect();
-    let metadata = if matches!(gone, Gone::Memory) {
+    let metadata = if matches!(gone, RemovedPart::Memory) {
         let mut metadata = summary.metadata.clone();
-        // The places of those behind it move up by one.
+        // Later positions move up by one.
         let moved =
             quotes.iter().filter_map(Value::as_u64).map(|at| if at > place { at - 1 } else { at });
         metadata.insert("quotes".to_owned(), json!(moved.collect::<Vec<_>>()));
@@ -122,13 +127,17 @@ fn rewrite(
     };
     let lines: Vec<usize> = left.iter().map(|(number, _)| *number).collect();
     if !lines.is_empty() || metadata != summary.metadata {
-        without(change, &Memory { metadata, ..summary.clone() }, &lines)?;
+        rewrite_without(change, &Memory { metadata, ..summary.clone() }, &lines)?;
     }
     Ok(left.into_iter().map(|(_, line)| line.to_owned()).collect())
 }
 
-/// Writes a summary without some of its lines; it gets a vector of its new text later.
-pub(crate) fn without(change: &mut Change<'_>, summary: &Memory, lines: &[usize]) -> Result<()> {
+/// Rewrites a summary rewrite_without some of its lines; its new vector is computed later.
+pub(crate) fn rewrite_without(
+    change: &mut Change<'_>,
+    summary: &Memory,
+    lines: &[usize],
+) -> Result<()> {
     let stays = |number: &usize| !lines.contains(number);
     let kept: Vec<&str> = summary
         .content
@@ -157,4 +166,39 @@ pub(crate) fn without(change: &mut Change<'_>, summary: &Memory, lines: &[usize]
     change.touched.vectors.push((summary.seq, DocumentEncoding::default()));
     change.touch(summary.seq);
     mentions::renew(change, summary.seq)
+}
+
+/// Removes invalid lines from imported extractive summaries: quotes of memories that were
+/// hard-deleted here, and quotes of a summary that does not contain them here.
+pub(crate) fn remove_invalid_quotes(change: &mut Change<'_>, seqs: &[i64]) -> Result<()> {
+    let mut summaries: Vec<Memory> = Vec::new();
+    for seq in seqs {
+        summaries.extend(memories::by_seq(change.conn, *seq)?.filter(is_extractive));
+    }
+    // Weeks first: month summaries quote them.
+    summaries.sort_by_key(|summary| {
+        (PeriodKind::of(&summary.metadata).map(|(span, _)| span), summary.seq)
+    });
+    for summary in summaries {
+        let mut left = Vec::new();
+        for (number, line) in
+            summary.content.lines().enumerate().filter(|(_, line)| parse_line(line).is_some())
+        {
+            let Some(id) = quoted(&summary, number) else { continue };
+            let is_gone = match memories::by_id(change.conn, &id)? {
+                Some(source) => {
+                    is_extractive(&source)
+                        && !source.content.lines().any(|of_source| of_source == line)
+                }
+                None => tombstones::has(change.conn, &id)?,
+            };
+            if is_gone {
+                left.push(number);
+            }
+        }
+        if !left.is_empty() {
+            rewrite_without(change, &summary, &left)?;
+        }
+    }
+    Ok(())
 }

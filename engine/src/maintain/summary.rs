@@ -1,37 +1,40 @@
-//! The extractive summary: which sentences of a cluster say most of it without saying the same twice. Pure.
+//! The extractive summary: chooses the sentences of a cluster that cover most of it without
+//! repetition. Pure.
 //!
-//! Sentences are taken whole, with their dates; what is left out is counted, and stays in the originals. Not here: where sentences and
-//! their vectors come from (`compact`).
+//! Sentences are taken whole, with their dates; left-out memories are counted, and their text stays
+//! in the originals. Not here: where sentences and vectors come from (`compact`).
 
 use crate::model::encoding::Embedding;
 use crate::model::time::{Timestamp, moment_of};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Longest summary, in characters: one piece of the model in nearly every language, so that one vector speaks for all of it.
-pub(crate) const LONGEST: usize = 1000;
-/// Longest sentence that is quoted whole; a longer one is cut at a word, and only where its memory has no shorter one.
-const SENTENCE: usize = 280;
-/// Sentences that are looked at in one cluster.
-pub(crate) const SENTENCES: usize = 256;
-/// Above this cosine two sentences say the same, and the second is left out.
-const SAME: f32 = 0.85;
-/// How much being central counts against being different from what is chosen already.
-const CENTRAL: f32 = 0.7;
+/// Longest summary in characters: one chunk of the model in nearly every language, so that one
+/// vector represents all of it.
+pub(crate) const MAX_SUMMARY_CHARS: usize = 1000;
+/// Longest sentence in characters that is quoted whole; a longer one is cut at a word, and used
+/// only if its memory has no shorter one.
+const MAX_SENTENCE_CHARS: usize = 280;
+/// Maximum candidate sentences of one cluster.
+pub(crate) const MAX_SENTENCES: usize = 256;
+/// Above this cosine the second of two sentences is left out as a repetition.
+const MAX_SENTENCE_COSINE: f32 = 0.85;
+/// Weight of centrality against difference from the chosen sentences.
+const CENTRALITY_WEIGHT: f32 = 0.7;
 
 /// A sentence of a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sentence {
-    /// Which member of the cluster it stands in.
+    /// Index of its memory in the cluster.
     pub(crate) member: usize,
-    /// When that was.
+    /// Time of its memory.
     pub(crate) at: Timestamp,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Its vector; none while it waits for one, or where there is no model.
+    /// Its vector; `None` while it is not computed, or without a model.
     pub vector: Option<Embedding>,
 }
 
-/// The sentences of a text, without what is blank; at most `most`, evenly spread.
+/// Splits a text into trimmed sentences; at most `most`, evenly spread.
 pub(crate) fn sentences(text: &str, most: usize) -> Vec<String> {
     let lines = text.lines().flat_map(UnicodeSegmentation::unicode_sentences);
     let all: Vec<String> = lines
@@ -44,22 +47,22 @@ pub(crate) fn sentences(text: &str, most: usize) -> Vec<String> {
     (0..most).map(|i| all[i * all.len() / most].clone()).collect()
 }
 
-/// The text of a summary, and which members it quotes.
+/// The text of a summary, and the members it quotes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Written {
+pub(crate) struct SummaryText {
     pub text: String,
-    /// Of each line, the member that it quotes.
+    /// For each line the index of the quoted member.
     pub quoted: Vec<usize>,
 }
 
-/// The date of a line of an extractive summary, and what it says; none for what the summary says of itself.
-pub(crate) fn dated(line: &str) -> Option<(Timestamp, &str)> {
+/// Parses the date and text of a line of an extractive summary; `None` for its closing line.
+pub(crate) fn parse_line(line: &str) -> Option<(Timestamp, &str)> {
     let (date, said) = line.split_once(": ")?;
     Some((moment_of(date)?, said))
 }
 
-/// Writes the summary of a cluster of so many members.
-pub(crate) fn write(members: Members, sentences: &[Sentence]) -> Written {
+/// Writes the summary of a cluster.
+pub(crate) fn write(members: Members, sentences: &[Sentence]) -> SummaryText {
     let mut chosen = choose(members, sentences);
     chosen.sort_by_key(|i| (sentences[*i].at, sentences[*i].member, *i));
     let lines: Vec<String> = chosen.iter().map(|i| line(&sentences[*i])).collect();
@@ -67,16 +70,16 @@ pub(crate) fn write(members: Members, sentences: &[Sentence]) -> Written {
     let mut heard = quoted.clone();
     heard.sort_unstable();
     heard.dedup();
-    Written {
+    SummaryText {
         text: format!("{}\n{}", lines.join("\n"), members.ending(members.count - heard.len())),
         quoted,
     }
 }
 
-/// What is summed up.
+/// The members of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Members {
-    /// How many there are.
+    /// Their number.
     pub count: usize,
     /// `memories` or `summaries`.
     pub named: &'static str,
@@ -98,16 +101,16 @@ fn line(sentence: &Sentence) -> String {
     format!("{}: {}", sentence.at.date(), cut(&sentence.text))
 }
 
-/// A sentence of at most [`SENTENCE`] characters, cut at a word where it has to be.
+/// Returns a sentence of at most [`MAX_SENTENCE_CHARS`] characters, cut at a word if needed.
 fn cut(text: &str) -> String {
-    if text.chars().count() <= SENTENCE {
+    if text.chars().count() <= MAX_SENTENCE_CHARS {
         return text.to_owned();
     }
     let mut end = 0;
     let mut chars = 0;
     for (start, grapheme) in text.grapheme_indices(true) {
         chars += grapheme.chars().count();
-        if chars > SENTENCE - 2 {
+        if chars > MAX_SENTENCE_CHARS - 2 {
             break;
         }
         end = start + grapheme.len();
@@ -117,7 +120,8 @@ fn cut(text: &str) -> String {
     format!("{} …", &head[..word])
 }
 
-/// Maximal marginal relevance: the most central first, then what is central and differs from all chosen, as long as it fits.
+/// Maximal marginal relevance: first the most central sentence, then central ones that differ from
+/// all chosen, while they fit.
 fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
     let directions: Vec<Option<Embedding>> =
         sentences.iter().map(|sentence| sentence.vector.clone()).collect();
@@ -135,23 +139,25 @@ fn choose(members: Members, sentences: &[Sentence]) -> Vec<usize> {
             _ => 0.0,
         })
         .collect();
-    let mut room = LONGEST - members.ending(members.count).chars().count();
+    let mut room = MAX_SUMMARY_CHARS - members.ending(members.count).chars().count();
     let mut nearest = vec![-1.0_f32; sentences.len()];
     let mut open: Vec<usize> = (0..sentences.len()).collect();
     let mut chosen: Vec<usize> = Vec::new();
     loop {
         open.retain(|i| {
             let again = chosen.iter().any(|c| sentences[*c].text == sentences[*i].text);
-            nearest[*i] <= SAME && !again && line(&sentences[*i]).chars().count() < room
+            nearest[*i] <= MAX_SENTENCE_COSINE
+                && !again
+                && line(&sentences[*i]).chars().count() < room
         });
-        // A second sentence of a memory waits until every memory that says something else has had one.
+        // A second sentence of a memory waits until every memory with other content has had one.
         let said = |i: usize| chosen.iter().any(|c| sentences[*c].member == sentences[i].member);
         let worth = |i: usize| {
-            CENTRAL * centrality[i]
-                - (1.0 - CENTRAL) * nearest[i].max(0.0)
+            CENTRALITY_WEIGHT * centrality[i]
+                - (1.0 - CENTRALITY_WEIGHT) * nearest[i].max(0.0)
                 - if said(i) { 0.2 } else { 0.0 }
         };
-        let long = |i: usize| sentences[i].text.chars().count() > SENTENCE;
+        let long = |i: usize| sentences[i].text.chars().count() > MAX_SENTENCE_CHARS;
         let best = open.iter().copied().max_by(|a, b| {
             long(*b).cmp(&long(*a)).then(worth(*a).total_cmp(&worth(*b))).then(b.cmp(a))
         });
@@ -174,7 +180,7 @@ mod tests {
     use crate::tests::fixture::{T0, axis, leaning};
     use proptest::prelude::*;
 
-    /// A sentence of a member, which was stored so many days after the first one.
+    /// A sentence of a member; member `n` was stored `n` days after the first.
     fn sentence(member: usize, text: &str, vector: Option<Embedding>) -> Sentence {
         Sentence {
             member,
@@ -198,7 +204,7 @@ mod tests {
         let written = write(of(3), &all);
         let expected = "2026-02-02: The mail gateway has been slow.\n2026-02-03: Bruno found a full disk behind it.\n\
                         (From 3 memories; 1 of them are not quoted. source_ids names all.)";
-        assert_eq!(written, Written { text: expected.to_owned(), quoted: vec![1, 2] });
+        assert_eq!(written, SummaryText { text: expected.to_owned(), quoted: vec![1, 2] });
     }
 
     #[test]
@@ -236,13 +242,14 @@ mod tests {
     }
 
     proptest! {
-        /// However much there is, the summary is bounded, quotes something, and never quotes a line twice.
+        /// Whatever the input, the summary is bounded, quotes something, and never quotes a line
+        /// twice.
         #[test]
         fn a_summary_is_bounded(lengths in proptest::collection::vec(1_usize..600, 1..60)) {
             let all: Vec<Sentence> =
                 lengths.iter().enumerate().map(|(i, n)| sentence(i, &format!("{i} {}", "é".repeat(*n)), Some(leaning(0, 1 + i, 0.6)))).collect();
             let written = write(of(lengths.len()), &all);
-            prop_assert!(written.text.chars().count() <= LONGEST, "{}", written.text.chars().count());
+            prop_assert!(written.text.chars().count() <= MAX_SUMMARY_CHARS, "{}", written.text.chars().count());
             prop_assert!(!written.quoted.is_empty());
             let mut once = written.quoted.clone();
             once.dedup();

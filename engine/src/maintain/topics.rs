@@ -1,45 +1,49 @@
-//! Topics: which memories of one week are about the same thing. Pure: directions in, groups of positions out.
+//! Groups the memories of one week by topic. Pure: vectors in, groups of positions out.
 //!
-//! Average linkage: two groups join while the mean cosine of their pairs is at least [`SAME_TOPIC`]. Not here: texts, dates, the store.
+//! Average linkage: two groups join while the mean cosine of their pairs is at least
+//! [`SAME_TOPIC`]. Not here: texts, dates, the store.
 
 use crate::model::encoding::Embedding;
 
-/// Least mean cosine within a topic. Notes of unlike subjects lie around 0.1 with the model, notes about one system or person around 0.4
-/// to 0.6; 0.35 parts the two and keeps a week at a handful of topics.
+/// Minimum mean cosine within a topic. With the model, notes on different subjects have cosines
+/// around 0.1, notes about one system or person 0.4 to 0.6; 0.35 separates them and gives a handful
+/// of topics per week.
 pub(crate) const SAME_TOPIC: f32 = 0.35;
-/// Memories that are compared with each other at once: the time for a week grows with their number, not with its square.
-const BLOCK: usize = 512;
-/// Most memories of one topic: as many as one summary can stand for. A larger topic is cut by time.
-pub(crate) const MOST: usize = 40;
+/// Memories that are compared pairwise at once: the time for a week grows linearly with their
+/// number.
+const BLOCK_SIZE: usize = 512;
+/// Maximum memories of one topic: as many as one summary covers. A larger topic is split by time.
+pub(crate) const MAX_TOPIC: usize = 40;
 
-/// Parts positions into topics of at least `least` members, each in order. Memories without a direction are one topic. None when there
-/// are fewer than `least` in all.
-pub(crate) fn of(directions: &[Option<Embedding>], least: usize) -> Vec<Vec<usize>> {
+/// Groups positions into topics of at least `least` members, each in order. Memories without a
+/// vector form one topic. Empty if there are fewer than `least` in total.
+pub(crate) fn group_by_topic(directions: &[Option<Embedding>], least: usize) -> Vec<Vec<usize>> {
     if directions.len() < least {
         return Vec::new();
     }
     let known: Vec<usize> = (0..directions.len()).filter(|i| directions[*i].is_some()).collect();
-    let mut topics: Vec<Vec<usize>> =
-        even(&known, BLOCK).flat_map(|block| linked(directions, block)).collect();
+    let mut topics: Vec<Vec<usize>> = split_evenly(&known, BLOCK_SIZE)
+        .flat_map(|block| average_linkage(directions, block))
+        .collect();
     topics.push((0..directions.len()).filter(|i| directions[*i].is_none()).collect());
     topics.retain(|topic| !topic.is_empty());
-    let mut topics: Vec<Vec<usize>> = joined(directions, topics, least);
+    let mut topics: Vec<Vec<usize>> = join_small_topics(directions, topics, least);
     for topic in &mut topics {
         topic.sort_unstable();
     }
     topics.sort();
-    topics.iter().flat_map(|topic| even(topic, MOST).map(<[usize]>::to_vec)).collect()
+    topics.iter().flat_map(|topic| split_evenly(topic, MAX_TOPIC).map(<[usize]>::to_vec)).collect()
 }
 
-/// Cuts into parts of nearly the same length, none longer than `most`.
-fn even(items: &[usize], most: usize) -> impl Iterator<Item = &[usize]> {
+/// Splits into parts of nearly equal length, none longer than `most`.
+fn split_evenly(items: &[usize], most: usize) -> impl Iterator<Item = &[usize]> {
     let parts = items.len().div_ceil(most).max(1);
     items.chunks(items.len().div_ceil(parts).max(1))
 }
 
-/// Average linkage by chains of nearest neighbours. The mean of two groups' cosines to a third is never above the greater of them, so a
-/// pair that is nearest to each other and still too far apart is final.
-fn linked(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>> {
+/// Average linkage by nearest-neighbour chains. The mean cosine of two join_small_topics groups to a third is
+/// never above the greater of the two, so a group whose nearest neighbour is too far away is final.
+fn average_linkage(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>> {
     let size = members.len();
     let mut similar = vec![f32::MIN; size * size];
     for a in 0..size {
@@ -64,7 +68,8 @@ fn linked(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>
         });
         match best {
             Some(best) if similar[top * size + best] < SAME_TOPIC => {
-                // Nothing will come nearer: this group is final, and so is what led to it only as far as it finds another neighbour.
+                // No neighbour will come nearer: this group is final; the groups before it in the
+                // chain search for another neighbour.
                 open[top] = false;
                 chain.pop();
             }
@@ -84,7 +89,8 @@ fn linked(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>
     groups
 }
 
-/// Joins group `b` into group `a`; how similar the others are to both is the mean over all pairs.
+/// Joins group `b` into group `a`; the similarity of other groups to both is the mean over all
+/// pairs.
 fn merge(similar: &mut [f32], groups: &mut [Vec<usize>], open: &[bool], (a, b): (usize, usize)) {
     let size = open.len();
     let (of_a, of_b) = (groups[a].len() as f32, groups[b].len() as f32);
@@ -97,8 +103,9 @@ fn merge(similar: &mut [f32], groups: &mut [Vec<usize>], open: &[bool], (a, b): 
     groups[a].extend(taken);
 }
 
-/// Topics below `least` join the nearest of the others; without any that is large enough, all are one topic.
-fn joined(
+/// Adds topics below `least` to the nearest other topic; if none is large enough, all form one
+/// topic.
+fn join_small_topics(
     directions: &[Option<Embedding>],
     topics: Vec<Vec<usize>>,
     least: usize,
@@ -123,7 +130,7 @@ fn joined(
     large
 }
 
-/// The direction of several memories together.
+/// Returns the mean direction of several memories.
 pub(crate) fn centre(directions: &[Option<Embedding>], members: &[usize]) -> Option<Embedding> {
     let mut sum = vec![0.0; crate::model::encoding::DIMENSIONS];
     for direction in members.iter().filter_map(|member| directions[*member].as_ref()) {
@@ -145,60 +152,65 @@ mod tests {
     #[test]
     fn what_is_alike_is_one_topic() {
         let all = some((0..8).map(|i| leaning(i % 2, 10 + i, 0.9)).collect());
-        assert_eq!(of(&all, 3), [vec![0, 2, 4, 6], vec![1, 3, 5, 7]]);
+        assert_eq!(group_by_topic(&all, 3), [vec![0, 2, 4, 6], vec![1, 3, 5, 7]]);
     }
 
     #[test]
     fn one_or_two_join_the_nearest_topic() {
         let mut all: Vec<Embedding> = (0..6).map(|i| leaning(i / 3, 10 + i, 0.9)).collect();
         all.push(leaning(1, 50, 0.3));
-        assert_eq!(of(&some(all), 3), [vec![0, 1, 2], vec![3, 4, 5, 6]]);
+        assert_eq!(group_by_topic(&some(all), 3), [vec![0, 1, 2], vec![3, 4, 5, 6]]);
         let apart = some((0..5).map(axis).collect());
-        assert_eq!(of(&apart, 3), [vec![0, 1, 2, 3, 4]], "without a topic of three, all are one");
+        assert_eq!(
+            group_by_topic(&apart, 3),
+            [vec![0, 1, 2, 3, 4]],
+            "without a topic of three, all are one"
+        );
     }
 
     #[test]
     fn memories_without_a_vector_are_one_topic() {
         let mut all = some((0..3).map(|i| leaning(0, 10 + i, 0.9)).collect());
         all.extend([None, None, None]);
-        assert_eq!(of(&all, 3), [vec![0, 1, 2], vec![3, 4, 5]]);
-        assert_eq!(of(&[None, None, None, None, None], 3), [vec![0, 1, 2, 3, 4]]);
-        assert_eq!(of(&[None, None], 3), Vec::<Vec<usize>>::new());
+        assert_eq!(group_by_topic(&all, 3), [vec![0, 1, 2], vec![3, 4, 5]]);
+        assert_eq!(group_by_topic(&[None, None, None, None, None], 3), [vec![0, 1, 2, 3, 4]]);
+        assert_eq!(group_by_topic(&[None, None], 3), Vec::<Vec<usize>>::new());
     }
 
     #[test]
     fn a_week_of_many_thousands_takes_seconds() {
         let all = some((0..20_000).map(|i| leaning(i % 7, 20 + i % 300, 0.8)).collect());
-        let topics = of(&all, 3);
+        let topics = group_by_topic(&all, 3);
         assert_eq!(topics.iter().map(Vec::len).sum::<usize>(), all.len());
-        assert!(topics.iter().all(|topic| (3..=MOST).contains(&topic.len())));
+        assert!(topics.iter().all(|topic| (3..=MAX_TOPIC).contains(&topic.len())));
     }
 
     proptest! {
-        /// Every memory is in one topic, and no topic is too small or too large, however many there are.
+        /// Every memory is in one topic, and no topic is too small or too large, whatever the
+        /// number.
         #[test]
         fn topics_part_the_week(kinds in proptest::collection::vec(0_usize..12, 3..700)) {
             let all = some(kinds.iter().enumerate().map(|(i, kind)| leaning(*kind, 20 + i % 300, 0.8)).collect());
-            let topics = of(&all, 3);
+            let topics = group_by_topic(&all, 3);
             let mut seen: Vec<usize> = topics.iter().flatten().copied().collect();
             seen.sort_unstable();
             prop_assert_eq!(seen, (0..all.len()).collect::<Vec<_>>());
-            prop_assert!(topics.iter().all(|topic| (3..=MOST).contains(&topic.len())));
+            prop_assert!(topics.iter().all(|topic| (3..=MAX_TOPIC).contains(&topic.len())));
         }
 
-        /// Within a block, topics are those that joining the nearest pair over and over gives.
+        /// Within a block, the topics equal those of repeatedly joining the nearest pair.
         #[test]
         fn chains_of_neighbours_find_what_the_slow_way_finds(lean in proptest::collection::vec((0_usize..5, 0.3_f32..0.95), 2..24)) {
             let all = some(lean.iter().enumerate().map(|(i, (kind, cosine))| leaning(*kind, 20 + i, *cosine)).collect());
             let members: Vec<usize> = (0..all.len()).collect();
-            let mut fast = linked(&all, &members);
+            let mut fast = average_linkage(&all, &members);
             for group in &mut fast { group.sort_unstable(); }
             fast.sort();
-            prop_assert_eq!(fast, slowly(&all));
+            prop_assert_eq!(fast, join_nearest_pairs(&all));
         }
     }
 
-    fn slowly(all: &[Option<Embedding>]) -> Vec<Vec<usize>> {
+    fn join_nearest_pairs(all: &[Option<Embedding>]) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = (0..all.len()).map(|i| vec![i]).collect();
         let mean = |a: &[usize], b: &[usize]| {
             let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));

@@ -1,8 +1,13 @@
-//! Model.
+//! Value types shared by the database, the index and the operations. They depend on neither.
 
+pub mod actor;
 pub(crate) mod content;
 pub mod decay;
 pub mod encoding;
+pub(crate) mod entity_link;
+pub(crate) mod entry;
+pub(crate) mod memory;
 pub(crate) mod names;
+pub(crate) mod status;
 pub mod time;
 pub(crate) mod visibility;

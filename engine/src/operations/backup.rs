@@ -1,25 +1,28 @@
-//! Backups: a copy that was checked before it got its name; what older ones still hold; and a store that is emptied after one.
+//! `backup` and `reset`: checked copies of the database, which copies still hold a memory, and
+//! emptying the store after a backup.
 //!
-//! A backup is never rewritten. Not here: when backups are made by themselves.
+//! A backup is never rewritten. Not here: the schedule of backups.
 
 use crate::db::{backup, connection, health, memories, tombstones};
 use crate::error::{Error, Result};
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
 use crate::model::time::Timestamp;
 use crate::transaction::change::CallContext;
-use crate::{Reader, Writer};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::store_admin::{PurgeReply, ResetReply, ResetRequest};
+use loci_proto::requests::purge_backups::PurgeBackupsReply;
+use loci_proto::requests::reset::{ResetReply, ResetRequest};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 impl Writer {
-    /// Copies the database into a folder, and checks the copy.
+    /// Copies the database into a folder and checks the copy before it gets its final name.
     ///
     /// # Errors
-    /// `Database`, `Damaged` or `storage_failed`; no half copy is left then.
+    /// `Database`, `Damaged` or `storage_failed`; no partial copy remains then.
     pub fn back_up(&self, folder: &Path, now: Timestamp) -> Result<PathBuf> {
         DirBuilder::new()
             .recursive(true)
@@ -35,7 +38,7 @@ impl Writer {
     }
 
     fn draft(&self, draft: &Path, folder: &Path, now: Timestamp) -> Result<PathBuf> {
-        // For its owner alone before a byte is in it.
+        // Readable only by its owner before it has any content.
         OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -55,10 +58,10 @@ impl Writer {
         Ok(path)
     }
 
-    /// Removes everything that is stored, after a backup into `folder`. The only way back is that backup.
+    /// Deletes all stored data after a backup into `folder`. That backup is the only way back.
     ///
     /// # Errors
-    /// As [`Writer::back_up`]; nothing is removed then.
+    /// As [`Writer::back_up`]; nothing is deleted then.
     pub fn reset(
         &mut self,
         call: &CallContext,
@@ -72,21 +75,21 @@ impl Writer {
         let copy = self.back_up(folder, call.now)?;
         self.change(|conn, _, touched| {
             touched.emptied = true;
-            connection::in_any_order(conn)?;
+            connection::defer_foreign_keys(conn)?;
             backup::empty(conn)
         })?;
-        health::give_back(&self.conn)?;
-        self.leave_no_trace()?;
+        health::release_free_pages(&self.conn)?;
+        self.scrub()?;
         Ok(ResetReply { memories, backup: Some(copy.display().to_string()) })
     }
 }
 
 impl Reader {
-    /// Removes the backups that still hold a memory which was removed for good.
+    /// Deletes the backups that still hold a hard-deleted memory.
     ///
     /// # Errors
-    /// `conflict` while the memory is there; `storage_failed` when a backup cannot be removed.
-    pub fn purge_backups(&self, id: &MemoryId, folder: &Path) -> Result<PurgeReply> {
+    /// `conflict` while the memory exists; `storage_failed` if a backup cannot be deleted.
+    pub fn purge_backups(&self, id: &MemoryId, folder: &Path) -> Result<PurgeBackupsReply> {
         if !tombstones::has(&self.conn, id)? {
             let failure = Failure::new(
                 Code::Conflict,
@@ -102,28 +105,28 @@ impl Reader {
         let told = |paths: Vec<PathBuf>| {
             paths.into_iter().map(|path| path.display().to_string()).collect()
         };
-        Ok(PurgeReply { removed: told(found.holding), unreadable: told(found.unreadable) })
+        Ok(PurgeBackupsReply { removed: told(found.holding), unreadable: told(found.unreadable) })
     }
 }
 
-/// The backups of a folder, as far as they concern one memory.
+/// The backups of a folder with regard to one memory.
 #[derive(Debug, Default)]
-pub struct Found {
-    /// Those that hold it, oldest first.
+pub struct BackupSearch {
+    /// Backups that hold it, oldest first.
     pub holding: Vec<PathBuf>,
-    /// Those that cannot be read.
+    /// Backups that cannot be read.
     pub unreadable: Vec<PathBuf>,
 }
 
-/// Looks into every backup of a folder for one memory.
+/// Searches every backup of a folder for one memory.
 #[must_use]
-pub fn holding(folder: &Path, id: &MemoryId) -> Found {
-    let mut found = Found::default();
+pub fn holding(folder: &Path, id: &MemoryId) -> BackupSearch {
+    let mut found = BackupSearch::default();
     let Ok(entries) = std::fs::read_dir(folder) else { return found };
     let mut paths: Vec<PathBuf> =
         entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "db"));
-    // Their names begin with their moment.
+    // Names begin with the time of the backup.
     paths.sort();
     for path in paths {
         match backup::holds(&path, id) {
@@ -135,7 +138,7 @@ pub fn holding(folder: &Path, id: &MemoryId) -> Found {
     found
 }
 
-/// `memory-20260210T083000Z.db`, with a number when there is one of this second.
+/// `memory-20260210T083000Z.db`, with a number if one of this second exists.
 fn free_name(folder: &Path, now: Timestamp) -> PathBuf {
     let moment: String = now.iso().chars().take(19).filter(char::is_ascii_alphanumeric).collect();
     let name = |number: usize| {
@@ -160,30 +163,30 @@ fn failed(path: &Path, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::{House, axis, parse};
+    use crate::tests::fixture::{TestStore, axis, parse};
     use serde_json::json;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_reset_leaves_nothing_but_a_backup_that_holds_everything() {
-        let mut house = House::new();
-        let id = house
+        let mut test_store = TestStore::new();
+        let id = test_store
             .store(
                 "shop",
                 json!({"content": "The zebra crossing is closed", "type": "semantic"}),
                 Some(&axis(1)),
             )
             .id;
-        house.store(
+        test_store.store(
             "shop",
             json!({"content": "Anna", "type": "entity", "metadata": {"name": "Anna"}}),
             None,
         );
-        house.forget("shop", json!({"memory_id": id})).expect("is forgotten");
-        let folder = house.folder.path().join("backups");
-        let call = house.call("shop", None);
+        test_store.forget("shop", json!({"memory_id": id})).expect("is forgotten");
+        let folder = test_store.folder.path().join("backups");
+        let call = test_store.call("shop", None);
         assert_eq!(
-            house
+            test_store
                 .writer
                 .reset(&call, &ResetRequest { dry_run: true }, &folder)
                 .expect("counts")
@@ -191,7 +194,7 @@ mod tests {
             2
         );
         let reply =
-            house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
+            test_store.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
         let copy = PathBuf::from(reply.backup.expect("has a backup"));
         assert_eq!(copy.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
         assert_eq!(copy.file_name().and_then(|n| n.to_str()), Some("memory-20260201T000000Z.db"));
@@ -199,30 +202,34 @@ mod tests {
             (backup::check(&copy).expect("is whole"), backup::holds(&copy, &id).expect("reads")),
             (2, true)
         );
-        assert!(house.dump().is_empty() && house.reader.shared.index().len() == 0);
+        assert!(test_store.dump().is_empty() && test_store.reader.shared.index().len() == 0);
         assert!(
-            !crate::db::dump::holds(&house.folder.path().join("memory.db"), "zebra crossing"),
+            !crate::db::dump::holds(&test_store.folder.path().join("memory.db"), "zebra crossing"),
             "nothing is left in the file"
         );
-        house.store(
+        test_store.store(
             "shop",
             json!({"content": "A new beginning", "type": "semantic"}),
             Some(&axis(1)),
         );
         assert_eq!(
-            house.found("shop", json!({"query": "beginning"}), Some(&axis(1))),
+            test_store.found("shop", json!({"query": "beginning"}), Some(&axis(1))),
             ["A new beginning"]
         );
         for shelf in 0..100 {
-            house.store(
+            test_store.store(
                 "shop",
                 json!({"content": format!("Shelf {shelf} is full"), "type": "semantic"}),
                 Some(&axis(1)),
             );
         }
         let second =
-            house.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
-        assert_eq!(crate::db::dump::free_pages(&house.writer.conn), 0, "its space is given back");
+            test_store.writer.reset(&call, &ResetRequest::default(), &folder).expect("is emptied");
+        assert_eq!(
+            crate::db::dump::free_pages(&test_store.writer.conn),
+            0,
+            "its space is given back"
+        );
         assert!(second.backup.expect("has a backup").ends_with("000000Z-2.db"));
         assert_eq!(
             std::fs::read_dir(&folder).expect("is readable").count(),
@@ -233,21 +240,23 @@ mod tests {
 
     #[test]
     fn backups_that_hold_a_memory_are_named_and_go_only_when_it_is_gone() {
-        let mut house = House::new();
-        let folder = house.folder.path().join("backups");
+        let mut test_store = TestStore::new();
+        let folder = test_store.folder.path().join("backups");
         assert!(holding(&folder, &MemoryId::from(uuid::Uuid::nil())).holding.is_empty());
-        house.writer.back_up(&folder, house.now).expect("is copied");
-        let id = house.store("shop", json!({"content": "A secret", "type": "semantic"}), None).id;
-        let held = house.writer.back_up(&folder, house.now.plus(60_000)).expect("is copied");
+        test_store.writer.back_up(&folder, test_store.now).expect("is copied");
+        let id =
+            test_store.store("shop", json!({"content": "A secret", "type": "semantic"}), None).id;
+        let held =
+            test_store.writer.back_up(&folder, test_store.now.plus(60_000)).expect("is copied");
         std::fs::write(folder.join("broken.db"), "no database").expect("is written");
         assert_eq!(holding(&folder, &id).holding, std::slice::from_ref(&held));
-        assert!(house.reader.purge_backups(&id, &folder).is_err(), "it is still there");
-        let call = house.call("shop", None);
-        house
+        assert!(test_store.reader.purge_backups(&id, &folder).is_err(), "it is still there");
+        let call = test_store.call("shop", None);
+        test_store
             .writer
             .forget(&call, &parse(json!({"memory_id": id, "hard_delete": true})))
             .expect("is removed");
-        let reply = house.reader.purge_backups(&id, &folder).expect("is purged");
+        let reply = test_store.reader.purge_backups(&id, &folder).expect("is purged");
         assert_eq!(
             (reply.removed, reply.unreadable.len(), held.exists()),
             (vec![held.display().to_string()], 1, false)

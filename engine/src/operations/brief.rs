@@ -1,21 +1,23 @@
-//! `brief`: what is known in a project, on one page: pinned memories, then what is so, how things are done and who is who, then the latest
-//! events. Within the token budget of previews.
+//! `brief`: one page about a project: pinned memories, then facts, procedures and entities, then
+//! the latest events. Bounded by the token budget of previews.
 
-use crate::Reader;
-use crate::db::memories::{Memory, Status};
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::visibility::Visibility;
 use crate::search::budget;
 use loci_proto::group::{Group, GroupName};
-use loci_proto::memory::{MemoryType, Scope};
+use loci_proto::memory::MemoryType;
 use std::fmt::Write as _;
 
-/// Memories of one heading.
-const EACH: usize = 10;
+/// Memories per heading.
+const MAX_PER_HEADING: usize = 10;
 
 impl Reader {
-    /// A page of Markdown about a project, or about the caller's own.
+    /// Returns a Markdown page about a project, or about the caller's own.
     ///
     /// # Errors
     /// `Database`.
@@ -24,12 +26,10 @@ impl Reader {
             Some(name) => groups::resolve(&self.conn, name, Some(own))?,
             None => own.clone(),
         };
-        let settings = self.shared.settings();
+        let (visibility, settings) = (Visibility::of_group(&group.id), self.shared.settings());
         let mut known: Vec<(Memory, f64)> = Vec::new();
         listing::newest_first(&self.conn, |memory| {
-            let seen =
-                memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
-            if seen
+            if visibility.admits(memory.audience())
                 && memory.status == Status::Active
                 && memory.expires_at.is_none_or(|at| at > now)
             {
@@ -53,7 +53,7 @@ fn page(name: &str, known: Vec<(Memory, f64)>, tokens: usize) -> String {
         ("People, projects, things", MemoryType::Entity),
         ("Latest events", MemoryType::Episodic),
     ];
-    // Events stay in their order, newest first; of the others what is surest and most used comes first.
+    // Events stay newest first; the others are ordered by confidence and use.
     rest.sort_by(|(a, sure_a), (b, sure_b)| match (a.kind, b.kind) {
         (MemoryType::Episodic, MemoryType::Episodic) => b.seq.cmp(&a.seq),
         _ => sure_b
@@ -74,7 +74,7 @@ fn section<'a>(
     memories: impl Iterator<Item = &'a (Memory, f64)>,
 ) {
     let mut lines = String::new();
-    for (memory, _) in memories.take(EACH) {
+    for (memory, _) in memories.take(MAX_PER_HEADING) {
         let line = format!("- {} ({})\n", budget::preview(&memory.content), memory.id);
         let used =
             text.chars().count() + heading.len() + lines.chars().count() + line.chars().count() + 6;

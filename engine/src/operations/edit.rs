@@ -1,35 +1,41 @@
-//! `edit` and `pin`: a person changes a memory in place. Agents store a new one with `supersedes` instead.
+//! `edit` and `pin`: a person changes a memory in place. Agents store a new one with `supersedes`
+//! instead.
 
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::db::rows::{Image, Row};
 use crate::db::{rows, vectors};
 use crate::error::Result;
+use crate::handles::writer::Writer;
+use crate::maintain;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::model::{content, time};
 use crate::operations::store::hash;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
-use crate::{Writer, maintain};
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::people::{ChangedReply, EditRequest, PinRequest};
+use loci_proto::requests::edit::{ChangedReply, EditRequest};
+use loci_proto::requests::pin::PinRequest;
 use serde_json::{Map, Value, json};
 
 impl Writer {
-    /// Changes a memory in place. `text` is what the model reads in the new text; nothing means that it comes later.
+    /// Changes a memory in place. `text` is the encoding of the new text; an empty one is computed
+    /// later.
     ///
     /// # Errors
-    /// `not_found`; `invalid` naming the field; `conflict` when it is not active or an equal text is; `Database`.
+    /// `not_found`; `invalid` naming the field; `conflict` if it is not active, or an equal text
+    /// is; `Database`.
     pub fn edit(
         &mut self,
         call: &CallContext,
         request: &EditRequest,
         text: &DocumentEncoding,
     ) -> Result<ChangedReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.status != Status::Active {
@@ -45,7 +51,7 @@ impl Writer {
             if changed.is_empty() {
                 return Ok(ChangedReply { id: memory.id, changed, act: None });
             }
-            change.keep(Row::Memory(memory.seq))?;
+            change.record_before(Row::Memory(memory.seq))?;
             set(change, &memory, columns)?;
             if changed.iter().any(|name| name == "content") {
                 vectors::delete(change.conn, memory.seq)?;
@@ -57,22 +63,22 @@ impl Writer {
                 !["content_hash", "confidence_at", "updated_at"].contains(&name.as_str())
             });
             change.log(Operation::Update, &memory.id, &json!({"changed": changed}))?;
-            Ok(ChangedReply { id: memory.id, act: change.write_down("edit")?, changed })
+            Ok(ChangedReply { id: memory.id, act: change.commit_to_journal("edit")?, changed })
         })
     }
 
-    /// Keeps a memory's confidence from fading, or lets it fade again from what it is now.
+    /// Stops the decay of a memory's confidence, or lets it decay again from its current value.
     ///
     /// # Errors
     /// `not_found`, `Database`.
     pub fn pin(&mut self, call: &CallContext, request: &PinRequest) -> Result<ChangedReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let memory = sight.find(change.conn, "memory_id", &request.memory_id)?;
             if memory.anchor.pinned == request.pinned {
                 return Ok(ChangedReply { id: memory.id, changed: Vec::new(), act: None });
             }
-            change.keep(Row::Memory(memory.seq))?;
+            change.record_before(Row::Memory(memory.seq))?;
             let now = change.shared.settings().decay.at(call.now, memory.kind, memory.anchor);
             let columns = vec![
                 ("pinned", json!(request.pinned)),
@@ -81,7 +87,7 @@ impl Writer {
             ];
             set(change, &memory, columns)?;
             change.log(Operation::Pin, &memory.id, &json!({"pinned": request.pinned}))?;
-            let act = change.write_down(if request.pinned { "pin" } else { "unpin" })?;
+            let act = change.commit_to_journal(if request.pinned { "pin" } else { "unpin" })?;
             Ok(ChangedReply { id: memory.id, changed: vec!["pinned".to_owned()], act })
         })
     }
@@ -100,7 +106,8 @@ fn set(
     Ok(())
 }
 
-/// What a summary was made of is no person's to change; but lines that a person has changed quote nobody any more.
+/// The sources of a summary cannot be edited; but lines that a person has changed are no longer
+/// quotes.
 fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, is_rewritten: bool) {
     for name in ["summary", "method", "cluster", "week", "month", "year", "source_ids", "quotes"] {
         if let Some(value) = before.get(name) {
@@ -113,7 +120,7 @@ fn keep_origin(before: &Map<String, Value>, metadata: &mut Map<String, Value>, i
     }
 }
 
-/// The columns that would be other than they are.
+/// Returns the columns whose values change.
 fn columns(
     change: &Change<'_>,
     memory: &Memory,
@@ -143,7 +150,7 @@ fn columns(
     if request.metadata.is_some() {
         content::check_metadata(memory.kind, &metadata)?;
     }
-    if maintain::Span::of(&memory.metadata).is_some() {
+    if maintain::PeriodKind::of(&memory.metadata).is_some() {
         let is_rewritten = request.content.as_ref().is_some_and(|text| *text != memory.content);
         keep_origin(&memory.metadata, &mut metadata, is_rewritten);
     }

@@ -1,18 +1,21 @@
-//! `forget`: a memory is put aside and can be brought back; or, when asked for, every trace of it is removed for good.
+//! `forget`: hides a memory, which can be restored; or, with hard delete, removes every trace of it
+//! permanently.
 
-use crate::Writer;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::{Memory, Standing, Status};
+use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
 use crate::db::{click_feedback, idempotency, journal, log, relations, tombstones};
 use crate::error::Result;
+use crate::handles::writer::Writer;
 use crate::model::content;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
-use loci_proto::requests::people::{ForgetManyReply, ForgetManyRequest};
+use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
 use serde_json::json;
 
 impl Writer {
@@ -21,7 +24,7 @@ impl Writer {
     /// # Errors
     /// `not_found`, `invalid` for the reason, `Database`.
     pub fn forget(&mut self, call: &CallContext, request: &ForgetRequest) -> Result<ForgetReply> {
-        let reply = self.once(call, |change| {
+        let reply = self.run_idempotent(call, |change| {
             content::check_reason(request.reason.as_deref())?;
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             if request.hard_delete && tombstones::has(change.conn, &request.memory_id)? {
@@ -31,11 +34,11 @@ impl Writer {
             if request.hard_delete {
                 return erase(change, &memory);
             }
-            let told = put_aside(change, &memory, request.reason.as_deref())?;
-            Ok(ForgetReply { act: change.write_down("forget")?, ..told })
+            let told = hide(change, &memory, request.reason.as_deref())?;
+            Ok(ForgetReply { act: change.commit_to_journal("forget")?, ..told })
         })?;
         if request.hard_delete {
-            self.leave_no_trace()?;
+            self.scrub()?;
         }
         Ok(reply)
     }
@@ -49,15 +52,15 @@ impl Writer {
         call: &CallContext,
         request: &ForgetManyRequest,
     ) -> Result<ForgetManyReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             content::check_reason(request.reason.as_deref())?;
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let mut forgotten = Vec::with_capacity(request.memory_ids.len());
             for id in &request.memory_ids {
                 let memory = sight.find(change.conn, "memory_ids", id)?;
-                forgotten.push(put_aside(change, &memory, request.reason.as_deref())?);
+                forgotten.push(hide(change, &memory, request.reason.as_deref())?);
             }
-            Ok(ForgetManyReply { forgotten, act: change.write_down("forget")? })
+            Ok(ForgetManyReply { forgotten, act: change.commit_to_journal("forget")? })
         })
     }
 }
@@ -66,17 +69,17 @@ fn reply(id: MemoryId, status: &str, already: bool) -> ForgetReply {
     ForgetReply { id, status: status.to_owned(), already_forgotten: already, act: None, note: None }
 }
 
-/// Out of sight, with its relations; nothing is lost.
-pub(crate) fn put_aside(
+/// Hides a memory and its relations; nothing is deleted.
+pub(crate) fn hide(
     change: &mut Change<'_>,
     memory: &Memory,
     reason: Option<&str>,
 ) -> Result<ForgetReply> {
     let already = memory.status == Status::Forgotten;
     if !already {
-        change.keep(Row::Memory(memory.seq))?;
+        change.record_before(Row::Memory(memory.seq))?;
         let standing =
-            Standing { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
+            StatusChange { status: Status::Forgotten, by: memory.superseded_by.as_deref(), reason };
         memories::set_status(change.conn, memory.seq, standing, change.call.now)?;
         change.log(
             Operation::Forget,
@@ -88,15 +91,17 @@ pub(crate) fn put_aside(
     Ok(reply(memory.id.clone(), "forgotten", already))
 }
 
-/// Removes every trace: the row with its words, vectors, wordings, relations and mentions; images in the journal; answers kept for calls
-/// that are sent again; questions that led to it; what the log said of it. What stays: that it was deleted, and an id that no import brings back.
+/// Removes every trace: the row with its terms, vectors, variants, relations and mentions; images
+/// in the journal; stored answers of repeatable calls; questions that led to it; details of its log
+/// lines. What remains: the fact of its deletion, and a tombstone that keeps imports from restoring
+/// it.
 pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetReply> {
     let id = memory.id.as_str();
-    let left = crate::maintain::unquote(change, memory)?;
-    // What it stood for stands for itself again.
+    let left = crate::maintain::remove_quotes_of(change, memory)?;
+    // The memories that it replaced or covered become independent again.
     for below in memories::sources(change.conn, memory.seq)? {
         if below.status == Status::Compacted && below.superseded_by.as_deref() == Some(id) {
-            memories::set_status(change.conn, below.seq, Standing::ACTIVE, change.call.now)?;
+            memories::set_status(change.conn, below.seq, StatusChange::ACTIVE, change.call.now)?;
             change.log(Operation::Restore, &below.id, &json!({"was": below.status.as_str()}))?;
             change.touch(below.seq);
         }
@@ -116,7 +121,7 @@ pub(crate) fn erase(change: &mut Change<'_>, memory: &Memory) -> Result<ForgetRe
     Ok(ForgetReply { note: note(&left), ..reply(memory.id.clone(), "deleted", false) })
 }
 
-/// A text that was made from the memory may still say what it said.
+/// A text that was made from the memory may still contain its content.
 fn note(derived: &[MemoryId]) -> Option<String> {
     let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
     (!ids.is_empty()).then(|| {

@@ -1,48 +1,59 @@
-//! What people do with groups: list, rename, merge, other names. And where a session is led whose group was merged into another.
+//! `groups`: list, rename, merge, aliases; and redirects for sessions whose group was merged into
+//! another.
 
 use crate::db::groups;
-use crate::db::groups::Known;
+use crate::db::groups::GroupRow;
 use crate::db::import_rows;
 use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::shared::Shared;
+use crate::handles::writer::Writer;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
-use crate::{Reader, Shared, Writer};
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::{Group, GroupName};
+use loci_proto::group::{self, Group, GroupName};
 use loci_proto::requests::groups::{
-    AliasRequest, GroupChanged, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
+    AliasRequest, GroupChangedReply, GroupEntry, GroupsReply, MergeRequest, RenameRequest,
 };
 use rusqlite::Connection;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Leads groups that were merged away to where their memories are. Always as the store has it.
+/// Redirects of merged groups, always in the current state of the store.
 #[derive(Debug, Clone)]
 pub struct GroupRedirects(Arc<Shared>);
 
 impl GroupRedirects {
-    /// The group that this one was merged into, if it was.
+    /// Returns the group that this one was merged into, if it was.
     #[must_use]
-    pub fn lead(&self, group: &Group) -> Option<Group> {
-        self.0.aliases.read().get(&group.id).cloned()
+    pub fn resolve(&self, group: &Group) -> Option<Group> {
+        self.0.group_redirects.read().get(&group.id).cloned()
     }
 }
 
 impl Reader {
-    /// Every group, by name.
+    /// Returns every group by name.
     ///
     /// # Errors
     /// `Database`.
     pub fn groups(&self) -> Result<GroupsReply> {
-        Ok(GroupsReply { groups: groups::all(&self.conn)?.into_iter().map(told).collect() })
+        Ok(GroupsReply { groups: groups::all(&self.conn)?.into_iter().map(to_entry).collect() })
+    }
+
+    /// True when the store has a group of this id.
+    ///
+    /// # Errors
+    /// `Database`.
+    pub fn has_group(&self, id: &str) -> Result<bool> {
+        Ok(groups::name(&self.conn, id)?.is_some())
     }
 }
 
 impl Writer {
-    /// What leads sessions to the groups that theirs were merged into.
+    /// Returns the redirects of merged groups.
     #[must_use]
     pub fn group_redirects(&self) -> GroupRedirects {
         GroupRedirects(Arc::clone(&self.shared))
@@ -51,32 +62,32 @@ impl Writer {
     /// Gives a group another display name.
     ///
     /// # Errors
-    /// `not_found`, `conflict` when the name is another group's, `Database`.
+    /// `not_found`, `conflict` if the name belongs to another group, `Database`.
     pub fn rename_group(
         &mut self,
         call: &CallContext,
         request: &RenameRequest,
-    ) -> Result<GroupChanged> {
-        self.once(call, |change| {
+    ) -> Result<GroupChangedReply> {
+        self.run_idempotent(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
-            is_free(change.conn, "to", &request.to, &group)?;
-            change.keep(Row::Group(group.id.clone()))?;
+            check_name_free(change.conn, "to", &request.to, &group)?;
+            change.record_before(Row::Group(group.id.clone()))?;
             let columns = Image::from_iter([("name".to_owned(), json!(request.to))]);
             rows::update(change.conn, &Row::Group(group.id.clone()), &columns)?;
             changed(change, &group.id, 0, "groups rename")
         })
     }
 
-    /// Moves every memory of a group into another; its id and its name then lead there.
+    /// Moves every memory of a group into another; its id and its name then redirect there.
     ///
     /// # Errors
-    /// `not_found`, `invalid` when both are one group, `Database`.
+    /// `not_found`, `invalid` if both are one group, `Database`.
     pub fn merge_groups(
         &mut self,
         call: &CallContext,
         request: &MergeRequest,
-    ) -> Result<GroupChanged> {
-        self.once(call, |change| {
+    ) -> Result<GroupChangedReply> {
+        self.run_idempotent(call, |change| {
             let from = find(change.conn, "from", &request.from)?;
             let into = find(change.conn, "into", &request.into)?;
             if from.id == into.id {
@@ -86,28 +97,28 @@ impl Writer {
             }
             let members = groups::members(change.conn, &from.id)?;
             if request.dry_run {
-                let group = told(groups::one(change.conn, &into.id)?.unwrap_or(into));
-                return Ok(GroupChanged { group, moved: members.len(), act: None });
+                let group = to_entry(groups::one(change.conn, &into.id)?.unwrap_or(into));
+                return Ok(GroupChangedReply { group, moved: members.len(), act: None });
             }
             for seq in &members {
                 relocate(change, *seq, &into.id)?;
             }
-            lead_on(change, &from, &into)?;
+            replace_by_redirects(change, &from, &into)?;
             mentions::renew_all(change, &members, |_| false)?;
             changed(change, &into.id, members.len(), "groups merge")
         })
     }
 
-    /// Gives a group one more name, or takes one away.
+    /// Adds or removes an alias of a group.
     ///
     /// # Errors
-    /// `not_found`, `conflict` when the name is another group's, `Database`.
+    /// `not_found`, `conflict` if the name belongs to another group, `Database`.
     pub fn alias_group(
         &mut self,
         call: &CallContext,
         request: &AliasRequest,
-    ) -> Result<GroupChanged> {
-        self.once(call, |change| {
+    ) -> Result<GroupChangedReply> {
+        self.run_idempotent(call, |change| {
             let group = find(change.conn, "group", &request.group)?;
             let alias = request.alias.as_str();
             let row = Row::Alias(alias.to_owned());
@@ -120,12 +131,12 @@ impl Writer {
                     .at("alias");
                     return Err(failure.hint("loci groups list shows them").into());
                 }
-                change.keep(row.clone())?;
+                change.record_before(row.clone())?;
                 rows::delete(change.conn, &row)?;
             } else if !group.aliases.iter().any(|known| known == alias) {
-                is_free(change.conn, "alias", &request.alias, &group)?;
+                check_name_free(change.conn, "alias", &request.alias, &group)?;
                 import_rows::add_alias(change.conn, alias, &group.id)?;
-                change.made(row);
+                change.record_created(row);
             }
             changed(change, &group.id, 0, "groups alias")
         })
@@ -133,7 +144,7 @@ impl Writer {
 }
 
 fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
-    change.keep(Row::Memory(seq))?;
+    change.record_before(Row::Memory(seq))?;
     let columns = Image::from_iter([
         ("source_group".to_owned(), json!(into)),
         ("updated_at".to_owned(), json!(change.call.now.0)),
@@ -146,43 +157,49 @@ fn relocate(change: &mut Change<'_>, seq: i64, into: &str) -> Result<()> {
     Ok(())
 }
 
-/// Ends a group: its other names, its id, and its display name where no other group bears it lead to another one.
-fn lead_on(change: &mut Change<'_>, from: &Known, into: &Known) -> Result<()> {
+/// Deletes a group; its aliases, its id, and its display name (unless another group has it) become
+/// redirects.
+fn replace_by_redirects(change: &mut Change<'_>, from: &GroupRow, into: &GroupRow) -> Result<()> {
     for alias in &from.aliases {
         let row = Row::Alias(alias.clone());
-        change.keep(row.clone())?;
+        change.record_before(row.clone())?;
         rows::update(
             change.conn,
             &row,
             &Image::from_iter([("group_id".to_owned(), json!(into.id))]),
         )?;
     }
-    change.keep(Row::Group(from.id.clone()))?;
+    change.record_before(Row::Group(from.id.clone()))?;
     rows::delete(change.conn, &Row::Group(from.id.clone()))?;
     let unique = groups::all(change.conn)?.iter().all(|group| group.name != from.name);
     for name in [Some(&from.id), Some(&from.name).filter(|_| unique)].into_iter().flatten() {
         if import_rows::group(change.conn, name)?.is_none() {
             import_rows::add_alias(change.conn, name, &into.id)?;
-            change.made(Row::Alias(name.clone()));
+            change.record_created(Row::Alias(name.clone()));
         }
     }
     Ok(())
 }
 
-fn changed(change: &mut Change<'_>, id: &str, moved: usize, act: &str) -> Result<GroupChanged> {
+fn changed(
+    change: &mut Change<'_>,
+    id: &str,
+    moved: usize,
+    act: &str,
+) -> Result<GroupChangedReply> {
     let group = groups::one(change.conn, id)?
         .ok_or_else(|| Failure::new(Code::Internal, "the group is gone"))?;
-    Ok(GroupChanged { group: told(group), moved, act: change.write_down(act)? })
+    Ok(GroupChangedReply { group: to_entry(group), moved, act: change.commit_to_journal(act)? })
 }
 
-/// The group that a person means: by its id, by another name, by a display name that only one bears.
-fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<Known> {
+/// Resolves the group that a person names: by id, by alias, or by a unique display name.
+fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
     if let Some(id) = import_rows::group(conn, name.as_str())?
         && let Some(group) = groups::one(conn, &id)?
     {
         return Ok(group);
     }
-    let mut named: Vec<Known> =
+    let mut named: Vec<GroupRow> =
         groups::all(conn)?.into_iter().filter(|group| group.name == name.as_str()).collect();
     match (named.pop(), named.len()) {
         (Some(group), 0) => Ok(group),
@@ -204,8 +221,10 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<Known> {
     }
 }
 
-/// Refuses a name that means another group.
-fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &Known) -> Result<()> {
+/// Refuses a name that no new group may have, and one that belongs to another group.
+fn check_name_free(conn: &Connection, field: &str, name: &GroupName, own: &GroupRow) -> Result<()> {
+    group::check_name(name.as_str())
+        .map_err(|why| Failure::invalid(field, why).hint(group::NAME_HINT))?;
     let taken = import_rows::group(conn, name.as_str())?
         .or(groups::all(conn)?.into_iter().find(|g| g.name == name.as_str()).map(|g| g.id));
     match taken {
@@ -219,86 +238,93 @@ fn is_free(conn: &Connection, field: &str, name: &GroupName, own: &Known) -> Res
     }
 }
 
-fn told(known: Known) -> GroupEntry {
-    let Known { id, name, aliases, active, memories } = known;
+fn to_entry(known: GroupRow) -> GroupEntry {
+    let GroupRow { id, name, aliases, active, memories } = known;
     GroupEntry { id, name, aliases, active, memories }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::fixture::{House, named, parse};
+    use crate::tests::fixture::{TestStore, named, parse};
     use loci_proto::group::Group;
     use serde_json::json;
 
-    fn two() -> House {
-        let mut house = House::new();
-        house.store(
+    fn two() -> TestStore {
+        let mut test_store = TestStore::new();
+        test_store.store(
             "old",
             json!({"content": "The gate code is on the fridge", "type": "episodic"}),
             None,
         );
-        house.store("new", json!({"content": "The fridge was repaired", "type": "episodic"}), None);
-        house.store(
+        test_store.store(
+            "new",
+            json!({"content": "The fridge was repaired", "type": "episodic"}),
+            None,
+        );
+        test_store.store(
             "new",
             json!({"content": "The fridge is from Bosch", "type": "entity", "scope": "group", "metadata": {"name": "fridge"}}),
             None,
         );
-        house
+        test_store
     }
 
     #[test]
     fn a_merged_group_is_found_under_both_names_and_undone_exactly() {
-        let mut house = two();
-        let before = house.dump();
-        let call = house.call("new", None);
+        let mut test_store = two();
+        let before = test_store.dump();
+        let call = test_store.call("new", None);
         let asked = |dry: bool| parse(json!({"from": "old", "into": "new", "dry_run": dry}));
-        assert_eq!(house.writer.merge_groups(&call, &asked(true)).expect("counts").moved, 1);
-        assert_eq!(house.dump(), before);
-        let reply = house.writer.merge_groups(&call, &asked(false)).expect("is merged");
+        assert_eq!(test_store.writer.merge_groups(&call, &asked(true)).expect("counts").moved, 1);
+        assert_eq!(test_store.dump(), before);
+        let reply = test_store.writer.merge_groups(&call, &asked(false)).expect("is merged");
         assert_eq!(
             (reply.moved, reply.group.active, reply.group.aliases),
             (1, 3, vec!["old".to_owned()])
         );
         assert_eq!(
-            house.found("new", json!({"query": "gate code"}), None),
+            test_store.found("new", json!({"query": "gate code"}), None),
             ["The gate code is on the fridge"]
         );
         assert_eq!(
-            house.found("elsewhere", json!({"query": "gate code", "group": "old"}), None).len(),
+            test_store
+                .found("elsewhere", json!({"query": "gate code", "group": "old"}), None)
+                .len(),
             1,
             "a call that names it"
         );
-        let signs = house.writer.group_redirects();
-        assert_eq!(signs.lead(&named("old")), Some(named("new")));
-        assert_eq!(signs.lead(&named("new")), None);
-        let entity = house
+        let signs = test_store.writer.group_redirects();
+        assert_eq!(signs.resolve(&named("old")), Some(named("new")));
+        assert_eq!(signs.resolve(&named("new")), None);
+        let entity = test_store
             .reader
-            .list(&parse(json!({"type": "entity"})), &named("new"), house.now)
+            .list(&parse(json!({"type": "entity"})), &named("new"), test_store.now)
             .expect("lists")
             .memories[0]
             .id
             .clone();
-        let mentioned = house.inspect("new", json!({"memory_id": entity})).expect("is there");
+        let mentioned = test_store.inspect("new", json!({"memory_id": entity})).expect("is there");
         assert!(
             serde_json::to_string(&mentioned).expect("is JSON").contains("gate code"),
             "what belongs together now is linked: {mentioned:?}"
         );
-        house.undo_last().expect("is undone");
-        assert_eq!(house.dump(), before);
-        assert_eq!(signs.lead(&named("old")), None);
+        test_store.undo_last().expect("is undone");
+        assert_eq!(test_store.dump(), before);
+        assert_eq!(signs.resolve(&named("old")), None);
     }
 
     #[test]
     fn names_that_are_unknown_or_mean_several_are_refused() {
-        let mut house = two();
-        let call = house.call("new", None);
+        let mut test_store = two();
+        let call = test_store.call("new", None);
         for (id, folder) in [("g_1", "/a/app"), ("g_2", "/b/app")] {
             let group = Group { id: id.to_owned(), name: Group::of_folder(folder).name };
-            crate::db::groups::ensure(&house.writer.conn, &group, house.now).expect("is made");
+            crate::db::groups::ensure(&test_store.writer.conn, &group, test_store.now)
+                .expect("is made");
         }
         let mut merge = |from: &str, into: &str| {
             let asked = parse(json!({"from": from, "into": into}));
-            house.writer.merge_groups(&call, &asked).map_err(|error| error.to_string())
+            test_store.writer.merge_groups(&call, &asked).map_err(|error| error.to_string())
         };
         assert!(merge("app", "new").expect_err("is refused").contains("several groups: g_1, g_2"));
         assert!(
@@ -313,25 +339,26 @@ mod tests {
 
     #[test]
     fn a_rename_changes_what_is_shown_alone_and_a_name_means_one_group() {
-        let mut house = two();
-        let call = house.call("new", None);
-        let reply = house
+        let mut test_store = two();
+        let call = test_store.call("new", None);
+        let reply = test_store
             .writer
             .rename_group(&call, &parse(json!({"group": "old", "to": "the house"})))
             .expect("is renamed");
         assert_eq!((reply.group.id.as_str(), reply.group.name.as_str()), ("old", "the house"));
-        assert_eq!(house.found("old", json!({"query": "gate"}), None).len(), 1);
+        assert_eq!(test_store.found("old", json!({"query": "gate"}), None).len(), 1);
         let mut alias = |name: &str, remove: bool| {
             let asked = parse(json!({"group": "the house", "alias": name, "remove": remove}));
-            house.writer.alias_group(&call, &asked).map_err(|error| error.to_string())
+            test_store.writer.alias_group(&call, &asked).map_err(|error| error.to_string())
         };
         assert!(alias("new", false).expect_err("is refused").contains("another group: new"));
         assert_eq!(alias("home", false).expect("is added").group.aliases, ["home"]);
         assert_eq!(alias("home", false).expect("is known").act, None);
         assert!(alias("home", true).expect("is taken away").group.aliases.is_empty());
         assert!(alias("home", true).expect_err("is refused").contains("no other name"));
-        let renamed =
-            house.writer.rename_group(&call, &parse(json!({"group": "new", "to": "the house"})));
+        let renamed = test_store
+            .writer
+            .rename_group(&call, &parse(json!({"group": "new", "to": "the house"})));
         assert!(renamed.expect_err("is refused").to_string().contains("name of another group"));
     }
 }

@@ -1,25 +1,28 @@
 //! `inspect`: everything about one memory.
 
-use crate::Reader;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::db::relations;
-use crate::db::relations::End;
+use crate::db::relations::RelationEnd;
 use crate::db::{groups, log, mentions};
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::search::budget;
 use loci_proto::group::Group;
 use loci_proto::memory::{MemoryId, MemoryType};
-use loci_proto::requests::inspect::{InspectReply, InspectRequest, Shown, Version, Versions};
-use loci_proto::requests::relate::{Neighbour, Relation};
+use loci_proto::requests::inspect::{
+    InspectReply, InspectRequest, MemoryDetails, Version, VersionChain,
+};
+use loci_proto::requests::relate::{MemoryPreview, Relation};
 
-/// Lines of the log on one page.
+/// Log lines on one page.
 const LOG_PAGE: usize = 50;
-/// Memories that are named beside an entity.
+/// Mentions shown for an entity.
 const MENTIONS: usize = 20;
-/// Versions that are shown before and after a memory.
+/// Versions shown before and after a memory.
 const VERSIONS: usize = 25;
 /// Below this confidence a memory is flagged for cleanup.
 pub(crate) const FLAGGED: f64 = 0.1;
@@ -60,7 +63,7 @@ impl Reader {
             versions: self.versions(&memory, &sight)?,
             sources: sources
                 .iter()
-                .filter(|m| sight.admits(m) && m.status != Status::Forgotten)
+                .filter(|m| sight.admits(m.audience()) && m.status != Status::Forgotten)
                 .map(neighbour)
                 .collect(),
             mentioned_in: self.neighbours(mentioned_in, &sight)?,
@@ -69,7 +72,8 @@ impl Reader {
         })
     }
 
-    /// The relations of a memory, those that begin at it first; those whose other end is not active or cannot be seen are hidden.
+    /// Returns the visible relations of a memory, outgoing ones first; those with an inactive or
+    /// invisible other end are hidden.
     pub(crate) fn relations(
         &self,
         memory: &Memory,
@@ -81,17 +85,17 @@ impl Reader {
         if memory.status == Status::Forgotten || memory.kind != MemoryType::Entity {
             return Ok(shown);
         }
-        for end in [End::Subject, End::Object] {
+        for end in [RelationEnd::Subject, RelationEnd::Object] {
             for relation in relations::of(&self.conn, &memory.id, end)? {
                 let Some(other) = memories::by_seq(&self.conn, relation.other)?
-                    .filter(|other| sight.admits(other))
+                    .filter(|other| sight.admits(other.audience()))
                 else {
                     continue;
                 };
                 if shown.len() == most {
                     return Ok(shown);
                 }
-                let (object, subject) = if end == End::Subject {
+                let (object, subject) = if end == RelationEnd::Subject {
                     (Some(neighbour(&other)), None)
                 } else {
                     (None, Some(neighbour(&other)))
@@ -114,7 +118,7 @@ impl Reader {
         Ok(shown)
     }
 
-    fn neighbours(&self, seqs: Vec<i64>, sight: &Visibility) -> Result<Vec<Neighbour>> {
+    fn neighbours(&self, seqs: Vec<i64>, sight: &Visibility) -> Result<Vec<MemoryPreview>> {
         let mut found = Vec::new();
         for seq in seqs {
             if found.len() == MENTIONS {
@@ -123,21 +127,22 @@ impl Reader {
             let memory = memories::by_seq(&self.conn, seq)?;
             found.extend(
                 memory
-                    .filter(|m| m.status == Status::Active && sight.admits(m))
+                    .filter(|m| m.status == Status::Active && sight.admits(m.audience()))
                     .map(|m| neighbour(&m)),
             );
         }
         Ok(found)
     }
 
-    /// The chain of supersessions that the memory is part of, followed both ways.
-    fn versions(&self, memory: &Memory, sight: &Visibility) -> Result<Option<Versions>> {
+    /// Returns the supersession chain of the memory, in both directions.
+    fn versions(&self, memory: &Memory, sight: &Visibility) -> Result<Option<VersionChain>> {
         let mut earlier = Vec::new();
         let mut first = memory.clone();
         while let Some(before) = self.earlier(&first, sight, &earlier)? {
             earlier.push(std::mem::replace(&mut first, before));
         }
-        // `first` is the root now; what follows it, up to the memory itself, came in from the back.
+        // `first` is the root now; the successors up to the memory itself were collected in
+        // reverse.
         let mut chain = vec![first];
         chain.extend(earlier.into_iter().rev());
         let place = chain.len();
@@ -151,7 +156,7 @@ impl Reader {
         let numbered = chain.iter().enumerate().map(|(i, memory)| version(i + 1, memory));
         let around =
             numbered.filter(|version| version.version.abs_diff(place) <= VERSIONS).collect();
-        Ok(Some(Versions { root, version: place, chain: around }))
+        Ok(Some(VersionChain { root, version: place, chain: around }))
     }
 
     fn earlier(
@@ -162,7 +167,9 @@ impl Reader {
     ) -> Result<Option<Memory>> {
         let mut replaced = memories::replaced_by(&self.conn, &memory.id)?;
         replaced.retain(|m| {
-            m.status != Status::Compacted && sight.admits(m) && known.iter().all(|k| k.seq != m.seq)
+            m.status != Status::Compacted
+                && sight.admits(m.audience())
+                && known.iter().all(|k| k.seq != m.seq)
         });
         Ok(replaced.pop())
     }
@@ -178,13 +185,13 @@ impl Reader {
             .and_then(|m| m.superseded_by.as_deref());
         let Some(id) = by.and_then(|id| id.parse::<MemoryId>().ok()) else { return Ok(None) };
         let next = memories::by_id(&self.conn, &id)?;
-        Ok(next.filter(|m| sight.admits(m) && known.iter().all(|k| k.seq != m.seq)))
+        Ok(next.filter(|m| sight.admits(m.audience()) && known.iter().all(|k| k.seq != m.seq)))
     }
 
-    fn shown(&self, memory: Memory, now: Timestamp) -> Result<Shown> {
+    fn shown(&self, memory: Memory, now: Timestamp) -> Result<MemoryDetails> {
         let confidence = self.shared.settings().decay.at(now, memory.kind, memory.anchor);
         let forgotten = memory.status == Status::Forgotten;
-        Ok(Shown {
+        Ok(MemoryDetails {
             variants: memories::variants(&self.conn, memory.seq)?,
             group: group_name(&self.conn, memory.group.as_deref())?,
             id: memory.id,
@@ -211,7 +218,7 @@ impl Reader {
     }
 }
 
-/// The display name of the project that a memory came from.
+/// Returns the display name of the project in which a memory was stored.
 pub(crate) fn group_name(conn: &rusqlite::Connection, id: Option<&str>) -> Result<Option<String>> {
     match id {
         Some(id) => Ok(Some(groups::name(conn, id)?.unwrap_or_else(|| id.to_owned()))),
@@ -219,8 +226,8 @@ pub(crate) fn group_name(conn: &rusqlite::Connection, id: Option<&str>) -> Resul
     }
 }
 
-fn neighbour(memory: &Memory) -> Neighbour {
-    Neighbour { id: memory.id.clone(), preview: budget::preview(&memory.content) }
+fn neighbour(memory: &Memory) -> MemoryPreview {
+    MemoryPreview { id: memory.id.clone(), preview: budget::preview(&memory.content) }
 }
 
 fn version(number: usize, memory: &Memory) -> Version {

@@ -1,30 +1,33 @@
-//! `list` and `find`: memories in storing order, newest first, for people and their scripts; and those that a part of an id means.
+//! `list` and `find`: memories in storage order, newest first, for people and their scripts; and
+//! memories that a partial id matches.
 
-use crate::Reader;
-use crate::db::memories::{Memory, Status};
 use crate::db::{groups, listing};
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::model::visibility::Visibility;
 use crate::operations::inspect::{FLAGGED, group_name};
 use crate::search::budget;
 use loci_proto::error::Failure;
 use loci_proto::group::Group;
-use loci_proto::memory::{Confidence, Scope};
-use loci_proto::requests::people::{FindReply, FindRequest, Found, ListReply, ListRequest, Listed};
+use loci_proto::memory::Confidence;
+use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
+use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 
-/// Memories on one page, where the call does not say.
-const PAGE: usize = 50;
-/// Most memories on one page.
-const MOST: usize = 1000;
-/// Characters of an id that can mean it.
-const PART: std::ops::RangeInclusive<usize> = 4..=36;
-/// Memories that a part of an id can mean, before the rest is left out.
-const FOUND: usize = 10;
+/// Default memories per page.
+const DEFAULT_LIMIT: usize = 50;
+/// Maximum memories per page.
+const MAX_LIMIT: usize = 1000;
+/// Allowed length of a partial id in characters.
+const PARTIAL_ID_CHARS: std::ops::RangeInclusive<usize> = 4..=36;
+/// Maximum memories that a partial id returns.
+const MAX_FOUND: usize = 10;
 
-/// Which memories the word for a status means.
+/// The memories that a status word selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum StatusFilter {
     Status(Status),
     Expired,
     Pinned,
@@ -33,27 +36,28 @@ enum Wanted {
 }
 
 impl Reader {
-    /// One page of the memories that are asked for.
+    /// Returns one page of the selected memories.
     ///
     /// # Errors
     /// `invalid` for `status` and `limit`, `Database`.
     pub fn list(&self, request: &ListRequest, own: &Group, now: Timestamp) -> Result<ListReply> {
         let wanted = wanted(request.status.as_deref())?;
-        let limit = request.limit.unwrap_or(PAGE);
-        if !(1..=MOST).contains(&limit) {
-            return Err(
-                Failure::invalid("limit", format!("must be a whole number in 1..{MOST}")).into()
-            );
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(Failure::invalid(
+                "limit",
+                format!("must be a whole number in 1..{MAX_LIMIT}"),
+            )
+            .into());
         }
         let group = match &request.group {
             Some(name) => groups::resolve(&self.conn, name, Some(own))?,
             None => own.clone(),
         };
+        let visibility = Visibility::of_group(&group.id);
         let text = request.text.as_deref().map(str::to_lowercase);
         let admits = |memory: &Memory| {
-            (request.all_groups
-                || memory.scope == Scope::Global
-                || memory.group.as_deref() == Some(group.id.as_str()))
+            (request.all_groups || visibility.admits(memory.audience()))
                 && self.is_wanted(memory, wanted, now)
                 && (!request.from_group || memory.group.as_deref() == Some(group.id.as_str()))
                 && request
@@ -81,22 +85,24 @@ impl Reader {
         Ok(ListReply { memories, total, next })
     }
 
-    /// The memories whose id begins or ends so, whatever their project and status.
+    /// Returns the memories whose id begins or ends with the part, whatever their project and
+    /// status.
     ///
     /// # Errors
     /// `invalid` for the part, `Database`.
     pub fn find(&self, request: &FindRequest, own: &Group, now: Timestamp) -> Result<FindReply> {
         let part = request.part.to_ascii_lowercase();
-        if !PART.contains(&part.len()) || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        if !PARTIAL_ID_CHARS.contains(&part.len())
+            || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
         {
             let words = "must be an id, or at least 4 characters of its beginning or its end";
             return Err(Failure::invalid("part", words).hint("loci list shows ids").into());
         }
         let sight = Visibility::new(&self.conn, own, None)?;
-        let found = listing::by_part(&self.conn, &part, FOUND)?;
+        let found = listing::by_partial_id(&self.conn, &part, MAX_FOUND)?;
         let told = |memory: Memory| {
-            let (visible, group_id) = (sight.admits(&memory), memory.group.clone());
-            Ok(Found { visible, group_id, memory: self.listed(memory, now)? })
+            let (visible, group_id) = (sight.admits(memory.audience()), memory.group.clone());
+            Ok(FoundMemory { visible, group_id, memory: self.listed(memory, now)? })
         };
         Ok(FindReply { memories: found.into_iter().map(told).collect::<Result<_>>()? })
     }
@@ -105,21 +111,21 @@ impl Reader {
         self.shared.settings().decay.at(now, memory.kind, memory.anchor)
     }
 
-    fn is_wanted(&self, memory: &Memory, wanted: Wanted, now: Timestamp) -> bool {
+    fn is_wanted(&self, memory: &Memory, wanted: StatusFilter, now: Timestamp) -> bool {
         let active = memory.status == Status::Active;
         let expired = memory.expires_at.is_some_and(|at| at <= now);
         match wanted {
-            Wanted::Status(Status::Active) => active && !expired,
-            Wanted::Status(status) => memory.status == status,
-            Wanted::Expired => active && expired,
-            Wanted::Pinned => active && memory.anchor.pinned,
-            Wanted::Flagged => active && self.confidence(memory, now).get() < FLAGGED,
-            Wanted::All => true,
+            StatusFilter::Status(Status::Active) => active && !expired,
+            StatusFilter::Status(status) => memory.status == status,
+            StatusFilter::Expired => active && expired,
+            StatusFilter::Pinned => active && memory.anchor.pinned,
+            StatusFilter::Flagged => active && self.confidence(memory, now).get() < FLAGGED,
+            StatusFilter::All => true,
         }
     }
 
-    fn listed(&self, memory: Memory, now: Timestamp) -> Result<Listed> {
-        Ok(Listed {
+    fn listed(&self, memory: Memory, now: Timestamp) -> Result<ListedMemory> {
+        Ok(ListedMemory {
             confidence: self.confidence(&memory, now),
             group: group_name(&self.conn, memory.group.as_deref())?,
             preview: budget::preview(&memory.content),
@@ -133,16 +139,16 @@ impl Reader {
     }
 }
 
-fn wanted(word: Option<&str>) -> Result<Wanted> {
+fn wanted(word: Option<&str>) -> Result<StatusFilter> {
     Ok(match word {
-        None | Some("active") => Wanted::Status(Status::Active),
-        Some("superseded") => Wanted::Status(Status::Superseded),
-        Some("compacted") => Wanted::Status(Status::Compacted),
-        Some("forgotten") => Wanted::Status(Status::Forgotten),
-        Some("expired") => Wanted::Expired,
-        Some("pinned") => Wanted::Pinned,
-        Some("flagged") => Wanted::Flagged,
-        Some("all") => Wanted::All,
+        None | Some("active") => StatusFilter::Status(Status::Active),
+        Some("superseded") => StatusFilter::Status(Status::Superseded),
+        Some("compacted") => StatusFilter::Status(Status::Compacted),
+        Some("forgotten") => StatusFilter::Status(Status::Forgotten),
+        Some("expired") => StatusFilter::Expired,
+        Some("pinned") => StatusFilter::Pinned,
+        Some("flagged") => StatusFilter::Flagged,
+        Some("all") => StatusFilter::All,
         Some(_) => {
             let words =
                 "must be active, superseded, compacted, forgotten, expired, pinned, flagged or all";
@@ -155,18 +161,21 @@ fn wanted(word: Option<&str>) -> Result<Wanted> {
 mod tests {
     use super::*;
     use crate::model::time::DAY;
-    use crate::tests::fixture::{House, named, parse};
+    use crate::tests::fixture::{TestStore, named, parse};
     use serde_json::{Value, json};
 
-    fn ids(house: &House, request: Value) -> Vec<String> {
-        let reply = house.reader.list(&parse(request), &named("a"), house.now).expect("is listed");
+    fn ids(test_store: &TestStore, request: Value) -> Vec<String> {
+        let reply = test_store
+            .reader
+            .list(&parse(request), &named("a"), test_store.now)
+            .expect("is listed");
         reply.memories.into_iter().map(|memory| memory.id.to_string()).collect()
     }
 
-    fn found(house: &House, part: &str) -> Vec<(String, bool)> {
-        let reply = house
+    fn found(test_store: &TestStore, part: &str) -> Vec<(String, bool)> {
+        let reply = test_store
             .reader
-            .find(&FindRequest { part: part.to_owned() }, &named("a"), house.now)
+            .find(&FindRequest { part: part.to_owned() }, &named("a"), test_store.now)
             .expect("is found");
         reply
             .memories
@@ -177,21 +186,25 @@ mod tests {
 
     #[test]
     fn a_part_of_an_id_finds_what_begins_or_ends_so_in_every_project() {
-        let mut house = House::new();
-        let ours =
-            house.store("a", json!({"content": "Ours", "type": "episodic"}), None).id.to_string();
-        let theirs =
-            house.store("b", json!({"content": "Theirs", "type": "episodic"}), None).id.to_string();
-        assert_eq!(found(&house, &ours), [(ours.clone(), true)]);
-        assert_eq!(found(&house, &ours[28..].to_uppercase()), [(ours.clone(), true)]);
-        assert_eq!(found(&house, &theirs[26..]), [(theirs.clone(), false)]);
-        assert_eq!(found(&house, &ours[..4]), [(theirs, false), (ours, true)]);
-        assert!(found(&house, "ffffffff").is_empty());
+        let mut test_store = TestStore::new();
+        let ours = test_store
+            .store("a", json!({"content": "Ours", "type": "episodic"}), None)
+            .id
+            .to_string();
+        let theirs = test_store
+            .store("b", json!({"content": "Theirs", "type": "episodic"}), None)
+            .id
+            .to_string();
+        assert_eq!(found(&test_store, &ours), [(ours.clone(), true)]);
+        assert_eq!(found(&test_store, &ours[28..].to_uppercase()), [(ours.clone(), true)]);
+        assert_eq!(found(&test_store, &theirs[26..]), [(theirs.clone(), false)]);
+        assert_eq!(found(&test_store, &ours[..4]), [(theirs, false), (ours, true)]);
+        assert!(found(&test_store, "ffffffff").is_empty());
         for wrong in ["", "abc", "%%%%", "____", "zzzz", &"a".repeat(37)] {
             assert!(
-                house
+                test_store
                     .reader
-                    .find(&FindRequest { part: wrong.to_owned() }, &named("a"), house.now)
+                    .find(&FindRequest { part: wrong.to_owned() }, &named("a"), test_store.now)
                     .is_err(),
                 "{wrong}"
             );
@@ -200,26 +213,33 @@ mod tests {
 
     #[test]
     fn age_confidence_and_origin_narrow_the_list() {
-        let mut house = House::new();
-        let sure =
-            house.store("a", json!({"content": "Sure", "type": "semantic"}), None).id.to_string();
-        let vague = house
+        let mut test_store = TestStore::new();
+        let sure = test_store
+            .store("a", json!({"content": "Sure", "type": "semantic"}), None)
+            .id
+            .to_string();
+        let vague = test_store
             .store("b", json!({"content": "Vague", "type": "semantic", "confidence": 0.2}), None)
             .id
             .to_string();
-        house.now = house.now.plus(10 * DAY);
-        let new =
-            house.store("a", json!({"content": "New", "type": "semantic"}), None).id.to_string();
+        test_store.now = test_store.now.plus(10 * DAY);
+        let new = test_store
+            .store("a", json!({"content": "New", "type": "semantic"}), None)
+            .id
+            .to_string();
         let none: [&str; 0] = [];
-        assert_eq!(ids(&house, json!({})), [new.as_str(), &vague, &sure]);
-        assert_eq!(ids(&house, json!({"older_than_seconds": 864_000})), [vague.as_str(), &sure]);
-        assert_eq!(ids(&house, json!({"older_than_seconds": 864_001})), none);
-        assert_eq!(ids(&house, json!({"confidence_below": 0.5})), [vague.as_str()]);
+        assert_eq!(ids(&test_store, json!({})), [new.as_str(), &vague, &sure]);
         assert_eq!(
-            ids(&house, json!({"group": "b"})),
+            ids(&test_store, json!({"older_than_seconds": 864_000})),
+            [vague.as_str(), &sure]
+        );
+        assert_eq!(ids(&test_store, json!({"older_than_seconds": 864_001})), none);
+        assert_eq!(ids(&test_store, json!({"confidence_below": 0.5})), [vague.as_str()]);
+        assert_eq!(
+            ids(&test_store, json!({"group": "b"})),
             [new.as_str(), &vague, &sure],
             "global ones are seen from everywhere"
         );
-        assert_eq!(ids(&house, json!({"group": "b", "from_group": true})), [vague.as_str()]);
+        assert_eq!(ids(&test_store, json!({"group": "b", "from_group": true})), [vague.as_str()]);
     }
 }

@@ -1,4 +1,5 @@
-//! Operations.
+//! The operations of the store, one file per verb. Each is a method of `Writer` or `Reader` that
+//! takes the time and the request.
 
 pub mod backup;
 pub(crate) mod brief;
@@ -15,3 +16,4 @@ pub(crate) mod restore;
 pub mod stats;
 pub mod store;
 pub(crate) mod undo;
+pub(crate) mod visible_memory;

@@ -1,12 +1,13 @@
-//! `relate`: a triple between two entities; said again, it is the same one with more evidence.
+//! `relate`: stores a triple of two entities; the same triple again adds evidence.
 
-use crate::Writer;
 use crate::db::log::Operation;
-use crate::db::memories::{Memory, Status};
 use crate::db::relations;
-use crate::db::relations::New;
+use crate::db::relations::NewRelation;
 use crate::db::rows::Row;
 use crate::error::Result;
+use crate::handles::writer::Writer;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::transaction::change::{CallContext, Change};
 use loci_proto::error::Failure;
@@ -19,10 +20,10 @@ impl Writer {
     /// Relates two entities.
     ///
     /// # Errors
-    /// `not_found` for an end or evidence, `invalid` for an end that is no active entity, for one entity at both ends and for the
-    /// predicate, `Database`.
+    /// `not_found` for an entity or evidence; `invalid` for an end that is no active entity, for
+    /// one entity at both ends, and for the predicate; `Database`.
     pub fn relate(&mut self, call: &CallContext, request: &RelateRequest) -> Result<RelateReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let predicate = predicate(&request.predicate)?;
             let sight = Visibility::new(change.conn, &call.actor.group, request.group.as_ref())?;
             let subject = entity(change, &sight, "subject_id", &request.subject_id)?;
@@ -32,10 +33,10 @@ impl Writer {
                     .hint("Name another entity")
                     .into());
             }
-            if request.evidence.len() > limits::EVIDENCE {
+            if request.evidence.len() > limits::EVIDENCE_IDS {
                 return Err(Failure::invalid(
                     "evidence",
-                    format!("holds more than {} ids", limits::EVIDENCE),
+                    format!("holds more than {} ids", limits::EVIDENCE_IDS),
                 )
                 .into());
             }
@@ -47,16 +48,16 @@ impl Writer {
             };
             let row = Row::Relation(id.clone());
             if let Some(confidence) = request.confidence {
-                change.keep(row)?;
+                change.record_before(row)?;
                 relations::set_confidence(change.conn, &id, confidence)?;
             }
             for memory in &request.evidence {
                 let memory = sight.find(change.conn, "evidence", memory)?;
                 if relations::add_evidence(change.conn, &id, &memory.id)? {
-                    change.made(Row::Evidence(id.clone(), memory.id.to_string()));
+                    change.record_created(Row::Evidence(id.clone(), memory.id.to_string()));
                 }
             }
-            Ok(RelateReply { id, created, act: change.write_down("relate")? })
+            Ok(RelateReply { id, created, act: change.commit_to_journal("relate")? })
         })
     }
 }
@@ -68,7 +69,7 @@ fn make(
     object: &Memory,
 ) -> Result<String> {
     let id = uuid::Uuid::now_v7().to_string();
-    let new = New {
+    let new = NewRelation {
         id: &id,
         subject: &subject.id,
         predicate,
@@ -76,7 +77,7 @@ fn make(
         confidence: Confidence::FULL,
     };
     relations::insert(change.conn, &new, change.call.now)?;
-    change.made(Row::Relation(id.clone()));
+    change.record_created(Row::Relation(id.clone()));
     change.log(
         Operation::Relate,
         &subject.id,
@@ -107,7 +108,7 @@ fn entity(change: &Change<'_>, sight: &Visibility, field: &str, id: &MemoryId) -
     Ok(memory)
 }
 
-/// The predicate without blanks around it.
+/// Returns the trimmed predicate.
 pub(crate) fn predicate(text: &str) -> Result<String> {
     let text = text.trim();
     let refuse = |why: String| {

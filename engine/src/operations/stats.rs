@@ -1,18 +1,18 @@
-//! `stats`: the store in numbers.
+//! `stats`: counts of the store.
 
-use crate::Reader;
 use crate::db::memories;
-use crate::db::memories::Status;
-use crate::db::{EVERY, groups, stats};
+use crate::db::{ALL_SEQS, groups, stats};
 use crate::error::Result;
-use crate::index::Entry;
+use crate::handles::reader::Reader;
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::operations::inspect::FLAGGED;
 use loci_proto::group::Group;
 use loci_proto::requests::stats::{StatsReply, StatsRequest};
 
 impl Reader {
-    /// Counts everything, or what came from one group.
+    /// Counts everything, or what one group stored.
     ///
     /// # Errors
     /// `Database`.
@@ -32,7 +32,7 @@ impl Reader {
         let mut count = |entry: &Entry| flagged += u64::from(of_group(entry) && faded(entry));
         match self.shared.warm() {
             Some(index) => index.entries().for_each(|entry| count(&entry)),
-            None => memories::entries(&self.conn, &EVERY, |entry| {
+            None => memories::entries(&self.conn, &ALL_SEQS, |entry| {
                 count(&entry);
                 Ok(())
             })?,
@@ -40,7 +40,7 @@ impl Reader {
         Ok(StatsReply { flagged, ..counted })
     }
 
-    /// The number of active memories.
+    /// Returns the number of active memories.
     ///
     /// # Errors
     /// `Database`.

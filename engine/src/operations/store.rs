@@ -1,42 +1,47 @@
-//! `store`: a new memory, or a known one said again.
+//! `store`: stores a new memory, or reinforces an equal one.
 //!
-//! The text is checked and embedded before ([`Draft`]); then memory, keywords, vectors, supersession, audit line and the answer itself
-//! are written in one transaction. Not here: when two texts are the same fact (`duplicate`).
+//! The text is validated and encoded before ([`Draft`]). One transaction then writes memory,
+//! keywords, vectors, supersession, log line and the answer. Not here: when two texts state the
+//! same fact (`duplicate`).
 
 use crate::db::log::Operation;
-use crate::db::memories::{Memory, New, Status};
+use crate::db::memories::NewMemory;
 use crate::db::rows::Row;
 use crate::db::{groups, memories};
 use crate::duplicate;
-use crate::duplicate::Alike;
-use crate::error::{Error, Result, not_found};
+use crate::duplicate::Equivalence;
+use crate::error::{Error, Result};
+use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::visibility::{Audience, Visibility};
 use crate::model::{content, time};
+use crate::search;
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
-use crate::{Writer, search};
+use loci_proto::degraded::Degraded;
 use loci_proto::error::{Code, Failure};
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId, Scope};
-use loci_proto::requests::recall::Degraded;
 use loci_proto::requests::store::{StoreReply, StoreRequest};
 use serde_json::json;
 
-/// What saying a fact again adds to its confidence.
+/// Confidence added when a fact is stored again.
 const REINFORCEMENT: f64 = 0.1;
-/// How many near memories an answer names.
-const SIMILAR: usize = 5;
-/// Most memories below the threshold that are compared word for word.
-const REWORDED: usize = 16;
+/// Maximum similar memories that a reply names.
+const MAX_SIMILAR: usize = 5;
+/// Maximum memories below the threshold that are compared word by word.
+const MAX_REWORDED: usize = 16;
 
-/// A request whose content and metadata have been checked.
+/// A request with validated content and metadata.
 #[derive(Debug, Clone)]
 pub struct Draft {
     request: StoreRequest,
 }
 
-/// Refuses a text that cannot be kept.
+/// Refuses a text that cannot be stored.
 ///
 /// # Errors
 /// `invalid` or `too_large`, for `content`.
@@ -45,7 +50,7 @@ pub fn check_content(text: &str) -> Result<()> {
 }
 
 impl Draft {
-    /// Checks what a request wants to store.
+    /// Validates a store request.
     ///
     /// # Errors
     /// `invalid`, `too_large` or `too_deep`, naming the field.
@@ -55,7 +60,7 @@ impl Draft {
         Ok(Self { request })
     }
 
-    /// The text to embed.
+    /// The text to encode.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.request.content
@@ -63,7 +68,8 @@ impl Draft {
 }
 
 impl Writer {
-    /// Stores a memory. `text` is what the model reads in it; nothing means that it comes later, and the memory is found by its words.
+    /// Stores a memory. `text` is its encoding; an empty one is computed later, and the memory is
+    /// found by its words until then.
     ///
     /// # Errors
     /// `not_found` or `conflict` for `supersedes`, `Database` otherwise; nothing is stored then.
@@ -73,39 +79,39 @@ impl Writer {
         draft: &Draft,
         text: &DocumentEncoding,
     ) -> Result<StoreReply> {
-        self.once(call, |change| {
+        self.run_idempotent(call, |change| {
             let scope = draft.request.effective_scope();
-            let mut work = Work { change, request: &draft.request, text, scope };
+            let mut work = StoreWork { change, request: &draft.request, text, scope };
             let reply = work.store()?;
             if reply.superseded.is_some() {
-                change.write_down("supersede")?;
+                change.commit_to_journal("supersede")?;
             }
             Ok(reply)
         })
     }
 }
 
-/// One store in the making.
-struct Work<'a, 'b> {
+/// One store in progress.
+struct StoreWork<'a, 'b> {
     change: &'a mut Change<'b>,
     request: &'a StoreRequest,
     text: &'a DocumentEncoding,
     scope: Scope,
 }
 
-/// What the store already holds that is near the new text.
+/// Stored memories that are similar to the new text.
 #[derive(Default)]
-struct Near {
+struct SimilarMemories {
     same: Option<Memory>,
     similar: Vec<MemoryId>,
 }
 
-impl Work<'_, '_> {
+impl StoreWork<'_, '_> {
     fn store(&mut self) -> Result<StoreReply> {
         let group = self.group()?;
         let replaced = self.replaced(&group)?;
-        self.scope = self.scope_beside(replaced.as_ref());
-        let near = self.near(&group, replaced.as_ref())?;
+        self.scope = self.effective_scope(replaced.as_ref());
+        let near = self.similar(&group, replaced.as_ref())?;
         let (id, deduplicated) = match near.same {
             Some(known) => (self.reinforce(known)?, true),
             None => (self.insert(&group)?, false),
@@ -126,8 +132,9 @@ impl Work<'_, '_> {
         })
     }
 
-    /// The scope asked for; else that of the memory that is replaced, if that is seen by more; else the type's own.
-    fn scope_beside(&self, replaced: Option<&Memory>) -> Scope {
+    /// Returns the scope in the request; else that of the replaced memory, if it is wider; else the
+    /// default of the type.
+    fn effective_scope(&self, replaced: Option<&Memory>) -> Scope {
         match replaced {
             Some(old) if self.request.scope.is_none() && old.scope == Scope::Global => {
                 Scope::Global
@@ -147,17 +154,11 @@ impl Work<'_, '_> {
         Ok(group)
     }
 
-    /// The memory that `supersedes` names: visible from here, and still active.
+    /// Returns the memory that `supersedes` names: visible to the caller and still active.
     fn replaced(&self, group: &Group) -> Result<Option<Memory>> {
         let Some(id) = &self.request.supersedes else { return Ok(None) };
-        let seen = |m: &Memory| {
-            m.scope == Scope::Global
-                || [&group.id, &self.change.call.actor.group.id]
-                    .contains(&m.group.as_ref().unwrap_or(&String::new()))
-        };
-        let memory = memories::by_id(self.change.conn, id)?
-            .filter(seen)
-            .ok_or_else(|| not_found("supersedes", id.as_str()))?;
+        let visibility = Visibility::of_groups(&self.change.call.actor.group.id, &group.id);
+        let memory = visibility.find(self.change.conn, "supersedes", id)?;
         let conflict = |what: String, hint: &str| {
             Err(Error::from(Failure::new(Code::Conflict, what).at("supersedes").hint(hint)))
         };
@@ -187,13 +188,13 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Looks for the same fact, and for near ones, among active memories of the same type that are seen by the same sessions.
-    fn near(&self, group: &Group, replaced: Option<&Memory>) -> Result<Near> {
-        let scope = self.scope;
+    /// Finds the same fact and similar memories among active memories of the same type that the
+    /// same sessions see.
+    fn similar(&self, group: &Group, replaced: Option<&Memory>) -> Result<SimilarMemories> {
+        let audience = Audience::new(self.scope, Some(&group.id));
         let eligible = |m: &Memory| {
             m.kind == self.request.kind
-                && m.scope == scope
-                && (scope == Scope::Global || m.group.as_deref() == Some(group.id.as_str()))
+                && m.audience().is_same(audience)
                 && m.expires_at.is_none_or(|at| at > self.change.call.now)
                 && replaced.is_none_or(|r| r.seq != m.seq)
         };
@@ -201,48 +202,52 @@ impl Work<'_, '_> {
             .into_iter()
             .find(&eligible);
         if exact.is_some() {
-            return Ok(Near { same: exact, similar: Vec::new() });
+            return Ok(SimilarMemories { same: exact, similar: Vec::new() });
         }
-        let mut near = Near::default();
+        let mut near = SimilarMemories::default();
         let threshold = self.change.shared.settings().dedup_threshold;
-        for (seq, cosine) in self.close_by(group, threshold) {
+        for (seq, cosine) in self.nearest(group, threshold) {
             let is_near = f64::from(cosine) > threshold;
             let Some(memory) = memories::by_seq(self.change.conn, seq)?.filter(&eligible) else {
                 continue;
             };
             let same_thing = content::same_thing(&memory.metadata, &self.request.metadata);
-            let alike =
-                duplicate::alike(&memory.content, &self.request.content).filter(|_| same_thing);
-            if alike.is_some_and(|alike| is_near || alike == Alike::InWords) {
+            let equivalence = duplicate::equivalence(&memory.content, &self.request.content)
+                .filter(|_| same_thing);
+            if equivalence.is_some_and(|equivalence| is_near || equivalence == Equivalence::InWords)
+            {
                 near.same = Some(memory);
                 near.similar.clear();
                 break;
             }
-            if is_near && near.similar.len() < SIMILAR {
+            if is_near && near.similar.len() < MAX_SIMILAR {
                 near.similar.push(memory.id);
             }
         }
         Ok(near)
     }
 
-    /// Memories of one piece and their cosines, nearest first: all above the threshold, and a few down to twice its distance from 1,
-    /// which may say the same in the same words. Longer texts merge on equal wording alone.
-    fn close_by(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
+    /// Returns one-chunk memories with their cosines, nearest first: all above the threshold, and a
+    /// few down to twice its distance from 1, which may state the same in the same words. Longer
+    /// texts merge only on equal wording.
+    fn nearest(&self, group: &Group, threshold: f64) -> Vec<(i64, f32)> {
         let [vector] = self.text.pieces.as_slice() else { return Vec::new() };
         let index = self.change.shared.index();
+        let visibility = Visibility::of_group(&group.id);
         let filter = crate::index::Filter {
             kind: Some(self.request.kind),
             scope: Some(self.scope),
-            ..self.change.shared.filter(&group.id, self.change.call.now)
+            ..self.change.shared.filter(&visibility, self.change.call.now)
         };
         let least = 1.0 - 2.0 * (1.0 - threshold);
         let near =
             search::nearest::nearest(&index, &index.mask(&filter), vector, least).into_iter();
         let mut close: Vec<(i64, f32)> = near
-            .filter(|(slot, _)| index.pieces(*slot) == 1)
+            .filter(|(slot, _)| index.chunk_count(*slot) == 1)
             .map(|(slot, cosine)| (index.seq(slot), cosine))
             .collect();
-        // What was stored in the same group is not in the index yet; which of it is eligible is looked up with the row.
+        // Stores of the same group commit are not in the index yet; the row decides whether one is
+        // eligible.
         for (seq, text) in self.change.touched.earlier.iter().flat_map(|news| &news.vectors) {
             if let [piece] = text.pieces.as_slice() {
                 let cosine = crate::model::encoding::dot(vector.as_slice(), piece.as_slice());
@@ -251,11 +256,11 @@ impl Work<'_, '_> {
         }
         close.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let above = close.partition_point(|(_, cosine)| f64::from(*cosine) > threshold);
-        close.truncate(above + REWORDED);
+        close.truncate(above + MAX_REWORDED);
         close
     }
 
-    /// When the memory's time is over: as the call says, else as its type's setting says.
+    /// Returns the expiry time: from the call, else from the setting of the type.
     fn expires_at(&self) -> Result<Option<Timestamp>> {
         let now = self.change.call.now;
         let after = |seconds: usize| {
@@ -280,7 +285,7 @@ impl Work<'_, '_> {
 
     fn insert(&mut self, group: &Group) -> Result<MemoryId> {
         let id = MemoryId::from(uuid::Uuid::now_v7());
-        let new = New {
+        let new = NewMemory {
             id: &id,
             kind: self.request.kind,
             content: &self.request.content,
@@ -304,9 +309,9 @@ impl Work<'_, '_> {
         let after = before.boosted(REINFORCEMENT);
         content::merge_metadata(&mut known.metadata, &self.request.metadata);
         if self.request.supersedes.is_some() {
-            // Undoing the supersession takes back the whole call.
-            self.change.keep(Row::Memory(known.seq))?;
-            self.change.keep(Row::Variant(known.seq, self.request.content.clone()))?;
+            // Undoing the supersession reverts the whole call.
+            self.change.record_before(Row::Memory(known.seq))?;
+            self.change.record_before(Row::Variant(known.seq, self.request.content.clone()))?;
         }
         memories::reinforce(self.change.conn, &known, after, self.change.call.now)?;
         let reworded = known.content != self.request.content;
@@ -328,7 +333,7 @@ impl Work<'_, '_> {
     }
 
     fn supersede(&mut self, old: &Memory, by: &MemoryId) -> Result<()> {
-        self.change.keep(Row::Memory(old.seq))?;
+        self.change.record_before(Row::Memory(old.seq))?;
         memories::supersede(self.change.conn, old.seq, by, self.change.call.now)?;
         self.change.log(Operation::Supersede, &old.id, &json!({"by": by}))?;
         self.change.touched.seqs.push(old.seq);

@@ -1,45 +1,47 @@
-//! `undo` and `history`: acts are taken back, newest first or one alone, as long as nothing later stands on them.
+//! `undo` and `history`: acts are undone, newest first or a single one, unless a later change
+//! depends on them.
 //!
-//! What use has changed since (accesses, boosts) is left as it is. Not here: what an act keeps (`change`).
+//! Later accesses and boosts are kept. Not here: which rows an act records (`crate::transaction`).
 
 use crate::db::journal;
-use crate::db::journal::{Changed, Entry, How};
+use crate::db::journal::{Entry, RowChange, RowEffect};
 use crate::db::log::Operation;
 use crate::db::rows;
 use crate::db::rows::{Image, Row};
 use crate::db::{connection, lexical, memories, relations, vectors};
 use crate::error::{Error, Result};
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
-use crate::transaction::change::{CallContext, Change, fingerprint, is_of_use};
-use crate::{Reader, Writer};
+use crate::transaction::change::{CallContext, Change, fingerprint, is_usage_column};
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::undo::{
-    Act, HistoryReply, HistoryRequest, UndoReply, UndoRequest, Which,
-};
+use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
+use loci_proto::requests::undo::{UndoReply, UndoRequest, UndoTarget};
 use serde_json::json;
 use std::collections::HashSet;
 
-/// Acts on one page of the history, where the call does not say.
+/// Default acts on one page of the history.
 const PAGE: usize = 20;
 
 impl Writer {
-    /// Takes acts back: one by its number, the newest, or all since a moment. All or none.
+    /// Undoes acts: one by number, the newest, or all since a time. All or none.
     ///
     /// # Errors
-    /// `not_found` when there is no such act, `conflict` when it was taken back before or something later stands on it, `Database`.
+    /// `not_found` if there is no such act, `conflict` if it was undone before or a later change
+    /// depends on it, `Database`.
     pub fn undo(&mut self, call: &CallContext, request: &UndoRequest) -> Result<UndoReply> {
-        self.once(call, |change| {
-            connection::in_any_order(change.conn)?;
+        self.run_idempotent(call, |change| {
+            connection::defer_foreign_keys(change.conn)?;
             let mut undone = Vec::new();
-            for id in wanted(change, request)? {
-                let entry = journal::by_id(change.conn, id)?.ok_or_else(|| nothing(id))?;
+            for id in selected_acts(change, request)? {
+                let entry = journal::by_id(change.conn, id)?.ok_or_else(|| no_such_act(id))?;
                 if request.preview {
                     let at = entry.undone_at;
-                    undone.push(told(entry, at));
+                    undone.push(to_act(entry, at));
                     continue;
                 }
-                take_back(change, &entry)?;
-                undone.push(told(entry, Some(change.call.now)));
+                undo_act(change, &entry)?;
+                undone.push(to_act(entry, Some(change.call.now)));
             }
             Ok(UndoReply { undone })
         })
@@ -47,7 +49,7 @@ impl Writer {
 }
 
 impl Reader {
-    /// Acts, newest first, a page at a time.
+    /// Returns acts, newest first, a page at a time.
     ///
     /// # Errors
     /// `Database`.
@@ -73,7 +75,7 @@ impl Reader {
                         .into_iter()
                         .map(|e| {
                             let at = e.undone_at;
-                            told(e, at)
+                            to_act(e, at)
                         })
                         .collect(),
                     next,
@@ -90,21 +92,21 @@ fn concerns(entry: &Entry, seq: i64) -> bool {
         .any(|changed| matches!(changed.row, Row::Memory(s) | Row::Variant(s, _) if s == seq))
 }
 
-fn wanted(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
-    Ok(match request.which()? {
-        Which::One(id) => vec![id],
-        Which::These(ids) => ids,
-        Which::Last => vec![
+fn selected_acts(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>> {
+    Ok(match request.target()? {
+        UndoTarget::One(id) => vec![id],
+        UndoTarget::These(ids) => ids,
+        UndoTarget::Last => vec![
             journal::last(change.conn)?
                 .ok_or_else(|| Failure::new(Code::NotFound, "there is nothing to undo"))?,
         ],
-        Which::Since(seconds) => {
+        UndoTarget::Since(seconds) => {
             journal::open_since(change.conn, change.call.now.plus(-seconds.saturating_mul(1000)))?
         }
     })
 }
 
-fn nothing(id: i64) -> Error {
+fn no_such_act(id: i64) -> Error {
     Failure::new(Code::NotFound, format!("names no act: {id}"))
         .at("id")
         .hint("Run loci history for the acts that can be undone")
@@ -118,56 +120,58 @@ fn conflict(entry: &Entry, why: &str) -> Error {
         .into()
 }
 
-fn take_back(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
+fn undo_act(change: &mut Change<'_>, entry: &Entry) -> Result<()> {
     if entry.undone_at.is_some() {
         return Err(
             Failure::new(Code::Conflict, format!("act {} is undone already", entry.id)).into()
         );
     }
     let own: HashSet<&Row> = entry.rows.iter().map(|changed| &changed.row).collect();
-    entry.rows.iter().try_for_each(|changed| still_stands(change, entry, &own, changed))?;
+    entry.rows.iter().try_for_each(|changed| check_unchanged(change, entry, &own, changed))?;
     let conn = change.conn;
     let texts = entry.rows.iter().filter(|changed| has_text(changed)).count();
-    let mut put_back = || entry.rows.iter().rev().try_for_each(|changed| put_back(change, changed));
-    if lexical::is_much(conn, texts)? {
-        lexical::made_anew(conn, put_back)?;
+    let mut restore_row =
+        || entry.rows.iter().rev().try_for_each(|changed| restore_row(change, changed));
+    if lexical::is_rebuild_cheaper(conn, texts)? {
+        lexical::with_rebuild(conn, restore_row)?;
     } else {
-        put_back()?;
+        restore_row()?;
     }
     journal::set_undone(conn, entry.id, change.call.now)
 }
 
-/// True when a text comes, goes or becomes another.
-fn has_text(changed: &Changed) -> bool {
-    let other =
-        |how: &How| !matches!(how, How::Set { before, .. } if !before.contains_key("content"));
-    matches!(changed.row, Row::Memory(_)) && other(&changed.how)
+/// Returns true if a text is added, removed or changed.
+fn has_text(changed: &RowChange) -> bool {
+    let other = |effect: &RowEffect| !matches!(effect, RowEffect::Set { before, .. } if !before.contains_key("content"));
+    matches!(changed.row, Row::Memory(_)) && other(&changed.effect)
 }
 
-/// Refuses when a row is not any more as the act left it.
-fn still_stands(
+/// Refuses if a row has changed since the act.
+fn check_unchanged(
     change: &Change<'_>,
     entry: &Entry,
     own: &HashSet<&Row>,
-    changed: &Changed,
+    changed: &RowChange,
 ) -> Result<()> {
     let now = rows::image(change.conn, &changed.row)?;
-    match (&changed.how, now) {
-        (How::Made(_) | How::Set { .. }, None) => {
+    match (&changed.effect, now) {
+        (RowEffect::Inserted(_) | RowEffect::Set { .. }, None) => {
             Err(conflict(entry, "what it made or changed is gone"))
         }
-        (How::Gone(_), Some(_)) => Err(conflict(entry, "what it took away is there again")),
-        (How::Made(print), Some(now)) if *print != fingerprint(&now) => {
+        (RowEffect::Deleted(_), Some(_)) => {
+            Err(conflict(entry, "what it took away is there again"))
+        }
+        (RowEffect::Inserted(print), Some(now)) if *print != fingerprint(&now) => {
             Err(conflict(entry, "what it made was changed since"))
         }
-        (How::Made(_), Some(now)) if stands_on(change, own, &changed.row, &now)? => {
+        (RowEffect::Inserted(_), Some(now)) if would_cascade(change, own, &changed.row, &now)? => {
             Err(conflict(entry, "something later refers to what it made"))
         }
-        (How::Gone(_), None) | (How::Made(_), Some(_)) => Ok(()),
-        (How::Set { after, .. }, Some(now)) => {
+        (RowEffect::Deleted(_), None) | (RowEffect::Inserted(_), Some(_)) => Ok(()),
+        (RowEffect::Set { after, .. }, Some(now)) => {
             let moved = after
                 .iter()
-                .find(|(name, value)| !is_of_use(name) && now.get(*name) != Some(*value));
+                .find(|(name, value)| !is_usage_column(name) && now.get(*name) != Some(*value));
             moved.map_or(Ok(()), |(name, _)| {
                 Err(conflict(entry, &format!("the {name} that it set was changed since")))
             })
@@ -175,21 +179,27 @@ fn still_stands(
     }
 }
 
-/// True when relations, wordings or sources that the act did not make would go with what it made.
-fn stands_on(change: &Change<'_>, own: &HashSet<&Row>, row: &Row, image: &Image) -> Result<bool> {
+/// Returns whether deleting the row would also delete relations, variants or sources that the act
+/// did not create.
+fn would_cascade(
+    change: &Change<'_>,
+    own: &HashSet<&Row>,
+    row: &Row,
+    image: &Image,
+) -> Result<bool> {
     let Row::Memory(seq) = row else { return Ok(false) };
     let id = image.get("id").and_then(serde_json::Value::as_str).unwrap_or_default();
     let dependent = relations::rows_of(change.conn, *seq, id)?;
     Ok(dependent.iter().any(|row| !own.contains(row)))
 }
 
-fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {
-    match &changed.how {
-        How::Made(_) => remove(change, &changed.row)?,
-        How::Gone(before) => rows::insert(change.conn, &changed.row, before)?,
-        How::Set { before, after } => {
+fn restore_row(change: &mut Change<'_>, changed: &RowChange) -> Result<()> {
+    match &changed.effect {
+        RowEffect::Inserted(_) => remove(change, &changed.row)?,
+        RowEffect::Deleted(before) => rows::insert(change.conn, &changed.row, before)?,
+        RowEffect::Set { before, after } => {
             let now = rows::image(change.conn, &changed.row)?.unwrap_or_default();
-            // What use has changed since is newer than the act.
+            // Accesses since then are newer than the act.
             let same =
                 |(name, _): &(&String, &serde_json::Value)| now.get(*name) == after.get(*name);
             let columns: Image = before
@@ -204,8 +214,8 @@ fn put_back(change: &mut Change<'_>, changed: &Changed) -> Result<()> {
     }
     let Row::Memory(seq) = changed.row else { return Ok(()) };
     change.touch(seq);
-    if matches!(&changed.how, How::Set { before, .. } if before.contains_key("content")) {
-        // Its vectors are those of the other text; the daemon makes new ones.
+    if matches!(&changed.effect, RowEffect::Set { before, .. } if before.contains_key("content")) {
+        // Its vectors belong to the other text; the daemon computes new ones.
         vectors::delete(change.conn, seq)?;
         change.touched.vectors.push((seq, DocumentEncoding::default()));
     }
@@ -225,8 +235,8 @@ fn remove(change: &mut Change<'_>, row: &Row) -> Result<()> {
     rows::delete(change.conn, row)
 }
 
-fn told(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Act {
-    Act {
+fn to_act(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> JournalEntry {
+    JournalEntry {
         id: entry.id,
         act: entry.act,
         rows: entry.rows.len(),
@@ -241,31 +251,40 @@ fn told(entry: Entry, undone_at: Option<crate::model::time::Timestamp>) -> Act {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture::{House, named};
+    use crate::tests::fixture::{TestStore, named};
     use loci_proto::requests::forget::ForgetRequest;
-    use loci_proto::requests::people::{ListReply, ListRequest};
+    use loci_proto::requests::list::{ListReply, ListRequest};
     use serde_json::json;
 
-    fn left(house: &House) -> ListReply {
-        house.reader.list(&ListRequest::default(), &named("a"), house.now).expect("is listed")
+    fn left(test_store: &TestStore) -> ListReply {
+        test_store
+            .reader
+            .list(&ListRequest::default(), &named("a"), test_store.now)
+            .expect("is listed")
     }
 
     #[test]
     fn a_preview_takes_nothing_back_and_named_acts_go_newest_first_all_or_none() {
-        let mut house = House::new();
-        let call = house.call("a", None);
+        let mut test_store = TestStore::new();
+        let call = test_store.call("a", None);
         let mut acts = Vec::new();
         for text in ["One", "Two"] {
-            let memory_id = house.store("a", json!({"content": text, "type": "semantic"}), None).id;
+            let memory_id =
+                test_store.store("a", json!({"content": text, "type": "semantic"}), None).id;
             let request =
                 ForgetRequest { memory_id, reason: None, hard_delete: false, group: None };
             acts.push(
-                house.writer.forget(&call, &request).expect("is forgotten").act.expect("is an act"),
+                test_store
+                    .writer
+                    .forget(&call, &request)
+                    .expect("is forgotten")
+                    .act
+                    .expect("is an act"),
             );
         }
         let preview =
             UndoRequest { since_seconds: Some(60), preview: true, ..UndoRequest::default() };
-        let shown: Vec<i64> = house
+        let shown: Vec<i64> = test_store
             .writer
             .undo(&call, &preview)
             .expect("is shown")
@@ -273,14 +292,14 @@ mod tests {
             .iter()
             .map(|act| act.id)
             .collect();
-        assert_eq!((shown, left(&house).total), (vec![acts[1], acts[0]], 0));
+        assert_eq!((shown, left(&test_store).total), (vec![acts[1], acts[0]], 0));
 
         let with_none = UndoRequest { ids: vec![acts[0], 77], ..UndoRequest::default() };
-        assert!(house.writer.undo(&call, &with_none).is_err());
-        assert_eq!(left(&house).total, 0, "all or none");
+        assert!(test_store.writer.undo(&call, &with_none).is_err());
+        assert_eq!(left(&test_store).total, 0, "all or none");
         let these = UndoRequest { ids: acts.clone(), ..UndoRequest::default() };
-        let undone = house.writer.undo(&call, &these).expect("is undone").undone;
-        assert_eq!((undone[0].id, undone[1].id, left(&house).total), (acts[1], acts[0], 2));
-        assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.which().is_err());
+        let undone = test_store.writer.undo(&call, &these).expect("is undone").undone;
+        assert_eq!((undone[0].id, undone[1].id, left(&test_store).total), (acts[1], acts[0], 2));
+        assert!(UndoRequest { last: true, ids: acts, ..UndoRequest::default() }.target().is_err());
     }
 }

@@ -3,8 +3,8 @@
 //! A token is estimated as four characters of the reply's compact JSON. Not here: which memories are in the reply (`operations::recall`).
 
 use loci_proto::limits;
-use loci_proto::requests::explain::{Explained, Why};
-use loci_proto::requests::recall::{RecallReply, Recalled};
+use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
+use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde::Serialize;
 use std::io::Write;
 use unicode_segmentation::UnicodeSegmentation;
@@ -16,8 +16,8 @@ const NOTICE: usize = r#""omitted":[],"omitted_count":100,"token_budget_too_smal
 
 /// Adds results in order while the reply fits the budget (in tokens) and the maximum size on the wire. The ids of the rest go to `omitted` as
 /// far as they fit; `omitted_count` counts all of them.
-pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize) {
-    let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::ANSWER_BYTES);
+pub(crate) fn fit(reply: &mut RecallReply, results: Vec<RecalledMemory>, budget: usize) {
+    let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
     let total = results.len();
     // Reserves as many digits as the estimate can have.
     reply.token_estimate = limit.div_ceil(CHARS_PER_TOKEN);
@@ -50,14 +50,14 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<Recalled>, budget: usize
 /// Adds the explanation of each score. It is not counted against the budget, so an explained reply has the same results as a plain one.
 pub(crate) fn explain(
     reply: &mut RecallReply,
-    explained: Option<Explained>,
-    whys: Vec<Option<Why>>,
+    explained: Option<RecallExplanation>,
+    whys: Vec<Option<ScoreBreakdown>>,
 ) {
     let Some(explained) = explained else { return };
-    reply.explain = Some(Explained { cut_by_budget: reply.omitted_count, ..explained });
+    reply.explain = Some(RecallExplanation { cut_by_budget: reply.omitted_count, ..explained });
     reply.results.iter_mut().zip(whys).for_each(|(result, why)| result.why = why);
     estimate(reply, 0);
-    if size(reply).bytes > limits::ANSWER_BYTES {
+    if size(reply).bytes > limits::REPLY_BYTES {
         reply.results.iter_mut().for_each(|result| result.why = None);
         reply.note = Some(
             "The answer is too large to be explained; ask for fewer results, or with summary_only"
@@ -92,7 +92,7 @@ impl Size {
     }
 
     fn fits(self, limit: usize) -> bool {
-        self.chars <= limit && self.bytes <= limits::ANSWER_BYTES
+        self.chars <= limit && self.bytes <= limits::REPLY_BYTES
     }
 }
 
@@ -137,8 +137,8 @@ mod tests {
     use loci_proto::memory::{MemoryId, MemoryType};
     use proptest::prelude::*;
 
-    fn result(number: u128, content: &str) -> Recalled {
-        Recalled {
+    fn result(number: u128, content: &str) -> RecalledMemory {
+        RecalledMemory {
             id: MemoryId::from(uuid::Uuid::from_u128(number)),
             kind: MemoryType::Semantic,
             preview: None,

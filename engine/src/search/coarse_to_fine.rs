@@ -12,8 +12,8 @@
 //! [`Effort::Exhaustive`] shows how much that is (docs/retrieval.md). Not here: sets small enough to score in full (`exhaustive`).
 
 use crate::index::{
-    Around, BinaryQuery, Index, Known, Mask, QuantizedVector, Scratch, TextFeatures, slot_id,
-    slots_of,
+    BinaryQuery, ContextWindows, Index, Mask, Precision, QuantizedVector, Scratch, TextFeatures,
+    slot_id, slots_of,
 };
 use crate::kernels;
 use crate::model::encoding::{QueryEncoding, SignCode};
@@ -158,10 +158,10 @@ impl<'a> CoarseToFine<'a> {
         for slot in named.iter().copied() {
             // An entity that the query names is a full match, whatever its text says.
             scratch.lexical[slot] = 1.0;
-            scratch.has_word(slot);
+            scratch.mark_lexical_match(slot);
         }
         let words = parse::tokens(&query.parsed.text).collect();
-        let named_speakers = index.sayings().called(&words, |slot| mask.admits(slot));
+        let named_speakers = index.features().speakers_named(&words, |slot| mask.admits(slot));
         let date_proximity = DayTable::new(index, mask, &scorer);
         let has_boosts = !named_speakers.is_empty()
             || scorer.expects_content()
@@ -185,13 +185,13 @@ impl<'a> CoarseToFine<'a> {
         scratch: &mut Scratch,
     ) -> Vec<u32> {
         let binary = BinaryQuery::new(encoding.vector.as_slice());
-        scratch.others(self.index.estimates_of_others(&binary, self.mask));
+        scratch.others(self.index.estimate_extra_chunks(&binary, self.mask));
         let mut best = TopK::new(Count::about(REFINED.of(self.mask.count())));
         let weights = self.scorer.coarse_weights();
         let blocks = || self.mask.words().iter().enumerate().filter(|(_, bits)| **bits != 0);
         let (exact, precision) = match effort {
-            Effort::ExactVectors => (true, Known::Exactly),
-            Effort::Approximate | Effort::Exhaustive => (false, Known::Nearly),
+            Effort::ExactVectors => (true, Precision::Exact),
+            Effort::Approximate | Effort::Exhaustive => (false, Precision::Approx),
         };
         let is_direct = |bits: u64| exact || bits.count_ones() <= DIRECT_COSINES_PER_BLOCK;
         let direct: Vec<u32> = blocks()
@@ -204,7 +204,7 @@ impl<'a> CoarseToFine<'a> {
             let cosines = if is_direct(*bits) {
                 scratch.cosines_of(block)
             } else {
-                scratch.with_others(block, self.index.estimates(&binary, block))
+                scratch.with_others(block, self.index.estimate(&binary, block))
             };
             scratch.near[block] |= bits & kernels::above(&cosines, MATCH_COSINE);
             let mut scores = scratch.weighed(block, &cosines, weights);
@@ -221,10 +221,10 @@ impl<'a> CoarseToFine<'a> {
     /// Refines the cosines of the candidates in two steps and returns the best.
     fn refine(&self, mut candidates: Vec<u32>, scratch: &mut Scratch) -> Vec<u32> {
         if candidates.len() > EXACT_COSINES {
-            self.refine_cosines(&candidates, Known::Nearly, scratch);
+            self.refine_cosines(&candidates, Precision::Approx, scratch);
             candidates = self.best_static(&candidates, EXACT_COSINES, scratch);
         }
-        self.refine_cosines(&candidates, Known::Exactly, scratch);
+        self.refine_cosines(&candidates, Precision::Exact, scratch);
         self.best_static(&candidates, WORD_MATCHED, scratch)
     }
 
@@ -248,15 +248,15 @@ impl<'a> CoarseToFine<'a> {
     }
 
     /// Computes the cosines of those slots whose cosine is less precise than this.
-    fn refine_cosines(&self, slots: &[u32], precision: Known, scratch: &mut Scratch) {
+    fn refine_cosines(&self, slots: &[u32], precision: Precision, scratch: &mut Scratch) {
         let slots: Vec<u32> = slots
             .iter()
             .copied()
             .filter(|slot| !scratch.knows(*slot as usize, precision))
             .collect();
         let cosines = match precision {
-            Known::Nearly => self.index.nearly(&self.vector, &slots),
-            Known::Exactly => self.index.cosines(&self.vector, &slots),
+            Precision::Approx => self.index.approx_cosines(&self.vector, &slots),
+            Precision::Exact => self.index.cosines(&self.vector, &slots),
         };
         for (slot, cosine) in slots.iter().zip(cosines) {
             scratch.set(*slot as usize, cosine, precision, MATCH_COSINE);
@@ -272,7 +272,7 @@ impl<'a> CoarseToFine<'a> {
         if !self.has_boosts {
             return 0.0;
         }
-        let features = self.index.said(slot);
+        let features = self.index.text_features(slot);
         let boosted = BoostFeatures {
             traits: features.kind,
             date_proximity: self.date_proximity.of(features.day),
@@ -283,7 +283,7 @@ impl<'a> CoarseToFine<'a> {
 
     /// Matches the words of the candidates and returns the `count` best, in no order.
     fn match_words(&self, candidates: &[u32], count: usize, scratch: &mut Scratch) -> Vec<u32> {
-        self.refine_cosines(candidates, Known::Nearly, scratch);
+        self.refine_cosines(candidates, Precision::Approx, scratch);
         let codes = |slot: u32| self.index.codes(slot as usize).unwrap_or_default();
         let score = |(at, slot): (usize, &u32)| {
             candidates
@@ -312,14 +312,14 @@ impl<'a> CoarseToFine<'a> {
     ) -> Vec<MatchedSlot> {
         let seed_count = seeds.len();
         // One more than the window on each side: a neighbour is raised by its own neighbour.
-        let Around { slots, runs } =
-            self.index.around(self.mask, seeds, late_interaction::WINDOW_RADIUS + 1);
+        let ContextWindows { slots, windows } =
+            self.index.context_windows(self.mask, seeds, late_interaction::WINDOW_RADIUS + 1);
         // In a long query the cosine weighs so much that an error of 0.001 may change the order.
         let is_long = self.scorer.length_bonus() > 0.0;
-        let precision = if is_long { Known::Exactly } else { Known::Nearly };
+        let precision = if is_long { Precision::Exact } else { Precision::Approx };
         self.refine_cosines(&slots, precision, scratch);
         let features: Vec<TextFeatures> =
-            slots.iter().map(|slot| self.index.said(*slot as usize)).collect();
+            slots.iter().map(|slot| self.index.text_features(*slot as usize)).collect();
         let codes: Vec<&[SignCode]> =
             slots.iter().map(|slot| self.index.codes(*slot as usize).unwrap_or_default()).collect();
         let mut scores: Vec<f64> = Vec::with_capacity(slots.len());
@@ -330,9 +330,9 @@ impl<'a> CoarseToFine<'a> {
             scores.push(signals + self.recorded_boosts(*slot as usize, at, recorder));
         }
         let mut buffer = Vec::new();
-        for run in &runs {
-            let range = run.range.clone();
-            let (coherence, first) = (run.link, range.start);
+        for window in &windows {
+            let range = window.range.clone();
+            let (coherence, first) = (window.coherence, range.start);
             let block = WordMatchBlock { codes: &codes[range.clone()], coherence, first };
             self.scorer.add_word_matches(&mut scores[range], block, &mut buffer, recorder);
         }
@@ -342,9 +342,9 @@ impl<'a> CoarseToFine<'a> {
         }
         let is_question: Vec<bool> = features.iter().map(|of| of.kind.question).collect();
         let mut smoothing = ContextSmoothing::default();
-        for run in &runs {
-            let range = run.range.clone();
-            let (coherence, first) = (run.link, range.start);
+        for window in &windows {
+            let range = window.range.clone();
+            let (coherence, first) = (window.coherence, range.start);
             let block =
                 SmoothedBlock { is_question: &is_question[range.clone()], coherence, first };
             smoothing.apply(&mut scores[range], block, recorder);
@@ -372,7 +372,7 @@ impl<'a> CoarseToFine<'a> {
             self.scorer.signal_score(f64::from(scratch.cosines[*slot as usize]), 0.0)
         };
         let before: Vec<f64> = chosen.iter().map(|slot| cosine_score(slot, scratch)).collect();
-        self.refine_cosines(&chosen, Known::Exactly, scratch);
+        self.refine_cosines(&chosen, Precision::Exact, scratch);
         let correction = |(((_, at), slot), before): ((&(f64, u32), &u32), f64)| Correction {
             at: *at as usize,
             amount: cosine_score(slot, scratch) - before,
@@ -416,7 +416,7 @@ fn score_keywords(index: &Index, mask: &Mask, keywords: &[Keyword], scratch: &mu
     let has_rare = keywords.iter().any(|keyword| keyword.doc_freq > 0 && !is_common(keyword));
     for keyword in keywords.iter().filter(|keyword| keyword.doc_freq > 0) {
         let Some(list) = index.words().list(&keyword.terms) else { continue };
-        list.mark(&mut scratch.worded);
+        list.mark(&mut scratch.lexical_match);
         if has_rare && is_common(keyword) {
             continue;
         }
@@ -441,7 +441,7 @@ impl DayTable {
         if !scorer.has_dates() {
             return empty;
         }
-        let known = || mask.slots().filter_map(|slot| index.said(slot).day);
+        let known = || mask.slots().filter_map(|slot| index.text_features(slot).day);
         let (Some(first_day), Some(last_day)) = (known().min(), known().max()) else {
             return empty;
         };

@@ -2,10 +2,10 @@
 //!
 //! Not here: duplicates at the time of storing (`operations::store`), when two texts state the same fact (`duplicate`).
 
-use crate::db::memories::Memory;
 use crate::duplicate::same_fact;
 use crate::index::{Index, slot_id};
 use crate::model::content::same_thing;
+use crate::model::memory::Memory;
 use crate::ranking::fusion::ScoredSlot;
 use loci_proto::memory::MemoryType;
 
@@ -21,8 +21,8 @@ pub(crate) fn possible_duplicates(index: &Index, ranked: &[ScoredSlot]) -> Vec<V
     let slots: Vec<u32> = ranked.iter().map(|entry| slot_id(entry.slot)).collect();
     let duplicates = |at: usize| {
         let similar = similar(index, slots[at], &slots[..at]);
-        let features = |at: usize| index.said(ranked[at].slot);
-        let same_text = |before: usize| features(before).reads_as(features(at));
+        let features = |at: usize| index.text_features(ranked[at].slot);
+        let same_text = |before: usize| features(before).same_text(features(at));
         (0..at).filter(|before| similar[*before] || same_text(*before)).collect()
     };
     (0..ranked.len()).map(duplicates).collect()
@@ -31,13 +31,14 @@ pub(crate) fn possible_duplicates(index: &Index, ranked: &[ScoredSlot]) -> Vec<V
 /// For each of `others` whether its vector is that of the same fact as `one`. Only texts of one chunk are compared: one chunk says nothing
 /// about the rest of a longer text.
 fn similar(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
-    let only_chunk =
-        |slot: u32| index.vector(slot as usize, 0).filter(|_| index.pieces(slot as usize) == 1);
+    let only_chunk = |slot: u32| {
+        index.vector(slot as usize, 0).filter(|_| index.chunk_count(slot as usize) == 1)
+    };
     let Some(vector) = only_chunk(one).map(|row| row.stepped()) else {
         return vec![false; others.len()];
     };
     // Few are similar; only those get an exact cosine.
-    let approx = index.nearly(&vector, others).into_iter();
+    let approx = index.approx_cosines(&vector, others).into_iter();
     let exact = |slot: u32| index.cosines(&vector, &[slot])[0];
     approx
         .zip(others)

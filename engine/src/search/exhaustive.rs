@@ -175,9 +175,10 @@ impl<'a> Signals<'a> {
         lexical: &[f64],
     ) -> Vec<MemorySignals<'a>> {
         let words = parse::tokens(&query.parsed.text).collect();
-        let named_speakers = self.index.sayings().called(&words, |slot| self.mask.admits(slot));
+        let named_speakers =
+            self.index.features().speakers_named(&words, |slot| self.mask.admits(slot));
         let signals = |at: &usize| {
-            let features = self.index.said(self.slot(*at));
+            let features = self.index.text_features(self.slot(*at));
             MemorySignals {
                 cosine: self.cosine(*at),
                 lexical: lexical[*at],
@@ -197,10 +198,10 @@ impl<'a> Signals<'a> {
         if !order.is_sorted_by_key(project) {
             order.sort_by_key(project);
         }
-        let mask_id = self.mask.print();
+        let mask_id = self.mask.fingerprint();
         let coherence = |block: &[usize]| {
             let newest_first = block.iter().rev().map(|at| self.slot(*at));
-            self.index.link((project(&block[0]), mask_id), newest_first)
+            self.index.coherence((project(&block[0]), mask_id), newest_first)
         };
         let blocks = order
             .chunk_by(|a, b| project(a) == project(b))

@@ -8,7 +8,7 @@ use crate::ranking::fusion::{Fusion, ScoredSlot};
 use crate::ranking::late_interaction::{Step, StepRecord};
 use crate::search::summary_rollup;
 use crate::search::types::{Breakdown, StepAmount};
-use loci_proto::requests::explain::{Leg, Part, Why};
+use loci_proto::requests::explain::{RankedScore, ScoreBreakdown, ScorePart};
 use std::collections::HashMap;
 
 /// Name of the step that raises memories linked to named entities or to the best results.
@@ -58,15 +58,16 @@ pub(crate) fn plain_ranking_name(fusion: Fusion, with_vectors: bool) -> &'static
 }
 
 /// The explanation of each result, in their order. Its parts add up to the score of the result.
-pub(crate) fn whys(breakdown: &Breakdown, outcome: &Outcome<'_>) -> Vec<Why> {
+pub(crate) fn whys(breakdown: &Breakdown, outcome: &Outcome<'_>) -> Vec<ScoreBreakdown> {
     let Breakdown { candidates, steps } = breakdown;
     let [by_cosine, by_lexical] = fusion::SIGNALS.map(|signal| fusion::ranks(candidates, signal));
     let position: HashMap<usize, usize> =
         candidates.iter().enumerate().map(|(at, candidate)| (candidate.slot, at)).collect();
     let own: HashMap<usize, f64> =
         outcome.own.iter().map(|entry| (entry.slot, entry.score)).collect();
-    let leg =
-        |score: f64, rank: Option<usize>| rank.map(|rank| Leg { score: rounded(score), rank });
+    let leg = |score: f64, rank: Option<usize>| {
+        rank.map(|rank| RankedScore { score: rounded(score), rank })
+    };
     let why = |entry: &ScoredSlot| {
         let at = position.get(&entry.slot).copied();
         let weight = summary_rollup::weight(outcome.index, entry.slot);
@@ -77,7 +78,7 @@ pub(crate) fn whys(breakdown: &Breakdown, outcome: &Outcome<'_>) -> Vec<Why> {
         parts.push(StepAmount { name: SUMMARY, amount: entry.score / weight - own });
         let sum: f64 = parts.iter().map(|part| part.amount).sum();
         parts.push(StepAmount { name: COMPACTED, amount: (weight - 1.0) * sum });
-        Why {
+        ScoreBreakdown {
             vector: at.and_then(|at| leg(candidates[at].cosine, by_cosine[at])),
             keywords: at.and_then(|at| leg(candidates[at].lexical, by_lexical[at])),
             parts: parts.into_iter().filter_map(part).collect(),
@@ -87,9 +88,9 @@ pub(crate) fn whys(breakdown: &Breakdown, outcome: &Outcome<'_>) -> Vec<Why> {
 }
 
 /// A step as the reply shows it; `None` if it added nothing.
-fn part(step: StepAmount) -> Option<Part> {
+fn part(step: StepAmount) -> Option<ScorePart> {
     let adds = rounded(step.amount);
-    (adds != 0.0).then(|| Part { step: step.name.to_owned(), adds })
+    (adds != 0.0).then(|| ScorePart { step: step.name.to_owned(), adds })
 }
 
 fn rounded(number: f64) -> f64 {

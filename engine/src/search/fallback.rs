@@ -6,11 +6,12 @@
 
 use crate::db::{lexical, memories};
 use crate::error::Result;
-use crate::index::{Entry, Filter, Index};
+use crate::index::{Filter, Index};
+use crate::model::entry::Entry;
 use crate::search::query::date_filter::DateFilter;
 use crate::search::query::parse::ParsedQuery;
 use crate::text::features::parts;
-use loci_proto::requests::recall::Degraded;
+use loci_proto::degraded::Degraded;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub(crate) fn temporary_index(
     query: &ParsedQuery,
 ) -> Result<Index> {
     let mut found: BTreeMap<i64, Entry> = BTreeMap::new();
-    lexical::matching(conn, &query.keywords, filter.group, |entry| {
+    lexical::matching(conn, &query.keywords, filter.visibility, |entry| {
         if filter.admits(&entry) && dates.admits(day(&entry)) {
             found.insert(entry.seq, entry);
         }

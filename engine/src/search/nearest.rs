@@ -37,11 +37,11 @@ fn possibly_above(index: &Index, mask: &Mask, vector: &Embedding, threshold: f64
     let is_possible = |estimate: f32| f64::from(estimate) > threshold - MAX_ESTIMATE_ERROR;
     let mut slots: Vec<u32> = Vec::new();
     for (block, admitted) in mask.words().iter().enumerate().filter(|(_, bits)| **bits != 0) {
-        let estimates = index.estimates(&query, block);
+        let estimates = index.estimate(&query, block);
         let possible = slots_of(block, *admitted).filter(|slot| is_possible(estimates[slot % 64]));
         slots.extend(possible.map(slot_id));
     }
-    let extra = index.estimates_of_others(&query, mask);
+    let extra = index.estimate_extra_chunks(&query, mask);
     slots.extend(
         extra.filter(|(_, estimate)| is_possible(*estimate)).map(|(slot, _)| slot_id(slot)),
     );

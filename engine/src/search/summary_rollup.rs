@@ -41,7 +41,7 @@ impl SummaryTree {
         let (mut tops, mut sole_sources) = (Vec::new(), HashSet::new());
         // The memories of one summary are adjacent, so the previous chain usually fits.
         let mut previous: Option<(i64, Vec<usize>)> = None;
-        for slot in index.compacted() {
+        for slot in index.compacted_slots() {
             let Some(seq) = index.summary(slot) else { continue };
             let chain = match previous.take() {
                 Some((known, chain)) if known == seq => chain,

@@ -6,7 +6,7 @@ use crate::index::{Index, Mask};
 use crate::model::encoding::QueryEncoding;
 use crate::ranking::fusion::{Candidate, Fusion, ScoredSlot};
 use crate::search::query::parse::ParsedQuery;
-use loci_proto::requests::explain::Why;
+use loci_proto::requests::explain::ScoreBreakdown;
 use std::collections::HashMap;
 
 /// Cosine from which a memory counts as a match of the vectors.
@@ -92,7 +92,7 @@ pub(crate) struct Explanation {
     /// The ranking that was used: "soft", "weighted", "rrf" or "keywords".
     pub ranking: &'static str,
     /// One for each entry of `ranked`, in the same order.
-    pub whys: Vec<Why>,
+    pub whys: Vec<ScoreBreakdown>,
 }
 
 /// What a search strategy returns.

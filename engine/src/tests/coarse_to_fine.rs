@@ -3,10 +3,12 @@
 //! Not here: the figures on public test sets (docs/benchmarks.md).
 
 use crate::Effort;
-use crate::db::memories::Status;
-use crate::index::{Entry, Filter, Index, QuantizedVector, slot_id};
+use crate::index::{Filter, Index, QuantizedVector, slot_id};
 use crate::model::decay::{Anchor, Decay};
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding};
+use crate::model::entry::Entry;
+use crate::model::status::Status;
+use crate::model::visibility::Visibility;
 use crate::ranking::fusion::Fusion;
 use crate::search::coarse_to_fine::DIRECT_COSINES_PER_BLOCK;
 use crate::search::nearest::nearest;
@@ -90,10 +92,10 @@ fn index_with(stored: usize, these: impl Fn(usize) -> bool) -> Index {
     index
 }
 
-fn filter() -> Filter<'static> {
+fn filter(visibility: &Visibility) -> Filter<'_> {
     let lowest = Confidence::new(0.1).expect("in bounds");
     Filter {
-        group: "a",
+        visibility,
         kind: None,
         scope: None,
         min_confidence: lowest,
@@ -104,7 +106,7 @@ fn filter() -> Filter<'static> {
 }
 
 fn found(index: &Index, text: &str, asked: &QueryEncoding, effort: Effort) -> SearchResults {
-    let mask = index.mask(&filter());
+    let mask = index.mask(&filter(&Visibility::of_group("a")));
     search(
         index,
         &mask,
@@ -134,7 +136,7 @@ fn where_few_stand_among_many_the_best_are_those_of_exact_cosines_too() {
     // A part of them stands close together, the rest far apart.
     let index = index_with(36_000, |number| number < 3_000 || number.is_multiple_of(16));
     let few = index
-        .mask(&filter())
+        .mask(&filter(&Visibility::of_group("a")))
         .words()
         .iter()
         .filter(|word| (1..=DIRECT_COSINES_PER_BLOCK).contains(&word.count_ones()))
@@ -206,7 +208,7 @@ fn what_was_asked_before_changes_no_score() {
 #[test]
 fn whatever_is_near_enough_is_found_among_many() {
     let index = index(STORED);
-    let mask = index.mask(&filter());
+    let mask = index.mask(&filter(&Visibility::of_group("a")));
     for number in (0..STORED).step_by(97) {
         let vector = vector(number / 6, number);
         let slots: Vec<u32> = mask.slots().map(slot_id).collect();

@@ -1,43 +1,46 @@
 //! Answers that say the same are given once, and of two that are as good the newer comes first.
 
 use crate::model::time::DAY;
-use crate::tests::fixture::{House, asked, coded, id, leaning};
+use crate::tests::fixture::{TestStore, asked, coded, id, leaning};
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::recall::Recalled;
+use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
 
 /// Stores a text of this type; its vector is near those of the same number.
-fn store(house: &mut House, text: &str, kind: &str, number: usize) -> String {
-    store_with(house, json!({"content": text, "type": kind}), number)
+fn store(test_store: &mut TestStore, text: &str, kind: &str, number: usize) -> String {
+    store_with(test_store, json!({"content": text, "type": kind}), number)
 }
 
-fn store_with(house: &mut House, arguments: Value, number: usize) -> String {
+fn store_with(test_store: &mut TestStore, arguments: Value, number: usize) -> String {
     let text = arguments["content"].as_str().expect("is text").to_owned();
-    id(&house.store_coded("a", arguments, &coded(&text, leaning(0, number, 0.5)))).to_string()
+    id(&test_store.store_coded("a", arguments, &coded(&text, leaning(0, number, 0.5)))).to_string()
 }
 
-fn found(house: &House, max_results: usize) -> Vec<Recalled> {
+fn found(test_store: &TestStore, max_results: usize) -> Vec<RecalledMemory> {
     let arguments = json!({"query": "kettle", "max_results": max_results});
-    house.recall_asked("a", arguments, Some(&asked("kettle", leaning(0, 9, 0.5)))).reply.results
+    test_store
+        .recall_asked("a", arguments, Some(&asked("kettle", leaning(0, 9, 0.5))))
+        .reply
+        .results
 }
 
-fn also(result: &Recalled) -> Vec<&str> {
+fn also(result: &RecalledMemory) -> Vec<&str> {
     result.also.iter().map(MemoryId::as_str).collect()
 }
 
 #[test]
 fn what_says_the_same_is_given_once_and_the_next_best_moves_up() {
-    let mut house = House::new();
-    let first = store(&mut house, "The kettle is green.", "semantic", 1);
-    let second = store(&mut house, "The kettle is green", "episodic", 1);
-    let other = store(&mut house, "The kettle whistles in the evening", "episodic", 2);
-    let found = found(&house, 2);
+    let mut test_store = TestStore::new();
+    let first = store(&mut test_store, "The kettle is green.", "semantic", 1);
+    let second = store(&mut test_store, "The kettle is green", "episodic", 1);
+    let other = store(&mut test_store, "The kettle whistles in the evening", "episodic", 2);
+    let found = found(&test_store, 2);
     assert_eq!(
         found.iter().map(|result| result.id.as_str()).collect::<Vec<_>>(),
         [second.as_str(), other.as_str()]
     );
     assert_eq!((also(&found[0]), also(&found[1])), (vec![first.as_str()], vec![]));
-    let told = house
+    let told = test_store
         .recall("a", json!({"query": "kettle", "max_results": 1, "explain": true}), None)
         .reply
         .explain
@@ -47,41 +50,41 @@ fn what_says_the_same_is_given_once_and_the_next_best_moves_up() {
 
 #[test]
 fn what_differs_in_a_value_a_day_or_a_name_is_given_each() {
-    let mut house = House::new();
-    store(&mut house, "The kettle listens on port 8443", "semantic", 1);
-    store(&mut house, "The kettle listens on port 8444", "episodic", 1);
+    let mut test_store = TestStore::new();
+    store(&mut test_store, "The kettle listens on port 8443", "semantic", 1);
+    store(&mut test_store, "The kettle listens on port 8444", "episodic", 1);
     for (kind, metadata) in [
         ("episodic", json!({"event_date": "2026-01-20"})),
         ("semantic", json!({})),
         ("entity", json!({"name": "kettle", "entity_type": "thing"})),
     ] {
         store_with(
-            &mut house,
+            &mut test_store,
             json!({"content": "The kettle was mended", "type": kind, "metadata": metadata}),
             2,
         );
     }
-    let found = found(&house, 9);
+    let found = found(&test_store, 9);
     assert_eq!(found.len(), 5, "{found:?}");
     assert!(found.iter().all(|result| result.also.is_empty()), "{found:?}");
 }
 
 #[test]
 fn equal_texts_are_one_answer_without_vectors_too() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     for kind in ["semantic", "episodic"] {
-        house.store("a", json!({"content": "The kettle is green", "type": kind}), None);
+        test_store.store("a", json!({"content": "The kettle is green", "type": kind}), None);
     }
-    let found = house.recall("a", json!({"query": "kettle"}), None).reply;
+    let found = test_store.recall("a", json!({"query": "kettle"}), None).reply;
     assert_eq!((found.results.len(), found.results[0].also.len(), found.total_matched), (1, 1, 2));
 }
 
 #[test]
 fn what_is_named_beside_another_is_not_counted_as_used() {
-    let mut house = House::new();
-    store(&mut house, "The kettle is green.", "semantic", 1);
-    store(&mut house, "The kettle is green", "episodic", 1);
-    let answer = house.recall_asked(
+    let mut test_store = TestStore::new();
+    store(&mut test_store, "The kettle is green.", "semantic", 1);
+    store(&mut test_store, "The kettle is green", "episodic", 1);
+    let answer = test_store.recall_asked(
         "a",
         json!({"query": "kettle"}),
         Some(&asked("kettle", leaning(0, 9, 0.5))),
@@ -92,15 +95,15 @@ fn what_is_named_beside_another_is_not_counted_as_used() {
 #[test]
 fn of_two_that_are_nearly_as_good_the_newer_comes_first_and_a_better_one_stays_first() {
     for (better, first) in [(0.0, "The kettle is new"), (0.1, "The kettle is old")] {
-        let mut house = House::new();
-        let now = house.now;
+        let mut test_store = TestStore::new();
+        let now = test_store.now;
         // The older one is better by a hair, or clearly.
         for (text, days, cosine) in
             [("The kettle is old", 0, 0.502 + better), ("The kettle is new", 200, 0.5)]
         {
-            house.now = now.plus(days * DAY);
+            test_store.now = now.plus(days * DAY);
             let number = 1 + usize::from(days > 0);
-            house.store_coded(
+            test_store.store_coded(
                 "a",
                 json!({"content": text, "type": "semantic"}),
                 &coded("the kettle", leaning(0, number, cosine)),
@@ -108,12 +111,12 @@ fn of_two_that_are_nearly_as_good_the_newer_comes_first_and_a_better_one_stays_f
         }
         let arguments = json!({"query": "kettle"});
         let asked = asked("kettle", crate::tests::fixture::axis(0));
-        let found = house.recall_asked("a", arguments, Some(&asked)).reply.results;
+        let found = test_store.recall_asked("a", arguments, Some(&asked)).reply.results;
         assert_eq!(found[0].content.as_deref(), Some(first), "{found:?}");
         // On another day, when both are old, the order is the same: what counts is which is newer.
-        house.now = now.plus(205 * DAY);
+        test_store.now = now.plus(205 * DAY);
         assert_eq!(
-            house.recall_asked("a", json!({"query": "kettle"}), Some(&asked)).reply.results[0]
+            test_store.recall_asked("a", json!({"query": "kettle"}), Some(&asked)).reply.results[0]
                 .content
                 .as_deref(),
             Some(first)

@@ -1,9 +1,9 @@
 //! What an answer says of itself: its parts are its scores, and saying so changes nothing.
 
-use crate::Settings;
+use crate::handles::settings::Settings;
 use crate::ranking::fusion::Fusion;
-use crate::tests::fixture::{House, asked, coded, leaning};
-use loci_proto::requests::explain::Why;
+use crate::tests::fixture::{TestStore, asked, coded, leaning};
+use loci_proto::requests::explain::ScoreBreakdown;
 use loci_proto::requests::recall::RecallReply;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -42,33 +42,33 @@ fn text((who, day, words, asks): &TextFeatures) -> String {
 }
 
 /// A store of these texts, every third of which a summary stands for; it only repeats them and is stored, too, where that is said.
-fn house(fusion: Fusion, said: &[TextFeatures], summary: Option<&str>) -> House {
-    let mut house = House::with(Settings { fusion, ..Settings::for_model("test") });
+fn store_holding(fusion: Fusion, said: &[TextFeatures], summary: Option<&str>) -> TestStore {
+    let mut test_store = TestStore::with(Settings { fusion, ..Settings::for_model("test") });
     let summary = summary.map(|text| {
         let arguments = json!({"content": text, "type": "episodic", "metadata": {"summary": true, "method": "extractive", "cluster": "x"}});
-        house.store_coded("a", arguments, &coded(text, leaning(0, 70, 0.6))).id
+        test_store.store_coded("a", arguments, &coded(text, leaning(0, 70, 0.6))).id
     });
     for (number, said) in said.iter().enumerate() {
         let text = text(said);
         let vector = leaning(0, 1 + number, 0.2 + 0.05 * number as f32);
-        let stored = house.store_coded(
+        let stored = test_store.store_coded(
             "a",
             json!({"content": text, "type": "episodic"}),
             &coded(&text, vector),
         );
         if number % 3 == 2 {
-            crate::tests::fixture::compacted(&mut house, &stored.id, summary.as_ref());
+            crate::tests::fixture::compacted(&mut test_store, &stored.id, summary.as_ref());
         }
     }
-    house
+    test_store
 }
 
-fn reply(house: &House, mut arguments: Value, query: &str) -> RecallReply {
+fn reply(test_store: &TestStore, mut arguments: Value, query: &str) -> RecallReply {
     arguments["query"] = json!(query);
-    house.recall_asked("a", arguments, Some(&asked(query, leaning(0, 60, 0.8)))).reply
+    test_store.recall_asked("a", arguments, Some(&asked(query, leaning(0, 60, 0.8)))).reply
 }
 
-fn sum(why: &Why) -> f64 {
+fn sum(why: &ScoreBreakdown) -> f64 {
     why.parts.iter().map(|part| part.adds).sum()
 }
 
@@ -78,11 +78,11 @@ proptest! {
     #[test]
     fn the_parts_are_the_score_and_explaining_changes_no_answer(said in texts(), ranking in 0..4_usize, summed in any::<bool>(), asking in prop::collection::vec(0..WORDS.len(), 1..16)) {
         let fusion = [Fusion::Soft, Fusion::Soft, Fusion::Weighted { vector_weight: 0.3 }, Fusion::Rrf { k: 60.0 }][ranking];
-        let house = house(fusion, &said, summed.then_some("a summary of the kettle"));
+        let test_store = store_holding(fusion, &said, summed.then_some("a summary of the kettle"));
         let query = asking.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
         for query in [query.clone(), format!("when did {query} happen in May 2023")] {
-            let plain = reply(&house, json!({"max_results": 6}), &query);
-            let told = reply(&house, json!({"max_results": 6, "explain": true}), &query);
+            let plain = reply(&test_store, json!({"max_results": 6}), &query);
+            let told = reply(&test_store, json!({"max_results": 6, "explain": true}), &query);
             let explained = told.explain.clone().expect("is explained");
             prop_assert_eq!(explained.ranking.as_str(), ["soft", "soft", "weighted", "rrf"][ranking]);
             let given = told.results.len() + explained.collapsed;
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-fn steps(why: &Why) -> Vec<&str> {
+fn steps(why: &ScoreBreakdown) -> Vec<&str> {
     why.parts.iter().map(|part| part.step.as_str()).collect()
 }
 
@@ -116,8 +116,9 @@ fn each_boost_is_told_by_its_name() {
         (0, 20, vec![12, 10, 11], false),
         (0, 9, vec![8], false),
     ];
-    let house = house(Fusion::Soft, &said, None);
-    let told = reply(&house, json!({"explain": true}), "When was Olek at the kettle in May 2023");
+    let test_store = store_holding(Fusion::Soft, &said, None);
+    let told =
+        reply(&test_store, json!({"explain": true}), "When was Olek at the kettle in May 2023");
     let best = told.results[0].why.clone().expect("is explained");
     let expected =
         ["cosine", "bm25", "words", "date", "person", "first_person", "expect", "window"];
@@ -143,7 +144,7 @@ fn a_summary_that_speaks_for_others_says_so() {
     let said = [(0, 8, vec![4, 5], false), (0, 9, vec![8, 9], false), (0, 20, vec![0, 1], false)];
     for fusion in [Fusion::Soft, Fusion::Rrf { k: 60.0 }] {
         let told = reply(
-            &house(fusion, &said, Some("told in short")),
+            &store_holding(fusion, &said, Some("told in short")),
             json!({"explain": true}),
             "kettle boiler",
         );
@@ -158,17 +159,17 @@ fn a_summary_that_speaks_for_others_says_so() {
 
 #[test]
 fn what_each_filter_cut_is_counted() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     for (number, kind) in ["semantic", "episodic", "episodic", "episodic"].into_iter().enumerate() {
-        house.store("a", json!({"content": format!("note {number} of the kettle {}", "x".repeat(80)), "type": kind}), None);
+        test_store.store("a", json!({"content": format!("note {number} of the kettle {}", "x".repeat(80)), "type": kind}), None);
     }
-    house.store("b", json!({"content": "another note", "type": "episodic"}), None);
+    test_store.store("b", json!({"content": "another note", "type": "episodic"}), None);
     let gone =
-        house.store("a", json!({"content": "a note that is gone", "type": "episodic"}), None);
-    house.forget("a", json!({"memory_id": gone.id})).expect("is forgotten");
-    house.store("a", json!({"content": "nothing of it", "type": "episodic"}), None);
+        test_store.store("a", json!({"content": "a note that is gone", "type": "episodic"}), None);
+    test_store.forget("a", json!({"memory_id": gone.id})).expect("is forgotten");
+    test_store.store("a", json!({"content": "nothing of it", "type": "episodic"}), None);
     let asked = json!({"query": "kettle", "type": "episodic", "max_results": 2, "token_budget": 130, "explain": true});
-    let told = house.recall("a", asked, None).reply.explain.expect("is explained");
+    let told = test_store.recall("a", asked, None).reply.explain.expect("is explained");
     let found = [
         told.in_store,
         told.visible,
@@ -183,13 +184,13 @@ fn what_each_filter_cut_is_counted() {
 
 #[test]
 fn a_dry_run_counts_nothing_as_used_and_answers_the_same() {
-    let mut house = House::new();
-    house.store("a", json!({"content": "the kettle whistles", "type": "episodic"}), None);
-    let used = house.recall("a", json!({"query": "kettle"}), None);
-    let dry = house.recall("a", json!({"query": "kettle", "dry_run": true}), None);
+    let mut test_store = TestStore::new();
+    test_store.store("a", json!({"content": "the kettle whistles", "type": "episodic"}), None);
+    let used = test_store.recall("a", json!({"query": "kettle"}), None);
+    let dry = test_store.recall("a", json!({"query": "kettle", "dry_run": true}), None);
     assert_eq!((used.given.len(), dry.given.len()), (1, 0));
     assert_eq!(used.reply, dry.reply);
-    let by_id = house.recall(
+    let by_id = test_store.recall(
         "a",
         json!({"ids": [used.reply.results[0].id], "dry_run": true, "explain": true}),
         None,

@@ -1,28 +1,31 @@
 //! What a recall finds while the index is being loaded: what it would find by the same words afterwards, and nothing else.
 
+use crate::handles::open::open_cold;
+use crate::handles::reader::Reader;
+use crate::handles::settings::Settings;
+use crate::handles::writer::Writer;
 use crate::model::time::DAY;
-use crate::tests::fixture::{House, T0, axis, compacted, named, parse};
-use crate::{Reader, Settings, Writer, open_cold};
+use crate::tests::fixture::{T0, TestStore, axis, compacted, named, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A store that was closed and is open again, without its index.
 struct Cold {
-    house: House,
+    test_store: TestStore,
 }
 
 impl Cold {
-    fn of(house: House) -> Self {
-        let House { folder, writer, reader, now } = house;
+    fn of(test_store: TestStore) -> Self {
+        let TestStore { folder, writer, reader, now } = test_store;
         drop(reader);
         writer.close().expect("closes");
         let (writer, reader) = opened(&folder);
-        Self { house: House { folder, writer, reader, now } }
+        Self { test_store: TestStore { folder, writer, reader, now } }
     }
 
     fn found(&self, group: &str, question: &Value) -> Vec<String> {
-        let mut found = self.house.found(group, question.clone(), None);
+        let mut found = self.test_store.found(group, question.clone(), None);
         found.sort();
         found
     }
@@ -35,24 +38,28 @@ fn opened(folder: &TempDir) -> (Writer, Reader) {
     (writer, reader)
 }
 
-fn told(house: &House, question: Value) -> Value {
-    serde_json::to_value(house.recall("a", question, Some(&axis(1))).reply).expect("is JSON")
+fn told(test_store: &TestStore, question: Value) -> Value {
+    serde_json::to_value(test_store.recall("a", question, Some(&axis(1))).reply).expect("is JSON")
 }
 
 #[test]
 fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() {
-    let mut house = House::new();
-    let kettle = house
+    let mut test_store = TestStore::new();
+    let kettle = test_store
         .store(
             "a",
             json!({"content": "The kettle is on the stove", "type": "semantic"}),
             Some(&axis(1)),
         )
         .id;
-    house.store("a", json!({"content": "Nothing of the kind", "type": "semantic"}), Some(&axis(1)));
-    let mut cold = Cold::of(house);
-    assert_eq!(cold.house.reader.shared.loading.standing(), Some((0, 2)));
-    let early = told(&cold.house, json!({"query": "Where are the kettles?", "explain": true}));
+    test_store.store(
+        "a",
+        json!({"content": "Nothing of the kind", "type": "semantic"}),
+        Some(&axis(1)),
+    );
+    let mut cold = Cold::of(test_store);
+    assert_eq!(cold.test_store.reader.shared.warmup.progress(), Some((0, 2)));
+    let early = told(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
     assert_eq!(early["degraded"], json!(["index"]), "{early}");
     assert!(
         early["hint"].as_str().is_some_and(|hint| hint.contains("the index is being loaded")),
@@ -68,17 +75,21 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
         (&json!(kettle), &json!(2))
     );
     // What is asked for by its id, or counted, needs no index.
-    let shown = told(&cold.house, json!({"ids": [kettle]}));
+    let shown = told(&cold.test_store, json!({"ids": [kettle]}));
     assert!(
         shown["results"][0]["content"].is_string() && shown.get("degraded").is_none(),
         "{shown}"
     );
     assert_eq!(
-        cold.house.reader.stats(&parse(json!({})), &named("a"), T0).expect("counts").total_memories,
+        cold.test_store
+            .reader
+            .stats(&parse(json!({})), &named("a"), T0)
+            .expect("counts")
+            .total_memories,
         2
     );
-    cold.house.writer.load().expect("loads");
-    let warm = told(&cold.house, json!({"query": "Where are the kettles?"}));
+    cold.test_store.writer.load().expect("loads");
+    let warm = told(&cold.test_store, json!({"query": "Where are the kettles?"}));
     assert!(
         warm.get("degraded").is_none() && warm["results"].as_array().map(Vec::len) == Some(2),
         "{warm}"
@@ -87,20 +98,20 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
 
 #[test]
 fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
-    let mut house = House::new();
-    let first = house
+    let mut test_store = TestStore::new();
+    let first = test_store
         .store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None)
         .id;
-    let mut cold = Cold::of(house).house;
+    let mut cold = Cold::of(test_store).test_store;
     assert!(
         cold.reader.examine().is_err()
             && cold.reader.plan(T0).is_err()
-            && cold.reader.exam(1, 1, T0).is_err()
+            && cold.reader.eval_set(1, 1, T0).is_err()
     );
     let again =
         cold.store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None);
     assert!(
-        again.deduplicated && again.id == first && cold.reader.shared.loading.standing().is_none()
+        again.deduplicated && again.id == first && cold.reader.shared.warmup.progress().is_none()
     );
     assert!(
         cold.reader
@@ -113,14 +124,14 @@ fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
 
 #[test]
 fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
-    let mut house = House::new();
-    house.store(
+    let mut test_store = TestStore::new();
+    test_store.store(
         "a",
         json!({"content": "The kettle is on the stove", "type": "semantic"}),
         Some(&axis(1)),
     );
-    let mut cold = Cold::of(house).house;
-    cold.writer.loading().stop();
+    let mut cold = Cold::of(test_store).test_store;
+    cold.writer.warmup().stop();
     assert!(
         cold.writer.load().is_err()
             && cold.try_store("a", json!({"content": "x", "type": "semantic"}), None).is_err()
@@ -131,13 +142,13 @@ fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
 
 #[test]
 fn a_memory_below_a_summary_is_given_with_it() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let below =
-        house.store("a", json!({"content": "The kettle broke", "type": "semantic"}), None).id;
+        test_store.store("a", json!({"content": "The kettle broke", "type": "semantic"}), None).id;
     let summary =
-        house.store("a", json!({"content": "A week of repairs", "type": "semantic"}), None).id;
-    compacted(&mut house, &below, Some(&summary));
-    let mut cold = Cold::of(house).house;
+        test_store.store("a", json!({"content": "A week of repairs", "type": "semantic"}), None).id;
+    compacted(&mut test_store, &below, Some(&summary));
+    let mut cold = Cold::of(test_store).test_store;
     let early = cold.recall("a", json!({"query": "kettle"}), None).reply.results;
     cold.writer.load().expect("loads");
     assert_eq!(cold.recall("a", json!({"query": "kettle"}), None).reply.results, early);
@@ -198,26 +209,26 @@ proptest! {
     fn what_may_be_found_is_the_same_before_and_after(
         memories in prop::collection::vec(memory(), 1..18), questions in prop::collection::vec(question(), 1..6),
     ) {
-        let mut house = House::new();
+        let mut test_store = TestStore::new();
         let groups = ["a", "b", "c"];
         for (number, (group, age, mut memory, fate)) in memories.into_iter().enumerate() {
-            house.now = T0.plus(-age * DAY);
+            test_store.now = T0.plus(-age * DAY);
             memory["content"] = json!(format!("{} of number{number}", memory["content"].as_str().unwrap_or_default()));
-            let id = house.store(groups[group], memory, None).id;
+            let id = test_store.store(groups[group], memory, None).id;
             match fate {
-                0 => drop(house.forget(groups[group], json!({"memory_id": id})).expect("is forgotten")),
-                1 => compacted(&mut house, &id, None),
+                0 => drop(test_store.forget(groups[group], json!({"memory_id": id})).expect("is forgotten")),
+                1 => compacted(&mut test_store, &id, None),
                 _ => {}
             }
         }
-        house.now = T0;
-        let mut cold = Cold::of(house);
+        test_store.now = T0;
+        let mut cold = Cold::of(test_store);
         let ask = |cold: &Cold| -> Vec<Vec<String>> {
             questions.iter().flat_map(|question| groups.map(|group| cold.found(group, question))).collect()
         };
         let early = ask(&cold);
-        prop_assert_eq!(cold.house.reader.shared.loading.standing().is_some(), true);
-        cold.house.writer.load().expect("loads");
+        prop_assert_eq!(cold.test_store.reader.shared.warmup.progress().is_some(), true);
+        cold.test_store.writer.load().expect("loads");
         prop_assert_eq!(early, ask(&cold));
     }
 }

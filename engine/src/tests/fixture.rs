@@ -1,19 +1,25 @@
 //! A store in a folder of its own, and vectors whose cosines are chosen. For tests of the engine alone.
 
 use crate::db::memories;
-use crate::db::memories::{Standing, Status};
+use crate::db::memories::StatusChange;
 use crate::error::Result;
+use crate::handles::open::open;
+use crate::handles::reader::Reader;
+use crate::handles::settings::Settings;
+use crate::handles::writer::Writer;
+use crate::model::actor::Actor;
 use crate::model::encoding::{DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SignCode};
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::operations::recall::{Answer, RecallContext, prepare};
 use crate::operations::store::Draft;
 use crate::transaction::change::CallContext;
-use crate::{Actor, Reader, Settings, Writer, open};
+use loci_proto::degraded::Degraded;
 use loci_proto::group::{Group, GroupName};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::forget::ForgetReply;
 use loci_proto::requests::inspect::InspectReply;
-use loci_proto::requests::recall::{Degraded, RecallRequest};
+use loci_proto::requests::recall::RecallRequest;
 use loci_proto::requests::relate::RelateReply;
 use loci_proto::requests::store::{StoreReply, StoreRequest};
 use loci_proto::requests::undo::UndoReply;
@@ -23,14 +29,14 @@ use tempfile::TempDir;
 /// A moment for tests: 2026-02-01T00:00:00Z.
 pub(crate) const T0: Timestamp = Timestamp(1_769_904_000_000);
 
-pub(crate) struct House {
+pub(crate) struct TestStore {
     pub folder: TempDir,
     pub writer: Writer,
     pub reader: Reader,
     pub now: Timestamp,
 }
 
-impl House {
+impl TestStore {
     pub(crate) fn new() -> Self {
         Self::with(Settings::for_model("test"))
     }
@@ -186,11 +192,11 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned + schemars::JsonSchema + 'sta
 }
 
 /// A summary stands for this memory from now on.
-pub(crate) fn compacted(house: &mut House, id: &MemoryId, summary: Option<&MemoryId>) {
-    let call = house.call("a", None);
+pub(crate) fn compacted(test_store: &mut TestStore, id: &MemoryId, summary: Option<&MemoryId>) {
+    let call = test_store.call("a", None);
     let standing =
-        Standing { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
-    let compact = house.writer.once(&call, |change| {
+        StatusChange { status: Status::Compacted, by: summary.map(MemoryId::as_str), reason: None };
+    let compact = test_store.writer.run_idempotent(&call, |change| {
         let seq = memories::by_id(change.conn, id)?.expect("is there").seq;
         change.touch(seq);
         memories::set_status(change.conn, seq, standing, call.now)

@@ -3,14 +3,14 @@
 use crate::db::dump;
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::DAY;
-use crate::tests::fixture::{House, axis, named, parse};
+use crate::tests::fixture::{TestStore, axis, named, parse};
 use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
 
-fn entity(house: &mut House, group: &str, name: &str, aliases: &[&str]) -> MemoryId {
+fn entity(test_store: &mut TestStore, group: &str, name: &str, aliases: &[&str]) -> MemoryId {
     let content = format!("{name} is somebody");
     let arguments = json!({"content": content, "type": "entity", "metadata": {"name": name, "aliases": aliases}});
-    house.store(group, arguments, None).id
+    test_store.store(group, arguments, None).id
 }
 
 fn refused<T: std::fmt::Debug>(outcome: crate::error::Result<T>) -> String {
@@ -19,9 +19,10 @@ fn refused<T: std::fmt::Debug>(outcome: crate::error::Result<T>) -> String {
 
 #[test]
 fn a_relation_is_one_triple_however_often_it_is_said() {
-    let mut house = House::new();
-    let (anna, acme) = (entity(&mut house, "a", "Anna", &[]), entity(&mut house, "a", "Acme", &[]));
-    let said = house
+    let mut test_store = TestStore::new();
+    let (anna, acme) =
+        (entity(&mut test_store, "a", "Anna", &[]), entity(&mut test_store, "a", "Acme", &[]));
+    let said = test_store
         .store(
             "a",
             json!({"content": "Anna told me that she works at Acme", "type": "episodic"}),
@@ -29,28 +30,29 @@ fn a_relation_is_one_triple_however_often_it_is_said() {
         )
         .id;
     let triple = json!({"subject_id": anna, "predicate": " works_at ", "object_id": acme});
-    let first = house.relate("a", triple.clone()).expect("is made");
-    let again = house.relate("a", triple).expect("is known");
+    let first = test_store.relate("a", triple.clone()).expect("is made");
+    let again = test_store.relate("a", triple).expect("is known");
     assert!(first.created && !again.created && first.id == again.id && again.act.is_none());
     let more = json!({"subject_id": anna, "predicate": "works_at", "object_id": acme, "evidence": [said], "confidence": 0.8});
-    assert!(!house.relate("a", more).expect("is added to").created);
-    let shown = house.inspect("a", json!({"memory_id": anna})).expect("is shown");
+    assert!(!test_store.relate("a", more).expect("is added to").created);
+    let shown = test_store.inspect("a", json!({"memory_id": anna})).expect("is shown");
     let [relation] = shown.relations.as_slice() else { panic!("{:?}", shown.relations) };
     assert_eq!(
         (relation.predicate.as_str(), relation.evidence.as_slice()),
         ("works_at", &[said][..])
     );
     assert_eq!(relation.object.as_ref().map(|o| o.preview.as_str()), Some("Acme is somebody"));
-    let other = house.inspect("a", json!({"memory_id": acme})).expect("is shown");
+    let other = test_store.inspect("a", json!({"memory_id": acme})).expect("is shown");
     assert_eq!(other.relations[0].subject.as_ref().map(|s| s.id.clone()), Some(anna));
 }
 
 #[test]
 fn what_cannot_be_related_is_refused_by_its_field() {
-    let mut house = House::new();
-    let (anna, ben) = (entity(&mut house, "a", "Anna", &[]), entity(&mut house, "a", "Ben", &[]));
-    let fact = house.store("a", json!({"content": "Tea is hot", "type": "semantic"}), None).id;
-    let hidden = house
+    let mut test_store = TestStore::new();
+    let (anna, ben) =
+        (entity(&mut test_store, "a", "Anna", &[]), entity(&mut test_store, "a", "Ben", &[]));
+    let fact = test_store.store("a", json!({"content": "Tea is hot", "type": "semantic"}), None).id;
+    let hidden = test_store
         .store("b", json!({"content": "Carl is of b", "type": "entity", "scope": "group"}), None)
         .id;
     let triple = |s: &MemoryId, p: &str, o: &MemoryId| json!({"subject_id": s, "predicate": p, "object_id": o});
@@ -62,89 +64,96 @@ fn what_cannot_be_related_is_refused_by_its_field() {
         (triple(&anna, &"x".repeat(65), &ben), "predicate has 65 characters"),
         (triple(&anna, "a\nb", &ben), "predicate holds a control character"),
     ] {
-        let said = refused(house.relate("a", arguments));
+        let said = refused(test_store.relate("a", arguments));
         assert!(said.contains(expected), "{said}");
     }
-    house.forget("a", json!({"memory_id": ben})).expect("is forgotten");
+    test_store.forget("a", json!({"memory_id": ben})).expect("is forgotten");
     assert!(
-        refused(house.relate("a", triple(&anna, "knows", &ben)))
+        refused(test_store.relate("a", triple(&anna, "knows", &ben)))
             .contains("object_id names an entity that is forgotten")
     );
 }
 
 #[test]
 fn an_entity_brings_its_relations_and_a_forgotten_end_hides_them_until_it_is_back() {
-    let mut house = House::new();
-    let (anna, acme) = (entity(&mut house, "a", "Anna", &[]), entity(&mut house, "a", "Acme", &[]));
-    house
+    let mut test_store = TestStore::new();
+    let (anna, acme) =
+        (entity(&mut test_store, "a", "Anna", &[]), entity(&mut test_store, "a", "Acme", &[]));
+    test_store
         .relate("a", json!({"subject_id": anna, "predicate": "works_at", "object_id": acme}))
         .expect("is made");
-    let relations = |house: &House| {
-        let answer = house.recall("a", json!({"query": "Anna"}), None).reply;
+    let relations = |test_store: &TestStore| {
+        let answer = test_store.recall("a", json!({"query": "Anna"}), None).reply;
         answer.results.iter().find(|r| r.id == anna).map(|r| r.relations.len()).expect("is found")
     };
-    assert_eq!(relations(&house), 1);
-    house.forget("a", json!({"memory_id": acme})).expect("is forgotten");
-    assert_eq!(relations(&house), 0, "B18: a forgotten end leaves no ghost");
-    assert!(house.inspect("a", json!({"memory_id": anna})).expect("is shown").relations.is_empty());
-    house
+    assert_eq!(relations(&test_store), 1);
+    test_store.forget("a", json!({"memory_id": acme})).expect("is forgotten");
+    assert_eq!(relations(&test_store), 0, "B18: a forgotten end leaves no ghost");
+    assert!(
+        test_store.inspect("a", json!({"memory_id": anna})).expect("is shown").relations.is_empty()
+    );
+    test_store
         .writer
-        .restore(&house.call("a", None), &parse(json!({"memory_id": acme})))
+        .restore(&test_store.call("a", None), &parse(json!({"memory_id": acme})))
         .expect("is back");
-    assert_eq!(relations(&house), 1);
+    assert_eq!(relations(&test_store), 1);
 }
 
 #[test]
 fn an_entity_is_found_by_a_name_that_its_text_does_not_hold() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let john = json!({"content": "The engineering manager of the platform team", "type": "entity", "metadata": {"name": "John Smith", "aliases": ["JS"]}});
-    let john = house.store("a", john, None).id;
-    house.store(
+    let john = test_store.store("a", john, None).id;
+    test_store.store(
         "a",
         json!({"content": "A JSON file holds the settings", "type": "semantic"}),
         None,
     );
     for query in ["Who is JS?", "john smith", "what does John Smith do"] {
-        let answer = house.recall("a", json!({"query": query}), None).reply;
+        let answer = test_store.recall("a", json!({"query": query}), None).reply;
         assert_eq!(answer.results.first().map(|r| r.id.clone()), Some(john.clone()), "{query}");
     }
-    assert!(house.recall("a", json!({"query": "j s"}), None).reply.results.is_empty());
+    assert!(test_store.recall("a", json!({"query": "j s"}), None).reply.results.is_empty());
 }
 
 #[test]
 fn names_in_texts_are_linked_whichever_came_first() {
-    let mut house = House::new();
-    let before = house
+    let mut test_store = TestStore::new();
+    let before = test_store
         .store("a", json!({"content": "Met Maria Lopez at the fair", "type": "episodic"}), None)
         .id;
-    let maria = entity(&mut house, "a", "Maria Lopez", &["ML"]);
-    let after = house
+    let maria = entity(&mut test_store, "a", "Maria Lopez", &["ML"]);
+    let after = test_store
         .store("a", json!({"content": "ML called about the order", "type": "episodic"}), None)
         .id;
-    house.store("a", json!({"content": "Maria called, and Lopez too", "type": "episodic"}), None);
-    let elsewhere = house
+    test_store.store(
+        "a",
+        json!({"content": "Maria called, and Lopez too", "type": "episodic"}),
+        None,
+    );
+    let elsewhere = test_store
         .store("b", json!({"content": "ML is machine learning here", "type": "episodic"}), None)
         .id;
-    let shown = house.inspect("a", json!({"memory_id": maria})).expect("is shown");
+    let shown = test_store.inspect("a", json!({"memory_id": maria})).expect("is shown");
     let mentioned: Vec<&MemoryId> = shown.mentioned_in.iter().map(|m| &m.id).collect();
     assert_eq!(mentioned, [&after, &before], "and nothing of group b");
     let named_there =
-        house.inspect("b", json!({"memory_id": elsewhere})).expect("is shown").mentions;
+        test_store.inspect("b", json!({"memory_id": elsewhere})).expect("is shown").mentions;
     assert_eq!(
         named_there.iter().map(|m| &m.id).collect::<Vec<_>>(),
         [&maria],
         "a global entity is named in every group"
     );
     assert_eq!(
-        house.inspect("a", json!({"memory_id": before})).expect("is shown").mentions[0].id,
+        test_store.inspect("a", json!({"memory_id": before})).expect("is shown").mentions[0].id,
         maria
     );
 }
 
 #[test]
 fn forgetting_is_told_kept_and_taken_back() {
-    let mut house = House::new();
-    let id = house
+    let mut test_store = TestStore::new();
+    let id = test_store
         .store(
             "a",
             json!({"content": "The door code is 4711", "type": "semantic", "scope": "group"}),
@@ -152,24 +161,25 @@ fn forgetting_is_told_kept_and_taken_back() {
         )
         .id;
     assert!(
-        refused(house.forget("b", json!({"memory_id": id}))).starts_with("not_found"),
+        refused(test_store.forget("b", json!({"memory_id": id}))).starts_with("not_found"),
         "case 28"
     );
-    let first =
-        house.forget("a", json!({"memory_id": id, "reason": "changed"})).expect("is forgotten");
+    let first = test_store
+        .forget("a", json!({"memory_id": id, "reason": "changed"}))
+        .expect("is forgotten");
     assert!(!first.already_forgotten && first.act.is_some());
     assert!(
-        house.forget("a", json!({"memory_id": id})).expect("is no fault").already_forgotten,
+        test_store.forget("a", json!({"memory_id": id})).expect("is no fault").already_forgotten,
         "case 26"
     );
-    assert!(house.found("a", json!({"query": "door code"}), Some(&axis(0))).is_empty());
+    assert!(test_store.found("a", json!({"query": "door code"}), Some(&axis(0))).is_empty());
     assert_eq!(
-        house.recall("a", json!({"ids": [id]}), None).reply.missing,
+        test_store.recall("a", json!({"ids": [id]}), None).reply.missing,
         std::slice::from_ref(&id),
         "case 25"
     );
     let shown =
-        house.inspect("a", json!({"memory_id": id, "include_log": true})).expect("is shown");
+        test_store.inspect("a", json!({"memory_id": id, "include_log": true})).expect("is shown");
     assert_eq!(
         (shown.memory.status.as_str(), shown.memory.forgotten_reason.as_deref()),
         ("forgotten", Some("changed"))
@@ -188,115 +198,119 @@ fn forgetting_is_told_kept_and_taken_back() {
         ),
         (Some("test"), Some("s1"), Some("a"))
     );
-    let back = house
+    let back = test_store
         .writer
-        .restore(&house.call("a", None), &parse(json!({"memory_id": id})))
+        .restore(&test_store.call("a", None), &parse(json!({"memory_id": id})))
         .expect("is back");
     assert_eq!((back.status.as_str(), back.was.as_str()), ("active", "forgotten"));
     assert_eq!(
-        house.found("a", json!({"query": "door code"}), Some(&axis(0))),
+        test_store.found("a", json!({"query": "door code"}), Some(&axis(0))),
         ["The door code is 4711"]
     );
 }
 
 #[test]
 fn a_forget_that_is_sent_twice_is_answered_as_the_first_time() {
-    let mut house = House::new();
-    let id = house
-        .store("a", json!({"content": "TextFeatures in passing", "type": "semantic"}), None)
-        .id;
+    let mut test_store = TestStore::new();
+    let id =
+        test_store.store("a", json!({"content": "Said in passing", "type": "semantic"}), None).id;
     let request = parse(json!({"memory_id": id}));
-    let call = house.call("a", Some("session:7"));
-    let first = house.writer.forget(&call, &request).expect("is forgotten");
-    let again = house.writer.forget(&call, &request).expect("is answered");
+    let call = test_store.call("a", Some("session:7"));
+    let first = test_store.writer.forget(&call, &request).expect("is forgotten");
+    let again = test_store.writer.forget(&call, &request).expect("is answered");
     assert_eq!(first, again);
     assert!(!again.already_forgotten);
-    assert_eq!(house.reader.history(&parse(json!({}))).expect("is read").acts.len(), 1);
+    assert_eq!(test_store.reader.history(&parse(json!({}))).expect("is read").acts.len(), 1);
 }
 
 #[test]
 fn a_hard_forgotten_text_is_nowhere_any_more() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let secret = "Xylophonquarz";
-    let call = house.call("a", Some("s:1"));
+    let call = test_store.call("a", Some("s:1"));
     let draft = crate::operations::store::Draft::new(parse(
         json!({"content": format!("The word is {secret}"), "type": "entity", "metadata": {"name": secret}}),
     ))
     .expect("is one");
-    let id = house
+    let id = test_store
         .writer
         .store(&call, &draft, &DocumentEncoding::from(vec![axis(0)]))
         .expect("is stored")
         .id;
-    let other = entity(&mut house, "a", "Anna", &[]);
-    house
+    let other = entity(&mut test_store, "a", "Anna", &[]);
+    test_store
         .relate("a", json!({"subject_id": id, "predicate": "knows", "object_id": other}))
         .expect("is made");
     let edit = json!({"memory_id": id, "content": format!("The word was {secret}")});
-    house
+    test_store
         .writer
-        .edit(&house.call("a", None), &parse(edit), &DocumentEncoding::default())
+        .edit(&test_store.call("a", None), &parse(edit), &DocumentEncoding::default())
         .expect("is edited");
-    house
+    test_store
         .forget("a", json!({"memory_id": id, "reason": format!("{secret} is out")}))
         .expect("is put aside");
-    let path = house.folder.path().join("memory.db");
+    let path = test_store.folder.path().join("memory.db");
     assert!(dump::holds(&path, secret), "or the search finds nothing anyway");
 
-    let gone = house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
+    let gone =
+        test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
     assert_eq!(gone.status, "deleted");
     assert!(!dump::holds(&path, secret), "neither in the file nor in its log");
     assert!(!dump::holds(&path, &secret.to_lowercase()), "nor in the index of words");
-    assert!(refused(house.inspect("a", json!({"memory_id": id}))).starts_with("not_found"));
+    assert!(refused(test_store.inspect("a", json!({"memory_id": id}))).starts_with("not_found"));
     assert!(
-        house.inspect("a", json!({"memory_id": other})).expect("is shown").relations.is_empty()
+        test_store
+            .inspect("a", json!({"memory_id": other}))
+            .expect("is shown")
+            .relations
+            .is_empty()
     );
     assert!(
-        house
+        test_store
             .forget("a", json!({"memory_id": id, "hard_delete": true}))
             .expect("is no fault")
             .already_forgotten
     );
     assert!(
-        house
+        test_store
             .recall("a", json!({"query": secret}), Some(&axis(0)))
             .reply
             .results
             .iter()
             .all(|r| r.id != id)
     );
-    let acts = house.reader.history(&parse(json!({}))).expect("is read").acts;
+    let acts = test_store.reader.history(&parse(json!({}))).expect("is read").acts;
     assert!(acts.iter().all(|act| act.act != "edit"), "{acts:?}");
 }
 
 #[test]
 fn a_reader_in_the_way_of_hard_forgetting_only_delays_it() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let secret = "Xylophonquarz";
-    let id = house
+    let id = test_store
         .store("a", json!({"content": format!("The word is {secret}"), "type": "semantic"}), None)
         .id;
-    let path = house.folder.path().join("memory.db");
-    let reading = house.writer.reader().expect("opens");
+    let path = test_store.folder.path().join("memory.db");
+    let reading = test_store.writer.reader().expect("opens");
     let long = crate::db::export_rows::snapshot(&reading.conn).expect("begins");
     assert_eq!(crate::db::stats::active(&long).expect("reads"), 1);
-    house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
+    test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
     assert!(dump::holds(&path, secret), "the export that began before it still reads it");
-    assert!(house.writer.checkpoint().expect("tries") > 0, "so that the daemon tries again");
+    assert!(test_store.writer.checkpoint().expect("tries") > 0, "so that the daemon tries again");
     drop(long);
-    assert_eq!(house.writer.checkpoint().expect("gets through"), 0);
+    assert_eq!(test_store.writer.checkpoint().expect("gets through"), 0);
     assert!(!dump::holds(&path, secret));
 }
 
 #[test]
 fn versions_are_shown_from_the_root_wherever_one_looks() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let fact = |text: &str, old: Option<&MemoryId>| json!({"content": text, "type": "semantic", "supersedes": old});
-    let first = house.store("a", fact("The limit is 100", None), None).id;
-    let second = house.store("a", fact("The limit is 200", Some(&first)), None).id;
-    let third = house.store("a", fact("The limit is 300", Some(&second)), None).id;
+    let first = test_store.store("a", fact("The limit is 100", None), None).id;
+    let second = test_store.store("a", fact("The limit is 200", Some(&first)), None).id;
+    let third = test_store.store("a", fact("The limit is 300", Some(&second)), None).id;
     for (id, number) in [(&first, 1), (&second, 2), (&third, 3)] {
-        let versions = house
+        let versions = test_store
             .inspect("a", json!({"memory_id": id}))
             .expect("is shown")
             .versions
@@ -311,15 +325,14 @@ fn versions_are_shown_from_the_root_wherever_one_looks() {
 
 #[test]
 fn the_log_comes_in_pages() {
-    let mut house = House::new();
-    let id =
-        house.store("a", json!({"content": "TextFeatures often", "type": "semantic"}), None).id;
+    let mut test_store = TestStore::new();
+    let id = test_store.store("a", json!({"content": "Said often", "type": "semantic"}), None).id;
     for _ in 0..120 {
-        house.store("a", json!({"content": "TextFeatures often", "type": "semantic"}), None);
+        test_store.store("a", json!({"content": "Said often", "type": "semantic"}), None);
     }
     let (mut seen, mut before) = (Vec::new(), Value::Null);
     loop {
-        let page = house
+        let page = test_store
             .inspect("a", json!({"memory_id": id, "include_log": true, "log_before": before}))
             .expect("is shown");
         assert!(page.log.len() <= 50);
@@ -335,49 +348,55 @@ fn the_log_comes_in_pages() {
 
 #[test]
 fn what_has_an_end_ends_by_itself() {
-    let mut house = House::new();
-    let short = house.store(
+    let mut test_store = TestStore::new();
+    let short = test_store.store(
         "a",
         json!({"content": "The token holds for an hour", "type": "semantic", "ttl_seconds": 3600}),
         None,
     );
     assert_eq!(short.expires_at.as_deref(), Some("2026-02-01T01:00:00.000Z"));
-    house.store("a", json!({"content": "The offer holds in February", "type": "semantic", "expires_at": "2026-02-28"}), None);
-    assert_eq!(house.found("a", json!({"query": "holds"}), None).len(), 2);
-    house.now = house.now.plus(DAY);
-    assert_eq!(house.found("a", json!({"query": "holds"}), None), ["The offer holds in February"]);
-    house.now = house.now.plus(27 * DAY);
-    assert!(house.found("a", json!({"query": "holds"}), None).is_empty(), "the last day is over");
+    test_store.store("a", json!({"content": "The offer holds in February", "type": "semantic", "expires_at": "2026-02-28"}), None);
+    assert_eq!(test_store.found("a", json!({"query": "holds"}), None).len(), 2);
+    test_store.now = test_store.now.plus(DAY);
+    assert_eq!(
+        test_store.found("a", json!({"query": "holds"}), None),
+        ["The offer holds in February"]
+    );
+    test_store.now = test_store.now.plus(27 * DAY);
+    assert!(
+        test_store.found("a", json!({"query": "holds"}), None).is_empty(),
+        "the last day is over"
+    );
     let both =
         json!({"content": "x y", "type": "semantic", "expires_at": "2027-01-01", "ttl_seconds": 5});
-    assert!(refused(house.try_store("a", both, None)).contains("ttl_seconds"));
+    assert!(refused(test_store.try_store("a", both, None)).contains("ttl_seconds"));
     let past = json!({"content": "x y", "type": "semantic", "expires_at": "2020-01-01"});
-    assert!(refused(house.try_store("a", past, None)).contains("expires_at is in the past"));
+    assert!(refused(test_store.try_store("a", past, None)).contains("expires_at is in the past"));
 }
 
 #[test]
 fn a_brief_tells_what_is_known_within_its_budget() {
-    let mut house = House::new();
-    let pinned = house
+    let mut test_store = TestStore::new();
+    let pinned = test_store
         .store("a", json!({"content": "Never deploy on Fridays", "type": "procedural"}), None)
         .id;
-    house
+    test_store
         .writer
-        .pin(&house.call("a", None), &parse(json!({"memory_id": pinned, "pinned": true})))
+        .pin(&test_store.call("a", None), &parse(json!({"memory_id": pinned, "pinned": true})))
         .expect("is pinned");
     for n in 0..30 {
-        house.store(
+        test_store.store(
             "a",
             json!({"content": format!("Event number {n} of the project"), "type": "episodic"}),
             None,
         );
     }
-    house.store(
+    test_store.store(
         "b",
         json!({"content": "A secret of b", "type": "semantic", "scope": "group"}),
         None,
     );
-    let brief = house.reader.brief(None, &named("a"), house.now).expect("is told");
+    let brief = test_store.reader.brief(None, &named("a"), test_store.now).expect("is told");
     let (first, events) = (
         brief.find("Never deploy").expect("is told"),
         brief.find("Event number 29").expect("is told"),
@@ -387,11 +406,12 @@ fn a_brief_tells_what_is_known_within_its_budget() {
 }
 
 /// Where people live, in a project of some others, and who leads whom.
-fn village(house: &mut House) -> (MemoryId, MemoryId) {
-    let (anna, piotr) = (entity(house, "a", "Anna", &["Ania"]), entity(house, "a", "Piotr", &[]));
+fn village(test_store: &mut TestStore) -> (MemoryId, MemoryId) {
+    let (anna, piotr) =
+        (entity(test_store, "a", "Anna", &["Ania"]), entity(test_store, "a", "Piotr", &[]));
     for (number, name) in ["Olga", "Piotr", "Jonas", "Mei"].iter().enumerate() {
         let text = format!("{name} has moved to house {number}");
-        house.store_coded(
+        test_store.store_coded(
             "a",
             json!({"content": text, "type": "semantic"}),
             &crate::tests::fixture::coded(
@@ -400,16 +420,16 @@ fn village(house: &mut House) -> (MemoryId, MemoryId) {
             ),
         );
     }
-    house
+    test_store
         .relate("a", json!({"subject_id": anna, "predicate": "reports_to", "object_id": piotr}))
         .expect("is made");
     (anna, piotr)
 }
 
 /// The contents found, best first, by words and meaning alike.
-fn moved(house: &House) -> Vec<String> {
+fn moved(test_store: &TestStore) -> Vec<String> {
     let query = json!({"query": "Where has Anna's boss moved to?", "max_results": 10});
-    house
+    test_store
         .found("a", query, Some(&axis(0)))
         .into_iter()
         .filter(|text| text.contains("moved"))
@@ -418,17 +438,17 @@ fn moved(house: &House) -> Vec<String> {
 
 #[test]
 fn what_is_linked_to_what_a_question_names_comes_before_what_is_as_good_without() {
-    let mut house = House::new();
-    let (_, piotr) = village(&mut house);
-    assert_eq!(moved(&house)[0], "Piotr has moved to house 1", "Anna reports to Piotr");
-    house.undo_last().expect("is taken back");
-    assert_eq!(moved(&house)[0], "Mei has moved to house 3", "of equals the newest");
-    let again = house.reopened();
+    let mut test_store = TestStore::new();
+    let (_, piotr) = village(&mut test_store);
+    assert_eq!(moved(&test_store)[0], "Piotr has moved to house 1", "Anna reports to Piotr");
+    test_store.undo_last().expect("is taken back");
+    assert_eq!(moved(&test_store)[0], "Mei has moved to house 3", "of equals the newest");
+    let again = test_store.reopened();
     assert_eq!(moved(&again)[0], "Mei has moved to house 3");
-    let mut house = again;
-    village(&mut house);
+    let mut test_store = again;
+    village(&mut test_store);
     assert_eq!(
-        moved(&house.reopened())[0],
+        moved(&test_store.reopened())[0],
         "Piotr has moved to house 1",
         "links are read at the start"
     );
@@ -437,24 +457,24 @@ fn what_is_linked_to_what_a_question_names_comes_before_what_is_as_good_without(
 
 #[test]
 fn a_forgotten_entity_lifts_nothing_and_a_removed_one_leaves_no_link() {
-    let mut house = House::new();
-    let (_, piotr) = village(&mut house);
-    house.forget("a", json!({"memory_id": piotr})).expect("is forgotten");
-    assert_eq!(moved(&house)[0], "Mei has moved to house 3");
-    house.undo_last().expect("is taken back");
-    assert_eq!(moved(&house)[0], "Piotr has moved to house 1");
-    house.forget("a", json!({"memory_id": piotr, "hard_delete": true})).expect("is removed");
-    assert_eq!(moved(&house)[0], "Mei has moved to house 3");
-    house.dump();
+    let mut test_store = TestStore::new();
+    let (_, piotr) = village(&mut test_store);
+    test_store.forget("a", json!({"memory_id": piotr})).expect("is forgotten");
+    assert_eq!(moved(&test_store)[0], "Mei has moved to house 3");
+    test_store.undo_last().expect("is taken back");
+    assert_eq!(moved(&test_store)[0], "Piotr has moved to house 1");
+    test_store.forget("a", json!({"memory_id": piotr, "hard_delete": true})).expect("is removed");
+    assert_eq!(moved(&test_store)[0], "Mei has moved to house 3");
+    test_store.dump();
 }
 
 #[test]
 fn the_lift_is_a_step_of_the_explanation() {
-    let mut house = House::new();
-    village(&mut house);
+    let mut test_store = TestStore::new();
+    village(&mut test_store);
     let query =
         json!({"query": "Where has Anna's boss moved to?", "explain": true, "max_results": 10});
-    let reply = house.recall("a", query, Some(&axis(0))).reply;
+    let reply = test_store.recall("a", query, Some(&axis(0))).reply;
     let best = reply
         .results
         .iter()

@@ -1,9 +1,9 @@
 //! What an act costs in a store of many memories: as much as in a small one, counted in steps of SQLite's machine.
 
 use crate::model::encoding::{DIMENSIONS, Embedding};
-use crate::tests::fixture::{House, axis, coded, parse};
+use crate::tests::fixture::{TestStore, axis, coded, parse};
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::people::PinRequest;
+use loci_proto::requests::pin::PinRequest;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,61 +12,71 @@ const FEW: usize = 150;
 const MANY: usize = 10 * FEW;
 
 /// An act and what it is called; it is given a memory that nothing else refers to.
-type Act = (&'static str, fn(&mut House, &MemoryId));
+type Act = (&'static str, fn(&mut TestStore, &MemoryId));
 
 const ACTS: [Act; 13] = [
-    ("store", |house, _| drop(store(house, "The ferry to the island leaves at seven", 377))),
-    ("store what is known", |house, _| drop(store(house, &text(7), 7))),
-    ("supersede", |house, id| {
+    ("store", |test_store, _| {
+        drop(store(test_store, "The ferry to the island leaves at seven", 377))
+    }),
+    ("store what is known", |test_store, _| drop(store(test_store, &text(7), 7))),
+    ("supersede", |test_store, id| {
         let arguments =
             json!({"content": "It was moved to ten", "type": "semantic", "supersedes": id});
-        house.store_coded("a", arguments, &coded("It was moved to ten", axis(378)));
+        test_store.store_coded("a", arguments, &coded("It was moved to ten", axis(378)));
     }),
-    ("relate", |house, _| {
+    ("relate", |test_store, _| {
         let [subject, object] = ["Ada", "Grace"].map(|name| {
             let arguments = json!({"content": name, "type": "entity", "metadata": {"name": name}});
-            house.store("a", arguments, None).id
+            test_store.store("a", arguments, None).id
         });
-        house
+        test_store
             .relate("a", json!({"subject_id": subject, "predicate": "knows", "object_id": object}))
             .expect("is told");
     }),
-    ("edit", |house, id| {
+    ("edit", |test_store, id| {
         let (call, request) = (
-            house.call("a", None),
+            test_store.call("a", None),
             parse(json!({"memory_id": id, "content": "It opens at eight"})),
         );
-        house
+        test_store
             .writer
             .edit(&call, &request, &coded("It opens at eight", axis(379)))
             .expect("is edited");
     }),
-    ("pin", |house, id| {
+    ("pin", |test_store, id| {
         let (call, request) = (
-            house.call("a", None),
+            test_store.call("a", None),
             PinRequest { memory_id: id.clone(), pinned: true, group: None },
         );
-        house.writer.pin(&call, &request).expect("is pinned");
+        test_store.writer.pin(&call, &request).expect("is pinned");
     }),
-    ("give a vector", |house, _| {
-        house.writer.fill(9, &coded("anew", axis(380))).expect("is given")
+    ("give a vector", |test_store, _| {
+        test_store.writer.fill(9, &coded("anew", axis(380))).expect("is given")
     }),
-    ("forget", |house, id| {
-        drop(house.forget("a", json!({"memory_id": id})).expect("is forgotten"))
+    ("forget", |test_store, id| {
+        drop(test_store.forget("a", json!({"memory_id": id})).expect("is forgotten"))
     }),
-    ("undo", |house, _| drop(house.undo_last().expect("is undone"))),
-    ("forget for good", |house, id| {
-        drop(house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed"))
+    ("undo", |test_store, _| drop(test_store.undo_last().expect("is undone"))),
+    ("forget for good", |test_store, id| {
+        drop(
+            test_store
+                .forget("a", json!({"memory_id": id, "hard_delete": true}))
+                .expect("is removed"),
+        )
     }),
-    ("inspect", |house, id| drop(house.inspect("a", json!({"memory_id": id})).expect("is shown"))),
-    ("recall", |house, _| {
-        drop(house.recall(
+    ("inspect", |test_store, id| {
+        drop(test_store.inspect("a", json!({"memory_id": id})).expect("is shown"))
+    }),
+    ("recall", |test_store, _| {
+        drop(test_store.recall(
             "a",
             json!({"query": "when does the ferry leave", "max_results": 5}),
             Some(&axis(377)),
         ))
     }),
-    ("history", |house, _| drop(house.reader.history(&parse(json!({}))).expect("is told"))),
+    ("history", |test_store, _| {
+        drop(test_store.reader.history(&parse(json!({}))).expect("is told"))
+    }),
 ];
 
 fn text(number: usize) -> String {
@@ -78,8 +88,8 @@ fn text(number: usize) -> String {
     )
 }
 
-fn store(house: &mut House, text: &str, direction: usize) -> MemoryId {
-    house
+fn store(test_store: &mut TestStore, text: &str, direction: usize) -> MemoryId {
+    test_store
         .store_coded(
             "a",
             json!({"content": text, "type": "semantic"}),
@@ -98,12 +108,12 @@ fn towards(number: usize) -> Embedding {
 
 /// The steps of each act in a store of so many memories.
 fn steps(memories: usize) -> Vec<u64> {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     for number in 0..memories {
-        store(&mut house, &text(number), number);
+        store(&mut test_store, &text(number), number);
     }
     let taken = Arc::new(AtomicU64::new(0));
-    for conn in [&mut house.writer.conn, &mut house.reader.conn] {
+    for conn in [&mut test_store.writer.conn, &mut test_store.reader.conn] {
         let taken = Arc::clone(&taken);
         let count = move || {
             taken.fetch_add(1, Ordering::Relaxed);
@@ -112,9 +122,9 @@ fn steps(memories: usize) -> Vec<u64> {
         conn.progress_handler(1, Some(count)).expect("counts");
     }
     let measured = |(at, (_, act)): (usize, &Act)| {
-        let id = store(&mut house, &format!("Made to be used by act {at}"), 300 + at);
+        let id = store(&mut test_store, &format!("Made to be used by act {at}"), 300 + at);
         taken.store(0, Ordering::Relaxed);
-        act(&mut house, &id);
+        act(&mut test_store, &id);
         taken.load(Ordering::Relaxed)
     };
     ACTS.iter().enumerate().map(measured).collect()

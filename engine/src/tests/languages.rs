@@ -1,8 +1,8 @@
 //! Finding by words alone in several languages: how often the answer is first, and among the first five.
 //!
-//! The sets are tests/data/tongues; `bench/finding.py` asks them with the model too, and docs/retrieval.md has its figures.
+//! The sets are tests/data/languages; `bench/finding.py` asks them with the model too, and docs/retrieval.md has its figures.
 
-use crate::tests::fixture::House;
+use crate::tests::fixture::TestStore;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -14,14 +14,14 @@ struct Pair {
 
 /// Each set, and how many answers must be first and among the first five.
 const SETS: [(&str, &str, usize, usize); 8] = [
-    ("de", include_str!("../../../tests/data/tongues/de.jsonl"), 19, 20),
-    ("en", include_str!("../../../tests/data/tongues/en.jsonl"), 20, 20),
-    ("es", include_str!("../../../tests/data/tongues/es.jsonl"), 18, 19),
-    ("fr", include_str!("../../../tests/data/tongues/fr.jsonl"), 16, 17),
-    ("ja", include_str!("../../../tests/data/tongues/ja.jsonl"), 9, 10),
-    ("ko", include_str!("../../../tests/data/tongues/ko.jsonl"), 6, 6),
-    ("pl", include_str!("../../../tests/data/tongues/pl.jsonl"), 19, 20),
-    ("zh", include_str!("../../../tests/data/tongues/zh.jsonl"), 9, 10),
+    ("de", include_str!("../../../tests/data/languages/de.jsonl"), 19, 20),
+    ("en", include_str!("../../../tests/data/languages/en.jsonl"), 20, 20),
+    ("es", include_str!("../../../tests/data/languages/es.jsonl"), 18, 19),
+    ("fr", include_str!("../../../tests/data/languages/fr.jsonl"), 16, 17),
+    ("ja", include_str!("../../../tests/data/languages/ja.jsonl"), 9, 10),
+    ("ko", include_str!("../../../tests/data/languages/ko.jsonl"), 6, 6),
+    ("pl", include_str!("../../../tests/data/languages/pl.jsonl"), 19, 20),
+    ("zh", include_str!("../../../tests/data/languages/zh.jsonl"), 9, 10),
 ];
 
 fn pairs(text: &str) -> Vec<Pair> {
@@ -30,15 +30,15 @@ fn pairs(text: &str) -> Vec<Pair> {
 
 #[test]
 fn other_forms_of_a_word_find_what_holds_it_in_every_language() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     for (_, text, ..) in SETS {
         for pair in pairs(text) {
-            house.store("a", json!({"content": pair.note, "type": "semantic"}), None);
+            test_store.store("a", json!({"content": pair.note, "type": "semantic"}), None);
         }
     }
     for (name, text, first, among) in SETS {
         let place = |pair: &Pair| {
-            house
+            test_store
                 .found("a", json!({"query": pair.question, "max_results": 5}), None)
                 .iter()
                 .position(|text| *text == pair.note)
@@ -58,14 +58,14 @@ fn other_forms_of_a_word_find_what_holds_it_in_every_language() {
 
 #[test]
 fn one_character_finds_the_sentence_that_holds_it_and_no_other() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     for text in ["猫の餌は七時に双子がやる", "会議室は三階", "The cat is fed at seven"]
     {
-        house.store("a", json!({"content": text, "type": "semantic"}), None);
+        test_store.store("a", json!({"content": text, "type": "semantic"}), None);
     }
-    assert_eq!(house.found("a", json!({"query": "猫"}), None), ["猫の餌は七時に双子がやる"]);
+    assert_eq!(test_store.found("a", json!({"query": "猫"}), None), ["猫の餌は七時に双子がやる"]);
     assert_eq!(
-        house.found("a", json!({"query": "３階"}), None),
+        test_store.found("a", json!({"query": "３階"}), None),
         ["会議室は三階"],
         "a digit of another script is another, the storey is the same"
     );
@@ -73,13 +73,13 @@ fn one_character_finds_the_sentence_that_holds_it_and_no_other() {
 
 #[test]
 fn forms_of_width_case_and_marks_are_the_same_word() {
-    let mut house = House::new();
-    house.store(
+    let mut test_store = TestStore::new();
+    test_store.store(
         "a",
         json!({"content": "Der Server ＬＯＣＩ steht in Łódź", "type": "semantic"}),
         None,
     );
     for query in ["loci", "lodz", "ŁÓDŹ", "Ｌｏｃｉ"] {
-        assert_eq!(house.found("a", json!({"query": query}), None).len(), 1, "{query}");
+        assert_eq!(test_store.found("a", json!({"query": query}), None).len(), 1, "{query}");
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod fallback_search;
 pub(crate) mod fixture;
 pub(crate) mod graph;
 pub(crate) mod growth;
+mod idempotency;
 pub(crate) mod languages;
 pub(crate) mod recall;
 pub(crate) mod search;

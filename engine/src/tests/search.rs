@@ -6,7 +6,7 @@ use crate::model::encoding::{
 use crate::ranking::bm25::{CorpusStats, FTS5_PARAMS, Posting};
 use crate::ranking::fusion::Fusion;
 use crate::search::types::NEIGHBOUR_CUTOFF;
-use crate::tests::fixture::{House, asked, axis, code, coded, id, leaning};
+use crate::tests::fixture::{TestStore, asked, axis, code, coded, id, leaning};
 use crate::{Settings, db::lexical};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -54,7 +54,12 @@ fn episode(text: &str) -> Value {
     json!({"content": text, "type": "episodic"})
 }
 
-fn scores(house: &House, group: &str, query: &str, asked: &QueryEncoding) -> Vec<(String, f64)> {
+fn scores(
+    house: &TestStore,
+    group: &str,
+    query: &str,
+    asked: &QueryEncoding,
+) -> Vec<(String, f64)> {
     let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000});
     let found = house.recall_asked(group, everything, Some(asked)).reply.results;
     found
@@ -64,10 +69,10 @@ fn scores(house: &House, group: &str, query: &str, asked: &QueryEncoding) -> Vec
 }
 
 /// The scores but for the step that the reference does not know.
-fn as_of_reference(house: &House, query: &str, asked: &QueryEncoding) -> Vec<(String, f64)> {
+fn as_of_reference(house: &TestStore, query: &str, asked: &QueryEncoding) -> Vec<(String, f64)> {
     let everything =
         json!({"query": query, "max_results": 20, "token_budget": 1_000_000, "explain": true});
-    let score = |result: loci_proto::requests::recall::Recalled| {
+    let score = |result: loci_proto::requests::recall::RecalledMemory| {
         let parts = result.why.map(|why| why.parts).unwrap_or_default();
         assert!(
             parts.iter().all(|part| part.step != "roughly"),
@@ -92,7 +97,7 @@ fn every_score_is_that_of_the_reference() {
     let reference: Reference = serde_json::from_str(include_str!("../../../tests/data/soft.json"))
         .expect("is a reference");
     for case in &reference.cases {
-        let mut house = House::new();
+        let mut house = TestStore::new();
         for slot in &case.slots {
             let words = reference.codes[*slot].iter().map(|hex| from_hex(hex)).collect();
             let text = DocumentEncoding {
@@ -101,7 +106,7 @@ fn every_score_is_that_of_the_reference() {
             };
             house.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
-        let link = house.writer.shared.index().link((0, 0), (0..case.slots.len()).rev());
+        let link = house.writer.shared.index().coherence((0, 0), (0..case.slots.len()).rev());
         assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
         for asking in &case.questions {
             let words =
@@ -149,7 +154,7 @@ fn every_score_is_that_of_the_reference() {
 }
 
 /// A project of a few texts.
-fn small(house: &mut House) {
+fn small(house: &mut TestStore) {
     for (number, text) in
         ["the kettle whistles", "Olek: who fed the cat?", "Marta: I fed it", "the boiler hums"]
             .iter()
@@ -161,7 +166,7 @@ fn small(house: &mut House) {
 
 #[test]
 fn no_text_of_another_project_moves_a_score() {
-    let (mut alone, mut beside) = (House::new(), House::new());
+    let (mut alone, mut beside) = (TestStore::new(), TestStore::new());
     small(&mut alone);
     for round in 0..40 {
         let text = format!("Marta: the kettle of the cat number {round}?");
@@ -180,8 +185,8 @@ fn no_text_of_another_project_moves_a_score() {
 
 #[test]
 fn a_store_with_one_text_that_was_not_read_is_ranked_whole_without_words() {
-    let mut house = House::new();
-    let mut plain = House::with(Settings {
+    let mut house = TestStore::new();
+    let mut plain = TestStore::with(Settings {
         fusion: Fusion::Weighted { vector_weight: 0.5 },
         ..Settings::for_model("test")
     });
@@ -218,7 +223,7 @@ fn a_store_with_one_text_that_was_not_read_is_ranked_whole_without_words() {
 
 #[test]
 fn a_word_that_means_the_same_is_met_without_standing_there() {
-    let mut house = House::new();
+    let mut house = TestStore::new();
     for (number, text) in
         ["an automobile stood there", "a tulip stood there", "a tower stood there"]
             .iter()
@@ -238,7 +243,7 @@ fn a_word_that_means_the_same_is_met_without_standing_there() {
 
 #[test]
 fn a_changed_text_is_found_by_what_it_says_now() {
-    let mut house = House::new();
+    let mut house = TestStore::new();
     let stored = house.store_coded(
         "a",
         episode("the kettle whistles"),
@@ -265,7 +270,7 @@ fn a_changed_text_is_found_by_what_it_says_now() {
 #[test]
 fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_day_of_storing() {
     let best = |query: &str| {
-        let mut house = House::new();
+        let mut house = TestStore::new();
         for (number, (text, date)) in [
             ("[2024-03-05] we met", None),
             ("[2024-03-05] we met again", Some("2023-07-01")),
@@ -289,7 +294,7 @@ fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_da
 
 #[test]
 fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
-    let mut house = House::new();
+    let mut house = TestStore::new();
     let texts = [
         "The ships shipped a ship; shipping ships is the shipper's shipment",
         "Naïve cafés in Łódź, and C++ users' e-mails",
@@ -330,8 +335,8 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
 }
 
 /// Four meetings: on a day in the text, on a day of an event, on the day of storing, and on a day to come.
-fn meetings() -> House {
-    let mut house = House::new();
+fn meetings() -> TestStore {
+    let mut house = TestStore::new();
     let texts =
         ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
     for (number, (text, date)) in texts
@@ -348,7 +353,7 @@ fn meetings() -> House {
     house
 }
 
-fn given(house: &House, mut arguments: Value) -> Vec<String> {
+fn given(house: &TestStore, mut arguments: Value) -> Vec<String> {
     arguments["query"] = json!("met");
     let found =
         house.recall_asked("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
@@ -425,7 +430,7 @@ const KEPT: [(&str, &str); 4] = [
 
 #[test]
 fn a_time_told_by_what_happened_or_by_its_end_lifts_that_side_of_it() {
-    let mut house = House::new();
+    let mut house = TestStore::new();
     for (number, (day, text)) in KEPT.into_iter().enumerate() {
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": day}});

@@ -1,11 +1,12 @@
 //! The index from a stop to the next start: used when nothing has changed, and never otherwise.
 
+use crate::handles::open::open;
+use crate::handles::settings::Settings;
 use crate::index::QuantizedVector;
 use crate::index::compaction::tests::answers;
 use crate::index::snapshot;
-use crate::tests::fixture::{House, T0, asked, coded, leaning};
-use crate::{Settings, open};
-use loci_proto::requests::store_admin::ResetRequest;
+use crate::tests::fixture::{T0, TestStore, asked, coded, leaning};
+use loci_proto::requests::reset::ResetRequest;
 use proptest::prelude::*;
 use serde_json::json;
 use std::fs;
@@ -14,60 +15,60 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 fn settings() -> Settings {
-    Settings { kept_from: 1, ..Settings::for_model("test") }
+    Settings { snapshot_from: 1, ..Settings::for_model("test") }
 }
 
-fn house() -> House {
-    let mut house = House::with(settings());
+fn store_holding() -> TestStore {
+    let mut test_store = TestStore::with(settings());
     let texts = [
         "Anna: The zebra crossing is closed",
         "[2026-01-05] The kettle is on the stove",
         "Klucze do piwnicy wiszą w kuchni",
     ];
     for (number, text) in texts.iter().enumerate() {
-        house.store_coded(
+        test_store.store_coded(
             "a",
             json!({"content": text, "type": "semantic"}),
             &coded(text, leaning(number, 9, 0.9)),
         );
     }
-    house.store(
+    test_store.store(
         "a",
         json!({"content": "Anna", "type": "entity", "metadata": {"name": "Anna"}}),
         None,
     );
-    house
+    test_store
 }
 
-fn closed(house: House) -> TempDir {
-    let House { folder, writer, reader, .. } = house;
+fn closed(test_store: TestStore) -> TempDir {
+    let TestStore { folder, writer, reader, .. } = test_store;
     drop(reader);
     writer.close().expect("closes");
     folder
 }
 
-fn opened(folder: TempDir) -> House {
+fn opened(folder: TempDir) -> TestStore {
     let writer = open(&folder.path().join("memory.db"), settings(), T0).expect("opens");
     let reader = writer.reader().expect("opens");
-    House { folder, writer, reader, now: T0 }
+    TestStore { folder, writer, reader, now: T0 }
 }
 
 fn file(folder: &TempDir) -> PathBuf {
     snapshot::path(&folder.path().join("memory.db"))
 }
 
-fn origin(house: &House) -> &'static str {
-    house.writer.loading().origin().expect("stands")
+fn origin(test_store: &TestStore) -> &'static str {
+    test_store.writer.warmup().origin().expect("stands")
 }
 
 /// Everything that the index of a house answers.
-fn told(house: &House) -> String {
-    let found = house.recall_asked(
+fn told(test_store: &TestStore) -> String {
+    let found = test_store.recall_asked(
         "a",
         json!({"query": "where is the kettle of Anna"}),
         Some(&asked("kettle anna", leaning(1, 9, 0.9))),
     );
-    format!("{}\n{:?}", answers(&house.writer.shared.index()), found.reply)
+    format!("{}\n{:?}", answers(&test_store.writer.shared.index()), found.reply)
 }
 
 fn contains(file: &Path, needle: &[u8]) -> bool {
@@ -78,94 +79,95 @@ const READ: &str = "read from the file beside the database";
 
 #[test]
 fn a_start_reads_what_the_stop_before_has_left_and_answers_the_same() {
-    let house = house();
-    let before = told(&house);
-    let folder = closed(house);
+    let test_store = store_holding();
+    let before = told(&test_store);
+    let folder = closed(test_store);
     let mode = file(&folder).metadata().expect("is there").permissions().mode();
     assert_eq!(
         (mode & 0o777, fs::read_dir(folder.path()).expect("is readable").count()),
         (0o600, 2),
         "and no draft is left"
     );
-    let house = opened(folder);
-    assert_eq!((origin(&house), told(&house) == before), (READ, true));
-    assert!(!file(&house.folder).exists(), "while the store is open there is none");
-    let findings = house.reader.examine().expect("looks");
+    let test_store = opened(folder);
+    assert_eq!((origin(&test_store), told(&test_store) == before), (READ, true));
+    assert!(!file(&test_store.folder).exists(), "while the store is open there is none");
+    let findings = test_store.reader.examine().expect("looks");
     assert!(
         findings.iter().any(|finding| finding.found.contains(READ))
             && findings.iter().all(|f| f.verdict == loci_proto::requests::doctor::Verdict::Ok)
     );
     // And so on.
-    let house = opened(closed(house));
-    assert_eq!((origin(&house), told(&house) == before), (READ, true));
+    let test_store = opened(closed(test_store));
+    assert_eq!((origin(&test_store), told(&test_store) == before), (READ, true));
 }
 
 #[test]
 fn a_small_store_keeps_none() {
-    let folder = closed(House::new());
+    let folder = closed(TestStore::new());
     assert!(!file(&folder).exists());
     assert_eq!(origin(&opened(folder)), "built from the database");
 }
 
 #[test]
 fn what_is_of_another_state_of_the_database_is_not_used() {
-    let mut house = opened(closed(house()));
-    let folder = closed(house);
+    let mut test_store = opened(closed(store_holding()));
+    let folder = closed(test_store);
     let old = fs::read(file(&folder)).expect("is there");
     let database = folder.path().join("memory.db");
     let copy = fs::read(&database).expect("is there");
-    house = opened(folder);
-    house.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
-    let folder = closed(house);
+    test_store = opened(folder);
+    test_store.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
+    let folder = closed(test_store);
     let new = fs::read(file(&folder)).expect("is there");
 
     // An older file beside a newer database.
     fs::write(file(&folder), &old).expect("is written");
-    house = opened(folder);
-    assert!(origin(&house).contains("of another state"), "{}", origin(&house));
-    assert_eq!(house.writer.shared.index().held().0, 5);
+    test_store = opened(folder);
+    assert!(origin(&test_store).contains("of another state"), "{}", origin(&test_store));
+    assert_eq!(test_store.writer.shared.index().held().0, 5);
     // A newer file beside an older database, as after a restored copy.
-    let folder = closed(house);
+    let folder = closed(test_store);
     fs::write(&database, &copy).expect("is written");
     fs::write(file(&folder), &new).expect("is written");
-    house = opened(folder);
+    test_store = opened(folder);
     assert!(
-        origin(&house).contains("of another state") && house.writer.shared.index().held().0 == 4
+        origin(&test_store).contains("of another state")
+            && test_store.writer.shared.index().held().0 == 4
     );
     // A copy of the very state, that lies elsewhere.
-    let folder = closed(house);
+    let folder = closed(test_store);
     let copy = fs::read(&database).expect("is there");
     fs::remove_file(&database).expect("is removed");
     fs::write(&database, copy).expect("is written");
-    house = opened(folder);
-    assert!(origin(&house).contains("of another state"), "{}", origin(&house));
+    test_store = opened(folder);
+    assert!(origin(&test_store).contains("of another state"), "{}", origin(&test_store));
     // Another program has written into it.
-    let folder = closed(house);
+    let folder = closed(test_store);
     crate::db::integrity::spoil_words(&crate::db::connection::writer(&database).expect("opens"))
         .expect("is spoilt");
-    house = opened(folder);
-    assert!(origin(&house).contains("of another state"), "{}", origin(&house));
+    test_store = opened(folder);
+    assert!(origin(&test_store).contains("of another state"), "{}", origin(&test_store));
     // Another model.
-    let folder = closed(house);
-    let other = open(&database, Settings { kept_from: 1, ..Settings::for_model("other") }, T0)
+    let folder = closed(test_store);
+    let other = open(&database, Settings { snapshot_from: 1, ..Settings::for_model("other") }, T0)
         .expect("opens");
-    assert!(other.loading().origin().is_some_and(|origin| origin.contains("of another state")));
+    assert!(other.warmup().origin().is_some_and(|origin| origin.contains("of another state")));
     drop((other, folder));
 }
 
 #[test]
 fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_for() {
-    let mut house = opened(closed(house()));
-    house.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
-    let House { folder, writer, reader, .. } = house;
+    let mut test_store = opened(closed(store_holding()));
+    test_store.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
+    let TestStore { folder, writer, reader, .. } = test_store;
     drop((writer, reader));
     assert!(!file(&folder).exists());
-    let house = opened(folder);
+    let test_store = opened(folder);
     assert_eq!(
-        (origin(&house), house.writer.shared.index().held().0),
+        (origin(&test_store), test_store.writer.shared.index().held().0),
         ("built from the database", 5)
     );
-    let folder = closed(house);
+    let folder = closed(test_store);
     fs::remove_file(file(&folder)).expect("is there");
     std::os::unix::fs::symlink("/dev/zero", file(&folder)).expect("is linked");
     assert_eq!(
@@ -176,31 +178,31 @@ fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_f
 
 #[test]
 fn a_folder_in_its_place_keeps_nobody_from_starting_and_nothing_in_the_log() {
-    let folder = closed(house());
+    let folder = closed(store_holding());
     fs::remove_file(file(&folder)).expect("is there");
     fs::create_dir(file(&folder)).expect("is made");
-    let mut house = opened(folder);
-    assert_eq!(origin(&house), "built from the database: the file beside it cannot be read");
+    let mut test_store = opened(folder);
+    assert_eq!(origin(&test_store), "built from the database: the file beside it cannot be read");
     let secret = "The passphrase is quagmire";
-    let id = house.store("a", json!({"content": secret, "type": "semantic"}), None).id;
-    house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
-    assert!(!contains(&house.folder.path().join("memory.db-wal"), b"quagmire"));
+    let id = test_store.store("a", json!({"content": secret, "type": "semantic"}), None).id;
+    test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+    assert!(!contains(&test_store.folder.path().join("memory.db-wal"), b"quagmire"));
 }
 
 #[test]
 fn an_index_that_a_check_has_found_wrong_is_not_kept() {
-    let house = house();
-    house.writer.shared.index_mut().set_codes(1, None);
-    let findings = house.reader.examine().expect("looks");
+    let test_store = store_holding();
+    test_store.writer.shared.index_mut().set_codes(1, None);
+    let findings = test_store.reader.examine().expect("looks");
     assert!(
         findings
             .iter()
             .any(|finding| finding.verdict == loci_proto::requests::doctor::Verdict::Fail)
     );
-    let house = opened(closed(house));
-    assert_eq!(origin(&house), "built from the database");
+    let test_store = opened(closed(test_store));
+    assert_eq!(origin(&test_store), "built from the database");
     assert!(
-        house
+        test_store
             .reader
             .examine()
             .expect("looks")
@@ -211,11 +213,11 @@ fn an_index_that_a_check_has_found_wrong_is_not_kept() {
 
 #[test]
 fn an_index_that_may_have_missed_a_change_is_not_kept() {
-    let mut house = house();
-    house.writer.shared.suspect();
-    house.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
+    let mut test_store = store_holding();
+    test_store.writer.shared.suspect();
+    test_store.store("a", json!({"content": "A later fact", "type": "semantic"}), None);
     assert_eq!(
-        origin(&opened(closed(house))),
+        origin(&opened(closed(test_store))),
         "built from the database",
         "a change that went well says nothing of the one before it"
     );
@@ -223,12 +225,12 @@ fn an_index_that_may_have_missed_a_change_is_not_kept() {
 
 #[test]
 fn a_link_to_the_database_leads_to_the_file_beside_the_database_itself() {
-    let folder = closed(house());
+    let folder = closed(store_holding());
     let elsewhere = tempfile::tempdir().expect("a folder");
     let link = elsewhere.path().join("memory.db");
     std::os::unix::fs::symlink(folder.path().join("memory.db"), &link).expect("is linked");
     let writer = open(&link, settings(), T0).expect("opens");
-    assert_eq!(writer.loading().origin(), Some(READ));
+    assert_eq!(writer.warmup().origin(), Some(READ));
     writer.close().expect("closes");
     assert!(
         file(&folder).exists() && fs::read_dir(elsewhere.path()).expect("is readable").count() == 1
@@ -237,10 +239,10 @@ fn a_link_to_the_database_leads_to_the_file_beside_the_database_itself() {
 
 #[test]
 fn what_was_removed_for_good_is_in_no_file() {
-    let mut house = house();
+    let mut test_store = store_holding();
     let secret = "The passphrase is quagmire";
     let vector = leaning(40, 41, 0.3);
-    let id = house
+    let id = test_store
         .store_coded(
             "a",
             json!({"content": secret, "type": "semantic"}),
@@ -252,24 +254,26 @@ fn what_was_removed_for_good_is_in_no_file() {
         .map(|byte| byte.cast_unsigned())
         .collect();
     let code = crate::tests::fixture::code("quagmire").bytes();
-    let folder = closed(house);
+    let folder = closed(test_store);
     let traces =
         |file: &Path| [contains(file, b"quagmir"), contains(file, &bytes), contains(file, &code)];
     assert_eq!(traces(&file(&folder)), [true; 3], "else nothing would be shown below");
     let kept = fs::read(file(&folder)).expect("is there");
-    house = opened(folder);
+    test_store = opened(folder);
     // Whatever has put it there: it is gone before the answer is.
-    fs::write(file(&house.folder), &kept).expect("is written");
-    house.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
-    assert!(!file(&house.folder).exists());
-    let folder = closed(house);
+    fs::write(file(&test_store.folder), &kept).expect("is written");
+    test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+    assert!(!file(&test_store.folder).exists());
+    let folder = closed(test_store);
     assert_eq!(traces(&file(&folder)), [false; 3]);
-    house = opened(folder);
-    assert_eq!(origin(&house), READ);
-    fs::write(file(&house.folder), &kept).expect("is written");
-    let (call, backups) = (house.call("a", None), house.folder.path().join("backups"));
-    house.writer.reset(&call, &ResetRequest::default(), &backups).expect("is emptied");
-    assert!(!file(&house.folder).exists() && fs::read_dir(backups).expect("is there").count() == 1);
+    test_store = opened(folder);
+    assert_eq!(origin(&test_store), READ);
+    fs::write(file(&test_store.folder), &kept).expect("is written");
+    let (call, backups) = (test_store.call("a", None), test_store.folder.path().join("backups"));
+    test_store.writer.reset(&call, &ResetRequest::default(), &backups).expect("is emptied");
+    assert!(
+        !file(&test_store.folder).exists() && fs::read_dir(backups).expect("is there").count() == 1
+    );
 }
 
 /// What becomes of a file.
@@ -297,7 +301,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn a_file_that_is_not_as_it_was_written_is_never_used(damage in damage()) {
-        let before = house();
+        let before = store_holding();
         let expected = told(&before);
         let folder = closed(before);
         let whole = fs::read(file(&folder)).expect("is there");
@@ -318,9 +322,9 @@ proptest! {
         }
         let changed = bytes != whole;
         fs::write(file(&folder), bytes).expect("is written");
-        let house = opened(folder);
-        prop_assert_eq!(origin(&house).contains("was damaged"), changed, "{}", origin(&house));
-        prop_assert_eq!(told(&house), expected);
-        prop_assert!(!file(&house.folder).exists());
+        let test_store = opened(folder);
+        prop_assert_eq!(origin(&test_store).contains("was damaged"), changed, "{}", origin(&test_store));
+        prop_assert_eq!(told(&test_store), expected);
+        prop_assert!(!file(&test_store.folder).exists());
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::DAY;
 use crate::operations::store::Draft;
-use crate::tests::fixture::{House, T0, axis, id, leaning, parse};
+use crate::tests::fixture::{T0, TestStore, axis, id, leaning, parse};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::store::StoreRequest;
 use serde_json::{Value, json};
@@ -14,58 +14,66 @@ fn fact(content: &str) -> Value {
 
 #[test]
 fn a_near_text_that_says_the_same_is_merged_and_keeps_its_wording() {
-    let mut house = House::new();
-    let first = house.store(
+    let mut test_store = TestStore::new();
+    let first = test_store.store(
         "a",
         json!({"content": "The user prefers tea", "type": "semantic", "confidence": 0.5}),
         Some(&axis(0)),
     );
-    let again = house.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
+    let again = test_store.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
     assert!(again.deduplicated && again.id == first.id && again.similar.is_empty());
-    let shown = house.recall("a", json!({"ids": [id(&first)]}), None);
+    let shown = test_store.recall("a", json!({"ids": [id(&first)]}), None);
     assert!((shown.reply.results[0].confidence.expect("is full").get() - 0.6).abs() < 1e-9);
     assert_eq!(shown.reply.results[0].content.as_deref(), Some("The user prefers tea"));
 }
 
 #[test]
 fn a_near_text_that_says_something_else_is_stored_beside_and_named() {
-    let mut house = House::new();
-    let limit = house.store("a", fact("The rate limit is 100 requests"), Some(&axis(0)));
+    let mut test_store = TestStore::new();
+    let limit = test_store.store("a", fact("The rate limit is 100 requests"), Some(&axis(0)));
     let raised =
-        house.store("a", fact("The rate limit is 500 requests"), Some(&leaning(0, 1, 0.97)));
+        test_store.store("a", fact("The rate limit is 500 requests"), Some(&leaning(0, 1, 0.97)));
     assert!(!raised.deduplicated);
     assert_eq!(raised.similar, [limit.id]);
 }
 
 #[test]
 fn the_same_words_are_merged_from_farther_off_and_other_words_are_not() {
-    let mut house = House::new();
-    let first = house.store("a", fact("Anna reviews the migrations"), Some(&axis(0)));
+    let mut test_store = TestStore::new();
+    let first = test_store.store("a", fact("Anna reviews the migrations"), Some(&axis(0)));
     let passive = "The migrations are reviewed by Anna";
-    let far = house.store("a", fact(passive), Some(&leaning(0, 1, 0.83)));
+    let far = test_store.store("a", fact(passive), Some(&leaning(0, 1, 0.83)));
     assert!(!far.deduplicated && far.similar.is_empty(), "below twice the distance");
-    let again =
-        house.store("a", fact("Migrations are being reviewed by Anna"), Some(&leaning(0, 2, 0.85)));
+    let again = test_store.store(
+        "a",
+        fact("Migrations are being reviewed by Anna"),
+        Some(&leaning(0, 2, 0.85)),
+    );
     assert!(again.deduplicated && again.id == first.id);
-    let turned =
-        house.store("a", fact("Anna is reviewed by the migrations"), Some(&leaning(0, 3, 0.85)));
+    let turned = test_store.store(
+        "a",
+        fact("Anna is reviewed by the migrations"),
+        Some(&leaning(0, 3, 0.85)),
+    );
     assert!(!turned.deduplicated && turned.similar.is_empty(), "the roles exchanged");
-    house.store("a", fact("A man slices bread"), Some(&axis(4)));
+    test_store.store("a", fact("A man slices bread"), Some(&axis(4)));
     assert!(
-        !house.store("a", fact("A man cuts bread"), Some(&leaning(4, 5, 0.91))).deduplicated,
+        !test_store.store("a", fact("A man cuts bread"), Some(&leaning(4, 5, 0.91))).deduplicated,
         "a synonym"
     );
     assert!(
-        house.store("a", fact("A man cuts the bread"), Some(&leaning(4, 6, 0.93))).deduplicated
+        test_store
+            .store("a", fact("A man cuts the bread"), Some(&leaning(4, 6, 0.93)))
+            .deduplicated
     );
 }
 
 #[test]
 fn a_negation_is_never_merged() {
-    let mut house = House::new();
-    house.store("a", fact("Anna likes peanuts"), Some(&axis(0)));
+    let mut test_store = TestStore::new();
+    test_store.store("a", fact("Anna likes peanuts"), Some(&axis(0)));
     assert!(
-        !house
+        !test_store
             .store("a", fact("Anna does not like peanuts"), Some(&leaning(0, 1, 0.98)))
             .deduplicated
     );
@@ -73,171 +81,179 @@ fn a_negation_is_never_merged() {
 
 #[test]
 fn groups_scopes_and_types_do_not_merge_into_each_other() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let in_group =
         |content: &str| json!({"content": content, "type": "semantic", "scope": "group"});
-    house.store("a", in_group("Deploys happen on Fridays"), Some(&axis(0)));
+    test_store.store("a", in_group("Deploys happen on Fridays"), Some(&axis(0)));
     assert!(
-        !house.store("b", in_group("Deploys happen on Fridays"), Some(&axis(0))).deduplicated,
+        !test_store.store("b", in_group("Deploys happen on Fridays"), Some(&axis(0))).deduplicated,
         "another group"
     );
     assert!(
-        !house.store("a", fact("Deploys happen on Fridays"), Some(&axis(0))).deduplicated,
+        !test_store.store("a", fact("Deploys happen on Fridays"), Some(&axis(0))).deduplicated,
         "another scope"
     );
     let other_type =
         json!({"content": "Deploys happen on Fridays", "type": "procedural", "scope": "group"});
-    assert!(!house.store("a", other_type, Some(&axis(0))).deduplicated, "another type");
-    assert!(house.store("a", in_group("Deploys happen on Fridays"), Some(&axis(0))).deduplicated);
+    assert!(!test_store.store("a", other_type, Some(&axis(0))).deduplicated, "another type");
     assert!(
-        house.store("c", fact("Deploys happen on Fridays"), Some(&axis(0))).deduplicated,
+        test_store.store("a", in_group("Deploys happen on Fridays"), Some(&axis(0))).deduplicated
+    );
+    assert!(
+        test_store.store("c", fact("Deploys happen on Fridays"), Some(&axis(0))).deduplicated,
         "global is one place"
     );
 }
 
 #[test]
 fn equal_texts_merge_without_any_model() {
-    let mut house = House::new();
-    let first = house.store("a", fact("The  door code\nis known to Ola"), None);
-    let again = house.store("a", fact("The door code is known to Ola"), None);
+    let mut test_store = TestStore::new();
+    let first = test_store.store("a", fact("The  door code\nis known to Ola"), None);
+    let again = test_store.store("a", fact("The door code is known to Ola"), None);
     assert!(again.deduplicated && again.id == first.id);
 }
 
 #[test]
 fn supersession_takes_the_old_one_out_of_recall() {
-    let mut house = House::new();
-    let old = house.store("a", fact("Lunch is at noon"), Some(&axis(0)));
-    let new = house.store(
+    let mut test_store = TestStore::new();
+    let old = test_store.store("a", fact("Lunch is at noon"), Some(&axis(0)));
+    let new = test_store.store(
         "a",
         json!({"content": "Lunch is at one", "type": "semantic", "supersedes": id(&old)}),
         Some(&leaning(0, 1, 0.97)),
     );
     assert_eq!(new.superseded.as_ref(), Some(id(&old)));
-    assert_eq!(house.found("a", json!({"query": "lunch"}), Some(&axis(0))), ["Lunch is at one"]);
-    let shown = house.recall("a", json!({"ids": [id(&old)]}), None).reply;
+    assert_eq!(
+        test_store.found("a", json!({"query": "lunch"}), Some(&axis(0))),
+        ["Lunch is at one"]
+    );
+    let shown = test_store.recall("a", json!({"ids": [id(&old)]}), None).reply;
     assert_eq!(shown.results[0].superseded_by.as_deref(), Some(new.id.as_str()));
 }
 
 #[test]
 fn supersedes_is_honoured_when_the_new_text_is_merged() {
-    let mut house = House::new();
-    let stale = house.store("a", fact("The office is in Berlin"), Some(&axis(0)));
-    let known = house.store("a", fact("The office has moved to Gdynia"), Some(&axis(1)));
+    let mut test_store = TestStore::new();
+    let stale = test_store.store("a", fact("The office is in Berlin"), Some(&axis(0)));
+    let known = test_store.store("a", fact("The office has moved to Gdynia"), Some(&axis(1)));
     let arguments = json!({"content": "The office has moved to Gdynia.", "type": "semantic", "supersedes": id(&stale)});
-    let reply = house.store("a", arguments, Some(&leaning(1, 2, 0.99)));
+    let reply = test_store.store("a", arguments, Some(&leaning(1, 2, 0.99)));
     assert!(reply.deduplicated);
     assert_eq!((reply.id, reply.superseded), (known.id, Some(stale.id)));
 }
 
 #[test]
 fn supersedes_of_the_unknown_the_replaced_and_the_foreign_is_refused_and_nothing_is_stored() {
-    let mut house = House::new();
-    let old = house.store("a", fact("Version one"), None);
-    let new = house.store(
+    let mut test_store = TestStore::new();
+    let old = test_store.store("a", fact("Version one"), None);
+    let new = test_store.store(
         "a",
         json!({"content": "Version two", "type": "semantic", "supersedes": id(&old)}),
         None,
     );
-    let foreign = house.store("b", json!({"content": "A secret of b", "type": "episodic"}), None);
+    let foreign =
+        test_store.store("b", json!({"content": "A secret of b", "type": "episodic"}), None);
     let replace = |target: &str| json!({"content": "Version three", "type": "semantic", "supersedes": target});
     for (target, expected) in [
         ("01953a2b-7c1e-7000-8000-0123456789ab", "not_found: supersedes"),
         (foreign.id.as_str(), "not_found: supersedes"),
         (old.id.as_str(), "conflict: supersedes names a memory that is already superseded by"),
     ] {
-        let said = house.try_store("a", replace(target), None).expect_err("is refused").to_string();
+        let said =
+            test_store.try_store("a", replace(target), None).expect_err("is refused").to_string();
         assert!(said.starts_with(expected), "{said}");
     }
-    assert_eq!(house.found("a", json!({"query": "version"}), None), ["Version two"]);
+    assert_eq!(test_store.found("a", json!({"query": "version"}), None), ["Version two"]);
     assert!(
-        house.store("a", replace(new.id.as_str()), None).superseded.is_some(),
+        test_store.store("a", replace(new.id.as_str()), None).superseded.is_some(),
         "the chain goes on at its end"
     );
 }
 
 #[test]
 fn a_call_sent_twice_takes_effect_once() {
-    let mut house = House::new();
-    let draft = Draft::new(parse::<StoreRequest>(fact("TextFeatures once"))).expect("is fine");
-    let call = house.call("a", Some("s1:7"));
-    let first = house.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is stored");
+    let mut test_store = TestStore::new();
+    let draft = Draft::new(parse::<StoreRequest>(fact("Said once"))).expect("is fine");
+    let call = test_store.call("a", Some("s1:7"));
+    let first =
+        test_store.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is stored");
     let again =
-        house.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is answered");
+        test_store.writer.store(&call, &draft, &DocumentEncoding::default()).expect("is answered");
     assert_eq!(first, again);
     assert!(!again.deduplicated, "the same answer, not a second store");
 }
 
 #[test]
 fn a_group_is_one_commit_in_which_each_store_knows_of_those_before_it() {
-    let mut house = House::new();
-    house.writer.begin_group().expect("begins");
-    let first = house.store("a", fact("The user prefers tea"), Some(&axis(0)));
-    let again = house.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
+    let mut test_store = TestStore::new();
+    test_store.writer.begin_group().expect("begins");
+    let first = test_store.store("a", fact("The user prefers tea"), Some(&axis(0)));
+    let again = test_store.store("a", fact("The user prefers tea."), Some(&leaning(0, 1, 0.97)));
     assert!(again.deduplicated && again.id == first.id);
     let anna =
         json!({"content": "Anna runs the shop", "type": "entity", "metadata": {"name": "Anna"}});
-    let anna = house.store("a", anna, Some(&axis(1)));
-    let note = house.store("a", fact("Ask Anna about the order"), Some(&axis(2)));
+    let anna = test_store.store("a", anna, Some(&axis(1)));
+    let note = test_store.store("a", fact("Ask Anna about the order"), Some(&axis(2)));
     assert!(
-        house.try_store("a", fact(""), None).is_err(),
+        test_store.try_store("a", fact(""), None).is_err(),
         "what is refused takes nothing else with it"
     );
     assert!(
-        house.found("a", json!({"query": "tea"}), Some(&axis(0))).is_empty(),
+        test_store.found("a", json!({"query": "tea"}), Some(&axis(0))).is_empty(),
         "nobody sees it before it is on the disk"
     );
-    house.writer.commit_group().expect("commits");
+    test_store.writer.commit_group().expect("commits");
     assert_eq!(
-        house.found("a", json!({"query": "tea"}), Some(&axis(0)))[0],
+        test_store.found("a", json!({"query": "tea"}), Some(&axis(0)))[0],
         "The user prefers tea"
     );
     assert_eq!(
-        house.inspect("a", json!({"memory_id": note.id})).expect("is shown").mentions[0].id,
+        test_store.inspect("a", json!({"memory_id": note.id})).expect("is shown").mentions[0].id,
         anna.id
     );
-    assert_eq!(house.reopened().found("a", json!({"query": "tea order"}), None).len(), 2);
+    assert_eq!(test_store.reopened().found("a", json!({"query": "tea order"}), None).len(), 2);
 }
 
 #[test]
 fn a_group_that_a_full_disk_takes_back_leaves_nothing_behind() {
-    let mut house = House::new();
-    house.store("a", fact("Apples are red"), Some(&axis(0)));
-    house.writer.begin_group().expect("begins");
-    house.store("a", fact("A group of plums"), Some(&axis(1)));
+    let mut test_store = TestStore::new();
+    test_store.store("a", fact("Apples are red"), Some(&axis(0)));
+    test_store.writer.begin_group().expect("begins");
+    test_store.store("a", fact("A group of plums"), Some(&axis(1)));
     // What SQLite does by itself when the disk is full.
-    house.writer.conn.execute_batch("ROLLBACK").expect("is open");
-    assert!(!house.writer.group_stands());
-    assert!(house.writer.commit_group().is_err());
-    assert!(house.found("a", json!({"query": "group"}), Some(&axis(1))).is_empty());
-    house.store("a", fact("Pears are green"), Some(&axis(2)));
-    assert_eq!(house.found("a", json!({"query": "apples group pears"}), None).len(), 2);
+    test_store.writer.conn.execute_batch("ROLLBACK").expect("is open");
+    assert!(!test_store.writer.is_group_open());
+    assert!(test_store.writer.commit_group().is_err());
+    assert!(test_store.found("a", json!({"query": "group"}), Some(&axis(1))).is_empty());
+    test_store.store("a", fact("Pears are green"), Some(&axis(2)));
+    assert_eq!(test_store.found("a", json!({"query": "apples group pears"}), None).len(), 2);
 }
 
 #[test]
 fn what_was_stored_is_there_after_a_restart() {
-    let mut house = House::new();
-    house.store("a", fact("Kept for good"), Some(&axis(3)));
-    let house = house.reopened();
+    let mut test_store = TestStore::new();
+    test_store.store("a", fact("Kept for good"), Some(&axis(3)));
+    let test_store = test_store.reopened();
     assert_eq!(
-        house.found("a", json!({"query": "anything else"}), Some(&axis(3))),
+        test_store.found("a", json!({"query": "anything else"}), Some(&axis(3))),
         ["Kept for good"]
     );
-    assert_eq!(house.found("a", json!({"query": "kept"}), None), ["Kept for good"]);
+    assert_eq!(test_store.found("a", json!({"query": "kept"}), None), ["Kept for good"]);
 }
 
 #[test]
 fn confidence_fades_with_time_and_a_repeated_fact_starts_from_what_is_left() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let event = json!({"content": "A meeting was held", "type": "episodic"});
-    let stored = house.store("a", event.clone(), None);
-    house.now = T0.plus(70 * DAY);
-    let left = house.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
+    let stored = test_store.store("a", event.clone(), None);
+    test_store.now = T0.plus(70 * DAY);
+    let left = test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
         .confidence
         .expect("is full")
         .get();
     assert!((left - 0.95_f64.powi(10)).abs() < 1e-9);
-    house.store("a", event, None);
-    let again = house.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
+    test_store.store("a", event, None);
+    let again = test_store.recall("a", json!({"ids": [id(&stored)]}), None).reply.results[0]
         .confidence
         .expect("is full")
         .get();
@@ -246,21 +262,21 @@ fn confidence_fades_with_time_and_a_repeated_fact_starts_from_what_is_left() {
 
 #[test]
 fn a_database_that_cannot_grow_says_so_keeps_what_it_has_and_stores_again_when_it_can() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let long = |n: usize| fact(&format!("{n} {}", "of some length ".repeat(500)));
-    house.store("a", long(0), None);
-    let pages = |house: &House| {
-        house
+    test_store.store("a", long(0), None);
+    let pages = |test_store: &TestStore| {
+        test_store
             .writer
             .conn
             .pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))
             .expect("is known")
     };
-    let room = pages(&house);
-    house.writer.conn.pragma_update(None, "max_page_count", room).expect("is set");
+    let room = pages(&test_store);
+    test_store.writer.conn.pragma_update(None, "max_page_count", room).expect("is set");
     for n in 1..4 {
         let refused =
-            Failure::from(house.try_store("a", long(n), None).expect_err("there is no room"));
+            Failure::from(test_store.try_store("a", long(n), None).expect_err("there is no room"));
         assert_eq!(refused.code, Code::StorageFailed);
         assert!(
             refused.to_string().contains("the disk is full; nothing was stored. Free some space"),
@@ -268,11 +284,11 @@ fn a_database_that_cannot_grow_says_so_keeps_what_it_has_and_stores_again_when_i
         );
     }
     assert_eq!(
-        house.recall("a", json!({"query": "length"}), None).reply.total_matched,
+        test_store.recall("a", json!({"query": "length"}), None).reply.total_matched,
         1,
         "nothing of it is half there"
     );
-    house.writer.conn.pragma_update(None, "max_page_count", 2 * room + 100).expect("is set");
-    house.store("a", long(1), None);
-    assert_eq!(house.recall("a", json!({"query": "length"}), None).reply.total_matched, 2);
+    test_store.writer.conn.pragma_update(None, "max_page_count", 2 * room + 100).expect("is set");
+    test_store.store("a", long(1), None);
+    assert_eq!(test_store.recall("a", json!({"query": "length"}), None).reply.total_matched, 2);
 }

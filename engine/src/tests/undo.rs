@@ -2,103 +2,106 @@
 
 use crate::model::encoding::DocumentEncoding;
 use crate::model::time::HOUR;
-use crate::tests::fixture::{House, T0, axis, leaning, parse};
+use crate::tests::fixture::{T0, TestStore, axis, leaning, parse};
 use loci_proto::memory::MemoryId;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn fact(house: &mut House, text: &str) -> MemoryId {
-    house.store("a", json!({"content": text, "type": "semantic"}), None).id
+fn fact(test_store: &mut TestStore, text: &str) -> MemoryId {
+    test_store.store("a", json!({"content": text, "type": "semantic"}), None).id
 }
 
 #[test]
 fn the_newest_act_is_taken_back_first_and_each_once() {
-    let mut house = House::new();
-    let id = fact(&mut house, "The code is 4711");
-    let start = house.dump();
-    house.now = house.now.plus(HOUR);
-    house.forget("a", json!({"memory_id": id})).expect("is forgotten");
-    let undone = house.undo_last().expect("is undone").undone;
+    let mut test_store = TestStore::new();
+    let id = fact(&mut test_store, "The code is 4711");
+    let start = test_store.dump();
+    test_store.now = test_store.now.plus(HOUR);
+    test_store.forget("a", json!({"memory_id": id})).expect("is forgotten");
+    let undone = test_store.undo_last().expect("is undone").undone;
     assert_eq!((undone.len(), undone[0].act.as_str()), (1, "forget"));
-    assert_eq!(house.dump(), start);
-    assert_eq!(house.found("a", json!({"query": "code"}), None), ["The code is 4711"]);
-    assert!(house.undo_last().expect_err("is none").to_string().starts_with("not_found"));
-    let again = house
+    assert_eq!(test_store.dump(), start);
+    assert_eq!(test_store.found("a", json!({"query": "code"}), None), ["The code is 4711"]);
+    assert!(test_store.undo_last().expect_err("is none").to_string().starts_with("not_found"));
+    let again = test_store
         .writer
-        .undo(&house.call("a", None), &parse(json!({"id": undone[0].id})))
+        .undo(&test_store.call("a", None), &parse(json!({"id": undone[0].id})))
         .expect_err("is undone already");
     assert!(again.to_string().starts_with("conflict"), "{again}");
 }
 
 #[test]
 fn undoing_a_superseding_store_takes_the_new_memory_back() {
-    let mut house = House::new();
-    let old = fact(&mut house, "The limit is 100");
-    let start = house.dump();
-    let new = house
+    let mut test_store = TestStore::new();
+    let old = fact(&mut test_store, "The limit is 100");
+    let start = test_store.dump();
+    let new = test_store
         .store(
             "a",
             json!({"content": "The limit is 200", "type": "semantic", "supersedes": old}),
             Some(&axis(0)),
         )
         .id;
-    house.undo_last().expect("is undone");
-    assert_eq!(house.dump(), start);
-    assert_eq!(house.recall("a", json!({"ids": [new]}), None).reply.missing.len(), 1);
-    assert_eq!(house.found("a", json!({"query": "limit"}), Some(&axis(0))), ["The limit is 100"]);
+    test_store.undo_last().expect("is undone");
+    assert_eq!(test_store.dump(), start);
+    assert_eq!(test_store.recall("a", json!({"ids": [new]}), None).reply.missing.len(), 1);
+    assert_eq!(
+        test_store.found("a", json!({"query": "limit"}), Some(&axis(0))),
+        ["The limit is 100"]
+    );
 }
 
 #[test]
 fn an_act_that_something_later_stands_on_is_not_taken_back_alone() {
-    let mut house = House::new();
-    let old = fact(&mut house, "Anna is a painter");
-    house.store(
+    let mut test_store = TestStore::new();
+    let old = fact(&mut test_store, "Anna is a painter");
+    test_store.store(
         "a",
         json!({"content": "Anna is a sculptor", "type": "semantic", "supersedes": old}),
         None,
     );
-    let supersede = house.reader.history(&parse(json!({}))).expect("is read").acts[0].id;
-    house.forget("a", json!({"memory_id": old})).expect("is forgotten");
-    let said = house
+    let supersede = test_store.reader.history(&parse(json!({}))).expect("is read").acts[0].id;
+    test_store.forget("a", json!({"memory_id": old})).expect("is forgotten");
+    let said = test_store
         .writer
-        .undo(&house.call("a", None), &parse(json!({"id": supersede})))
+        .undo(&test_store.call("a", None), &parse(json!({"id": supersede})))
         .expect_err("is refused")
         .to_string();
     assert!(
         said.starts_with("conflict: act") && said.contains("Undo what came later first"),
         "{said}"
     );
-    house.undo_last().expect("the later one");
-    house.undo_last().expect("now this one too");
-    assert_eq!(house.found("a", json!({"query": "Anna"}), None), ["Anna is a painter"]);
+    test_store.undo_last().expect("the later one");
+    test_store.undo_last().expect("now this one too");
+    assert_eq!(test_store.found("a", json!({"query": "Anna"}), None), ["Anna is a painter"]);
 }
 
 #[test]
 fn use_in_between_is_kept_and_does_not_stand_in_the_way() {
-    let mut house = House::new();
-    let id = fact(&mut house, "Tea at four");
+    let mut test_store = TestStore::new();
+    let id = fact(&mut test_store, "Tea at four");
     let edit = json!({"memory_id": id, "content": "Tea at five"});
-    house
+    test_store
         .writer
         .edit(
-            &house.call("a", None),
+            &test_store.call("a", None),
             &parse(edit),
             &DocumentEncoding::from(vec![leaning(0, 1, 0.5)]),
         )
         .expect("is edited");
-    house
+    test_store
         .writer
         .touch(
             &std::iter::once((1, 3)).collect(),
-            house.now,
+            test_store.now,
             crate::transaction::access::Boosting::On,
         )
         .expect("is counted");
-    house.undo_last().expect("is undone");
-    let shown = house.inspect("a", json!({"memory_id": id})).expect("is shown").memory;
+    test_store.undo_last().expect("is undone");
+    let shown = test_store.inspect("a", json!({"memory_id": id})).expect("is shown").memory;
     assert_eq!((shown.content.as_str(), shown.access_count), ("Tea at four", 3));
     assert_eq!(
-        house.reader.without_vector(9).expect("is read").len(),
+        test_store.reader.without_vector(9).expect("is read").len(),
         1,
         "its vector was that of the other text"
     );
@@ -106,18 +109,18 @@ fn use_in_between_is_kept_and_does_not_stand_in_the_way() {
 
 #[test]
 fn acts_since_a_moment_are_taken_back_together() {
-    let mut house = House::new();
-    let (a, b) = (fact(&mut house, "First fact"), fact(&mut house, "Second thing"));
-    house.forget("a", json!({"memory_id": a})).expect("is forgotten");
-    house.now = T0.plus(3 * HOUR);
-    house.forget("a", json!({"memory_id": b})).expect("is forgotten");
-    let undone = house
+    let mut test_store = TestStore::new();
+    let (a, b) = (fact(&mut test_store, "First fact"), fact(&mut test_store, "Second thing"));
+    test_store.forget("a", json!({"memory_id": a})).expect("is forgotten");
+    test_store.now = T0.plus(3 * HOUR);
+    test_store.forget("a", json!({"memory_id": b})).expect("is forgotten");
+    let undone = test_store
         .writer
-        .undo(&house.call("a", None), &parse(json!({"since_seconds": 7200})))
+        .undo(&test_store.call("a", None), &parse(json!({"since_seconds": 7200})))
         .expect("is undone")
         .undone;
     assert_eq!(undone.len(), 1);
-    assert_eq!(house.found("a", json!({"query": "fact thing"}), None), ["Second thing"]);
+    assert_eq!(test_store.found("a", json!({"query": "fact thing"}), None), ["Second thing"]);
 }
 
 /// One thing that a person or an agent does; numbers choose among the memories that there are.
@@ -146,36 +149,39 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 /// Does it, if it can be done; what is refused changes nothing.
-fn perform(house: &mut House, ids: &mut Vec<MemoryId>, act: &Act) {
+fn perform(test_store: &mut TestStore, ids: &mut Vec<MemoryId>, act: &Act) {
     let id = |i: usize| ids[i % ids.len()].clone();
-    let call = house.call("a", None);
-    let before = house.dump();
+    let call = test_store.call("a", None);
+    let before = test_store.dump();
     let refused = match act {
         Act::Supersede(i, n) => {
             let arguments = json!({"content": format!("Version {n} of the matter"), "type": "entity", "supersedes": id(*i), "metadata": {"name": format!("Matter {n}")}});
-            house.try_store("a", arguments, None).map(|reply| ids.push(reply.id)).is_err()
+            test_store.try_store("a", arguments, None).map(|reply| ids.push(reply.id)).is_err()
         }
-        Act::Forget(i) => house.writer.forget(&call, &parse(json!({"memory_id": id(*i)}))).is_err(),
-        Act::ForgetMany(i, j) => house
+        Act::Forget(i) => {
+            test_store.writer.forget(&call, &parse(json!({"memory_id": id(*i)}))).is_err()
+        }
+        Act::ForgetMany(i, j) => test_store
             .writer
             .forget_many(&call, &parse(json!({"memory_ids": [id(*i), id(*j)]})))
             .is_err(),
         Act::Restore(i) => {
-            house.writer.restore(&call, &parse(json!({"memory_id": id(*i)}))).is_err()
+            test_store.writer.restore(&call, &parse(json!({"memory_id": id(*i)}))).is_err()
         }
         Act::Edit(i, n) => {
             let request = json!({"memory_id": id(*i), "content": format!("Edited {n}"), "metadata": {"name": format!("Edited {n}")}, "confidence": 0.5});
-            house.writer.edit(&call, &parse(request), &DocumentEncoding::default()).is_err()
+            test_store.writer.edit(&call, &parse(request), &DocumentEncoding::default()).is_err()
         }
-        Act::Pin(i, on) => {
-            house.writer.pin(&call, &parse(json!({"memory_id": id(*i), "pinned": on}))).is_err()
-        }
+        Act::Pin(i, on) => test_store
+            .writer
+            .pin(&call, &parse(json!({"memory_id": id(*i), "pinned": on})))
+            .is_err(),
         Act::Relate(i, j) => {
             let triple = json!({"subject_id": id(*i), "predicate": "knows", "object_id": id(*j), "evidence": [id(*i)]});
-            house.writer.relate(&call, &parse(triple)).is_err()
+            test_store.writer.relate(&call, &parse(triple)).is_err()
         }
     };
-    assert!(!refused || house.dump() == before, "{act:?} was refused and changed something");
+    assert!(!refused || test_store.dump() == before, "{act:?} was refused and changed something");
 }
 
 proptest! {
@@ -183,18 +189,18 @@ proptest! {
     /// Any sequence of acts, then all of them taken back, gives the same store.
     #[test]
     fn any_acts_and_then_all_of_them_undone_change_nothing(acts in prop::collection::vec(act(), 1..24)) {
-        let mut house = House::new();
+        let mut test_store = TestStore::new();
         let mut ids: Vec<MemoryId> = (0..5).map(|n| {
             let arguments = json!({"content": format!("Entity number {n}"), "type": "entity", "metadata": {"name": format!("Number {n}")}});
-            house.store("a", arguments, Some(&axis(n))).id
+            test_store.store("a", arguments, Some(&axis(n))).id
         }).collect();
-        let start = house.dump();
+        let start = test_store.dump();
         for act in &acts {
-            house.now = house.now.plus(HOUR);
-            perform(&mut house, &mut ids, act);
+            test_store.now = test_store.now.plus(HOUR);
+            perform(&mut test_store, &mut ids, act);
         }
-        while house.undo_last().is_ok() {}
-        prop_assert_eq!(house.undo_last().expect_err("is none").to_string(), "not_found: there is nothing to undo");
-        prop_assert_eq!(house.dump(), start);
+        while test_store.undo_last().is_ok() {}
+        prop_assert_eq!(test_store.undo_last().expect_err("is none").to_string(), "not_found: there is nothing to undo");
+        prop_assert_eq!(test_store.dump(), start);
     }
 }

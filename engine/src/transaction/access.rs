@@ -4,8 +4,9 @@
 
 use crate::db::memories;
 use crate::error::Result;
+use crate::handles::shared::Shared;
+use crate::handles::writer::Writer;
 use crate::model::time::{HOUR, Timestamp};
-use crate::{Shared, Writer};
 use loci_proto::memory::Confidence;
 use rusqlite::Connection;
 use std::collections::HashMap;

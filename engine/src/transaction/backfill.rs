@@ -2,8 +2,9 @@
 
 use crate::db::vectors;
 use crate::error::Result;
+use crate::handles::reader::Reader;
+use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
-use crate::{Reader, Writer};
 
 impl Reader {
     /// Memories that recall may find without a vector or without the codes of their words, oldest first: sequence number and text.

@@ -3,13 +3,14 @@
 //! Not here: what counts as a name (`names`), how mentions are shown (`inspect`).
 
 use crate::db::memories;
-use crate::db::memories::Memory;
 use crate::db::mentions;
 use crate::error::Result;
-use crate::index::{Entry, Index};
+use crate::index::Index;
+use crate::model::entry::Entry;
+use crate::model::memory::Memory;
 use crate::model::names;
 use crate::transaction::change::Change;
-use loci_proto::memory::{MemoryType, Scope};
+use loci_proto::memory::MemoryType;
 use rusqlite::Connection;
 
 /// Most texts that are looked through for one name of a new entity.
@@ -122,8 +123,5 @@ fn seen_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Optio
     let Some(found) = memories::by_seq(conn, other)?.filter(|found| found.seq != memory.seq) else {
         return Ok(None);
     };
-    let together = found.scope == Scope::Global
-        || memory.scope == Scope::Global
-        || found.group == memory.group;
-    Ok(together.then_some(found.seq))
+    Ok(found.audience().overlaps(memory.audience()).then_some(found.seq))
 }

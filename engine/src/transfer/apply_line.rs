@@ -18,7 +18,9 @@ use crate::transfer::record::{
     VectorLine,
 };
 use loci_proto::error::Failure;
+use loci_proto::group::clean_name;
 use loci_proto::memory::{MemoryId, MemoryType};
+use rusqlite::Connection;
 use serde_json::json;
 
 /// Memories of one import whose vectors are kept at hand for the warm index, some 40 MB; those of further ones are read again.
@@ -28,16 +30,19 @@ impl Work<'_, '_> {
     pub(crate) fn group(&mut self, line: &GroupLine) -> Result<()> {
         let conn = self.change.conn;
         // One that was merged into another here stays merged.
-        let known = import_rows::group(conn, &line.id)?;
+        let known = known_group(conn, &line.id)?;
+        let group = known.clone().unwrap_or_else(|| clean_name(&line.id).into_owned());
         if known.is_none() {
-            import_rows::add_group(conn, line)?;
+            let name = clean_name(&line.name).into_owned();
+            import_rows::add_group(conn, &GroupLine { id: group.clone(), name, ..line.clone() })?;
             self.reply.groups += 1;
         }
-        let group = known.unwrap_or_else(|| line.id.clone());
+        self.groups.insert(line.id.clone(), group.clone());
         for alias in &line.aliases {
-            if import_rows::group(conn, alias)?.is_none() {
-                import_rows::add_alias(conn, alias, &group)?;
-                self.change.made(Row::Alias(alias.clone()));
+            if known_group(conn, alias)?.is_none() {
+                let alias = clean_name(alias).into_owned();
+                import_rows::add_alias(conn, &alias, &group)?;
+                self.change.record_created(Row::Alias(alias));
                 self.reply.other += 1;
             }
         }
@@ -60,7 +65,7 @@ impl Work<'_, '_> {
         let seq = self.insert.memory(&line, &hash(&line.content))?;
         self.met.insert(number(&line.id), (seq, line.kind));
         self.first_added.get_or_insert(seq);
-        self.change.made(Row::Memory(seq));
+        self.change.record_created(Row::Memory(seq));
         self.reply.added += 1;
         self.has_come(seq, &line, "added")
     }
@@ -70,7 +75,7 @@ impl Work<'_, '_> {
         if let Some(known) = self.groups.get(group) {
             return Ok(known.clone());
         }
-        let known = import_rows::group(self.change.conn, group)?;
+        let known = known_group(self.change.conn, group)?;
         let known = known.ok_or_else(|| {
             Failure::invalid("group", format!("names no group of an earlier line: {group}"))
         })?;
@@ -88,7 +93,7 @@ impl Work<'_, '_> {
             self.reply.unchanged += 1;
             return Ok(());
         }
-        self.change.keep(Row::Memory(seq))?;
+        self.change.record_before(Row::Memory(seq))?;
         import_rows::update(self.change.conn, &both, &hash(&both.content))?;
         if both.content != local.content {
             vectors::delete(self.change.conn, seq)?;
@@ -118,7 +123,7 @@ impl Work<'_, '_> {
     pub(crate) fn variant(&mut self, line: &VariantLine) -> Result<()> {
         let Some((seq, _)) = self.find("memory", &line.memory)? else { return Ok(()) };
         if import_rows::add_variant(self.change.conn, seq, &line.content, line.created_at)? {
-            self.change.made(Row::Variant(seq, line.content.clone()));
+            self.change.record_created(Row::Variant(seq, line.content.clone()));
             self.reply.other += 1;
         }
         Ok(())
@@ -134,7 +139,7 @@ impl Work<'_, '_> {
             return Err(Failure::invalid("source", "is the memory itself").into());
         }
         if import_rows::add_source(self.change.conn, memory, source)? {
-            self.change.made(Row::Source(memory, source));
+            self.change.record_created(Row::Source(memory, source));
             self.reply.other += 1;
         }
         Ok(())
@@ -167,7 +172,7 @@ impl Work<'_, '_> {
         let model = self.change.shared.settings().model.clone();
         // What this file has added has vectors only if they came before.
         let has = if self.is_added(seq) {
-            self.understood.contains(&seq)
+            self.encodings.contains(&seq)
         } else {
             vectors::has(self.change.conn, seq, &model)?
         };
@@ -178,7 +183,7 @@ impl Work<'_, '_> {
             Some(pieces) => {
                 let text = DocumentEncoding { pieces, words };
                 self.insert.read.one(seq, &model, &text)?;
-                self.understood.insert(seq);
+                self.encodings.insert(seq);
                 let touched = &mut *self.change.touched;
                 if touched.vectors.len() < AT_HAND {
                     touched.vectors.push((seq, text));
@@ -209,7 +214,7 @@ impl Work<'_, '_> {
         let id = self.triple(line)?;
         for memory in evidence {
             if relations::add_evidence(self.change.conn, &id, &memory)? {
-                self.change.made(Row::Evidence(id.clone(), memory.to_string()));
+                self.change.record_created(Row::Evidence(id.clone(), memory.to_string()));
                 self.reply.other += 1;
             }
         }
@@ -221,12 +226,12 @@ impl Work<'_, '_> {
         let conn = self.change.conn;
         let Some((id, confidence)) = import_rows::relation(conn, &line)? else {
             import_rows::add_relation(conn, &line)?;
-            self.change.made(Row::Relation(line.id.clone()));
+            self.change.record_created(Row::Relation(line.id.clone()));
             self.reply.relations += 1;
             return Ok(line.id);
         };
         if line.confidence.get() > confidence {
-            self.change.keep(Row::Relation(id.clone()))?;
+            self.change.record_before(Row::Relation(id.clone()))?;
             relations::set_confidence(conn, &id, line.confidence)?;
         }
         Ok(id)
@@ -266,7 +271,7 @@ impl Work<'_, '_> {
         if import_rows::find(self.change.conn, &line.id)?.is_some() {
             self.spared += 1;
         } else if import_rows::add_tombstone(self.change.conn, line)? {
-            self.change.made(Row::Tombstone(line.id.to_string()));
+            self.change.record_created(Row::Tombstone(line.id.to_string()));
             self.reply.other += 1;
         }
         Ok(())
@@ -294,6 +299,14 @@ impl Work<'_, '_> {
             )
             .into()),
         }
+    }
+}
+
+/// The group that an id or another name of the file means here: as it stands, or as an import cleans it.
+fn known_group(conn: &Connection, name: &str) -> Result<Option<String>> {
+    match import_rows::group(conn, name)? {
+        Some(known) => Ok(Some(known)),
+        None => import_rows::group(conn, &clean_name(name)),
     }
 }
 

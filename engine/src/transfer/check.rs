@@ -11,7 +11,7 @@ use crate::transfer::lines::{Line, Lines};
 use crate::transfer::record::{Header, MemoryLine, Record};
 use loci_proto::error::{Code, Failure};
 use loci_proto::memory::{MemoryId, Scope};
-use loci_proto::requests::transfer::VERSION;
+use loci_proto::requests::export::FORMAT_VERSION;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::BufRead;
@@ -145,11 +145,11 @@ fn header(first: Option<Line<'_>>) -> Result<Header> {
         object.get("loci").and_then(serde_json::Value::as_str),
         object.get("version").and_then(serde_json::Value::as_u64),
     ) {
-        (Some("export"), Some(version)) if version == u64::from(VERSION) => {}
+        (Some("export"), Some(version)) if version == u64::from(FORMAT_VERSION) => {}
         (Some("export"), Some(version)) => {
             let failure = Failure::new(
                 Code::Invalid,
-                format!("says version {version}; this loci reads version {VERSION}"),
+                format!("says version {version}; this loci reads version {FORMAT_VERSION}"),
             )
             .at("line 1");
             return Err(failure.hint("Update loci").into());

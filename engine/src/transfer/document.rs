@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::transfer::lines::unread;
 use crate::transfer::record::Header;
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::transfer::LINE_BYTES;
+use loci_proto::limits::LINE_BYTES;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };

@@ -2,13 +2,13 @@
 //!
 //! Two exports of one store are equal byte for byte, and so is the export of a store into which one was imported while it was empty.
 
-use crate::Reader;
 use crate::db::connection;
 use crate::db::export_rows as rows;
 use crate::error::Result;
+use crate::handles::reader::Reader;
 use crate::transfer::record::{End, Header, Record};
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::transfer::{ExportRequest, Layout, VERSION};
+use loci_proto::requests::export::{ExportRequest, FORMAT_VERSION, Layout};
 use serde::Serialize;
 use std::io::Write;
 use std::sync::Arc;
@@ -30,7 +30,11 @@ impl Reader {
         let snapshot = rows::snapshot(&self.conn)?;
         let mut out = Out { sink, layout: request.layout, lines: 0 };
         let model = request.vectors.then(|| self.shared.settings().model.clone());
-        out.begin(&Header { loci: "export".to_owned(), version: VERSION, vectors: model.clone() })?;
+        out.begin(&Header {
+            loci: "export".to_owned(),
+            version: FORMAT_VERSION,
+            vectors: model.clone(),
+        })?;
         rows::groups(&snapshot, |line| out.put(&Record::Group(line)))?;
         rows::memories(&snapshot, |line| out.put(&Record::Memory(Box::new(line))))?;
         rows::variants(&snapshot, |line| out.put(&Record::Variant(line)))?;

@@ -1,14 +1,14 @@
 //! What was removed for good stays removed, whatever an import brings.
 
 use crate::model::encoding::DocumentEncoding;
-use crate::tests::fixture::{House, leaning, parse};
+use crate::tests::fixture::{TestStore, leaning, parse};
 use crate::transfer::tests::{exported, imported, listed, small};
 use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
 
 #[test]
 fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
-    let (mut here, mut there) = (House::new(), House::new());
+    let (mut here, mut there) = (TestStore::new(), TestStore::new());
     let texts = |i: usize| format!("Episode {i} of the relay, kept apart by {i}{i}");
     for i in 0..6 {
         let arguments = json!({"content": texts(i), "type": "episodic", "metadata": {"event_date": "2025-12-15"}});
@@ -24,8 +24,12 @@ fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
         }
     }
     imported(&mut there, &exported(&here, false));
-    let summary = |house: &House| {
-        house.recall("a", json!({"query": "relay", "max_results": 1}), None).reply.results.remove(0)
+    let summary = |test_store: &TestStore| {
+        test_store
+            .recall("a", json!({"query": "relay", "max_results": 1}), None)
+            .reply
+            .results
+            .remove(0)
     };
     let made = summary(&here);
     assert!(made.content.as_ref().is_some_and(|text| text.contains(&texts(3))), "{made:?}");
@@ -47,11 +51,11 @@ fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
 
 #[test]
 fn memories_that_name_each_other_as_sources_can_be_removed() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     let metadata = json!({"summary": true, "method": "agent"});
     let ids: Vec<MemoryId> = ["One of two", "The other"]
         .map(|text| {
-            house
+            test_store
                 .store(
                     "a",
                     json!({"content": text, "type": "episodic", "metadata": metadata}),
@@ -60,7 +64,7 @@ fn memories_that_name_each_other_as_sources_can_be_removed() {
                 .id
         })
         .into();
-    let mut lines: Vec<Value> = exported(&house, false)
+    let mut lines: Vec<Value> = exported(&test_store, false)
         .lines()
         .map(|line| serde_json::from_str(line).expect("is JSON"))
         .collect();
@@ -72,30 +76,35 @@ fn memories_that_name_each_other_as_sources_can_be_removed() {
     let count = lines.len() - 1;
     lines[count]["lines"] = json!(count);
     let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
-    assert_eq!(imported(&mut house, &text).other, 2);
-    house.forget("a", json!({"memory_id": ids[0], "hard_delete": true})).expect("comes to an end");
-    assert!(!house.dump().contains("One of two"));
+    assert_eq!(imported(&mut test_store, &text).other, 2);
+    test_store
+        .forget("a", json!({"memory_id": ids[0], "hard_delete": true}))
+        .expect("comes to an end");
+    assert!(!test_store.dump().contains("One of two"));
 }
 
 #[test]
 fn a_tombstone_of_another_store_removes_nothing_here_and_keeps_away_what_is_not_here() {
-    let mut house = small();
-    let full = exported(&house, false);
-    let mut copy = House::new();
+    let mut test_store = small();
+    let full = exported(&test_store, false);
+    let mut copy = TestStore::new();
     imported(&mut copy, &full);
-    let anna = listed(&house)[2].1.clone();
-    house
+    let anna = listed(&test_store)[2].1.clone();
+    test_store
         .writer
-        .forget(&house.call("shop", None), &parse(json!({"memory_id": anna, "hard_delete": true})))
+        .forget(
+            &test_store.call("shop", None),
+            &parse(json!({"memory_id": anna, "hard_delete": true})),
+        )
         .expect("is removed");
-    let without = exported(&house, false);
+    let without = exported(&test_store, false);
     let reply = imported(&mut copy, &without);
     assert!(
         reply.notes[0].contains("1 memories were removed for good where the file was made"),
         "{reply:?}"
     );
     assert_eq!(listed(&copy).len(), 3);
-    let mut fresh = House::new();
+    let mut fresh = TestStore::new();
     imported(&mut fresh, &without);
     assert_eq!(imported(&mut fresh, &full).refused, 1);
 }

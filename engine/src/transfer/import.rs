@@ -3,9 +3,9 @@
 //! Lines that name a memory that was removed for good are left out and counted; a line that cannot be imported refuses the whole file,
 //! or is left out when that was asked for.
 
-use crate::Writer;
 use crate::db::{connection, import_rows};
 use crate::error::{Error, Result};
+use crate::handles::writer::Writer;
 use crate::maintain;
 use crate::model::encoding::{Embedding, SignCode};
 use crate::transaction::change::{CallContext, Change};
@@ -16,7 +16,7 @@ use crate::transfer::lines::{Lines, unread};
 use crate::transfer::record::{LogLine, Record};
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType};
-use loci_proto::requests::transfer::{ImportReply, ImportRequest, NAMED, Skipped};
+use loci_proto::requests::import::{ImportReply, ImportRequest, MAX_NAMED, SkippedLine};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
 
@@ -32,18 +32,18 @@ impl Writer {
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
         let work = |change: &mut Change<'_>| {
-            connection::in_any_order(change.conn)?;
+            connection::defer_foreign_keys(change.conn)?;
             let plan = check::look(change.conn, buffered(&mut *file), request.skip_bad)?;
             file.rewind().map_err(unread)?;
-            let _by_hand = import_rows::ByHand::begin(change.conn)?;
-            let before = import_rows::held(change.conn)?;
+            let _by_hand = import_rows::BulkWrite::begin(change.conn)?;
+            let before = import_rows::existing(change.conn)?;
             let mut work = Work::new(change, plan, before, request.skip_bad)?;
             work.every_line(Lines::new(buffered(file)))?;
             work.end()
         };
-        connection::with_room(&self.conn)?;
-        let done = self.once(call, work);
-        connection::without_room(&self.conn)?;
+        connection::enlarge_page_cache(&self.conn)?;
+        let done = self.run_idempotent(call, work);
+        connection::restore_page_cache(&self.conn)?;
         done
     }
 }
@@ -56,11 +56,11 @@ fn buffered<R: Read>(file: R) -> BufReader<R> {
 /// One import in the making.
 pub(crate) struct Work<'a, 'b> {
     pub change: &'a mut Change<'b>,
-    pub insert: import_rows::Insert<'b>,
+    pub insert: import_rows::RowWriter<'b>,
     pub plan: Plan,
     pub reply: ImportReply,
     /// What the store held before: where that is nothing, no line is looked up in it.
-    pub before: import_rows::Held,
+    pub before: import_rows::ExistingRows,
     /// Memories that were added or changed.
     pub touched: Vec<i64>,
     /// Those among them that may quote others.
@@ -78,7 +78,7 @@ pub(crate) struct Work<'a, 'b> {
     /// Memories whose text here is another than the file's: its vectors are not theirs.
     pub reworded: HashSet<i64>,
     /// Memories that were given their vectors by this file.
-    pub understood: HashSet<i64>,
+    pub encodings: HashSet<i64>,
     /// What the model has read in the memory whose lines come at the moment.
     pub arriving: Option<Arriving>,
     pub flawed: usize,
@@ -100,12 +100,12 @@ impl<'a, 'b> Work<'a, 'b> {
     fn new(
         change: &'a mut Change<'b>,
         mut plan: Plan,
-        before: import_rows::Held,
+        before: import_rows::ExistingRows,
         skip_bad: bool,
     ) -> Result<Self> {
         let bad = std::mem::take(&mut plan.bad);
         Ok(Self {
-            insert: import_rows::Insert::new(change.conn)?,
+            insert: import_rows::RowWriter::new(change.conn)?,
             change,
             plan,
             skip_bad,
@@ -120,7 +120,7 @@ impl<'a, 'b> Work<'a, 'b> {
             groups: HashMap::new(),
             replaced: Vec::new(),
             reworded: HashSet::new(),
-            understood: HashSet::new(),
+            encodings: HashSet::new(),
             arriving: None,
             flawed: 0,
             spared: 0,
@@ -184,19 +184,19 @@ impl<'a, 'b> Work<'a, 'b> {
         self.keep_pieces()?;
         self.no_circles()?;
         // Only now are all there whose names the texts may hold.
-        maintain::hold_to_sources(self.change, &self.quoting)?;
+        maintain::remove_invalid_quotes(self.change, &self.quoting)?;
         mentions::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
         let mut reply = self.reply;
         let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();
         refused.sort();
-        refused.truncate(NAMED);
+        refused.truncate(MAX_NAMED);
         reply.refused_ids = refused;
         reply.skipped = self.bad.len();
         let told = self
             .bad
             .into_iter()
-            .take(NAMED)
-            .map(|(line, failure)| Skipped { line, reason: reason(&failure) });
+            .take(MAX_NAMED)
+            .map(|(line, failure)| SkippedLine { line, reason: reason(&failure) });
         reply.skipped_lines = told.collect();
         if self.flawed > 0 {
             reply.notes.push(format!(
@@ -214,7 +214,7 @@ impl<'a, 'b> Work<'a, 'b> {
         if let Some(model) = self.plan.model.filter(|model| *model != own) {
             reply.notes.push(format!("the vectors of the file are of the model {model}; they were left out and are made anew with {own}"));
         }
-        reply.act = self.change.write_down("import")?;
+        reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use loci_proto::error::{Code, Failure};
-use loci_proto::requests::transfer::LINE_BYTES;
+use loci_proto::limits::LINE_BYTES;
 use std::io::{self, BufRead};
 
 /// A line as it was read: its number from 1, and its bytes or what is wrong with them.

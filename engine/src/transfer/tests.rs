@@ -1,36 +1,42 @@
 //! Whole stores out and in again, and every way in which a file can be wrong.
 
-use crate::db::memories::{Standing, Status};
+use crate::db::memories::StatusChange;
 use crate::db::{lexical, memories};
 use crate::model::encoding::DocumentEncoding;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
-use crate::tests::fixture::{House, axis, leaning, named, parse};
+use crate::tests::fixture::{TestStore, axis, leaning, named, parse};
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::doctor::Verdict;
-use loci_proto::requests::transfer::{ExportRequest, ImportReply, ImportRequest, Layout};
+use loci_proto::requests::export::{ExportRequest, Layout};
+use loci_proto::requests::import::{ImportReply, ImportRequest};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::io::Cursor;
 
-pub(crate) fn exported(house: &House, vectors: bool) -> String {
+pub(crate) fn exported(test_store: &TestStore, vectors: bool) -> String {
     let mut out = Vec::new();
-    house
+    test_store
         .reader
         .export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut out)
         .expect("is exported");
     String::from_utf8(out).expect("is text")
 }
 
-pub(crate) fn import(house: &mut House, text: &str, skip_bad: bool) -> Result<ImportReply, String> {
-    let call = house.call("importer", None);
-    house
+pub(crate) fn import(
+    test_store: &mut TestStore,
+    text: &str,
+    skip_bad: bool,
+) -> Result<ImportReply, String> {
+    let call = test_store.call("importer", None);
+    test_store
         .writer
         .import(&call, &ImportRequest { skip_bad }, &mut Cursor::new(text.as_bytes()))
         .map_err(|error| error.to_string())
 }
 
-pub(crate) fn imported(house: &mut House, text: &str) -> ImportReply {
-    import(house, text, false).expect("is imported")
+pub(crate) fn imported(test_store: &mut TestStore, text: &str) -> ImportReply {
+    import(test_store, text, false).expect("is imported")
 }
 
 /// One thing that happens to a store; numbers choose among the memories that there are.
@@ -65,20 +71,25 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn lived(steps: &[Step]) -> House {
-    let mut house = House::new();
+fn lived(steps: &[Step]) -> TestStore {
+    let mut test_store = TestStore::new();
     let mut ids: Vec<(String, MemoryId)> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
-        house.now = house.now.plus(977);
-        happen(&mut house, &mut ids, number, step);
+        test_store.now = test_store.now.plus(977);
+        happen(&mut test_store, &mut ids, number, step);
     }
-    house
+    test_store
 }
 
 const KINDS: [&str; 4] = ["episodic", "semantic", "procedural", "entity"];
 
 #[expect(clippy::too_many_lines, reason = "one arm for each thing that can happen")]
-fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, step: &Step) {
+fn happen(
+    test_store: &mut TestStore,
+    ids: &mut Vec<(String, MemoryId)>,
+    number: usize,
+    step: &Step,
+) {
     let pick =
         |ids: &Vec<(String, MemoryId)>, which: usize| ids.get(which % ids.len().max(1)).cloned();
     // What the engine refuses (an end that is no entity, a memory that is gone) is no part of the test.
@@ -95,7 +106,7 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
             };
             let text = format!("Text {number} of Thing {} \u{7f}\u{2028} \"quoted\"\n", number / 2);
             let asked = json!({"content": text, "type": kind, "confidence": confidence, "metadata": details});
-            let reply = house.store(
+            let reply = test_store.store(
                 &group,
                 asked,
                 vector.map(|v| leaning(usize::from(v), 300, 0.3)).as_ref(),
@@ -104,10 +115,10 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
         }
         Step::Again(which) => {
             if let Some((group, id)) = pick(ids, *which)
-                && let Ok(Some(memory)) = memories::by_id(&house.reader.conn, &id)
+                && let Ok(Some(memory)) = memories::by_id(&test_store.reader.conn, &id)
             {
                 let again = memory.content.to_uppercase();
-                let _ = house.try_store(
+                let _ = test_store.try_store(
                     &group,
                     json!({"content": again, "type": memory.kind.as_str()}),
                     None,
@@ -117,15 +128,15 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
         Step::Supersede(which) => {
             if let Some((group, id)) = pick(ids, *which) {
                 let asked = json!({"content": format!("Newer {number}"), "type": "semantic", "supersedes": id});
-                if let Ok(reply) = house.try_store(&group, asked, Some(&axis(number % 300))) {
+                if let Ok(reply) = test_store.try_store(&group, asked, Some(&axis(number % 300))) {
                     ids.push((group, reply.id));
                 }
             }
         }
         Step::Forget { which, hard } => {
             if let Some((group, id)) = pick(ids, *which) {
-                let call = house.call(&group, None);
-                let _ = house.writer.forget(
+                let call = test_store.call(&group, None);
+                let _ = test_store.writer.forget(
                     &call,
                     &parse(json!({"memory_id": id, "reason": "why not", "hard_delete": hard})),
                 );
@@ -136,8 +147,8 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
             else {
                 return;
             };
-            let call = house.call(&group, None);
-            let made = house.writer.once(&call, |change| {
+            let call = test_store.call(&group, None);
+            let made = test_store.writer.run_idempotent(&call, |change| {
                 let found = |id| memories::by_id(change.conn, id);
                 let (Some(one), Some(summary)) = (found(&one)?, found(&summary)?) else {
                     return Ok(());
@@ -146,7 +157,7 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
                     memories::set_status(
                         change.conn,
                         one.seq,
-                        Standing::compacted(&summary.id),
+                        StatusChange::compacted(&summary.id),
                         change.call.now,
                     )?;
                     memories::add_source(change.conn, summary.seq, one.seq)?;
@@ -162,14 +173,14 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
             else {
                 return;
             };
-            let call = house.call(&group, None);
+            let call = test_store.call(&group, None);
             let asked = json!({"subject_id": one, "predicate": "knows", "object_id": other, "evidence": [memory]});
-            let _ = house.writer.relate(&call, &parse(asked));
+            let _ = test_store.writer.relate(&call, &parse(asked));
         }
         Step::Pin(which) => {
             if let Some((group, id)) = pick(ids, *which) {
-                let _ = house.writer.pin(
-                    &house.call(&group, None),
+                let _ = test_store.writer.pin(
+                    &test_store.call(&group, None),
                     &parse(json!({"memory_id": id, "pinned": true})),
                 );
             }
@@ -177,8 +188,8 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
         Step::Edit(which) => {
             if let Some((group, id)) = pick(ids, *which) {
                 let asked = json!({"memory_id": id, "content": format!("Edited {number}"), "confidence": 1.0 / 3.0, "expires_at": "9999-12-31"});
-                let _ = house.writer.edit(
-                    &house.call(&group, None),
+                let _ = test_store.writer.edit(
+                    &test_store.call(&group, None),
                     &parse(asked),
                     &DocumentEncoding::default(),
                 );
@@ -186,14 +197,16 @@ fn happen(house: &mut House, ids: &mut Vec<(String, MemoryId)>, number: usize, s
         }
         Step::Restore(which) => {
             if let Some((group, id)) = pick(ids, *which) {
-                let _ = house
+                let _ = test_store
                     .writer
-                    .restore(&house.call(&group, None), &parse(json!({"memory_id": id})));
+                    .restore(&test_store.call(&group, None), &parse(json!({"memory_id": id})));
             }
         }
-        Step::Undo => {
-            drop(house.writer.undo(&house.call("project 0", None), &parse(json!({"last": true}))))
-        }
+        Step::Undo => drop(
+            test_store
+                .writer
+                .undo(&test_store.call("project 0", None), &parse(json!({"last": true}))),
+        ),
     }
 }
 
@@ -202,10 +215,10 @@ proptest! {
 
     #[test]
     fn what_was_exported_imported_and_exported_again_is_equal_byte_for_byte(steps in proptest::collection::vec(step(), 1..30), vectors: bool) {
-        let mut house = lived(&steps);
-        let first = exported(&house, vectors);
-        let mut other = House::new();
-        other.now = Timestamp(house.now.0 + 123_456_789);
+        let mut test_store = lived(&steps);
+        let first = exported(&test_store, vectors);
+        let mut other = TestStore::new();
+        other.now = Timestamp(test_store.now.0 + 123_456_789);
         let reply = imported(&mut other, &first);
         prop_assert_eq!(reply.refused + reply.skipped, 0);
         prop_assert_eq!(&exported(&other, vectors), &first);
@@ -219,28 +232,28 @@ proptest! {
         let (index, mentions) = (index_of(&other), mentions_of(&other));
         let other = other.reopened();
         prop_assert_eq!(index, index_of(&other));
-        let call = house.call("project 0", None);
-        let seqs: Vec<i64> = listed(&house).into_iter().map(|(seq, ..)| seq).collect();
-        house.writer.once(&call, |change| crate::transaction::mentions::renew_all(change, &seqs, |_| false)).expect("are found");
-        prop_assert_eq!(mentions, mentions_of(&house));
+        let call = test_store.call("project 0", None);
+        let seqs: Vec<i64> = listed(&test_store).into_iter().map(|(seq, ..)| seq).collect();
+        test_store.writer.run_idempotent(&call, |change| crate::transaction::mentions::renew_all(change, &seqs, |_| false)).expect("are found");
+        prop_assert_eq!(mentions, mentions_of(&test_store));
     }
 
     #[test]
     fn two_stores_that_import_from_each_other_agree(steps in proptest::collection::vec(step(), 1..12), ours in proptest::collection::vec(step(), 0..12), theirs in proptest::collection::vec(step(), 0..12)) {
         let base = exported(&lived(&steps), false);
         let [mut one, mut two] = [(&ours, 0), (&theirs, 50_000)].map(|(more, later)| {
-            let mut house = House::new();
-            imported(&mut house, &base);
-            house.now = house.now.plus(1_000_000 + later);
+            let mut test_store = TestStore::new();
+            imported(&mut test_store, &base);
+            test_store.now = test_store.now.plus(1_000_000 + later);
             let mut ids: Vec<(String, MemoryId)> = Vec::new();
-            for (_, id, group) in listed(&house) {
+            for (_, id, group) in listed(&test_store) {
                 ids.push((group, id));
             }
             for (number, step) in more.iter().filter(|step| !matches!(step, Step::Forget { hard: true, .. } | Step::Undo | Step::Compact { .. })).enumerate() {
-                house.now = house.now.plus(977);
-                happen(&mut house, &mut ids, 1000 + number + usize::try_from(later).expect("is small"), step);
+                test_store.now = test_store.now.plus(977);
+                happen(&mut test_store, &mut ids, 1000 + number + usize::try_from(later).expect("is small"), step);
             }
-            house
+            test_store
         });
         let (of_one, of_two) = (exported(&one, false), exported(&two, false));
         // Two people may have replaced each other's memories in a circle; the file is then refused whole.
@@ -263,32 +276,35 @@ fn sorted(export: &str) -> Vec<String> {
     lines
 }
 
-pub(crate) fn listed(house: &House) -> Vec<(i64, MemoryId, String)> {
+pub(crate) fn listed(test_store: &TestStore) -> Vec<(i64, MemoryId, String)> {
     let mut found = Vec::new();
-    memories::entries(&house.reader.conn, &crate::db::EVERY, |entry| {
+    memories::entries(&test_store.reader.conn, &crate::db::ALL_SEQS, |entry| {
         found.push(entry.seq);
         Ok(())
     })
     .expect("reads");
     found
         .into_iter()
-        .filter_map(|seq| memories::by_seq(&house.reader.conn, seq).expect("reads"))
+        .filter_map(|seq| memories::by_seq(&test_store.reader.conn, seq).expect("reads"))
         .map(|memory| (memory.seq, memory.id, memory.group.unwrap_or_default()))
         .collect()
 }
 
-fn index_of(house: &House) -> Vec<String> {
-    let index = house.reader.shared.index();
-    (0..index.len()).map(|slot| format!("{:?} {}", index.entry(slot), index.pieces(slot))).collect()
+fn index_of(test_store: &TestStore) -> Vec<String> {
+    let index = test_store.reader.shared.index();
+    (0..index.len())
+        .map(|slot| format!("{:?} {}", index.entry(slot), index.chunk_count(slot)))
+        .collect()
 }
 
 /// Which entity is named where, by id.
-fn mentions_of(house: &House) -> Vec<(String, String)> {
+fn mentions_of(test_store: &TestStore) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for (seq, id, _) in listed(house) {
-        for entity in crate::db::mentions::in_memory(&house.reader.conn, seq).expect("reads") {
-            let entity =
-                memories::by_seq(&house.reader.conn, entity).expect("reads").expect("is there");
+    for (seq, id, _) in listed(test_store) {
+        for entity in crate::db::mentions::in_memory(&test_store.reader.conn, seq).expect("reads") {
+            let entity = memories::by_seq(&test_store.reader.conn, entity)
+                .expect("reads")
+                .expect("is there");
             found.push((entity.id.to_string(), id.to_string()));
         }
     }
@@ -296,25 +312,25 @@ fn mentions_of(house: &House) -> Vec<(String, String)> {
     found
 }
 
-pub(crate) fn small() -> House {
-    let mut house = House::new();
-    let first = house.store(
+pub(crate) fn small() -> TestStore {
+    let mut test_store = TestStore::new();
+    let first = test_store.store(
         "shop",
         json!({"content": "The shop opens at nine", "type": "semantic"}),
         Some(&axis(1)),
     );
-    house.now = house.now.plus(1000);
-    house.store(
+    test_store.now = test_store.now.plus(1000);
+    test_store.store(
         "shop",
         json!({"content": "The shop opens at ten", "type": "semantic", "supersedes": first.id}),
         Some(&axis(2)),
     );
-    house.store(
+    test_store.store(
         "shop",
         json!({"content": "Anna runs the shop", "type": "entity", "metadata": {"name": "Anna"}}),
         None,
     );
-    house
+    test_store
 }
 
 /// The export of [`small`] with one line changed.
@@ -328,10 +344,10 @@ fn with_line(line: usize, change: impl Fn(&mut Value)) -> String {
 }
 
 fn refusal(text: &str) -> String {
-    let mut house = House::new();
-    let before = exported(&house, false);
-    let said = import(&mut house, text, false).expect_err("is refused");
-    assert_eq!(exported(&house, false), before, "nothing of it was imported");
+    let mut test_store = TestStore::new();
+    let before = exported(&test_store, false);
+    let said = import(&mut test_store, text, false).expect_err("is refused");
+    assert_eq!(exported(&test_store, false), before, "nothing of it was imported");
     said
 }
 
@@ -435,14 +451,14 @@ fn what_is_no_export_is_refused_in_words() {
     let mut long = good.clone();
     long.insert_str(good.find('\n').expect("has lines") + 1, &("x".repeat(2 << 20) + "\n"));
     assert!(refusal(&long).contains("line 2 is longer than 1048576 bytes"));
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     assert_eq!(
-        imported(&mut house, &format!("\u{FEFF}{}", good.replace('\n', "\r\n"))).added,
+        imported(&mut test_store, &format!("\u{FEFF}{}", good.replace('\n', "\r\n"))).added,
         3,
         "a mark and other line ends are taken"
     );
-    let call = house.call("shop", None);
-    let packed = house.writer.import(
+    let call = test_store.call("shop", None);
+    let packed = test_store.writer.import(
         &call,
         &ImportRequest::default(),
         &mut Cursor::new([0x1f, 0x8b, 8, 0, 0]),
@@ -452,19 +468,19 @@ fn what_is_no_export_is_refused_in_words() {
 
 #[test]
 fn one_bad_line_of_many_is_left_out_when_that_was_asked_for() {
-    let mut house = House::new();
+    let mut test_store = TestStore::new();
     for number in 0..300 {
-        house.store(
+        test_store.store(
             "shop",
             json!({"content": format!("Fact number {number}"), "type": "semantic"}),
             None,
         );
     }
-    let mut lines: Vec<String> = exported(&house, false).lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> = exported(&test_store, false).lines().map(str::to_owned).collect();
     lines[99] = "{\"kind\":\"memory\"}".to_owned();
     let text = lines.join("\n");
     assert!(refusal(&text).contains("line 100 cannot be read: missing field"));
-    let mut other = House::new();
+    let mut other = TestStore::new();
     let reply = import(&mut other, &text, true).expect("is imported");
     assert_eq!((reply.added, reply.skipped, reply.skipped_lines[0].line), (299, 1, 100));
     assert!(reply.skipped_lines[0].reason.contains("missing field"), "{reply:?}");
@@ -472,27 +488,27 @@ fn one_bad_line_of_many_is_left_out_when_that_was_asked_for() {
 
 #[test]
 fn an_import_never_revives() {
-    let mut house = small();
-    let before = exported(&house, true);
+    let mut test_store = small();
+    let before = exported(&test_store, true);
     let id: Value = serde_json::from_str::<Value>(before.lines().nth(3).expect("is there"))
         .expect("is JSON")["id"]
         .clone();
-    let (anna, call) = (listed(&house)[2].1.clone(), house.call("shop", None));
-    house.now = house.now.plus(5000);
-    let later = house.call("shop", None);
-    house.writer.forget(&later, &parse(json!({"memory_id": id}))).expect("is forgotten");
-    house
+    let (anna, call) = (listed(&test_store)[2].1.clone(), test_store.call("shop", None));
+    test_store.now = test_store.now.plus(5000);
+    let later = test_store.call("shop", None);
+    test_store.writer.forget(&later, &parse(json!({"memory_id": id}))).expect("is forgotten");
+    test_store
         .writer
         .forget(&call, &parse(json!({"memory_id": anna, "hard_delete": true})))
         .expect("is removed");
-    let reply = imported(&mut house, &before);
+    let reply = imported(&mut test_store, &before);
     assert_eq!(
         (reply.added, reply.changed, reply.unchanged, reply.refused),
         (0, 0, 2, 1),
         "{reply:?}"
     );
     assert_eq!(reply.refused_ids, [anna]);
-    assert!(house.found("shop", json!({"query": "shop"}), None).is_empty());
+    assert!(test_store.found("shop", json!({"query": "shop"}), None).is_empty());
 }
 
 /// An export without what tells of acts.
@@ -505,26 +521,27 @@ fn kept(export: &str) -> Vec<&str> {
 
 #[test]
 fn an_import_is_one_act_that_can_be_undone() {
-    let mut house = small();
+    let mut test_store = small();
     let text = exported(&small(), true);
-    let before = exported(&house, true);
-    let reply = imported(&mut house, &text);
+    let before = exported(&test_store, true);
+    let reply = imported(&mut test_store, &text);
     assert_eq!(reply.added, 3);
-    let both = house.recall("shop", json!({"query": "ten"}), Some(&axis(2))).reply;
+    let both = test_store.recall("shop", json!({"query": "ten"}), Some(&axis(2))).reply;
     assert_eq!(
         (both.total_matched, both.results[0].also.len()),
         (2, 1),
         "both are there, and say the same"
     );
-    let undo = house.call("shop", None);
-    let undone = house.writer.undo(&undo, &parse(json!({"id": reply.act}))).expect("is undone");
+    let undo = test_store.call("shop", None);
+    let undone =
+        test_store.writer.undo(&undo, &parse(json!({"id": reply.act}))).expect("is undone");
     assert_eq!(undone.undone[0].act, "import");
-    assert_eq!(kept(&exported(&house, true)), kept(&before));
+    assert_eq!(kept(&exported(&test_store, true)), kept(&before));
 }
 
 #[test]
 fn a_large_import_that_is_undone_leaves_the_words_of_what_was_there() {
-    let mut other = House::new();
+    let mut other = TestStore::new();
     for number in 0..1100 {
         other.store(
             "shop",
@@ -532,41 +549,41 @@ fn a_large_import_that_is_undone_leaves_the_words_of_what_was_there() {
             None,
         );
     }
-    let mut house = small();
-    let found = |house: &House, word: &str| {
-        lexical::search(&house.writer.conn, word).expect("is asked").len()
+    let mut test_store = small();
+    let found = |test_store: &TestStore, word: &str| {
+        lexical::search(&test_store.writer.conn, word).expect("is asked").len()
     };
-    let (before, shops) = (exported(&house, false), found(&house, "shop"));
-    imported(&mut house, &exported(&other, false));
+    let (before, shops) = (exported(&test_store, false), found(&test_store, "shop"));
+    imported(&mut test_store, &exported(&other, false));
     assert!(
-        lexical::is_much(&house.writer.conn, 1100).expect("is counted"),
+        lexical::is_rebuild_cheaper(&test_store.writer.conn, 1100).expect("is counted"),
         "the keyword index is made anew"
     );
-    assert_eq!((found(&house, "crate"), shops), (1100, 3));
-    house.undo_last().expect("is undone");
-    assert_eq!(kept(&exported(&house, false)), kept(&before));
-    assert_eq!((found(&house, "crate"), found(&house, "shop")), (0, shops));
-    assert_eq!(house.reader.shared.index().len(), 3, "it keeps no places for what is gone");
-    assert!(house.writer.examine_words().verdict == Verdict::Ok);
-    house.store("a", json!({"content": "Another crate came", "type": "episodic"}), None);
-    assert_eq!(found(&house, "crate"), 1, "it is kept in step again");
+    assert_eq!((found(&test_store, "crate"), shops), (1100, 3));
+    test_store.undo_last().expect("is undone");
+    assert_eq!(kept(&exported(&test_store, false)), kept(&before));
+    assert_eq!((found(&test_store, "crate"), found(&test_store, "shop")), (0, shops));
+    assert_eq!(test_store.reader.shared.index().len(), 3, "it keeps no places for what is gone");
+    assert!(test_store.writer.examine_words().verdict == Verdict::Ok);
+    test_store.store("a", json!({"content": "Another crate came", "type": "episodic"}), None);
+    assert_eq!(found(&test_store, "crate"), 1, "it is kept in step again");
 }
 
 #[test]
 fn vectors_of_another_model_are_left_out_and_said_so() {
     let mut text = exported(&small(), true);
     text = text.replacen("\"vectors\":\"test\"", "\"vectors\":\"another\"", 1);
-    let mut house = House::new();
-    let reply = imported(&mut house, &text);
+    let mut test_store = TestStore::new();
+    let reply = imported(&mut test_store, &text);
     assert_eq!((reply.added, reply.vectors), (3, 0));
     assert!(reply.notes[0].contains("of the model another"), "{reply:?}");
     assert_eq!(
-        house.reader.without_vector(10).expect("reads").len(),
+        test_store.reader.without_vector(10).expect("reads").len(),
         2,
         "the active ones wait for the model"
     );
     let short = exported(&small(), true).replacen("AAAA", "", 2);
-    let reply = imported(&mut House::new(), &short);
+    let reply = imported(&mut TestStore::new(), &short);
     assert!(reply.vectors < 2 && reply.notes[0].contains("cannot use"), "{reply:?}");
 }
 
@@ -580,21 +597,21 @@ fn vectors_that_come_once_more_after_another_memorys_are_passed_over() {
     let twice = text.replace(vectors[1], &format!("{}\n{}", vectors[1], vectors[0]));
     let twice = twice.replace(&format!("\"lines\":{before}"), &format!("\"lines\":{after}"));
     assert_eq!(twice.lines().count(), after + 1);
-    let reply = imported(&mut House::new(), &twice);
-    assert_eq!(reply.vectors, imported(&mut House::new(), &text).vectors, "{reply:?}");
+    let reply = imported(&mut TestStore::new(), &twice);
+    assert_eq!(reply.vectors, imported(&mut TestStore::new(), &text).vectors, "{reply:?}");
 }
 
 #[test]
 fn a_document_holds_the_same_and_may_be_laid_out_anew() {
-    let house = small();
+    let test_store = small();
     let mut document = Vec::new();
-    house
+    test_store
         .reader
         .export(&ExportRequest { layout: Layout::Document, vectors: true }, &mut document)
         .expect("is exported");
     let value: Value = serde_json::from_slice(&document).expect("is one document");
     assert_eq!((&value["version"], &value["vectors"]), (&json!(1), &json!("test")));
-    let plain = exported(&house, true);
+    let plain = exported(&test_store, true);
     assert_eq!(
         String::from_utf8_lossy(&document).lines().count(),
         plain.lines().count() + 1,
@@ -613,7 +630,7 @@ fn a_document_holds_the_same_and_may_be_laid_out_anew() {
         assert!(super::is_document(&text));
         let mut lines = Vec::new();
         super::unfold(&mut Cursor::new(&text), &mut lines).expect("is unfolded");
-        let mut other = House::new();
+        let mut other = TestStore::new();
         imported(&mut other, std::str::from_utf8(&lines).expect("is text"));
         assert_eq!(exported(&other, true), plain);
     }
@@ -631,13 +648,13 @@ fn a_document_holds_the_same_and_may_be_laid_out_anew() {
 
 #[test]
 fn a_group_that_was_merged_away_here_stays_merged() {
-    let mut house = House::new();
-    house.store("shop", json!({"content": "One", "type": "semantic"}), None);
-    let conn = &house.writer.conn;
+    let mut test_store = TestStore::new();
+    test_store.store("shop", json!({"content": "One", "type": "semantic"}), None);
+    let conn = &test_store.writer.conn;
     crate::db::import_rows::add_alias(conn, "old", "shop").expect("is added");
-    let mut other = House::new();
+    let mut other = TestStore::new();
     other.store("old", json!({"content": "Two", "type": "episodic"}), None);
-    imported(&mut house, &exported(&other, false));
-    assert_eq!(house.found("shop", json!({"query": "two"}), None), ["Two"]);
+    imported(&mut test_store, &exported(&other, false));
+    assert_eq!(test_store.found("shop", json!({"query": "two"}), None), ["Two"]);
     assert_eq!(named("shop").id, "shop");
 }

@@ -1,68 +1,82 @@
-//! The handshake as the daemon answers it, so that a shim can answer when there is no daemon yet.
+//! The daemon's answers to the MCP handshake, so that a shim can answer while no daemon runs.
 //!
-//! `initialize`, `server/discover`, `ping` and the lists of tools, prompts and resources depend on nothing but the version of loci and the revision of MCP that is
-//! asked for. `handshake.json` holds the daemon's answers; a test asks the daemon and fails where they differ.
-//! Not here: any other request, and requests that are not well formed; the daemon answers those.
+//! `initialize`, `server/discover`, `ping` and the lists of tools, prompts and resources depend only on the version of loci and on the
+//! requested revision of MCP. `handshake.json` is a snapshot of the daemon's answers. The test
+//! `tests/it/handshake.rs` compares it with a running daemon; after a change of a tool, prompt, resource or description regenerate it:
+//!
+//! ```sh
+//! cargo build --release && LOCI_BLESS=1 cargo test --release -p loci-tests --test it handshake && cargo build --release
+//! ```
+//!
+//! Not here: other requests, and malformed requests; only the daemon answers those.
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 const SNAPSHOT: &str = include_str!("handshake.json");
-/// The revision that replaced the handshake by metadata in each request.
+/// The first revision without a handshake: each request carries metadata instead.
 const STATELESS: &str = "2026-07-28";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_KEYS: [&str; 2] =
     ["io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
 
-/// What the daemon says to the requests of the handshake.
+/// The daemon's answers, in the daemon's order of keys; the file has white space that the daemon does not send ([`compact`]).
 #[derive(Debug, Deserialize)]
-struct Snapshot {
-    /// The revisions of MCP that are served, oldest first.
+struct Snapshot<'a> {
+    /// The supported revisions of MCP, oldest first.
     versions: Vec<String>,
-    /// The result of `initialize` but for its `protocolVersion`.
-    initialize: Map<String, Value>,
+    /// The result of `initialize` for the newest revision with a handshake.
+    #[serde(borrow)]
+    initialize: &'a RawValue,
     /// The result of `server/discover`.
-    discover: Value,
-    /// The lists, by their method.
-    lists: BTreeMap<String, List>,
+    #[serde(borrow)]
+    discover: &'a RawValue,
+    /// The lists by method, for example `tools/list`.
+    #[serde(borrow)]
+    lists: BTreeMap<String, List<'a>>,
 }
 
-/// A list of what is offered.
+/// The results of one list.
 #[derive(Debug, Deserialize)]
-struct List {
-    /// The result for a revision with a handshake.
-    plain: Map<String, Value>,
-    /// What it carries beside that in a stateless revision.
-    stateless: Map<String, Value>,
+struct List<'a> {
+    /// For revisions with a handshake.
+    #[serde(borrow)]
+    plain: &'a RawValue,
+    /// For revisions without a handshake.
+    #[serde(borrow)]
+    stateless: &'a RawValue,
 }
 
-/// An answer: the `result`, or the `error` of JSON-RPC.
-#[derive(Debug, Clone, PartialEq)]
+/// An answer: the `result`, or the `error` of JSON-RPC, as JSON text that equals the daemon's byte for byte.
+///
+/// Clients cache prompts by their bytes, so the order of keys counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Goes under `result`.
-    Result(Value),
-    /// Goes under `error`.
-    Error(Value),
+    /// The value of `result`.
+    Result(String),
+    /// The value of `error`.
+    Error(String),
 }
 
-/// The lists whose answer is here.
+/// The list methods that the snapshot answers.
 pub const LISTS: [&str; 4] =
     ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
-/// True for the requests that have an answer here.
+/// Returns true for methods that [`answer`] can answer.
 #[must_use]
 pub fn is_handshake(method: &str) -> bool {
     matches!(method, "initialize" | "server/discover" | "ping") || LISTS.contains(&method)
 }
 
-/// The daemon's answer to a request of the handshake; none when it is not well formed, or no such request.
+/// Returns the daemon's answer to a request of the handshake; `None` for other requests and malformed ones.
 #[must_use]
 pub fn answer(method: &str, params: &Value) -> Option<Answer> {
-    let mut snapshot: Snapshot = serde_json::from_str(SNAPSHOT).ok()?;
+    let snapshot: Snapshot<'_> = serde_json::from_str(SNAPSHOT).ok()?;
     if method == "initialize" {
         return snapshot.initialize(params);
     }
@@ -71,47 +85,64 @@ pub fn answer(method: &str, params: &Value) -> Option<Answer> {
         && !snapshot.versions.iter().any(|known| known == version)
     {
         let data = json!({"requested": version, "supported": snapshot.versions});
-        return Some(Answer::Error(
-            json!({"code": -32022, "message": "Unsupported protocol version", "data": data}),
-        ));
+        return Some(Answer::Error(format!(
+            r#"{{"code":-32022,"message":"Unsupported protocol version","data":{data}}}"#
+        )));
     }
     let stateless = named.is_some_and(|version| version >= STATELESS);
     let complete = CLIENT_KEYS.iter().all(|key| params["_meta"][*key].is_object());
     match method {
-        "server/discover" if named.is_some() && complete => Some(Answer::Result(snapshot.discover)),
-        "ping" if !stateless => Some(Answer::Result(json!({}))),
+        "server/discover" if named.is_some() && complete => {
+            Some(Answer::Result(compact(snapshot.discover)))
+        }
+        "ping" if !stateless => Some(Answer::Result("{}".to_owned())),
         _ => snapshot.list(method, stateless, complete),
     }
 }
 
-impl Snapshot {
-    fn list(&mut self, method: &str, stateless: bool, complete: bool) -> Option<Answer> {
-        let List { plain, stateless: beside } = self.lists.remove(method)?;
+impl Snapshot<'_> {
+    fn list(&self, method: &str, stateless: bool, complete: bool) -> Option<Answer> {
+        let list = self.lists.get(method)?;
         match (stateless, complete) {
-            (false, _) => Some(Answer::Result(plain.into())),
-            (true, true) => Some(Answer::Result(beside.into_iter().chain(plain).collect())),
+            (false, _) => Some(Answer::Result(compact(list.plain))),
+            (true, true) => Some(Answer::Result(compact(list.stateless))),
             (true, false) => None,
         }
     }
 
-    fn initialize(mut self, params: &Value) -> Option<Answer> {
-        let asked = params["protocolVersion"].as_str()?;
+    fn initialize(&self, params: &Value) -> Option<Answer> {
+        let requested = params["protocolVersion"].as_str()?;
         if !params["clientInfo"].is_object() || !params["capabilities"].is_object() {
             return None;
         }
-        let served = |version: &&String| version.as_str() < STATELESS;
-        let agreed = self
-            .versions
-            .iter()
-            .filter(served)
-            .find(|known| *known == asked)
-            .or_else(|| self.versions.iter().rfind(served))?;
-        self.initialize.insert("protocolVersion".to_owned(), json!(agreed));
-        Some(Answer::Result(self.initialize.into()))
+        let has_handshake = |version: &&String| version.as_str() < STATELESS;
+        let newest = self.versions.iter().rfind(has_handshake)?;
+        let agreed = self.versions.iter().filter(has_handshake).find(|known| *known == requested);
+        let version = |version: &str| format!("\"protocolVersion\":\"{version}\"");
+        let newest_result = compact(self.initialize);
+        Some(Answer::Result(newest_result.replacen(
+            &version(newest),
+            &version(agreed.unwrap_or(newest)),
+            1,
+        )))
     }
 }
 
-/// A short name of a list of tools: 16 hexadecimal digits that differ when the tools differ.
+/// JSON without the white space between its tokens; keys keep their order.
+fn compact(json: &RawValue) -> String {
+    let (mut in_string, mut is_escaped) = (false, false);
+    let is_kept = |c: &char| {
+        let kept = in_string || !c.is_ascii_whitespace();
+        if *c == '"' && !is_escaped {
+            in_string = !in_string;
+        }
+        is_escaped = *c == '\\' && !is_escaped;
+        kept
+    };
+    json.get().chars().filter(is_kept).collect()
+}
+
+/// Returns a fingerprint of a list of tools: the first 16 hexadecimal digits of the SHA-256 of its JSON.
 #[must_use]
 pub fn fingerprint(tools: &Value) -> String {
     let digest = Sha256::digest(tools.to_string().as_bytes());
@@ -121,14 +152,16 @@ pub fn fingerprint(tools: &Value) -> String {
     })
 }
 
-/// The fingerprint of the tools that this build lists.
+/// Returns the fingerprint of the tools of this build.
 #[must_use]
 pub fn own_fingerprint() -> &'static str {
     static OWN: LazyLock<String> = LazyLock::new(|| {
-        let snapshot: Option<Snapshot> = serde_json::from_str(SNAPSHOT).ok();
-        snapshot
-            .and_then(|s| s.lists.get("tools/list")?.plain.get("tools").map(fingerprint))
-            .unwrap_or_default()
+        let snapshot: Option<Snapshot<'_>> = serde_json::from_str(SNAPSHOT).ok();
+        let tools = snapshot.and_then(|snapshot| {
+            let listed = snapshot.lists.get("tools/list")?.plain.get();
+            serde_json::from_str::<Value>(listed).ok()?.get("tools").map(fingerprint)
+        });
+        tools.unwrap_or_default()
     });
     &OWN
 }
@@ -142,13 +175,13 @@ mod tests {
             "initialize",
             &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}),
         ) {
-            Some(Answer::Result(result)) => result,
+            Some(Answer::Result(result)) => serde_json::from_str(&result).expect("is JSON"),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn a_known_revision_is_agreed_to_and_any_other_gets_the_newest_with_a_handshake() {
+    fn a_known_revision_is_accepted_and_any_other_gets_the_newest_with_a_handshake() {
         assert_eq!(initialize("2025-06-18")["protocolVersion"], "2025-06-18");
         for other in ["2026-07-28", "2099-01-01", "nonsense"] {
             assert_eq!(initialize(other)["protocolVersion"], "2025-11-25");
@@ -156,17 +189,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_well_formed_is_left_to_the_daemon() {
+    fn a_malformed_request_has_no_answer_here() {
         assert_eq!(answer("initialize", &json!({})), None);
         assert_eq!(answer("server/discover", &json!({})), None);
         assert_eq!(answer("tools/call", &json!({})), None);
     }
 
     #[test]
+    fn compact_json_loses_white_space_between_tokens_alone() {
+        let pretty = r#"{ "b" : [ 1, "a \" b\\" ],
+            "a": " x " }"#;
+        let raw: &RawValue = serde_json::from_str(pretty).expect("is JSON");
+        assert_eq!(compact(raw), r#"{"b":[1,"a \" b\\"],"a":" x "}"#);
+    }
+
+    #[test]
     fn the_snapshot_lists_the_tools_of_this_build() {
         let Some(Answer::Result(listed)) = answer("tools/list", &Value::Null) else {
-            panic!("is listed")
+            panic!("has an answer")
         };
+        let listed: Value = serde_json::from_str(&listed).expect("is JSON");
         let names: Vec<&str> = listed["tools"]
             .as_array()
             .expect("is a list")

@@ -1,14 +1,23 @@
-//! `compact_memories`: an agent sums up old episodes itself, in place of the summary that loci would take from their own sentences.
+//! `compact_memories`: returns a cluster of old episodes that is due for a summary, or stores the agent's summary of it.
+//!
+//! Request:
+//! ```json
+//! {"cluster": "c_5d1f0a", "summary": "In March 2025 Anna moved the shop to Postgres 17."}
+//! ```
+//! Reply:
+//! ```json
+//! {"id": "01953a2b-7c1e-7000-8000-0123456789ab", "compacted": 5, "act": 16}
+//! ```
 
 use crate::memory::MemoryId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Nothing: list a cluster that is due. `cluster` and `summary`: sum it up.
+/// Arguments of `compact_memories`: none to get a cluster, both to store its summary.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompactRequest {
-    /// A cluster that this tool listed.
+    /// Cluster returned by this tool.
     #[serde(default)]
     pub cluster: Option<String>,
     /// Your summary of all its memories, with dates.
@@ -16,43 +25,43 @@ pub struct CompactRequest {
     pub summary: Option<String>,
 }
 
-/// A cluster to sum up, or what became of the summary.
+/// Reply of `compact_memories`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompactReply {
-    /// The cluster; none when nothing is due.
+    /// Id of the cluster; absent if none is due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// The ISO week of its memories, or the month or year where they are summaries.
+    /// ISO week of the memories; month or year if they are summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub week: Option<String>,
-    /// Its memories, oldest first; those that do not fit the answer have no content.
+    /// The memories of the cluster, oldest first; those that do not fit the reply have no content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub memories: Vec<ToCompact>,
-    /// The summary that loci has made of it; yours takes its place.
+    pub memories: Vec<ClusterMemory>,
+    /// The automatic summary that the agent's summary will replace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<MemoryId>,
-    /// The summary that was stored.
+    /// Id of the stored summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
-    /// How many memories it stands for.
+    /// Number of memories that the summary replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compacted: Option<usize>,
-    /// The number of the act, for `loci undo`.
+    /// Number of the journal entry, for `loci undo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,
-    /// What to do next.
+    /// The next step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 /// One memory of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToCompact {
-    /// Which memory.
+pub struct ClusterMemory {
+    /// Id of the memory.
     pub id: MemoryId,
-    /// When it happened.
+    /// Date of the event.
     pub date: String,
-    /// What it says; left out where the answer is full: recall it by its id.
+    /// The text; absent if the reply is full: recall it by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }

@@ -1,57 +1,66 @@
-//! The configuration as the daemon tells it: `loci config show` and `loci ctl reload`.
+//! `config` and the reply of `reload`: the configuration in force (`loci config show`, `loci ctl reload`).
+//!
+//! Request:
+//! ```json
+//! {}
+//! ```
+//! Reply:
+//! ```json
+//! {"file": "/home/anna/.loci/config.toml", "exists": true, "keys": [{"key": "retrieval.fusion", "value": "soft", "from": "default"}]}
+//! ```
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Nothing has to be said to have the configuration told.
+/// Arguments of `config`: none.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigRequest {}
 
-/// What a running daemon goes by.
+/// Reply of `config`: the configuration of the running daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigReply {
-    /// The configuration file.
+    /// Path of the configuration file.
     pub file: String,
-    /// False while there is none: every key has its default.
+    /// False if the file does not exist; every key then has its default.
     pub exists: bool,
-    /// Every key, in the order of their names.
-    pub keys: Vec<Key>,
+    /// All keys, sorted by name.
+    pub keys: Vec<ConfigKey>,
 }
 
-/// One key.
+/// One key of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Key {
+pub struct ConfigKey {
     /// For example `retrieval.fusion`.
     pub key: String,
-    /// What the daemon goes by; null where nothing is set and there is no default.
+    /// The value in force; null if it is not set and has no default.
     pub value: Value,
-    /// `default`, `config.toml:12`, or the variable that wins, for example `LOCI_DB`.
+    /// Where the value comes from: `default`, `config.toml:12`, or a variable such as `LOCI_DB`.
     pub from: String,
-    /// What the file says since it was read again, and what takes a restart.
+    /// The value in the file, if it takes effect only after a restart of the daemon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Value>,
 }
 
-/// The file was read again.
+/// Reply of `POST /reload`: the file was read again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReloadReply {
-    /// The configuration file.
+    /// Path of the configuration file.
     pub file: String,
-    /// The keys that the file gives another value than the daemon went by.
-    pub changed: Vec<Changed>,
+    /// The keys whose value in the file differs from the value in force before.
+    pub changed: Vec<ChangedKey>,
 }
 
-/// A key with another value.
+/// A key whose value has changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Changed {
+pub struct ChangedKey {
     /// For example `retrieval.fusion`.
     pub key: String,
-    /// What the daemon went by.
+    /// The value in force before.
     pub was: Value,
-    /// What the file says.
+    /// The value in the file.
     pub is: Value,
-    /// The daemon goes on by the old value until it is started again.
+    /// True if the new value takes effect only after a restart of the daemon.
     pub waits: bool,
 }

@@ -1,33 +1,42 @@
-//! `loci doctor`: what was looked at, how it was found, and the next step where it is not well.
+//! `doctor`: checks the store, the index and the model (`loci doctor`).
+//!
+//! Request:
+//! ```json
+//! {}
+//! ```
+//! Reply:
+//! ```json
+//! {"findings": [{"part": "model", "verdict": "warn", "found": "the model is being loaded", "next_step": "Check again in a moment"}]}
+//! ```
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Look at the store, the index and the model.
+/// Arguments of `doctor`: none.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DoctorRequest {}
 
-/// How something was found.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// Works, but somebody should look at it.
+    /// Works, but needs attention.
     Warn,
     /// Does not work.
     Fail,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What: `daemon`, `socket`, `config`, `model`, `database`, `index`, `disk`.
+    /// What was checked: `daemon`, `socket`, `config`, `model`, `database`, `index`, `disk`.
     pub part: String,
-    /// How it was found.
+    /// Its severity.
     pub verdict: Verdict,
-    /// What was found, in one sentence.
+    /// What was found, one sentence.
     pub found: String,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,28 +44,28 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Something that is as it should be.
+    /// Creates a finding without a problem.
     #[must_use]
     pub fn ok(part: &str, found: impl Into<String>) -> Self {
         Self { part: part.to_owned(), verdict: Verdict::Ok, found: found.into(), next_step: None }
     }
 
-    /// Something that works and should be looked at.
+    /// Creates a finding that needs attention.
     #[must_use]
     pub fn warn(part: &str, found: impl Into<String>, next_step: impl Into<String>) -> Self {
         Self { verdict: Verdict::Warn, next_step: Some(next_step.into()), ..Self::ok(part, found) }
     }
 
-    /// Something that does not work.
+    /// Creates a finding that something does not work.
     #[must_use]
     pub fn fail(part: &str, found: impl Into<String>, next_step: impl Into<String>) -> Self {
         Self { verdict: Verdict::Fail, ..Self::warn(part, found, next_step) }
     }
 }
 
-/// Everything that was looked at, in this order.
+/// Reply of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoctorReply {
-    /// The findings.
+    /// The findings, in the order of the checks.
     pub findings: Vec<Finding>,
 }

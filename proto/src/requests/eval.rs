@@ -1,22 +1,33 @@
-//! `eval`: how well a store finds what is in it.
+//! `eval`: measures retrieval quality on the store itself (`loci eval`).
+//!
+//! Request:
+//! ```json
+//! {"probes": 50, "seed": 1, "set": ["retrieval.fusion=rrf"]}
+//! ```
+//! Reply:
+//! ```json
+//! {"known": 0, "probes": 50, "reading": {"p50_ms": 4.0, "p99_ms": 9.5},
+//!  "runs": [{"set": [], "probes": {"recall_at_1": 0.8, "recall_at_5": 0.96, "recall_at_10": 0.98, "mrr": 0.87},
+//!   "answering": {"p50_ms": 1.5, "p99_ms": 3.0}}]}
+//! ```
 
-use crate::requests::recall::Degraded;
+use crate::degraded::Degraded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Memories that probes are made of, where the call does not say.
-pub const PROBES: usize = 200;
-/// Most memories that probes are made of.
-pub const MOST_PROBES: usize = 2_000;
+/// Default number of memories that probe questions are generated from.
+pub const DEFAULT_PROBES: usize = 200;
+/// Maximum number of memories that probe questions are generated from.
+pub const MAX_PROBES: usize = 2_000;
 
-/// What to judge.
+/// Arguments of `eval`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvalRequest {
-    /// Of how many memories probes are made; default 200.
+    /// Number of memories to generate probe questions from; default 200.
     #[serde(default)]
     pub probes: Option<usize>,
-    /// Which memories: the same seed takes the same ones. Default 0.
+    /// Seed of the sample of memories; default 0.
     #[serde(default)]
     pub seed: u64,
     /// Settings to compare with those in force, each `KEY=VALUE`.
@@ -24,55 +35,55 @@ pub struct EvalRequest {
     pub set: Vec<String>,
 }
 
-/// How well the store finds what is in it.
+/// Reply of `eval`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvalReply {
-    /// Questions whose answer somebody has chosen.
+    /// Number of questions with an answer that a user or an agent chose.
     pub known: usize,
-    /// Questions made from memories.
+    /// Number of questions generated from memories.
     pub probes: usize,
-    /// Time in which the model reads a question.
+    /// Time to encode a question.
     pub reading: Latency,
-    /// With the settings in force, then with those to compare.
-    pub runs: Vec<Run>,
-    /// What does not work at the moment: it was judged without.
+    /// One run with the settings in force, then one with those to compare.
+    pub runs: Vec<EvalRun>,
+    /// The parts that did not work and were left out of the measurement.
     #[serde(flatten)]
     pub degraded: Degraded,
 }
 
-/// How the questions went with one set of settings.
+/// The results for one set of settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct EvalRun {
     /// The settings that differ from those in force.
     pub set: Vec<String>,
-    /// For the known answers; none where there are none.
+    /// Metrics of the questions with chosen answers; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub known: Option<Figures>,
-    /// For the probes; none where there are none.
+    pub known: Option<EvalMetrics>,
+    /// Metrics of the probe questions; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probes: Option<Figures>,
-    /// Time in which a question is answered, once it is read.
+    pub probes: Option<EvalMetrics>,
+    /// Time to search and rank, without encoding the question.
     pub answering: Latency,
 }
 
-/// Shares of the questions, 0 to 1.
+/// Retrieval metrics, each 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Figures {
-    /// The answer was the first.
+pub struct EvalMetrics {
+    /// Share of questions whose answer was the first result.
     pub recall_at_1: f64,
-    /// It was among the first five.
+    /// Share of questions whose answer was among the first five results.
     pub recall_at_5: f64,
-    /// It was among the first ten.
+    /// Share of questions whose answer was among the first ten results.
     pub recall_at_10: f64,
-    /// The mean of one divided by its place; 0 where it is not among the first twenty.
+    /// Mean reciprocal rank; 0 for answers that are not among the first twenty results.
     pub mrr: f64,
 }
 
-/// Milliseconds.
+/// Latency in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {
-    /// Half of them took at most so long.
+    /// Median.
     pub p50_ms: f64,
-    /// All but a hundredth of them.
+    /// 99th percentile.
     pub p99_ms: f64,
 }

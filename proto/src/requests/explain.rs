@@ -1,57 +1,57 @@
-//! What a recall says of itself when it is asked to explain: how each score came about, and what each step left out.
+//! The explanation of a recall: how each score was calculated, and how many memories each step left. Part of [`super::recall`]'s reply.
 
 use serde::{Deserialize, Serialize};
 
-/// How one score came about: its parts add up to it.
+/// How one score was calculated; the sum of `parts` is the score.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Why {
-    /// What the vectors say: the cosine, and its place among all. None without a vector or a model.
+pub struct ScoreBreakdown {
+    /// Result of the vector search: cosine and rank. Absent without a vector or a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vector: Option<Leg>,
-    /// What the words say: BM25 as a share of the ideal, and its place among all. None where no word of the question stands.
+    pub vector: Option<RankedScore>,
+    /// Result of the keyword search: BM25 as a share of the ideal score, and rank. Absent if no query term occurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keywords: Option<Leg>,
-    /// What each step of the ranking adds; steps that add nothing are left out.
-    pub parts: Vec<Part>,
+    pub keywords: Option<RankedScore>,
+    /// What each step of the ranking adds; steps that add nothing are omitted.
+    pub parts: Vec<ScorePart>,
 }
 
-/// One memory in one of the two searches.
+/// The result of one memory in one of the two searches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Leg {
-    /// Its score there.
+pub struct RankedScore {
+    /// Its score in that search.
     pub score: f64,
-    /// Its place there; 1 is the best.
+    /// Its rank in that search; 1 is the best.
     pub rank: usize,
 }
 
-/// What one step adds to a score, or takes from it.
+/// What one step of the ranking adds to a score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Part {
-    /// The step, as docs/retrieval.md names it.
+pub struct ScorePart {
+    /// Name of the step, see docs/retrieval.md.
     pub step: String,
-    /// How much.
+    /// The summand; negative if the step lowers the score.
     pub adds: f64,
 }
 
-/// How many memories each step of an answer left.
+/// How many memories each step of a recall left.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Explained {
-    /// What made the scores: `soft`, `weighted`, `rrf`, or `keywords` where the words alone were searched.
+pub struct RecallExplanation {
+    /// The ranking: `soft`, `weighted`, `rrf`, or `keywords` if only the keyword search ran.
     pub ranking: String,
-    /// Memories of the whole store that are still there, replaced and forgotten ones among them.
+    /// Memories in the whole store, including superseded and forgotten ones.
     pub in_store: usize,
-    /// Those of them that this project sees, that hold now, and that nothing has replaced.
+    /// Of these, active memories that have not expired and that this project can see.
     pub visible: usize,
-    /// Those of them that the call's own filters let through.
+    /// Of these, memories that pass the filters of the call.
     pub admitted: usize,
-    /// Those of them that have a word of the question, are near it in meaning, or are named in it.
+    /// Of these, memories that contain a query term, are similar in meaning, or are named in the query.
     pub matched: usize,
-    /// How many had a place in the ranking: those that match, and what stands beside good ones.
+    /// Memories that were ranked: those that match, and the neighbours of good ones.
     pub ranked: usize,
-    /// Of these, how many say what a better one says, and are named beside it.
+    /// Of the ranked, memories that state the same as a better one and are listed in its `also`.
     pub collapsed: usize,
-    /// Of the rest, how many came after the last that was asked for.
+    /// Of the rest, memories beyond `max_results`.
     pub over_limit: usize,
-    /// Of the rest, how many the token budget left out.
+    /// Of the rest, memories that the token budget cut.
     pub cut_by_budget: usize,
 }

@@ -1,66 +1,53 @@
-//! `forget_memory` and `restore_memory`: what they take and what they give.
+//! `forget_memory`: hides one memory, or deletes it permanently.
+//!
+//! Request:
+//! ```json
+//! {"memory_id": "01953a2b-7c1e-7000-8000-0123456789ab", "reason": "wrong", "hard_delete": false}
+//! ```
+//! Reply:
+//! ```json
+//! {"id": "01953a2b-7c1e-7000-8000-0123456789ab", "status": "forgotten", "act": 12}
+//! ```
 
 use crate::group::GroupName;
 use crate::memory::MemoryId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What to forget, and how.
+/// Arguments of `forget_memory`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetRequest {
-    /// Which memory.
+    /// Id of the memory.
+    #[schemars(description = "")]
     pub memory_id: MemoryId,
-    /// Why.
+    /// Why the memory is forgotten; stored.
     #[serde(default)]
+    #[schemars(description = "")]
     pub reason: Option<String>,
-    /// Remove every trace for good; only if the user asks for it.
+    /// Delete permanently; only if the user asks.
     #[serde(default)]
     pub hard_delete: bool,
     /// Another project.
     #[serde(default)]
+    #[schemars(description = "")]
     pub group: Option<GroupName>,
 }
 
-/// What became of it.
+/// Reply of `forget_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ForgetReply {
-    /// Which memory.
+    /// Id of the memory.
     pub id: MemoryId,
-    /// `forgotten`, or `deleted` when every trace was removed.
+    /// `forgotten`, or `deleted` after a hard delete.
     pub status: String,
-    /// It was forgotten before; nothing was changed.
+    /// True if the memory was already forgotten; nothing was changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_forgotten: bool,
-    /// The number of the act, for `loci undo`.
+    /// Number of the journal entry, for `loci undo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,
-    /// What is left of it elsewhere, and how to remove it.
+    /// Where copies of the text may remain, and how to remove them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-}
-
-/// Which memory to bring back.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RestoreRequest {
-    /// Which memory.
-    pub memory_id: MemoryId,
-    /// Another project.
-    #[serde(default)]
-    pub group: Option<GroupName>,
-}
-
-/// What became of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RestoreReply {
-    /// Which memory.
-    pub id: MemoryId,
-    /// `active`.
-    pub status: String,
-    /// What it was before.
-    pub was: String,
-    /// The number of the act, for `loci undo`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub act: Option<i64>,
 }

@@ -1,82 +1,105 @@
-//! What people do with groups: list, rename, merge, other names. Which group a session works in is [`crate::group`].
+//! `groups`, `groups_rename`, `groups_merge` and `groups_alias`: lists and changes groups (`loci groups`).
+//! [`crate::group`] defines which group a session works in.
+//!
+//! Request and reply of `groups`:
+//! ```json
+//! {}
+//! ```
+//! ```json
+//! {"groups": [{"id": "g_0123456789abcdef", "name": "shop", "aliases": ["store"], "active": 2, "memories": 3}]}
+//! ```
+//! Request and reply of `groups_rename`:
+//! ```json
+//! {"group": "g_0123456789abcdef", "to": "web shop"}
+//! ```
+//! ```json
+//! {"group": {"id": "g_0123456789abcdef", "name": "web shop", "active": 2, "memories": 3}, "moved": 0, "act": 21}
+//! ```
+//! Request of `groups_merge` and request of `groups_alias`; the replies have the same shape:
+//! ```json
+//! {"from": "old shop", "into": "web shop", "dry_run": true}
+//! ```
+//! ```json
+//! {"group": "web shop", "alias": "store", "remove": false}
+//! ```
 
 use crate::group::GroupName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Every group.
+/// Arguments of `groups`: none.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupsRequest {}
 
-/// Every group, by name.
+/// Reply of `groups`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupsReply {
-    /// The groups.
+    /// All groups, sorted by name.
     pub groups: Vec<GroupEntry>,
 }
 
 /// One group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupEntry {
-    /// Never changes.
+    /// Id of the group; never changes.
     pub id: String,
-    /// What lists and tables show.
+    /// Display name.
     pub name: String,
-    /// Other names that lead to it.
+    /// Other names that refer to this group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// Its memories that are found.
+    /// Number of active memories.
     pub active: usize,
-    /// All its memories.
+    /// Number of memories of any status.
     pub memories: usize,
 }
 
-/// Another display name.
+/// Arguments of `groups_rename`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RenameRequest {
-    /// The group: its id, another name of it, or its display name.
+    /// The group: its id, an alias, or its display name.
     pub group: GroupName,
     /// The new display name.
     pub to: GroupName,
 }
 
-/// One group becomes part of another.
+/// Arguments of `groups_merge`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MergeRequest {
-    /// The group that ends.
+    /// The group to move memories from; it is removed.
     pub from: GroupName,
-    /// The group that goes on.
+    /// The group to move memories into.
     pub into: GroupName,
-    /// Only say what would be moved.
+    /// Count what would be moved without moving it.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// One more name, or one less.
+/// Arguments of `groups_alias`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AliasRequest {
-    /// The group.
+    /// The group: its id, an alias, or its display name.
     pub group: GroupName,
-    /// The name.
+    /// The alias to add.
     pub alias: GroupName,
-    /// Take the name away.
+    /// Remove the alias instead.
     #[serde(default)]
     pub remove: bool,
 }
 
-/// A group was changed.
+/// Reply of `groups_rename`, `groups_merge` and `groups_alias`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupChanged {
-    /// How it is now.
+pub struct GroupChangedReply {
+    /// The group after the change.
     pub group: GroupEntry,
-    /// Memories that were moved into it.
+    /// Number of memories that were moved into it.
     #[serde(default)]
     pub moved: usize,
-    /// The number of the act, for `loci undo`; none when all was so before.
+    /// Number of the journal entry, for `loci undo`; absent if nothing was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,
 }

@@ -1,102 +1,117 @@
-//! `memory_inspect`: what it takes and what it gives.
+//! `memory_inspect`: returns one memory with everything that is stored about it.
+//!
+//! Request:
+//! ```json
+//! {"memory_id": "01953a2b-7c1e-7000-8000-0123456789ab", "include_log": true}
+//! ```
+//! Reply:
+//! ```json
+//! {"memory": {"id": "01953a2b-7c1e-7000-8000-0123456789ab", "type": "semantic", "content": "Anna prefers tabs over spaces.", "scope": "global",
+//!   "status": "active", "confidence": 0.9, "access_count": 2, "created_at": "2026-01-05T09:00:00Z", "updated_at": "2026-01-05T09:00:00Z",
+//!   "metadata": {"category": "preference"}},
+//!  "relations": [], "log": [{"id": 40, "operation": "create", "client": "claude-code 2.0", "at": "2026-01-05T09:00:00Z"}]}
+//! ```
 
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
-use crate::requests::relate::{Neighbour, Relation};
+use crate::requests::relate::{MemoryPreview, Relation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Which memory to look at, and how closely.
+/// Arguments of `memory_inspect`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InspectRequest {
-    /// Which memory.
+    /// Id of the memory.
+    #[schemars(description = "")]
     pub memory_id: MemoryId,
     /// Default true.
     #[serde(default)]
     pub include_relations: Option<bool>,
-    /// What happened to it, and by whom.
+    /// Include the audit log: what changed the memory, when, and by which client.
     #[serde(default)]
+    #[schemars(description = "")]
     pub include_log: bool,
     #[expect(
         clippy::doc_markdown,
-        reason = "a model reads this line and every character is paid for"
+        reason = "sent to models as the tool's schema; back ticks would cost tokens"
     )]
-    /// log_next of the page before.
+    /// log_next of the previous page.
     #[serde(default)]
     pub log_before: Option<i64>,
     /// Another project.
     #[serde(default)]
+    #[schemars(description = "")]
     pub group: Option<GroupName>,
 }
 
-/// Everything about one memory.
+/// Reply of `memory_inspect`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectReply {
     /// The memory.
-    pub memory: Shown,
-    /// Its relations, both ways; those to forgotten memories are hidden.
+    pub memory: MemoryDetails,
+    /// Its relations in both directions, without those to forgotten memories.
     #[serde(default)]
     pub relations: Vec<Relation>,
-    /// What happened to it, newest first.
+    /// A page of its audit log, newest first.
     #[serde(default)]
-    pub log: Vec<LogLine>,
-    /// Where the next page of the log begins, if there is one.
+    pub log: Vec<AuditEntry>,
+    /// Value of `log_before` for the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_next: Option<i64>,
-    /// Its place among the versions of the same fact, where there is more than one.
+    /// All versions of the fact; absent if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub versions: Option<Versions>,
+    pub versions: Option<VersionChain>,
     /// The memories that it was made from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Neighbour>,
-    /// Memories that name this entity, newest first, at most 20.
+    pub sources: Vec<MemoryPreview>,
+    /// Memories that mention this entity, newest first, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mentioned_in: Vec<Neighbour>,
-    /// Entities that this memory names.
+    pub mentioned_in: Vec<MemoryPreview>,
+    /// Entities that this memory mentions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mentions: Vec<Neighbour>,
+    pub mentions: Vec<MemoryPreview>,
 }
 
 /// A memory with all its fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
-    /// Which memory.
+pub struct MemoryDetails {
+    /// Id of the memory.
     pub id: MemoryId,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: MemoryType,
-    /// The whole text.
+    /// The full text.
     pub content: String,
-    /// Who sees it.
+    /// Its scope.
     pub scope: Scope,
-    /// The project that it came from, by its display name.
+    /// Display name of the project that it was stored in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// `active`, `superseded`, `compacted` or `forgotten`.
     pub status: String,
-    /// 0 to 1 at this moment.
+    /// Current confidence, 0 to 1.
     pub confidence: Confidence,
-    /// Below 0.1: a candidate for cleanup.
+    /// True if its confidence is below 0.1: a candidate for cleanup.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flagged: bool,
-    /// Its confidence does not fade.
+    /// True if its confidence does not decay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// How often it was given in full, or said again.
+    /// How often it was returned in full or stored again.
     pub access_count: i64,
-    /// When that was last, ISO 8601, UTC.
+    /// Time of the last such access, ISO 8601, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_accessed: Option<String>,
     /// ISO 8601, UTC.
     pub created_at: String,
     /// ISO 8601, UTC.
     pub updated_at: String,
-    /// When its time is over, ISO 8601, UTC.
+    /// When the memory expires, ISO 8601, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// The memory that took its place, or `forgotten`.
+    /// The memory that replaced this one, or `forgotten`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
     /// Why it was forgotten.
@@ -109,52 +124,52 @@ pub struct Shown {
     pub variants: Vec<String>,
 }
 
-/// One line of the audit log.
+/// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LogLine {
+pub struct AuditEntry {
     /// Its number.
     pub id: i64,
-    /// What happened, for example `create`.
+    /// The operation, for example `create`.
     pub operation: String,
-    /// Details; never a memory's text.
+    /// Details; never the text of a memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// What the agent calls itself.
+    /// Name of the client that called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// The agent's session.
+    /// Session of the agent that called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The project, by its id.
+    /// Id of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// When, ISO 8601, UTC.
+    /// Time of the operation, ISO 8601, UTC.
     pub at: String,
 }
 
-/// The versions of one fact: each was superseded by the next.
+/// The versions of one fact; each was superseded by the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Versions {
+pub struct VersionChain {
     /// The first version.
     pub root: MemoryId,
-    /// Which version this memory is; the first is 1.
+    /// Version number of this memory; the first is 1.
     pub version: usize,
-    /// All of them, the first first; at most 50 around this one.
+    /// The versions, oldest first; at most 50 around this one.
     pub chain: Vec<Version>,
 }
 
 /// One version of a fact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Version {
-    /// Which memory.
+    /// Id of the memory.
     pub id: MemoryId,
-    /// The first is 1.
+    /// Version number; the first is 1.
     pub version: usize,
     /// `active`, `superseded`, `compacted` or `forgotten`.
     pub status: String,
     /// ISO 8601, UTC.
     pub created_at: String,
-    /// Its first line, at most 80 characters; none once it is forgotten.
+    /// First line, at most 80 characters; absent if the version is forgotten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
 }

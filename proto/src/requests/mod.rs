@@ -1,19 +1,144 @@
-//! Requests.
+//! One request and one reply for every verb, and [`Request`], which names each verb once.
+//!
+//! Not here: `export`, `import` and `reload`. They are routes of the admin socket of their own, because their bodies are streams or empty.
 
+pub mod cleanup;
 pub mod compact;
 pub mod config;
 pub mod doctor;
+pub mod edit;
 pub mod eval;
 pub mod explain;
+pub mod export;
+pub mod find;
 pub mod forget;
+pub mod forget_many;
 pub mod groups;
+pub mod history;
+pub mod import;
 pub mod inspect;
-pub mod maintain;
-pub mod people;
+pub mod list;
+pub mod maintenance;
+pub mod pin;
+pub mod purge_backups;
 pub mod recall;
 pub mod relate;
+pub mod reset;
+pub mod restore;
 pub mod stats;
 pub mod store;
-pub mod store_admin;
-pub mod transfer;
+#[cfg(test)]
+mod tests;
 pub mod undo;
+
+use crate::error::{Code, Failure};
+use crate::mcp::arguments;
+use serde_json::{Map, Value};
+
+/// Declares [`Request`] from one table, so that a verb's variant, name and request type cannot disagree.
+macro_rules! requests {
+    ($($(#[$doc:meta])* $name:literal => $variant:ident($request:ty), $callers:ident;)+) => {
+        /// A call of a verb whose arguments have been checked: one variant for each verb, an unknown verb cannot be represented.
+        #[derive(Debug, Clone)]
+        pub enum Request {
+            $($(#[$doc])* $variant($request),)+
+        }
+
+        impl Request {
+            /// The names of all verbs, in the order of the variants.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// Parses the arguments of the verb `name`.
+            ///
+            /// # Errors
+            /// `invalid`: the verb is unknown, or an argument is (see [`arguments::parse`]).
+            pub fn parse(name: &str, arguments: Map<String, Value>) -> Result<Self, Failure> {
+                match name {
+                    $($name => arguments::parse(arguments).map(Self::$variant),)+
+                    _ => Err(Failure::new(Code::Invalid, format!("there is no verb {name}"))),
+                }
+            }
+
+            /// Returns the verb's name, for example `store_memory`.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)+
+                }
+            }
+
+            /// Returns true if agents can call the verb as an MCP tool; all other verbs are for people only.
+            #[must_use]
+            pub fn is_agent_tool(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => is_agent_tool!($callers),)+
+                }
+            }
+        }
+    };
+}
+
+/// Translates the last column of the table of [`Request`].
+macro_rules! is_agent_tool {
+    (agents) => {
+        true
+    };
+    (people) => {
+        false
+    };
+}
+
+requests! {
+    /// Stores a memory.
+    "store_memory" => Store(store::StoreRequest), agents;
+    /// Searches memories, or returns those with the given ids.
+    "recall_memory" => Recall(recall::RecallRequest), agents;
+    /// Hides one memory, or deletes it permanently.
+    "forget_memory" => Forget(forget::ForgetRequest), agents;
+    /// Counts memories.
+    "memory_stats" => Stats(stats::StatsRequest), agents;
+    /// Returns one memory with everything that is stored about it.
+    "memory_inspect" => Inspect(inspect::InspectRequest), agents;
+    /// Relates two entities.
+    "store_relation" => Relate(relate::RelateRequest), agents;
+    /// Makes a forgotten, superseded or compacted memory active again.
+    "restore_memory" => Restore(restore::RestoreRequest), agents;
+    /// Returns a cluster of old episodes, or replaces it by the agent's summary.
+    "compact_memories" => Compact(compact::CompactRequest), agents;
+    /// Returns the configuration in force.
+    "config" => Config(config::ConfigRequest), people;
+    /// Lists memories by attribute.
+    "list" => List(list::ListRequest), people;
+    /// Finds memories by a part of their id.
+    "find" => Find(find::FindRequest), people;
+    /// Changes one memory in place.
+    "edit" => Edit(edit::EditRequest), people;
+    /// Pins or unpins one memory.
+    "pin" => Pin(pin::PinRequest), people;
+    /// Hides several memories in one transaction.
+    "forget_many" => ForgetMany(forget_many::ForgetManyRequest), people;
+    /// Reverts journal entries.
+    "undo" => Undo(undo::UndoRequest), people;
+    /// Lists journal entries.
+    "history" => History(history::HistoryRequest), people;
+    /// Measures retrieval quality on the store itself.
+    "eval" => Eval(eval::EvalRequest), people;
+    /// Controls the maintenance scheduler.
+    "maintenance" => Maintenance(maintenance::MaintenanceRequest), people;
+    /// Forgets memories of low confidence that are not used.
+    "cleanup" => Cleanup(cleanup::CleanupRequest), people;
+    /// Lists groups.
+    "groups" => Groups(groups::GroupsRequest), people;
+    /// Renames a group.
+    "groups_rename" => GroupsRename(groups::RenameRequest), people;
+    /// Merges one group into another.
+    "groups_merge" => GroupsMerge(groups::MergeRequest), people;
+    /// Adds or removes another name of a group.
+    "groups_alias" => GroupsAlias(groups::AliasRequest), people;
+    /// Deletes all memories.
+    "reset" => Reset(reset::ResetRequest), people;
+    /// Deletes the backups that hold a permanently deleted memory.
+    "purge_backups" => PurgeBackups(purge_backups::PurgeBackupsRequest), people;
+    /// Checks the store, the index and the model.
+    "doctor" => Doctor(doctor::DoctorRequest), people;
+}

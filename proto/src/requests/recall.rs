@@ -1,224 +1,172 @@
-//! `recall_memory`: what it takes and what it gives.
+//! `recall_memory`: searches memories by meaning and words, or returns those with the given ids in full.
+//!
+//! Request:
+//! ```json
+//! {"query": "What does Anna prefer?", "max_results": 3, "summary_only": true, "token_budget": 500}
+//! ```
+//! Reply:
+//! ```json
+//! {"results": [{"id": "01953a2b-7c1e-7000-8000-0123456789ab", "type": "semantic", "preview": "Anna prefers tabs over spaces.", "score": 0.71}],
+//!  "total_matched": 1, "token_estimate": 52}
+//! ```
 
+use crate::bounded_numbers::{MaxResults, TokenBudget};
+use crate::degraded::Degraded;
 use crate::group::GroupName;
-use crate::limits;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
-use crate::requests::explain::{Explained, Why};
+use crate::requests::explain::{RecallExplanation, ScoreBreakdown};
 use crate::requests::relate::Relation;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 
-/// Either a question (`query`), or memories to show in full (`ids`).
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+/// Arguments of `recall_memory`: either `query` or `ids`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecallRequest {
-    /// What you want to know. Needed unless ids are given.
+    /// Required unless ids are given.
     #[serde(default)]
     pub query: Option<String>,
-    /// Memories to show in full.
+    /// Memories to return in full.
     #[serde(default)]
+    #[schemars(description = "")]
     pub ids: Option<Vec<MemoryId>>,
     /// Only this type.
     #[serde(default, rename = "type")]
+    #[schemars(description = "")]
     pub kind: Option<MemoryType>,
     /// Only this scope.
     #[serde(default)]
+    #[schemars(description = "")]
     pub scope: Option<Scope>,
-    /// Another project than this one.
+    /// Another project.
     #[serde(default)]
+    #[schemars(description = "")]
     pub group: Option<GroupName>,
     /// Default 5.
     #[serde(default)]
+    #[schemars(description = "")]
     pub max_results: Option<MaxResults>,
-    /// Previews only.
+    /// Return previews only.
     #[serde(default)]
     pub summary_only: bool,
-    /// Most tokens of the answer.
+    /// Maximum size of the reply in tokens.
     #[serde(default)]
     pub token_budget: Option<TokenBudget>,
     /// Default 0.1.
     #[serde(default)]
+    #[schemars(description = "")]
     pub min_confidence: Option<Confidence>,
-    /// The first day or moment.
+    /// First date or time (RFC 3339), inclusive.
     #[serde(default)]
+    #[schemars(description = "")]
     pub date_from: Option<String>,
-    /// The last day or moment.
+    /// Last date or time (RFC 3339), inclusive.
     #[serde(default)]
+    #[schemars(description = "")]
     pub date_to: Option<String>,
-    /// Say how each score came about.
+    /// Include a per-result score breakdown.
     #[serde(default)]
     pub explain: bool,
-    /// Count nothing as used.
+    /// Don't record this recall as usage.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// A whole number within bounds, refused in words that name the bounds.
-macro_rules! whole_number {
-    ($(#[$doc:meta])* $name:ident, $min:expr, $max:expr, $expected:literal) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub struct $name(i64);
-
-        impl $name {
-            /// The number, if it is within bounds.
-            ///
-            /// # Errors
-            /// Anything outside the bounds, in words.
-            pub fn new(value: i64) -> Result<Self, String> {
-                if ($min..=$max).contains(&value) { Ok(Self(value)) } else { Err($expected.to_owned()) }
-            }
-
-            /// As a count.
-            #[must_use]
-            pub fn get(self) -> usize {
-                usize::try_from(self.0).unwrap_or(usize::MAX)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                let value = Value::deserialize(d)?.as_i64().ok_or_else(|| D::Error::custom($expected))?;
-                Self::new(value).map_err(D::Error::custom)
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool { true }
-            fn schema_name() -> Cow<'static, str> { stringify!($name).into() }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                if $max == i64::MAX {
-                    json_schema!({"type": "integer", "minimum": $min})
-                } else {
-                    json_schema!({"type": "integer", "minimum": $min, "maximum": $max})
-                }
-            }
-        }
-    };
-}
-
-whole_number!(
-    /// How many results at the most, 1 to 20.
-    MaxResults, 1_i64, limits::MAX_RESULTS, "must be a whole number in 1..20"
-);
-whole_number!(
-    /// How many tokens at the most, 0 or more; a token is four characters.
-    TokenBudget, 0_i64, i64::MAX, "must be a whole number, 0 or more"
-);
-
-whole_number!(
-    /// How long a memory holds, in seconds: 1 to 10 years.
-    TtlSeconds, 1_i64, 315_360_000_i64, "must be a whole number of seconds in 1..315360000"
-);
-
-/// The memories found, best first (or in the order of the ids asked for).
+/// Reply of `recall_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 pub struct RecallReply {
-    /// Best first, or in the order of the ids.
-    pub results: Vec<Recalled>,
-    /// Memories that pass the filters and have a word of the query or a cosine of at least 0.25.
+    /// The memories: best first for a query, in the order of the ids otherwise.
+    pub results: Vec<RecalledMemory>,
+    /// Number of memories that pass the filters and contain a query term or have a cosine of at least 0.25.
     pub total_matched: usize,
-    /// Characters of this answer as compact JSON, divided by four.
+    /// Size of this reply in tokens: characters of its compact JSON, divided by four.
     pub token_estimate: usize,
-    /// Ids asked for that this session cannot see.
+    /// Requested ids that this session cannot see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MemoryId>,
-    /// Ids of results that the token budget left out, as far as they fit.
+    /// Ids of results that the token budget cut, as many as fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<MemoryId>,
-    /// How many results the token budget left out.
+    /// Number of results that the token budget cut.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted_count: usize,
-    /// The query was longer than what is read of it.
+    /// True if the query was longer than the limit and was cut.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Not even the best result is likely to be an answer.
+    /// True if even the best result is unlikely to be an answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weak: bool,
-    /// Not even the first result fits the token budget.
+    /// True if not even the first result fits the token budget.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub token_budget_too_small: bool,
-    /// How many memories each step left; where it was asked for.
+    /// Number of memories left after each step; only with `explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explain: Option<Explained>,
-    /// What was not done as asked, in one sentence.
+    pub explain: Option<RecallExplanation>,
+    /// What was not done as requested, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What does not work at the moment, and what to do about it.
+    /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// One memory of an answer: in full (`content` …) or as a `preview`.
+/// One result: in full (`content` and more) or as a `preview`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Recalled {
-    /// Which memory.
+pub struct RecalledMemory {
+    /// Id of the memory.
     pub id: MemoryId,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: MemoryType,
-    /// The first line, at most 80 characters; in summaries alone.
+    /// First line, at most 80 characters; only with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
-    /// The whole text; in full answers alone.
+    /// The full text; not with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// 0 to 1 at this moment; in full answers alone.
+    /// Current confidence, 0 to 1; not with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// How well it answers the query; none when asked for by id.
+    /// Relevance to the query; absent for results requested by id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// ISO 8601, UTC; in full answers alone.
+    /// ISO 8601, UTC; not with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// In full answers alone.
+    /// Not with `summary_only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// `superseded`, `compacted` or `forgotten` when a memory asked for by id is no longer active.
+    /// `superseded`, `compacted` or `forgotten` if a memory requested by id is no longer active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// The memory that took its place.
+    /// The memory that replaced this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// Of a summary, the memories below it for which it is given, best first.
+    /// For a summary: the summarised memories that match the query, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// Direct relations of an entity; in full answers alone, at most 10.
+    /// Direct relations of an entity, at most 10; not with `summary_only`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<Relation>,
-    /// Memories that say the same and are not given again.
+    /// Memories that state the same and are not listed as results of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<MemoryId>,
-    /// How the score came about; where it was asked for.
+    /// How the score was calculated; only with `explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    pub why: Option<ScoreBreakdown>,
 }
 
-/// A memory that a summary stands for.
+/// A memory that a summary replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Which memory.
+    /// Id of the memory.
     pub id: MemoryId,
-    /// Its first line, at most 80 characters.
+    /// First line, at most 80 characters.
     pub preview: String,
-}
-
-/// What does not work at the moment. Empty when all is well, and then not sent.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Degraded {
-    /// The parts that are out, for example `embedding`.
-    #[serde(default, rename = "degraded", skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<String>,
-    /// What to do about it, one line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
 }

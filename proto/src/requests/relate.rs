@@ -1,74 +1,87 @@
-//! `store_relation`: what it takes and what it gives.
+//! `store_relation`: relates two entities.
+//!
+//! Request:
+//! ```json
+//! {"subject_id": "01953a2b-7c1e-7000-8000-0123456789ab", "predicate": "works_at", "object_id": "01953a2b-7c1e-7000-8000-0123456789ac"}
+//! ```
+//! Reply:
+//! ```json
+//! {"id": "01953a2b-7c1e-7000-8000-0123456789ad", "created": true, "act": 15}
+//! ```
 
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A triple between two entities.
+/// Arguments of `store_relation`: a subject-predicate-object triple.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelateRequest {
-    /// Entity.
+    /// Id of the subject, an active entity.
+    #[schemars(description = "")]
     pub subject_id: MemoryId,
     /// Such as works_at, manages, part_of.
     #[expect(
         clippy::doc_markdown,
-        reason = "a model reads this line and every character is paid for"
+        reason = "sent to models as the tool's schema; back ticks would cost tokens"
     )]
     pub predicate: String,
-    /// Entity.
+    /// Id of the object, an active entity.
+    #[schemars(description = "")]
     pub object_id: MemoryId,
-    /// Memories that say so.
+    /// Memories that state it.
     #[serde(default)]
     pub evidence: Vec<MemoryId>,
     /// Default 1.
     #[serde(default)]
+    #[schemars(description = "")]
     pub confidence: Option<Confidence>,
     /// Another project.
     #[serde(default)]
+    #[schemars(description = "")]
     pub group: Option<GroupName>,
 }
 
-/// What became of it.
+/// Reply of `store_relation`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RelateReply {
-    /// The relation.
+    /// Id of the relation.
     pub id: String,
-    /// False when the triple was known; new evidence and confidence are then added to it.
+    /// False if the triple already existed; new evidence and confidence are then added to it.
     pub created: bool,
-    /// The number of the act, for `loci undo`; none when nothing was changed.
+    /// Number of the journal entry, for `loci undo`; absent if nothing was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<i64>,
 }
 
-/// A relation as it is shown at one of its ends: `object` there, or `subject`.
+/// A relation of the memory that is shown; the other end is either `object` or `subject`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relation {
     /// For example `works_at`.
     pub predicate: String,
-    /// The other end, where the memory shown is the subject.
+    /// The other end if the memory shown is the subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub object: Option<Neighbour>,
-    /// The other end, where the memory shown is the object.
+    pub object: Option<MemoryPreview>,
+    /// The other end if the memory shown is the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subject: Option<Neighbour>,
-    /// The relation; in `memory_inspect` alone.
+    pub subject: Option<MemoryPreview>,
+    /// Id of the relation; only in `memory_inspect`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// How sure it is, where it is not certain; in `memory_inspect` alone.
+    /// Its confidence if below 1; only in `memory_inspect`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// Memories that say so; in `memory_inspect` alone.
+    /// Memories that state it; only in `memory_inspect`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<MemoryId>,
 }
 
-/// A memory in one line.
+/// A memory as its id and first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Neighbour {
-    /// Which memory.
+pub struct MemoryPreview {
+    /// Id of the memory.
     pub id: MemoryId,
-    /// Its first line, at most 80 characters.
+    /// First line, at most 80 characters.
     pub preview: String,
 }

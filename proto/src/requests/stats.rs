@@ -1,13 +1,24 @@
-//! `memory_stats`: what it takes and what it gives.
+//! `memory_stats`: counts memories.
+//!
+//! Request:
+//! ```json
+//! {"group": "shop"}
+//! ```
+//! Reply:
+//! ```json
+//! {"total_memories": 3, "active_memories": 2, "superseded_memories": 1, "by_type": {"semantic": 2}, "by_scope": {"global": 2},
+//!  "entity_relations": 0, "db_size_bytes": 184320, "oldest_memory": "2026-01-05T09:00:00Z", "newest_memory": "2026-02-01T12:30:00Z",
+//!  "forgotten": 1, "compacted": 0, "expired": 0, "flagged": 0, "without_vector": 0}
+//! ```
 
+use crate::degraded::Degraded;
 use crate::group::GroupName;
-use crate::requests::recall::Degraded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What to count.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+/// Arguments of `memory_stats`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StatsRequest {
     /// Only this project.
@@ -15,7 +26,7 @@ pub struct StatsRequest {
     pub group: Option<GroupName>,
 }
 
-/// The store in numbers.
+/// Reply of `memory_stats`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 pub struct StatsReply {
     /// Active and superseded memories together.
@@ -32,22 +43,22 @@ pub struct StatsReply {
     pub entity_relations: u64,
     /// Size of the database file, in bytes.
     pub db_size_bytes: u64,
-    /// When the oldest active memory was made, ISO 8601, UTC.
+    /// Creation time of the oldest active memory, ISO 8601, UTC.
     pub oldest_memory: Option<String>,
-    /// When the newest active memory was made, ISO 8601, UTC.
+    /// Creation time of the newest active memory, ISO 8601, UTC.
     pub newest_memory: Option<String>,
-    /// Forgotten memories that can be restored; they count as superseded above.
+    /// Forgotten memories that can be restored; included in `superseded_memories`.
     pub forgotten: u64,
-    /// Memories that a summary stands for; they count as superseded above.
+    /// Memories that a summary replaces; included in `superseded_memories`.
     pub compacted: u64,
-    /// Active memories whose time is over.
+    /// Active memories that have expired.
     pub expired: u64,
     /// Active memories whose confidence is below 0.1: candidates for cleanup.
     #[serde(default)]
     pub flagged: u64,
-    /// Active memories that have no vector yet and are found by their words alone.
+    /// Active memories that have no vector yet; only keyword search finds them.
     pub without_vector: u64,
-    /// What does not work at the moment, and what to do about it.
+    /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,
 }

@@ -1,23 +1,33 @@
-//! `store_memory`: what it takes and what it gives.
+//! `store_memory`: stores a memory.
+//!
+//! Request:
+//! ```json
+//! {"content": "Anna prefers tabs over spaces.", "type": "semantic", "metadata": {"category": "preference", "subject": "Anna"}, "confidence": 0.9}
+//! ```
+//! Reply:
+//! ```json
+//! {"id": "01953a2b-7c1e-7000-8000-0123456789ab", "type": "semantic", "deduplicated": false, "superseded": null}
+//! ```
 #![expect(
     clippy::doc_markdown,
-    reason = "these lines are the tool's schema: a model reads them and every character is paid for"
+    reason = "the field comments are sent to models as the tool's schema; back ticks would cost tokens"
 )]
 
+use crate::bounded_numbers::TtlSeconds;
+use crate::degraded::Degraded;
 use crate::group::GroupName;
 use crate::memory::{Confidence, MemoryId, MemoryType, Scope};
-use crate::requests::recall::{Degraded, TtlSeconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What to remember, and how.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+/// Arguments of `store_memory`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreRequest {
     /// One self-contained statement with names and full dates.
     pub content: String,
-    /// episodic: what happened; semantic: fact or preference; procedural: how to; entity: who or what.
+    /// episodic: event; semantic: fact or preference; procedural: how to; entity: person or thing.
     #[serde(rename = "type")]
     pub kind: MemoryType,
     /// group: this project only. Default: episodic group, others global.
@@ -26,50 +36,52 @@ pub struct StoreRequest {
     /// By type: event_date; category, subject; trigger, steps, version; entity_type, name, aliases, properties.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// Id of the memory that this replaces.
+    /// Id of the memory to replace.
     #[serde(default)]
     pub supersedes: Option<MemoryId>,
-    /// Another project than this one.
+    /// Another project.
     #[serde(default)]
     pub group: Option<GroupName>,
     /// Default 1.
     #[serde(default)]
+    #[schemars(description = "")]
     pub confidence: Option<Confidence>,
-    /// Last date or moment (RFC 3339).
+    /// Last valid date (RFC 3339).
     #[serde(default)]
     pub expires_at: Option<String>,
-    /// Or for how long.
+    /// Lifetime, in place of expires_at.
     #[serde(default)]
+    #[schemars(description = "")]
     pub ttl_seconds: Option<TtlSeconds>,
 }
 
 impl StoreRequest {
-    /// The scope asked for, else the type's own.
+    /// Returns the given scope, or the default scope of the type.
     #[must_use]
     pub fn effective_scope(&self) -> Scope {
         self.scope.unwrap_or_else(|| self.kind.default_scope())
     }
 }
 
-/// What became of it.
+/// Reply of `store_memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreReply {
-    /// The new memory, or the one that already said the same.
+    /// The new memory, or the existing memory that states the same fact.
     pub id: MemoryId,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: MemoryType,
-    /// True when an existing memory said the same and was reinforced instead.
+    /// True if an existing memory states the same fact and was reinforced instead.
     pub deduplicated: bool,
     /// The memory that this one replaced.
     pub superseded: Option<MemoryId>,
-    /// When its time is over, ISO 8601, UTC.
+    /// When the memory expires, ISO 8601, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Memories that are close in wording but not the same fact; supersede one if it is out of date.
+    /// Memories that are similar in wording but do not state the same fact; supersede one if it is out of date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<MemoryId>,
-    /// What does not work at the moment, and what to do about it.
+    /// The parts that do not work at the moment.
     #[serde(flatten)]
     pub degraded: Degraded,
 }

@@ -1,7 +1,7 @@
-//! The arguments of the commands about memories. Only definitions; each command has a file in `verbs`.
+//! The arguments of the commands about memories. Only definitions; each command is implemented in `commands`.
 
+use crate::cli::values::{confidence, duration, memory_types, object, scopes};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use loci_proto::group::GroupName;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ const STATUSES: [&str; 8] =
 /// `--json`
 #[derive(Debug, Clone, Args)]
 pub struct Format {
-    /// Print the daemon's own JSON, on one line.
+    /// Print the daemon's reply as one line of JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -20,7 +20,7 @@ pub struct Format {
 /// `--group`, for commands about one memory.
 #[derive(Debug, Clone, Args)]
 pub struct Project {
-    /// The project of the memory, if it is not the working directory's.
+    /// Project of the memory; default: project of the working directory.
     #[arg(long, value_name = "NAME")]
     pub group: Option<GroupName>,
 }
@@ -28,37 +28,37 @@ pub struct Project {
 /// `loci search`
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What you want to know, in your own words.
+    /// Question or keywords.
     #[arg(required = true, value_name = "QUERY")]
     pub query: Vec<String>,
-    /// Only this type.
-    #[arg(long = "type", value_name = "TYPE", value_parser = kinds())]
+    /// Only memories of this type.
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
     pub kind: Option<MemoryType>,
-    /// Only this scope.
+    /// Only memories of this scope.
     #[arg(long, value_parser = scopes())]
     pub scope: Option<Scope>,
-    /// In another project than the working directory's.
+    /// Project to search; default: project of the working directory.
     #[arg(long, value_name = "NAME")]
     pub group: Option<GroupName>,
-    /// How many memories at the most, 1 to 20.
+    /// Maximum number of results, 1 to 20.
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub limit: Option<u8>,
-    /// Only memories that are at least so sure, 0 to 1.
+    /// Minimum confidence, 0 to 1.
     #[arg(long, value_name = "NUMBER", value_parser = confidence)]
     pub min_confidence: Option<Confidence>,
-    /// Only memories of this day or later, for example 2026-05-13.
+    /// Only memories from this date on, for example 2026-05-13.
     #[arg(long, value_name = "DATE")]
     pub from: Option<String>,
-    /// Only memories of this day or earlier.
+    /// Only memories up to this date.
     #[arg(long, value_name = "DATE")]
     pub to: Option<String>,
-    /// Show the whole memories instead of their first lines.
+    /// Print complete memories instead of previews.
     #[arg(long)]
     pub full: bool,
-    /// Also show how each score came about, and what was left out on the way; counts nothing as used.
+    /// Print a score breakdown; does not count as usage.
     #[arg(long)]
     pub explain: bool,
-    /// Count nothing as used; without it the memories that `--full` shows are.
+    /// Do not record usage. Without it, `--full` counts the printed memories as used.
     #[arg(long)]
     pub dry_run: bool,
     #[expect(missing_docs, reason = "flattened")]
@@ -69,31 +69,31 @@ pub struct Search {
 /// `loci list`
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only this type.
-    #[arg(long = "type", value_name = "TYPE", value_parser = kinds())]
+    /// Only memories of this type.
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
     pub kind: Option<MemoryType>,
-    /// Only this scope.
+    /// Only memories of this scope.
     #[arg(long, value_parser = scopes())]
     pub scope: Option<Scope>,
-    /// Memories of this status; without it the active ones.
+    /// Only memories with this status; default: active.
     #[arg(long, value_parser = STATUSES)]
     pub status: Option<String>,
-    /// Only memories that were stored in this project; without it all that the working directory's project sees.
+    /// Only memories stored in this project; default: all that are visible in the project of the working directory.
     #[arg(long, value_name = "NAME", conflicts_with = "all_groups")]
     pub group: Option<GroupName>,
-    /// Memories of every project.
+    /// Include the memories of every project.
     #[arg(long)]
     pub all_groups: bool,
-    /// Only memories whose text holds this, in capitals or not.
+    /// Only memories whose text contains this; case-insensitive.
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
-    /// Only memories stored at least so long ago, for example 90d.
-    #[arg(long, value_name = "TIME", value_parser = super::duration)]
+    /// Only memories at least this old, for example 90d.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub older: Option<i64>,
-    /// How many memories on the page, 1 to 1000.
+    /// Memories per page, 1 to 1000.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
-    /// The next page: the number that the page before ends with.
+    /// Print the next page: the number at the end of the previous page.
     #[arg(long, value_name = "NUMBER")]
     pub before: Option<i64>,
     #[expect(missing_docs, reason = "flattened")]
@@ -104,12 +104,12 @@ pub struct List {
 /// `loci inspect`
 #[derive(Debug, Args)]
 pub struct Inspect {
-    /// The memory: its id, or at least 4 characters of the id's beginning or end.
+    /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
-    /// What happened to it, and who did it; newest first.
+    /// Print the log of the memory, newest entry first.
     #[arg(long)]
     pub log: bool,
-    /// The next page of the log: the number that the page before ends with.
+    /// Print the next page of the log: the number at the end of the previous page.
     #[arg(long, value_name = "NUMBER", requires = "log")]
     pub log_before: Option<i64>,
     #[expect(missing_docs, reason = "flattened")]
@@ -123,31 +123,31 @@ pub struct Inspect {
 /// `loci add`
 #[derive(Debug, Args)]
 pub struct Add {
-    /// One self-contained statement; `-` reads it from standard input.
+    /// Text to store, one self-contained statement; `-` reads standard input.
     #[arg(allow_hyphen_values = true)]
     pub text: String,
-    /// What kind of memory it is.
-    #[arg(long = "type", value_name = "TYPE", value_parser = kinds())]
+    /// Memory type.
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
     pub kind: MemoryType,
-    /// Who sees it; without it, `group` for what happened and `global` for everything else.
+    /// Scope; default: `group` for episodic memories, `global` for other types.
     #[arg(long, value_parser = scopes())]
     pub scope: Option<Scope>,
-    /// Details, as a JSON object.
+    /// Metadata as a JSON object.
     #[arg(long, value_name = "JSON", value_parser = object)]
     pub metadata: Option<Map<String, Value>>,
-    /// The memory that it replaces.
+    /// Id of the memory that this one replaces.
     #[arg(long, value_name = "ID")]
     pub supersedes: Option<String>,
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     #[arg(long, value_name = "NUMBER", value_parser = confidence)]
     pub confidence: Option<Confidence>,
-    /// How long it holds, for example 30d.
-    #[arg(long, value_name = "TIME", value_parser = super::duration, conflicts_with = "expires")]
+    /// Time until it expires, for example 30d.
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "expires")]
     pub ttl: Option<i64>,
-    /// The date, or moment (RFC 3339), after which it is no longer true.
+    /// Date or time (RFC 3339) at which it expires.
     #[arg(long, value_name = "DATE")]
     pub expires: Option<String>,
-    /// Store it in another project than the working directory's.
+    /// Project to store it in; default: project of the working directory.
     #[arg(long, value_name = "NAME")]
     pub group: Option<GroupName>,
     #[expect(missing_docs, reason = "flattened")]
@@ -159,21 +159,21 @@ pub struct Add {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["content", "metadata", "scope", "confidence", "expires"]))]
 pub struct Edit {
-    /// The memory: its id, or at least 4 characters of the id's beginning or end.
+    /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
-    /// The new text; `-` reads it from standard input.
+    /// New text; `-` reads standard input.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub content: Option<String>,
-    /// The new details, as a JSON object, in place of all the old ones.
+    /// New metadata as a JSON object; replaces all existing metadata.
     #[arg(long, value_name = "JSON", value_parser = object)]
     pub metadata: Option<Map<String, Value>>,
-    /// Who sees it from now on.
+    /// New scope.
     #[arg(long, value_parser = scopes())]
     pub scope: Option<Scope>,
-    /// How sure it is from now on, 0 to 1.
+    /// New confidence, 0 to 1.
     #[arg(long, value_name = "NUMBER", value_parser = confidence)]
     pub confidence: Option<Confidence>,
-    /// The date, or moment (RFC 3339), after which it is no longer true; `never` takes the end away.
+    /// New date or time (RFC 3339) at which it expires; `never` removes the expiry.
     #[arg(long, value_name = "DATE")]
     pub expires: Option<String>,
     #[expect(missing_docs, reason = "flattened")]
@@ -187,9 +187,9 @@ pub struct Edit {
 /// `loci pin`
 #[derive(Debug, Args)]
 pub struct Pin {
-    /// The memory: its id, or at least 4 characters of the id's beginning or end.
+    /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
-    /// Let its confidence fade again.
+    /// Unpin: let the confidence fade again.
     #[arg(long)]
     pub off: bool,
     #[expect(missing_docs, reason = "flattened")]
@@ -204,21 +204,21 @@ pub struct Pin {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).args(["id", "matching"]))]
 pub struct Forget {
-    /// The memory: its id, or at least 4 characters of the id's beginning or end.
+    /// Memory id, or at least 4 characters of its start or end.
     pub id: Option<String>,
-    /// Every memory that this fits: text:WORDS type:TYPE scope:SCOPE status:STATUS group:NAME older:90d confidence:<0.1
+    /// Forget every memory that matches: text:WORDS type:TYPE scope:SCOPE status:STATUS group:NAME older:90d confidence:<0.1
     #[arg(long = "where", value_name = "EXPRESSION", conflicts_with = "hard")]
     pub matching: Option<String>,
-    /// Remove every trace of it, for good. Without this it can be restored.
+    /// Erase every trace; cannot be restored.
     #[arg(long)]
     pub hard: bool,
-    /// Also remove the backups that still hold it.
+    /// Also delete backups that contain it.
     #[arg(long, requires = "hard")]
     pub purge_backups: bool,
-    /// Why; kept.
+    /// Reason, kept in the log.
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     pub yes: bool,
     #[expect(missing_docs, reason = "flattened")]
@@ -232,7 +232,7 @@ pub struct Forget {
 /// `loci restore`
 #[derive(Debug, Args)]
 pub struct Restore {
-    /// The memory: its id, or at least 4 characters of the id's beginning or end.
+    /// Memory id, or at least 4 characters of its start or end.
     pub id: String,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
@@ -245,16 +245,16 @@ pub struct Restore {
 /// `loci relate`
 #[derive(Debug, Args)]
 pub struct Relate {
-    /// An entity, by its id or a part of it.
+    /// Subject: id of an entity, or part of it.
     pub subject: String,
-    /// What it has to do with the other one, for example `works_at`.
+    /// Predicate, for example `works_at`.
     pub predicate: String,
-    /// Another entity.
+    /// Object: id of an entity, or part of it.
     pub object: String,
-    /// Memories that say so.
+    /// Ids of memories that support the relation.
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub evidence: Vec<String>,
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     #[arg(long, value_name = "NUMBER", value_parser = confidence)]
     pub confidence: Option<Confidence>,
     #[expect(missing_docs, reason = "flattened")]
@@ -268,7 +268,7 @@ pub struct Relate {
 /// `loci stats`
 #[derive(Debug, Args)]
 pub struct Stats {
-    /// Only memories that were stored in this project.
+    /// Only memories stored in this project.
     #[arg(long, value_name = "NAME")]
     pub group: Option<GroupName>,
     #[expect(missing_docs, reason = "flattened")]
@@ -281,10 +281,10 @@ pub struct Stats {
 pub struct History {
     /// Only acts that changed this memory.
     pub id: Option<String>,
-    /// How many acts on the page, 1 to 1000.
+    /// Acts per page, 1 to 1000.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
-    /// The next page: the number that the page before ends with.
+    /// Print the next page: the number at the end of the previous page.
     #[arg(long, value_name = "NUMBER")]
     pub before: Option<i64>,
     #[expect(missing_docs, reason = "flattened")]
@@ -299,38 +299,19 @@ pub struct History {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).args(["id", "last", "since"]))]
 pub struct Undo {
-    /// The act, by the number that `loci history` shows.
+    /// Number of the act, as `loci history` prints it.
     #[arg(value_name = "ACT")]
     pub id: Option<i64>,
-    /// The newest act of the whole store that was not undone yet.
+    /// Undo the newest act that is not undone yet.
     #[arg(long)]
     pub last: bool,
-    /// Every act since so long ago, for example 2h.
-    #[arg(long, value_name = "TIME", value_parser = super::duration)]
+    /// Undo every act of this last period, for example 2h.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub since: Option<i64>,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     pub yes: bool,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
     pub format: Format,
-}
-
-fn kinds() -> impl TypedValueParser<Value = MemoryType> {
-    PossibleValuesParser::new(MemoryType::ALL.iter().map(|kind| kind.as_str()))
-        .try_map(|word| word.parse::<MemoryType>())
-}
-
-fn scopes() -> impl TypedValueParser<Value = Scope> {
-    PossibleValuesParser::new(Scope::ALL.iter().map(|scope| scope.as_str()))
-        .try_map(|word| word.parse::<Scope>())
-}
-
-/// A number from 0 to 1.
-pub(crate) fn confidence(text: &str) -> Result<Confidence, String> {
-    Confidence::new(text.parse().unwrap_or(f64::NAN))
-}
-
-fn object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|error| format!("must be a JSON object: {error}"))
 }

@@ -1,4 +1,4 @@
-//! What the commands take that move the whole store, or look after it.
+//! The arguments of the commands that export, import, reset, check and evaluate the store, and of `loci groups`. Only definitions.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 /// `loci export`
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Write into this file instead of standard output: whole or not at all, readable by you alone.
+    /// Write to this file instead of standard output; mode 0600, complete or not at all.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// One record a line, or one JSON document that holds the same.
+    /// One record per line (jsonl), or one JSON document (json).
     #[arg(long, default_value = "jsonl", value_parser = ["jsonl", "json"])]
     pub format: String,
-    /// Also the vectors, which can be made anew from the texts.
+    /// Include the vectors, which can also be recomputed from the texts.
     #[arg(long)]
     pub vectors: bool,
-    /// Replace the file if it is there.
+    /// Replace an existing file.
     #[arg(long, requires = "output")]
     pub force: bool,
 }
@@ -23,10 +23,10 @@ pub struct Export {
 /// `loci import`
 #[derive(Debug, Args)]
 pub struct Import {
-    /// What loci export has written; - for standard input.
+    /// File written by loci export; - reads standard input.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Leave out lines that cannot be imported, and list them.
+    /// Skip and list lines that cannot be imported.
     #[arg(long)]
     pub skip_bad: bool,
     /// Print the report as JSON.
@@ -37,7 +37,7 @@ pub struct Import {
 /// `loci reset`
 #[derive(Debug, Args)]
 pub struct Reset {
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     pub yes: bool,
     /// Print the report as JSON.
@@ -56,16 +56,16 @@ pub struct Doctor {
 /// `loci eval`
 #[derive(Debug, Args)]
 pub struct Eval {
-    /// Of how many memories probes are made, 0 to 2000.
+    /// Number of memories to probe, 0 to 2000.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(0..=2000))]
     pub probes: u16,
-    /// Which memories: the same number takes the same ones.
+    /// Seed of the random choice of memories.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub seed: u64,
-    /// Compare with another value of `retrieval.fusion`, `retrieval.vector_weight` or `retrieval.rrf_k`; may be given more than once.
+    /// Compare with another value of `retrieval.fusion`, `retrieval.vector_weight` or `retrieval.rrf_k`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Print the figures as JSON.
+    /// Print the metrics as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -73,48 +73,48 @@ pub struct Eval {
 /// `loci groups`
 #[derive(Debug, Subcommand)]
 pub enum Groups {
-    /// List the projects with their ids, other names and memories.
+    /// List projects with their ids, aliases and number of memories.
     #[command(after_help = "Example\n  loci groups list")]
     List {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Give a project another display name; its id stays.
+    /// Change the display name of a project; its id stays.
     #[command(after_help = "Example\n  loci groups rename shop 'the shop'")]
     Rename {
-        /// The project: its id, another name of it, or its display name.
+        /// Project: id, alias or display name.
         group: String,
-        /// The new display name.
+        /// New display name.
         to: String,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Move every memory of one project into another; the old name then leads there. Can be undone.
+    /// Move all memories of one project to another; the old name becomes an alias. Can be undone.
     #[command(
-        after_help = "Example: a folder that has moved\n  loci groups merge g_1f0c9a1e77ab01cd shop --yes"
+        after_help = "Example: after moving a folder\n  loci groups merge g_1f0c9a1e77ab01cd shop --yes"
     )]
     Merge {
-        /// The project that ends.
+        /// Project to move from.
         from: String,
-        /// The project that goes on.
+        /// Project to move to.
         into: String,
-        /// Do not ask.
+        /// Do not ask for confirmation.
         #[arg(long, short)]
         yes: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Give a project one more name that calls can use.
-    #[command(after_help = "Example: take it away again\n  loci groups alias shop store --remove")]
+    /// Add an alias to a project, or remove one.
+    #[command(after_help = "Example: remove it again\n  loci groups alias shop store --remove")]
     Alias {
-        /// The project.
+        /// Project: id, alias or display name.
         group: String,
-        /// The name.
+        /// Alias.
         name: String,
-        /// Take the name away.
+        /// Remove the alias.
         #[arg(long)]
         remove: bool,
         /// Print JSON.

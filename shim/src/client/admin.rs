@@ -1,8 +1,9 @@
-//! One request over the admin socket: HTTP/1.1, JSON back.
+//! One HTTP/1.1 request over the admin socket; the answer is JSON.
 //!
-//! The admin socket never starts a daemon: who asks for the state must not change it.
+//! Not here: starting a daemon. A request for the state must not change it.
 
-use crate::client::{Unreachable, connect, peer_pid};
+use crate::client::socket::{connect, peer_pid};
+use crate::client::unreachable::Unreachable;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::{Method, Request, StatusCode};
@@ -13,54 +14,54 @@ use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-/// How long an answer may take; nothing asked for here needs the database for long.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long an answer to a verb may take; the daemon gives up a little earlier and says so.
-const LONG: Duration = Duration::from_secs(35);
-/// Most bytes of an answer.
-const MOST: usize = 16 * 1024 * 1024;
+/// Time limit of requests without a body; none of them uses the database for long.
+const SHORT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time limit of a verb; the daemon's own limit is slightly shorter and gives a better error.
+const VERB_TIMEOUT: Duration = Duration::from_secs(35);
+/// Maximum size of an answer in bytes.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
-/// Why a request was not done.
+/// Why a request failed.
 #[derive(Debug)]
-pub enum NotDone {
-    /// No daemon to ask.
+pub enum RequestError {
+    /// The daemon was not reached, or did not answer.
     Unreachable(Unreachable),
-    /// It was asked, and refused or failed.
+    /// The daemon refused the request or failed.
     Refused(Failure),
 }
 
-impl From<Unreachable> for NotDone {
+impl From<Unreachable> for RequestError {
     fn from(reason: Unreachable) -> Self {
         Self::Unreachable(reason)
     }
 }
 
-/// Asks for something; the answer is JSON.
+/// Sends a GET request and returns the JSON answer.
 ///
 /// # Errors
-/// No daemon, no answer, or an unreadable one.
-pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
+/// No daemon, no answer, or an invalid one.
+pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, RequestError> {
     call(paths, Method::GET, path).await
 }
 
-/// Has something done; the answer is JSON.
+/// Sends a POST request without a body and returns the JSON answer.
 ///
 /// # Errors
 /// No daemon, no answer, or a refusal.
-pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, NotDone> {
+pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, RequestError> {
     call(paths, Method::POST, path).await
 }
 
-/// Has something done that is told in JSON; the answer is JSON.
+/// Sends a POST request with a JSON body and returns the JSON answer.
 ///
 /// # Errors
-/// No daemon, no answer within [`LONG`], or a refusal.
-pub async fn send(paths: &Paths, path: &str, body: Vec<u8>) -> Result<Bytes, NotDone> {
-    call_with(paths, Method::POST, path, body.into(), LONG).await
+/// No daemon, no answer within 35 s, or a refusal.
+pub async fn send(paths: &Paths, path: &str, body: Vec<u8>) -> Result<Bytes, RequestError> {
+    call_with(paths, Method::POST, path, body.into(), VERB_TIMEOUT).await
 }
 
-async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, NotDone> {
-    call_with(paths, method, path, Bytes::new(), PATIENCE).await
+async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, RequestError> {
+    call_with(paths, method, path, Bytes::new(), SHORT_TIMEOUT).await
 }
 
 async fn call_with(
@@ -68,11 +69,11 @@ async fn call_with(
     method: Method,
     path: &str,
     body: Bytes,
-    patience: Duration,
-) -> Result<Bytes, NotDone> {
+    time_limit: Duration,
+) -> Result<Bytes, RequestError> {
     let stream = connect(&paths.admin_socket).await?;
     let pid = peer_pid(&stream);
-    let (status, body) = match timeout(patience, exchange(stream, method, path, body)).await {
+    let (status, body) = match timeout(time_limit, exchange(stream, method, path, body)).await {
         Ok(answer) => answer.map_err(|error| Unreachable::Broken(error.to_string()))?,
         Err(_) => return Err(Unreachable::NoAnswer { pid }.into()),
     };
@@ -80,33 +81,33 @@ async fn call_with(
         return Ok(body);
     }
     match serde_json::from_slice(&body) {
-        Ok(failure) => Err(NotDone::Refused(failure)),
+        Ok(failure) => Err(RequestError::Refused(failure)),
         Err(_) => Err(Unreachable::Broken(format!("{path}: {status}")).into()),
     }
 }
 
-type Anything = Box<dyn std::error::Error + Send + Sync>;
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 async fn exchange(
     stream: UnixStream,
     method: Method,
     path: &str,
     body: Bytes,
-) -> Result<(StatusCode, Bytes), Anything> {
+) -> Result<(StatusCode, Bytes), AnyError> {
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     let request = Request::builder().method(method).uri(path).header("host", "localhost");
     let request = request.header("content-type", "application/json").body(Full::new(body))?;
-    let exchange = async move {
+    let answer = async move {
         let answer = sender.send_request(request).await?;
         let status = answer.status();
-        let body = Limited::new(answer.into_body(), MOST).collect().await?.to_bytes();
-        Ok::<_, Anything>((status, body))
+        let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await?.to_bytes();
+        Ok::<_, AnyError>((status, body))
     };
-    tokio::pin!(exchange);
+    tokio::pin!(answer);
     tokio::select! {
-        answer = &mut exchange => answer,
-        // The connection may end as soon as the answer has come; the answer itself then is ready at once.
-        ended = connection => { ended?; (&mut exchange).await }
+        answer = &mut answer => answer,
+        // The connection may end as soon as the answer has arrived; the answer is ready then.
+        ended = connection => { ended?; (&mut answer).await }
     }
 }

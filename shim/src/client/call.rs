@@ -1,13 +1,16 @@
-//! A verb asked for from the command line: the daemon is started where there is none, and answers as it answers an agent.
+//! Calls a verb from the command line; starts the daemon if none runs.
 
 use crate::client::admin;
-use crate::client::admin::NotDone;
-use crate::client::{Failed, Patience, Pauses, Unreachable};
+use crate::client::admin::RequestError;
+use crate::client::backoff::Backoff;
+use crate::client::connector::ConnectTimeouts;
+use crate::client::socket::connect;
+use crate::client::unreachable::{ConnectError, Unreachable};
 use crate::output::Problem;
 use crate::project;
-use crate::project::Surroundings;
+use crate::project::Environment;
 use crate::spawn::Launch;
-use loci_proto::admin::Ask;
+use loci_proto::admin::VerbCall;
 use loci_proto::hello::Session;
 use loci_proto::paths::Paths;
 use serde::Serialize;
@@ -20,36 +23,36 @@ use tokio::time::timeout;
 pub struct Answer(String);
 
 impl Answer {
-    /// The reply as its type.
+    /// Parses the reply.
     ///
     /// # Errors
-    /// When it is of another type: the daemon is of another version.
+    /// When the reply has another shape, because the daemon has another version.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         Ok(serde_json::from_str(&self.0).map_err(unreadable)?)
     }
 
-    /// The reply as it came: one line of JSON.
+    /// Returns the reply as it came: one line of JSON.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The way from one command to the daemon.
+/// Sends the verbs of one command to the daemon.
 #[derive(Debug)]
-pub struct Door {
-    /// Where the daemon is.
+pub struct VerbClient {
+    /// The paths of the daemon.
     pub paths: Paths,
     session: Session,
 }
 
-impl Door {
-    /// A door for this process: its project is found as an agent's would be.
+impl VerbClient {
+    /// Creates the client of this process. The project is found in the same way as for an agent.
     ///
     /// # Errors
-    /// When there is no place for a socket.
+    /// When the paths cannot be resolved.
     pub fn of_process() -> Result<Self, Problem> {
-        let found = project::find(&Surroundings::of_process());
+        let found = project::find(&Environment::of_process());
         let id = uuid::Uuid::now_v7().to_string();
         let session = Session {
             id,
@@ -61,16 +64,16 @@ impl Door {
         Ok(Self { paths: Paths::of_process()?, session })
     }
 
-    /// Who asks, for requests that are no verbs.
+    /// Returns the session of this command, for requests that are not verbs.
     #[must_use]
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Has a verb done; the reply as the daemon sent it, to be read or printed. Arguments that are null are left out.
+    /// Calls a verb and returns the raw reply. Arguments that are null are omitted.
     ///
     /// # Errors
-    /// No daemon, or what the verb refuses.
+    /// No daemon, or a refusal of the verb.
     pub async fn reply(&self, verb: &str, request: &impl Serialize) -> Result<Answer, Problem> {
         let arguments = match serde_json::to_value(request) {
             Ok(Value::Object(arguments)) => {
@@ -78,19 +81,20 @@ impl Door {
             }
             _ => Map::new(),
         };
-        let ask = Ask { session: self.session.clone(), arguments };
+        let ask = VerbCall { session: self.session.clone(), arguments };
         let body = serde_json::to_vec(&ask).map_err(std::io::Error::from)?;
         let answer = self.post(&format!("/verbs/{verb}"), body).await?;
         Ok(Answer(
-            String::from_utf8(answer)
-                .map_err(|error| Problem::new("The answer is no text").because(&error))?,
+            String::from_utf8(answer).map_err(|error| {
+                Problem::new("The daemon's answer is not UTF-8").because(&error)
+            })?,
         ))
     }
 
-    /// Has a verb done; the reply as its type.
+    /// Calls a verb and returns the parsed reply.
     ///
     /// # Errors
-    /// As [`Door::reply`].
+    /// As [`VerbClient::reply`].
     pub async fn call<T: DeserializeOwned>(
         &self,
         verb: &str,
@@ -104,27 +108,29 @@ impl Door {
         Ok(admin::send(&self.paths, path, body).await?.to_vec())
     }
 
-    /// Waits until a daemon takes requests, and starts one where there is none.
+    /// Waits until a daemon answers requests; starts one if none runs.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why no daemon can be reached.
     pub async fn ready(&self) -> Result<(), Problem> {
         let mut latest = Unreachable::Absent;
-        match timeout(Patience::default().reach, self.until_it_listens(&mut latest)).await {
+        match timeout(ConnectTimeouts::default().total, self.until_listening(&mut latest)).await {
             Ok(ready) => ready,
             Err(_) => Err(latest.into()),
         }
     }
 
-    async fn until_it_listens(&self, latest: &mut Unreachable) -> Result<(), Problem> {
-        let mut pauses = Pauses::default();
+    async fn until_listening(&self, latest: &mut Unreachable) -> Result<(), Problem> {
+        let mut backoff = Backoff::default();
         loop {
-            match crate::client::connect(&self.paths.admin_socket).await {
+            match connect(&self.paths.admin_socket).await {
                 Ok(_) => match admin::get(&self.paths, "/status").await {
-                    // One that was killed a moment ago may still take connections, and answers none.
-                    Err(NotDone::Unreachable(Unreachable::Broken(_) | Unreachable::Absent)) => {}
-                    Err(NotDone::Unreachable(other)) => return Err(other.into()),
-                    Ok(_) | Err(NotDone::Refused(_)) => return Ok(()),
+                    // A daemon that was just killed may still accept connections, but does not answer.
+                    Err(RequestError::Unreachable(
+                        Unreachable::Broken(_) | Unreachable::Absent,
+                    )) => {}
+                    Err(RequestError::Unreachable(other)) => return Err(other.into()),
+                    Ok(_) | Err(RequestError::Refused(_)) => return Ok(()),
                 },
                 Err(Unreachable::Absent) => {}
                 Err(other) => return Err(other.into()),
@@ -133,17 +139,17 @@ impl Door {
                 return Err(Unreachable::OnHold.into());
             }
             match Launch::default().start(&self.paths, latest).await {
-                // It takes connections; its admin socket follows at once.
+                // The session socket accepts connections; the admin socket follows at once.
                 Ok(_) => {}
-                Err(Failed::ForGood(reason)) => return Err(reason.into()),
-                Err(Failed::ForNow(reason)) => *latest = reason,
+                Err(ConnectError::Permanent(reason)) => return Err(reason.into()),
+                Err(ConnectError::Transient(reason)) => *latest = reason,
             }
-            pauses.pause().await;
+            backoff.wait().await;
         }
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
-fn unreadable(error: serde_json::Error) -> NotDone {
-    Unreachable::Broken(format!("its answer cannot be read: {error}")).into()
+fn unreadable(error: serde_json::Error) -> RequestError {
+    Unreachable::Broken(format!("its answer cannot be parsed: {error}")).into()
 }

@@ -1,44 +1,45 @@
-//! What is too large for one message: a request whose answer is read piece by piece, or whose body is sent piece by piece.
+//! Requests with a streamed answer or a streamed body (export, import, and long-running requests).
 //!
-//! There is no deadline for the whole; a daemon that goes away closes the connection.
+//! The whole exchange has no time limit; a daemon that dies closes the connection.
 
-use crate::client::admin::NotDone;
-use crate::client::call::Door;
-use crate::client::{Unreachable, connect};
+use crate::client::admin::RequestError;
+use crate::client::call::VerbClient;
+use crate::client::socket::connect;
+use crate::client::unreachable::Unreachable;
 use crate::output::Problem;
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use loci_proto::admin::Ask;
+use loci_proto::admin::VerbCall;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io;
 use tokio::task::JoinHandle;
 
-/// The body of a request, whole or in pieces.
-pub type Outgoing = BoxBody<Bytes, io::Error>;
+/// The body of a request, whole or streamed.
+pub type RequestBody = BoxBody<Bytes, io::Error>;
 
-/// An answer that is still being read.
+/// An answer whose body is still being read.
 #[derive(Debug)]
-pub struct Answer {
+pub struct StreamedAnswer {
     body: Incoming,
     connection: JoinHandle<()>,
 }
 
-impl Drop for Answer {
+impl Drop for StreamedAnswer {
     fn drop(&mut self) {
         self.connection.abort();
     }
 }
 
-impl Answer {
-    /// The next piece; none at the end.
+impl StreamedAnswer {
+    /// Returns the next chunk of the body; `None` at the end.
     ///
     /// # Errors
-    /// When the answer breaks off.
-    pub async fn piece(&mut self) -> Result<Option<Bytes>, Problem> {
+    /// When the connection breaks.
+    pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
             match self.body.frame().await {
                 None => return Ok(None),
@@ -52,70 +53,74 @@ impl Answer {
         }
     }
 
-    /// All of it.
+    /// Reads the whole body.
     ///
     /// # Errors
-    /// As [`Answer::piece`].
-    pub async fn whole(mut self) -> Result<Vec<u8>, Problem> {
+    /// As [`StreamedAnswer::next_chunk`].
+    pub async fn read_all(mut self) -> Result<Vec<u8>, Problem> {
         let mut all = Vec::new();
-        while let Some(piece) = self.piece().await? {
-            all.extend_from_slice(&piece);
+        while let Some(chunk) = self.next_chunk().await? {
+            all.extend_from_slice(&chunk);
         }
         Ok(all)
     }
 }
 
-impl Door {
-    /// Asks for something whose answer may be long, or long in coming.
+impl VerbClient {
+    /// Sends a request whose answer may be large or slow.
     ///
     /// # Errors
-    /// No daemon, or what it refuses.
-    pub async fn begin(&self, path: &str, request: &impl Serialize) -> Result<Answer, Problem> {
+    /// No daemon, or a refusal.
+    pub async fn start(
+        &self,
+        path: &str,
+        request: &impl Serialize,
+    ) -> Result<StreamedAnswer, Problem> {
         self.ready().await?;
-        let body = self.asking(request)?;
+        let body = self.encode(request)?;
         self.exchange(path, Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed())
             .await
     }
 
-    /// Has something done that is told by a request and the pieces that follow it.
+    /// Prepares a request with a streamed body: its first line is the request, the sender adds the rest.
     ///
     /// # Errors
-    /// As [`Door::begin`].
-    pub async fn begin_sending(
+    /// As [`VerbClient::start`].
+    pub async fn start_upload(
         &self,
         path: &str,
         request: &impl Serialize,
-    ) -> Result<(Sender<Bytes, io::Error>, Outgoing), Problem> {
+    ) -> Result<(Sender<Bytes, io::Error>, RequestBody), Problem> {
         self.ready().await?;
-        let mut line = self.asking(request)?;
+        let mut line = self.encode(request)?;
         line.push(b'\n');
         let (mut sender, body) = Channel::<Bytes, io::Error>::new(4);
         sender
             .send_data(Bytes::from(line))
             .await
-            .map_err(|_| Problem::new(format!("{path}: nothing can be sent")))?;
+            .map_err(|_| Problem::new(format!("{path}: the request cannot be sent")))?;
         Ok((sender, body.boxed()))
     }
 
-    fn asking(&self, request: &impl Serialize) -> Result<Vec<u8>, Problem> {
+    fn encode(&self, request: &impl Serialize) -> Result<Vec<u8>, Problem> {
         let arguments = match serde_json::to_value(request) {
             Ok(Value::Object(arguments)) => arguments,
             _ => Map::new(),
         };
-        let ask = Ask { session: self.session().clone(), arguments };
+        let ask = VerbCall { session: self.session().clone(), arguments };
         Ok(serde_json::to_vec(&ask).map_err(io::Error::from)?)
     }
 
-    /// Sends a request; the answer as soon as it begins.
+    /// Sends a request and returns the answer as soon as its head has arrived.
     ///
     /// # Errors
-    /// No daemon, or what it refuses.
-    pub async fn exchange(&self, path: &str, body: Outgoing) -> Result<Answer, Problem> {
+    /// No daemon, or a refusal.
+    pub async fn exchange(&self, path: &str, body: RequestBody) -> Result<StreamedAnswer, Problem> {
         let stream = connect(&self.paths.admin_socket).await?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|e| broken(&e))?;
-        // It ends with the exchange; what went wrong is told by the answer.
+        // The task ends with the exchange; errors are reported by the answer.
         let connection = tokio::spawn(async move { drop(connection.await) });
         let request = Request::builder().method(Method::POST).uri(path).header("host", "localhost");
         let request = request
@@ -125,12 +130,12 @@ impl Door {
         let answer: Response<Incoming> =
             sender.send_request(request).await.map_err(|e| broken(&e))?;
         let status = answer.status();
-        let answer = Answer { body: answer.into_body(), connection };
+        let answer = StreamedAnswer { body: answer.into_body(), connection };
         if status.is_success() {
             return Ok(answer);
         }
-        match serde_json::from_slice(&answer.whole().await?) {
-            Ok(failure) => Err(NotDone::Refused(failure).into()),
+        match serde_json::from_slice(&answer.read_all().await?) {
+            Ok(failure) => Err(RequestError::Refused(failure).into()),
             Err(_) => Err(Unreachable::Broken(format!("{path}: {status}")).into()),
         }
     }

@@ -1,53 +1,55 @@
-//! Why there is no daemon to talk to, in the words that a model or a person gets to read.
+//! Why the daemon cannot be reached, with the message and next step that a model or a person reads.
 
 use loci_proto::error::{Exit, Failure};
 use loci_proto::{VERSION, hello};
 
-/// Why the daemon cannot be talked to.
+/// Why the daemon cannot be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreachable {
-    /// None runs, and this caller starts none.
+    /// No daemon runs, and this caller starts none.
     Absent,
-    /// It could not be started; the reason may have several lines.
+    /// The daemon failed to start.
     NotStarted {
-        /// What it said, or what the system said.
+        /// The end of its log, or the system error; may have several lines.
         why: String,
-        /// How it ended, if it ran at all.
+        /// Its exit code, if it ran.
         exit: Option<i32>,
     },
-    /// It takes connections, or holds its lock, but says nothing.
+    /// It accepts connections or holds its lock, but does not answer.
     NoAnswer {
-        /// Its process, where that can be told.
+        /// Its process id, if known.
         pid: Option<u32>,
     },
-    /// It speaks other versions of the protocol.
+    /// It supports no protocol version that we support.
     Skew {
         /// The daemon's version.
         daemon: String,
-        /// Oldest and newest protocol that it speaks.
-        speaks: (u32, u32),
+        /// Oldest protocol version that it supports.
+        oldest: u32,
+        /// Newest protocol version that it supports.
+        newest: u32,
     },
-    /// The person stopped it and wants no other one started.
+    /// It was stopped with `--hold`, so none may be started.
     OnHold,
-    /// All its connections are taken.
+    /// It has reached its limit of sessions.
     Busy,
-    /// It is about to end, and has not ended.
+    /// It is shutting down.
     Draining,
-    /// The socket is served by a process of somebody else.
+    /// A process of another user serves the socket.
     Stranger {
-        /// Whose it is.
+        /// The user id of that process.
         uid: u32,
     },
-    /// There is no place for a socket.
+    /// The folder of the socket cannot be used.
     NoPlace(Failure),
-    /// The system refused, or the other side speaks something else.
+    /// A system error, or an answer that is not our protocol.
     Broken(String),
 }
 
 impl Unreachable {
-    /// What is wrong: one sentence with its full stop.
+    /// Returns the error as one sentence with a full stop.
     #[must_use]
-    pub fn what(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Self::Absent => "locid is not running.".to_owned(),
             Self::NotStarted { why, .. } => {
@@ -55,58 +57,58 @@ impl Unreachable {
             }
             Self::NoAnswer { pid: Some(pid) } => format!("locid does not answer (pid {pid})."),
             Self::NoAnswer { pid: None } => "locid does not answer.".to_owned(),
-            Self::Skew { daemon, speaks: (min, max) } => format!(
-                "this loci ({VERSION}) speaks protocol {} to {}, the running locid ({daemon}) speaks {min} to {max}.",
-                hello::MIN,
-                hello::MAX
+            Self::Skew { daemon, oldest, newest } => format!(
+                "this loci ({VERSION}) supports protocol {} to {}, the running locid ({daemon}) supports {oldest} to {newest}.",
+                hello::MIN_VERSION,
+                hello::MAX_VERSION
             ),
             Self::OnHold => "locid was stopped with --hold.".to_owned(),
-            Self::Busy => "locid serves as many sessions as it can.".to_owned(),
-            Self::Draining => "locid is ending and has not ended yet.".to_owned(),
+            Self::Busy => "locid has reached its limit of sessions.".to_owned(),
+            Self::Draining => "locid is shutting down.".to_owned(),
             Self::Stranger { uid } => {
-                format!("locid's socket is served by a process of another user (uid {uid}).")
+                format!("a process of another user (uid {uid}) serves locid's socket.")
             }
             Self::NoPlace(failure) => {
-                format!("there is no place for locid's socket: {}.", sentence(failure))
+                format!("the folder of locid's socket cannot be used: {}.", sentence(failure))
             }
             Self::Broken(why) => format!("locid cannot be reached: {}.", why.trim_end_matches('.')),
         }
     }
 
-    /// What to do about it: one sentence with its full stop.
+    /// Returns the next step as sentences with a full stop.
     #[must_use]
     pub fn next_step(&self) -> String {
         match self {
-            Self::Absent => "Start it with `loci ctl start`, or by any call of an agent.".to_owned(),
-            Self::NotStarted { .. } => "Mend that and try again; `loci ctl logs` shows more.".to_owned(),
+            Self::Absent => "Start it with `loci ctl start`, or by calling any tool.".to_owned(),
+            Self::NotStarted { .. } => "Fix this and try again; `loci ctl logs` shows more.".to_owned(),
             Self::NoAnswer { pid: Some(pid) } => {
-                format!("If it is stopped, `kill -CONT {pid}` wakes it; `kill -9 {pid}` ends it, and the next call starts a new one.")
+                format!("If it is stopped, `kill -CONT {pid}` resumes it; `kill -9 {pid}` ends it, and the next call starts a new one.")
             }
             Self::NoAnswer { pid: None } => "Try again; `loci ctl logs` shows what it was doing.".to_owned(),
-            Self::Skew { speaks: (min, _), .. } if *min > hello::MAX => "Restart this session, so that it runs the newer loci.".to_owned(),
-            Self::Skew { .. } => "Run `loci ctl stop`; the next call starts the locid that belongs to this loci.".to_owned(),
+            Self::Skew { oldest, .. } if *oldest > hello::MAX_VERSION => "Restart this session to use the newer loci.".to_owned(),
+            Self::Skew { .. } => "Run `loci ctl stop`; the next call starts the matching locid.".to_owned(),
             Self::OnHold => "Run `loci ctl start` to end the hold.".to_owned(),
-            Self::Busy => "End sessions that are no longer needed (`loci ctl status` lists them), then try again.".to_owned(),
+            Self::Busy => "Close unused sessions (`loci ctl status` lists them), then try again.".to_owned(),
             Self::Draining => "Try again in a few seconds.".to_owned(),
             Self::Stranger { .. } => "Nothing was sent. Remove that socket, or set XDG_RUNTIME_DIR to a folder of your own.".to_owned(),
-            Self::NoPlace(failure) => format!("{}.", failure.hint.as_deref().unwrap_or("Mend that and try again")),
+            Self::NoPlace(failure) => format!("{}.", failure.hint.as_deref().unwrap_or("Fix this and try again")),
             Self::Broken(_) => "Try again; `loci ctl logs` may show more.".to_owned(),
         }
     }
 
-    /// True for a daemon that is older than this loci, and so may be replaced by the one that belongs to it.
+    /// Returns true for a daemon older than this loci, which may be replaced by the matching one.
     #[must_use]
     pub fn is_older_daemon(&self) -> bool {
-        matches!(self, Self::Skew { speaks: (_, newest), .. } if *newest < hello::MIN)
+        matches!(self, Self::Skew { newest, .. } if *newest < hello::MIN_VERSION)
     }
 
-    /// How a command ends that needed the daemon.
+    /// Returns the exit code of a command that needed the daemon.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
             Self::Skew { .. } => Exit::VersionSkew,
             Self::NoPlace(_) => Exit::Failed,
-            // The configuration is at fault, not the reach.
+            // The configuration is invalid: not a connection problem.
             Self::NotStarted { exit: Some(code), .. } if *code == Exit::Config as i32 => {
                 Exit::Failed
             }
@@ -115,7 +117,7 @@ impl Unreachable {
     }
 }
 
-/// What a failure says without its code and hint.
+/// Returns a failure without its code and hint.
 fn sentence(failure: &Failure) -> String {
     match &failure.field {
         Some(field) => format!("{field} {}", failure.message),
@@ -123,20 +125,29 @@ fn sentence(failure: &Failure) -> String {
     }
 }
 
+/// A failed connection attempt.
+#[derive(Debug)]
+pub enum ConnectError {
+    /// Another attempt cannot succeed.
+    Permanent(Unreachable),
+    /// Another attempt may succeed.
+    Transient(Unreachable),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_skew_names_both_versions_and_which_side_to_renew() {
-        let newer = Unreachable::Skew { daemon: "9.0.0".into(), speaks: (7, 9) };
+    fn a_version_skew_names_both_versions_and_which_side_to_update() {
+        let newer = Unreachable::Skew { daemon: "9.0.0".into(), oldest: 7, newest: 9 };
         assert!(
-            newer.what().contains(VERSION)
-                && newer.what().contains("9.0.0")
-                && newer.what().contains("7 to 9")
+            newer.message().contains(VERSION)
+                && newer.message().contains("9.0.0")
+                && newer.message().contains("7 to 9")
         );
         assert!(newer.next_step().contains("Restart this session"));
-        let older = Unreachable::Skew { daemon: "0.0.1".into(), speaks: (0, 0) };
+        let older = Unreachable::Skew { daemon: "0.0.1".into(), oldest: 0, newest: 0 };
         assert!(older.next_step().contains("loci ctl stop"));
     }
 

@@ -1,58 +1,58 @@
-//! `loci add`: stores a memory as an agent would.
+//! `loci add`: stores a memory.
 
 use crate::cli::memories::Add;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
-use crate::commands::print;
+use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, note, plain, say};
 use loci_proto::requests::store::StoreReply;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Stores it, and says what became of it.
+/// Stores the memory and prints the result.
 ///
 /// # Errors
-/// What the daemon refuses.
-pub async fn run(door: &Door, asked: Add) -> Result<(), Problem> {
-    let content = text::given(asked.text)?;
-    let supersedes = match &asked.supersedes {
-        Some(part) => Some(memory_id::find(door, part, asked.group.as_ref()).await?.id),
+/// A refusal of the daemon.
+pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
+    let content = text::read_argument(args.text)?;
+    let supersedes = match &args.supersedes {
+        Some(part) => Some(memory_id::find(client, part, args.group.as_ref()).await?.id),
         None => None,
     };
     let request = json!({
-        "content": content, "type": asked.kind, "scope": asked.scope, "metadata": asked.metadata, "supersedes": supersedes,
-        "confidence": asked.confidence, "ttl_seconds": asked.ttl, "expires_at": asked.expires, "group": asked.group,
+        "content": content, "type": args.kind, "scope": args.scope, "metadata": args.metadata, "supersedes": supersedes,
+        "confidence": args.confidence, "ttl_seconds": args.ttl, "expires_at": args.expires, "group": args.group,
     });
-    let answer = door.reply("store_memory", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let answer = client.reply("store_memory", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: StoreReply = answer.read()?;
-    say(sentence(&reply))?;
+    say(result_text(&reply))?;
     if let Some(hint) = &reply.degraded.hint {
         note("Note:", hint);
     }
     Ok(())
 }
 
-fn sentence(reply: &StoreReply) -> String {
+fn result_text(reply: &StoreReply) -> String {
     let mut text = if reply.deduplicated {
-        format!("Known already, and now surer: {}", reply.id)
+        format!("Already known; its confidence was raised: {}", reply.id)
     } else {
         format!("Stored {}", reply.id)
     };
     if let Some(old) = &reply.superseded {
-        let _ = write!(text, "\n  in place of {old}");
+        let _ = write!(text, "\n  replaces {old}");
     }
     if let Some(at) = &reply.expires_at {
-        let _ = write!(text, "\n  holds until {}", crate::commands::moment(at));
+        let _ = write!(text, "\n  expires {}", date_time(at));
     }
     if !reply.similar.is_empty() {
         let similar: Vec<String> =
             reply.similar.iter().map(|other| plain(other.as_str())).collect();
         let _ = write!(
             text,
-            "\n  close to {}; use --supersedes where the new one takes its place",
+            "\n  similar to {}; use --supersedes ID to replace one",
             similar.join(", ")
         );
     }

@@ -1,21 +1,21 @@
-//! `loci config show`: every key of the configuration, its value, and where that comes from.
+//! `loci config show`: prints every configuration key, its value, and its source.
 
-use crate::cli::Config;
-use crate::client::call::Door;
+use crate::cli::daemon::Config;
+use crate::client::call::VerbClient;
 use crate::output::{Problem, Screen, plain, say, table_on};
 use loci_proto::error::Exit;
-use loci_proto::requests::config::{ConfigReply, Key};
+use loci_proto::requests::config::{ConfigKey, ConfigReply};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Does what was asked.
+/// Runs the command.
 ///
 /// # Errors
-/// When there is no daemon, for example because the file cannot be read.
+/// When no daemon runs, for example because the configuration file is invalid.
 pub async fn run(command: &Config) -> Result<ExitCode, Problem> {
     let Config::Show(format) = command;
-    let answer = Door::of_process()?.reply("config", &json!({})).await?;
+    let answer = VerbClient::of_process()?.reply("config", &json!({})).await?;
     if format.json {
         say(answer.as_str())?;
     } else {
@@ -25,35 +25,35 @@ pub async fn run(command: &Config) -> Result<ExitCode, Problem> {
 }
 
 fn screen(reply: &ConfigReply) -> String {
-    let row = |key: &Key| {
-        let waits = if key.waits.is_some() { " *" } else { "" };
-        [plain(&key.key), format!("{}{waits}", value(&key.value)), plain(&key.from)]
+    let row = |key: &ConfigKey| {
+        let pending = if key.waits.is_some() { " *" } else { "" };
+        [plain(&key.key), format!("{}{pending}", format_value(&key.value)), plain(&key.from)]
     };
-    // Neither a key nor a path is of use when it is cut.
+    // A truncated key or path is useless.
     let screen = Screen { width: usize::MAX, ..Screen::of_stdout() };
-    let head = ["KEY", "VALUE", "FROM"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(reply.keys.iter().map(row)).collect();
+    let heading = ["KEY", "VALUE", "SOURCE"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(heading).chain(reply.keys.iter().map(row)).collect();
     let mut text = format!(
         "{}{}\n\n{}",
         plain(&reply.file),
-        if reply.exists { "" } else { " (not there)" },
+        if reply.exists { "" } else { " (does not exist)" },
         table_on(screen, &rows)
     );
-    for (key, waits) in
-        reply.keys.iter().filter_map(|key| key.waits.as_ref().map(|waits| (key, waits)))
+    for (key, pending) in
+        reply.keys.iter().filter_map(|key| key.waits.as_ref().map(|pending| (key, pending)))
     {
         let _ = write!(
             text,
-            "\n* {} becomes {} at the next start: loci ctl restart",
+            "\n* {} changes to {} at the next start: loci ctl restart",
             plain(&key.key),
-            value(waits)
+            format_value(pending)
         );
     }
     text
 }
 
-/// A value as a person reads it.
-pub(crate) fn value(value: &Value) -> String {
+/// Formats a configuration value.
+pub(crate) fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::String(text) => plain(text),

@@ -1,40 +1,40 @@
 //! `loci edit`: changes a memory in place.
 
 use crate::cli::memories::Edit;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
-use crate::commands::{print, undoable};
+use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{Problem, plain, say};
-use loci_proto::requests::people::{ChangedReply, EditRequest};
+use loci_proto::requests::edit::{ChangedReply, EditRequest};
 
-/// Changes it, and says what was changed.
+/// Changes the memory and prints what changed.
 ///
 /// # Errors
-/// What the daemon refuses.
-pub async fn run(door: &Door, asked: Edit) -> Result<(), Problem> {
-    let content = asked.content.map(text::given).transpose()?;
-    let meant = memory_id::find(door, &asked.id, asked.project.group.as_ref()).await?;
+/// A refusal of the daemon.
+pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
+    let content = args.content.map(text::read_argument).transpose()?;
+    let resolved = memory_id::find(client, &args.id, args.project.group.as_ref()).await?;
     let request = EditRequest {
-        memory_id: meant.id,
+        memory_id: resolved.id,
         content,
-        metadata: asked.metadata,
-        scope: asked.scope,
-        confidence: asked.confidence,
-        expires_at: asked.expires,
-        group: asked.project.group,
+        metadata: args.metadata,
+        scope: args.scope,
+        confidence: args.confidence,
+        expires_at: args.expires,
+        group: args.project.group,
     };
-    let answer = door.reply("edit", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let answer = client.reply("edit", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: ChangedReply = answer.read()?;
     if reply.changed.is_empty() {
-        return say(format!("Nothing to change: {} is so already", reply.id));
+        return say(format!("Nothing to change: {} already has these values", reply.id));
     }
     say(format!(
         "Changed {} of {}{}",
         plain(&reply.changed.join(", ")),
         reply.id,
-        undoable(reply.act)
+        undo_hint(reply.act)
     ))
 }

@@ -1,26 +1,26 @@
-//! `loci eval`: how well the store finds what is in it, with the settings in force and beside them with others.
+//! `loci eval`: measures how well the store finds its own memories, with the current settings and with others.
 //!
-//! Not here: the questions and the figures (the daemon has both).
+//! Not here: the queries and the metrics; the daemon computes both.
 
 use crate::cli::store_admin::Eval;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::output::{Problem, Screen, note, plain, say, table_on};
 use loci_proto::error::Exit;
-use loci_proto::requests::eval::{EvalReply, EvalRequest, Figures, Latency, Run};
+use loci_proto::requests::eval::{EvalMetrics, EvalReply, EvalRequest, EvalRun, Latency};
 use std::io;
 use std::process::ExitCode;
 
-/// Asks, and prints the figures.
+/// Runs the evaluation and prints the metrics.
 ///
 /// # Errors
-/// No daemon, or what it refuses.
-pub async fn run(asked: Eval) -> Result<ExitCode, Problem> {
-    let door = Door::of_process()?;
+/// No daemon, or a refusal.
+pub async fn run(args: Eval) -> Result<ExitCode, Problem> {
+    let client = VerbClient::of_process()?;
     let request =
-        EvalRequest { probes: Some(usize::from(asked.probes)), seed: asked.seed, set: asked.set };
-    let answer = door.begin("/long/eval", &request).await?.whole().await?;
+        EvalRequest { probes: Some(usize::from(args.probes)), seed: args.seed, set: args.set };
+    let answer = client.start("/long/eval", &request).await?.read_all().await?;
     let reply: EvalReply = serde_json::from_slice(&answer).map_err(io::Error::from)?;
-    if asked.json {
+    if args.json {
         say(String::from_utf8_lossy(&answer))?;
     } else {
         say(screen(&reply).trim_end())?;
@@ -31,39 +31,36 @@ pub async fn run(asked: Eval) -> Result<ExitCode, Problem> {
 
 fn screen(reply: &EvalReply) -> String {
     let mut rows = vec![row("", reply.runs.iter().map(name))];
-    rows.extend(part("known answers", reply.known, &reply.runs, |run| run.known));
-    rows.extend(part("probes", reply.probes, &reply.runs, |run| run.probes));
-    rows.push(row("a question answered", reply.runs.iter().map(|run| times(run.answering))));
+    rows.extend(section("known answers", reply.known, &reply.runs, |run| run.known));
+    rows.extend(section("probes", reply.probes, &reply.runs, |run| run.probes));
+    rows.push(row("time per query", reply.runs.iter().map(|run| times(run.answering))));
     if reply.reading.p50_ms > 0.0 {
-        rows.push(row("a question read", reply.runs.iter().map(|_| times(reply.reading))));
+        rows.push(row("time to embed a query", reply.runs.iter().map(|_| times(reply.reading))));
     }
     let nothing =
-        if reply.known + reply.probes == 0 { "There is nothing to ask for yet.\n" } else { "" };
-    format!(
-        "{nothing}{}(times: half of the questions within the first, all but a hundredth within the second)",
-        table(&rows)
-    )
+        if reply.known + reply.probes == 0 { "There are no memories to query yet.\n" } else { "" };
+    format!("{nothing}{}(times: 50th / 99th percentile)", table(&rows))
 }
 
-/// The rows of one kind of questions; none where there are no such questions.
-fn part(
+/// Returns the rows of one kind of queries; none if there are no such queries.
+fn section(
     what: &str,
     count: usize,
-    runs: &[Run],
-    of: impl Fn(&Run) -> Option<Figures>,
+    runs: &[EvalRun],
+    of: impl Fn(&EvalRun) -> Option<EvalMetrics>,
 ) -> Vec<Vec<String>> {
     if count == 0 {
         return Vec::new();
     }
-    let line = |name: &str, cell: &dyn Fn(Figures) -> String| {
+    let line = |name: &str, cell: &dyn Fn(EvalMetrics) -> String| {
         row(name, runs.iter().map(|run| of(run).map_or("-".to_owned(), cell)))
     };
     vec![
         row(&format!("{what} ({count})"), runs.iter().map(|_| String::new())),
-        line("  the first", &|figures| percent(figures.recall_at_1)),
-        line("  among 5", &|figures| percent(figures.recall_at_5)),
-        line("  among 10", &|figures| percent(figures.recall_at_10)),
-        line("  1 / its place", &|figures| format!("{:.3}", figures.mrr)),
+        line("  recall at 1", &|figures| percent(figures.recall_at_1)),
+        line("  recall at 5", &|figures| percent(figures.recall_at_5)),
+        line("  recall at 10", &|figures| percent(figures.recall_at_10)),
+        line("  mean reciprocal rank", &|figures| format!("{:.3}", figures.mrr)),
     ]
 }
 
@@ -71,8 +68,8 @@ fn table(rows: &[Vec<String>]) -> String {
     table_on(Screen::of_stdout(), rows)
 }
 
-fn name(run: &Run) -> String {
-    if run.set.is_empty() { "as set".to_owned() } else { plain(&run.set.join(" ")) }
+fn name(run: &EvalRun) -> String {
+    if run.set.is_empty() { "current settings".to_owned() } else { plain(&run.set.join(" ")) }
 }
 
 fn percent(share: f64) -> String {
@@ -90,14 +87,19 @@ fn row(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::requests::recall::Degraded;
+    use loci_proto::degraded::Degraded;
 
     #[test]
-    fn figures_stand_side_by_side() {
+    fn the_metrics_of_each_run_are_columns() {
         let figures = |first| {
-            Some(Figures { recall_at_1: first, recall_at_5: 0.75, recall_at_10: 1.0, mrr: 0.625 })
+            Some(EvalMetrics {
+                recall_at_1: first,
+                recall_at_5: 0.75,
+                recall_at_10: 1.0,
+                mrr: 0.625,
+            })
         };
-        let run = |set: &[&str], first| Run {
+        let run = |set: &[&str], first| EvalRun {
             set: set.iter().map(|pair| (*pair).to_owned()).collect(),
             known: None,
             probes: figures(first),
@@ -114,7 +116,7 @@ mod tests {
         });
         let lines: Vec<&str> = screen.lines().collect();
         assert!(
-            lines[0].contains("as set") && lines[0].contains("retrieval.fusion=rrf"),
+            lines[0].contains("current settings") && lines[0].contains("retrieval.fusion=rrf"),
             "{screen}"
         );
         assert!(

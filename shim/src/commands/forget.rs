@@ -1,113 +1,114 @@
-//! `loci forget`: one memory, or every memory that an expression fits, as one act.
+//! `loci forget`: forgets one memory, or with `--where` every matching memory as one act.
 
 use crate::cli::memories::Forget;
-use crate::client::call::{Answer as Reply, Door};
+use crate::client::call::{Answer, VerbClient};
 use crate::commands::input::{memory_id, where_expression};
 use crate::commands::list::{Columns, rows};
-use crate::commands::{print, undoable};
-use crate::output::{Answer, Problem, Screen, confirm, note, plain, say};
+use crate::commands::reply_text::{print_json, undo_hint};
+use crate::output::{Consent, Problem, Screen, confirm, note, plain, say};
 use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
-use loci_proto::requests::people::{
-    ForgetManyReply, ForgetManyRequest, ListReply, ListRequest, Listed,
-};
+use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
+use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Memories that a page of the search for them has.
-const PAGE: usize = 1000;
-/// Rows of the preview; the rest is counted.
-const PREVIEW: usize = 20;
+/// Memories per page while listing the matches.
+const PAGE_SIZE: usize = 1000;
+/// Rows of the preview; the rest is only counted.
+const PREVIEW_ROWS: usize = 20;
 
-/// Forgets what is meant.
+/// Runs the command.
 ///
 /// # Errors
-/// What the daemon refuses; when the answer is no.
-pub async fn run(door: &Door, asked: Forget) -> Result<(), Problem> {
-    match (&asked.id, &asked.matching) {
-        (Some(part), _) if asked.hard => for_good(door, part.trim(), &asked).await,
-        (Some(part), _) => one(door, part, &asked).await,
-        (None, expression) => many(door, expression.as_deref().unwrap_or_default(), &asked).await,
+/// A refusal of the daemon, or no confirmation.
+pub async fn run(client: &VerbClient, args: Forget) -> Result<(), Problem> {
+    match (&args.id, &args.matching) {
+        (Some(part), _) if args.hard => erase(client, part.trim(), &args).await,
+        (Some(part), _) => forget_one(client, part, &args).await,
+        (None, expression) => {
+            forget_matching(client, expression.as_deref().unwrap_or_default(), &args).await
+        }
     }
 }
 
-async fn one(door: &Door, part: &str, asked: &Forget) -> Result<(), Problem> {
-    let meant = memory_id::find(door, part, asked.project.group.as_ref()).await?;
-    let told = memory_id::told(&meant);
+async fn forget_one(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Problem> {
+    let resolved = memory_id::find(client, part, args.project.group.as_ref()).await?;
+    let memory = memory_id::describe(&resolved);
     let request = ForgetRequest {
-        memory_id: meant.id,
-        reason: asked.reason.clone(),
+        memory_id: resolved.id,
+        reason: args.reason.clone(),
         hard_delete: false,
-        group: asked.project.group.clone(),
+        group: args.project.group.clone(),
     };
-    let answer = door.reply("forget_memory", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let answer = client.reply("forget_memory", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: ForgetReply = answer.read()?;
     if reply.already_forgotten {
-        say(format!("{told}\n  was forgotten before"))
+        say(format!("{memory}\n  is already forgotten"))
     } else {
-        say(format!("Forgotten: {told}{}", undoable(reply.act)))
+        say(format!("Forgotten: {memory}{}", undo_hint(reply.act)))
     }
 }
 
-/// Removes every trace, after a question that shows whose.
-async fn for_good(door: &Door, part: &str, asked: &Forget) -> Result<(), Problem> {
-    let meant = match part.parse() {
-        // A whole id may be that of a memory whose every trace is gone already.
-        Ok(id) if asked.yes => memory_id::Meant { id, found: None },
+/// Erases every trace of a memory, after showing it and asking for confirmation.
+async fn erase(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Problem> {
+    let resolved = match part.parse() {
+        // A complete id may belong to a memory that is already erased.
+        Ok(id) if args.yes => memory_id::ResolvedId { id, found: None },
         _ => {
-            let found = memory_id::look_up(door, part, asked.project.group.as_ref()).await?;
-            memory_id::Meant { id: found.memory.id.clone(), found: Some(found) }
+            let found = memory_id::look_up(client, part, args.project.group.as_ref()).await?;
+            memory_id::ResolvedId { id: found.memory.id.clone(), found: Some(found) }
         }
     };
-    let told = memory_id::told(&meant);
+    let memory = memory_id::describe(&resolved);
     confirm(
-        &format!("{told}\nRemove every trace of it? This cannot be undone."),
-        Answer::from(asked.yes),
+        &format!("{memory}\nErase every trace of it? This cannot be undone."),
+        Consent::from(args.yes),
     )?;
     let request = ForgetRequest {
-        memory_id: meant.id,
-        reason: asked.reason.clone(),
+        memory_id: resolved.id,
+        reason: args.reason.clone(),
         hard_delete: true,
-        group: asked.project.group.clone(),
+        group: args.project.group.clone(),
     };
-    let answer = door.reply("forget_memory", &request).await?;
-    let purged = if asked.purge_backups {
-        Some(door.reply("purge_backups", &json!({"memory_id": request.memory_id})).await?)
+    let answer = client.reply("forget_memory", &request).await?;
+    let purged = if args.purge_backups {
+        Some(client.reply("purge_backups", &json!({"memory_id": request.memory_id})).await?)
     } else {
         None
     };
-    if let (true, Some(purged)) = (asked.format.json, &purged) {
+    if let (true, Some(purged)) = (args.format.json, &purged) {
         let mut whole: Value = answer.read()?;
         whole["purged"] = purged.read()?;
         return say(whole.to_string());
     }
-    if asked.format.json {
-        return print(&answer);
+    if args.format.json {
+        return print_json(&answer);
     }
-    tell(&answer.read()?, purged.as_ref(), &told)
+    print_erased(&answer.read()?, purged.as_ref(), &memory)
 }
 
-/// What became of the backups that held it.
-fn of_backups(purged: &Value) -> String {
+/// Describes what happened to the backups that contained it.
+fn purge_text(purged: &Value) -> String {
     let count = |name: &str| purged[name].as_array().map_or(0, Vec::len);
-    let removed = format!("{} backups that held it are removed", count("removed"));
+    let removed = format!("removed {} backups that contained it", count("removed"));
     match count("unreadable") {
         0 => removed,
-        unreadable => format!("{removed}; {unreadable} cannot be read and may hold it"),
+        unreadable => format!("{removed}; {unreadable} cannot be read and may contain it"),
     }
 }
 
-fn tell(reply: &ForgetReply, purged: Option<&Reply>, told: &str) -> Result<(), Problem> {
+fn print_erased(reply: &ForgetReply, purged: Option<&Answer>, memory: &str) -> Result<(), Problem> {
     if reply.already_forgotten {
-        say(format!("{told}\n  was removed before"))?;
+        say(format!("{memory}\n  is already erased"))?;
     } else {
-        say(format!("Removed for good: {told}"))?;
+        say(format!("Erased: {memory}"))?;
     }
     match (purged, &reply.note) {
-        (Some(purged), _) => say(format!("  {}", of_backups(&purged.read()?))),
+        (Some(purged), _) => say(format!("  {}", purge_text(&purged.read()?))),
         (None, Some(text)) => {
             note("Note:", text);
             Ok(())
@@ -116,19 +117,27 @@ fn tell(reply: &ForgetReply, purged: Option<&Reply>, told: &str) -> Result<(), P
     }
 }
 
-/// Every memory that the expression fits, shown and asked for, as one act.
-async fn many(door: &Door, expression: &str, asked: &Forget) -> Result<(), Problem> {
-    let wrong = |why: String| Problem::usage(format!("--where is not understood: {}", plain(&why)));
-    let mut request = where_expression::parse(expression).map_err(wrong)?;
-    if let Some(group) = &asked.project.group {
+/// Forgets every matching memory as one act, after showing them and asking for confirmation.
+async fn forget_matching(
+    client: &VerbClient,
+    expression: &str,
+    args: &Forget,
+) -> Result<(), Problem> {
+    let invalid = |why: String| Problem::usage(format!("--where is invalid: {}", plain(&why)));
+    let mut request = where_expression::parse(expression).map_err(invalid)?;
+    if let Some(group) = &args.project.group {
         (request.group, request.from_group) = (Some(group.clone()), true);
     }
-    let found = all(door, request.clone()).await?;
+    let found = list_all(client, request.clone()).await?;
     if found.is_empty() {
-        return if asked.format.json { say(r#"{"forgotten":[]}"#) } else { say("No memory fits.") };
+        return if args.format.json {
+            say(r#"{"forgotten":[]}"#)
+        } else {
+            say("No memory matches.")
+        };
     }
     let shown = preview(&found);
-    if asked.format.json {
+    if args.format.json {
         note("Note:", &shown);
     } else {
         say(&shown)?;
@@ -138,33 +147,37 @@ async fn many(door: &Door, expression: &str, asked: &Forget) -> Result<(), Probl
     } else {
         format!("Forget these {} memories?", found.len())
     };
-    confirm(&question, Answer::from(asked.yes))?;
-    forget(door, found, request.group, asked).await
+    confirm(&question, Consent::from(args.yes))?;
+    send_forget_many(client, found, request.group, args).await
 }
 
-async fn forget(
-    door: &Door,
-    found: Vec<Listed>,
+async fn send_forget_many(
+    client: &VerbClient,
+    found: Vec<ListedMemory>,
     group: Option<GroupName>,
-    asked: &Forget,
+    args: &Forget,
 ) -> Result<(), Problem> {
     let memory_ids = found.into_iter().map(|memory| memory.id).collect();
-    let request = ForgetManyRequest { memory_ids, reason: asked.reason.clone(), group };
-    let answer = door.reply("forget_many", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let request = ForgetManyRequest { memory_ids, reason: args.reason.clone(), group };
+    let answer = client.reply("forget_many", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: ForgetManyReply = answer.read()?;
     let count = reply.forgotten.iter().filter(|memory| !memory.already_forgotten).count();
-    say(format!("{count} forgotten.{}", undoable(reply.act)))
+    let memories = if count == 1 { "memory" } else { "memories" };
+    say(format!("Forgot {count} {memories}.{}", undo_hint(reply.act)))
 }
 
-/// Every memory that fits, page by page.
-async fn all(door: &Door, mut request: ListRequest) -> Result<Vec<Listed>, Problem> {
-    request.limit = Some(PAGE);
+/// Lists every matching memory, page by page.
+async fn list_all(
+    client: &VerbClient,
+    mut request: ListRequest,
+) -> Result<Vec<ListedMemory>, Problem> {
+    request.limit = Some(PAGE_SIZE);
     let mut found = Vec::new();
     loop {
-        let page: ListReply = door.reply("list", &request).await?.read()?;
+        let page: ListReply = client.reply("list", &request).await?.read()?;
         found.extend(page.memories);
         match page.next {
             Some(next) => request.before = Some(next),
@@ -173,11 +186,11 @@ async fn all(door: &Door, mut request: ListRequest) -> Result<Vec<Listed>, Probl
     }
 }
 
-fn preview(found: &[Listed]) -> String {
-    let shown = &found[..found.len().min(PREVIEW)];
+fn preview(found: &[ListedMemory]) -> String {
+    let shown = &found[..found.len().min(PREVIEW_ROWS)];
     let mut text = rows(Screen::of_stdout(), Columns { group: true, status: false }, shown);
-    if found.len() > PREVIEW {
-        let _ = writeln!(text, "  … and {} more", found.len() - PREVIEW);
+    if found.len() > PREVIEW_ROWS {
+        let _ = writeln!(text, "  … and {} more", found.len() - PREVIEW_ROWS);
     }
     text
 }

@@ -1,63 +1,61 @@
-//! `loci groups`: the projects that memories belong to. Which one a session works in is found in `group`.
+//! `loci groups`: lists, renames, merges and aliases projects (`group` is the wire name of a project).
 
 use crate::cli::store_admin::Groups;
-use crate::client::call::Door;
-use crate::output::{Answer, Problem, confirm, plain, say, table};
+use crate::client::call::VerbClient;
+use crate::output::{Consent, Problem, confirm, plain, say, table};
 use loci_proto::error::Exit;
-use loci_proto::requests::groups::{GroupChanged, GroupEntry, GroupsReply};
+use loci_proto::requests::groups::{GroupChangedReply, GroupEntry, GroupsReply};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// Does what was asked.
+/// Runs the command.
 ///
 /// # Errors
-/// No daemon, or what it refuses.
+/// No daemon, or a refusal.
 pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
-    let door = Door::of_process()?;
+    let client = VerbClient::of_process()?;
     match command {
-        Groups::List { json } => list(&door, json).await?,
+        Groups::List { json } => list(&client, json).await?,
         Groups::Rename { group, to, json } => {
             let done =
-                change(&door, "groups_rename", json!({"group": group, "to": to}), json).await?;
-            tell(done, |done| {
-                format!("The group {} is now called {}", done.group.id, done.group.name)
-            })?;
+                change(&client, "groups_rename", json!({"group": group, "to": to}), json).await?;
+            print_change(done, |done| format!("Renamed {} to {}", done.group.id, done.group.name))?;
         }
         Groups::Merge { from, into, yes, json } => {
-            merge(&door, &from, &into, Asking { yes, json }).await?
+            merge(&client, &from, &into, Flags { yes, json }).await?;
         }
         Groups::Alias { group, name, remove, json } => {
             let done = change(
-                &door,
+                &client,
                 "groups_alias",
                 json!({"group": group, "alias": name, "remove": remove}),
                 json,
             )
             .await?;
-            let led = if remove { "does not lead to" } else { "leads to" };
-            tell(done, |done| format!("{name} {led} {}", done.group.name))?;
+            let relation = if remove { "no longer refers to" } else { "refers to" };
+            print_change(done, |done| format!("{name} {relation} {}", done.group.name))?;
         }
     }
     Ok(Exit::Ok.into())
 }
 
-/// How a person wants to be asked and told.
+/// The flags `--yes` and `--json`.
 #[derive(Clone, Copy)]
-struct Asking {
+struct Flags {
     yes: bool,
     json: bool,
 }
 
-async fn list(door: &Door, json: bool) -> Result<(), Problem> {
-    let answer = door.reply("groups", &json!({})).await?;
+async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
+    let answer = client.reply("groups", &json!({})).await?;
     if json {
         return say(answer.as_str());
     }
     let reply: GroupsReply = answer.read()?;
     if reply.groups.is_empty() {
-        return say("There are no groups yet; the first memory makes one.");
+        return say("There are no projects yet; storing a memory creates one.");
     }
-    let head = ["NAME", "ID", "ACTIVE", "ALL", "OTHER NAMES"].map(str::to_owned);
+    let heading = ["NAME", "ID", "ACTIVE", "ALL", "ALIASES"].map(str::to_owned);
     let row = |group: &GroupEntry| {
         let names = group.aliases.iter().map(|alias| plain(alias)).collect::<Vec<_>>().join(", ");
         [
@@ -68,14 +66,14 @@ async fn list(door: &Door, json: bool) -> Result<(), Problem> {
             names,
         ]
     };
-    let rows: Vec<_> = std::iter::once(head).chain(reply.groups.iter().map(row)).collect();
+    let rows: Vec<_> = std::iter::once(heading).chain(reply.groups.iter().map(row)).collect();
     say(table(&rows).trim_end())
 }
 
-async fn merge(door: &Door, from: &str, into: &str, asking: Asking) -> Result<(), Problem> {
-    let asked = |dry: bool| json!({"from": from, "into": into, "dry_run": dry});
-    if !asking.yes {
-        let planned: GroupChanged = door.call("groups_merge", &asked(true)).await?;
+async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Result<(), Problem> {
+    let request = |dry: bool| json!({"from": from, "into": into, "dry_run": dry});
+    if !flags.yes {
+        let planned: GroupChangedReply = client.call("groups_merge", &request(true)).await?;
         confirm(
             &format!(
                 "Move {} memories of {} into {}?",
@@ -83,34 +81,44 @@ async fn merge(door: &Door, from: &str, into: &str, asking: Asking) -> Result<()
                 plain(from),
                 plain(&planned.group.name)
             ),
-            Answer::Ask,
+            Consent::Ask,
         )?;
     }
-    let done = change(door, "groups_merge", asked(false), asking.json).await?;
-    tell(done, |done| {
-        format!("{} memories are now in {}; {from} leads there", done.moved, done.group.name)
+    let done = change(client, "groups_merge", request(false), flags.json).await?;
+    print_change(done, |done| {
+        format!("Moved {} memories to {}; {from} now refers to it", done.moved, done.group.name)
     })
 }
 
-/// A change, to be told in words, or printed already.
-enum Changed {
-    Told(GroupChanged),
+/// The reply to a change.
+enum ChangeReply {
+    /// To be printed as text.
+    Text(GroupChangedReply),
+    /// Already printed as JSON.
     Printed,
 }
 
-async fn change(door: &Door, verb: &str, asked: Value, json: bool) -> Result<Changed, Problem> {
-    let answer = door.reply(verb, &asked).await?;
+async fn change(
+    client: &VerbClient,
+    verb: &str,
+    args: Value,
+    json: bool,
+) -> Result<ChangeReply, Problem> {
+    let answer = client.reply(verb, &args).await?;
     if json {
         say(answer.as_str())?;
-        return Ok(Changed::Printed);
+        return Ok(ChangeReply::Printed);
     }
-    Ok(Changed::Told(answer.read()?))
+    Ok(ChangeReply::Text(answer.read()?))
 }
 
-fn tell(changed: Changed, words: impl Fn(&GroupChanged) -> String) -> Result<(), Problem> {
-    let Changed::Told(done) = changed else { return Ok(()) };
+fn print_change(
+    reply: ChangeReply,
+    text: impl Fn(&GroupChangedReply) -> String,
+) -> Result<(), Problem> {
+    let ChangeReply::Text(done) = reply else { return Ok(()) };
     say(match done.act {
-        Some(act) => format!("{}. loci undo {act} takes it back.", plain(&words(&done))),
-        None => "It was so before.".to_owned(),
+        Some(act) => format!("{}. Undo: loci undo {act}", plain(&text(&done))),
+        None => "Nothing to change.".to_owned(),
     })
 }

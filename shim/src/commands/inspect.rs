@@ -1,31 +1,33 @@
-//! `loci inspect`: everything about one memory.
+//! `loci inspect`: prints everything about one memory.
 
 use crate::cli::memories::Inspect;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
-use crate::commands::{moment, print};
+use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, Style, lines, plain, say, table};
-use loci_proto::requests::inspect::{InspectReply, InspectRequest, LogLine, Shown, Version};
-use loci_proto::requests::relate::{Neighbour, Relation};
+use loci_proto::requests::inspect::{
+    AuditEntry, InspectReply, InspectRequest, MemoryDetails, Version,
+};
+use loci_proto::requests::relate::{MemoryPreview, Relation};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Asks, and prints it.
+/// Prints the memory.
 ///
 /// # Errors
-/// What the daemon refuses.
-pub async fn run(door: &Door, asked: Inspect) -> Result<(), Problem> {
-    let meant = memory_id::find(door, &asked.id, asked.project.group.as_ref()).await?;
+/// A refusal of the daemon.
+pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
+    let resolved = memory_id::find(client, &args.id, args.project.group.as_ref()).await?;
     let request = InspectRequest {
-        memory_id: meant.id,
+        memory_id: resolved.id,
         include_relations: None,
-        include_log: asked.log,
-        log_before: asked.log_before,
-        group: asked.project.group,
+        include_log: args.log,
+        log_before: args.log_before,
+        group: args.project.group,
     };
-    let answer = door.reply("memory_inspect", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let answer = client.reply("memory_inspect", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     say(screen(&answer.read()?, Style::of(&std::io::stdout())).trim_end())
 }
@@ -34,15 +36,15 @@ fn screen(reply: &InspectReply, style: Style) -> String {
     let mut text = memory(&reply.memory, style);
     let mut part = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            let _ = writeln!(text, "\n{}\n  {}", style.paint(title), lines.join("\n  "));
+            let _ = writeln!(text, "\n{}\n  {}", style.bold(title), lines.join("\n  "));
         }
     };
-    let neighbours = |some: &[Neighbour]| some.iter().map(neighbour).collect::<Vec<_>>();
-    part("Other wordings", reply.memory.variants.iter().map(|text| plain(text)).collect());
+    let neighbours = |some: &[MemoryPreview]| some.iter().map(neighbour).collect::<Vec<_>>();
+    part("Variants", reply.memory.variants.iter().map(|text| plain(text)).collect());
     part("Relations", reply.relations.iter().map(relation).collect());
-    part("Names", neighbours(&reply.mentions));
-    part("Named in", neighbours(&reply.mentioned_in));
-    part("Made from", neighbours(&reply.sources));
+    part("Mentions", neighbours(&reply.mentions));
+    part("Mentioned in", neighbours(&reply.mentioned_in));
+    part("Sources", neighbours(&reply.sources));
     if let Some(versions) = &reply.versions {
         part(
             "Versions",
@@ -54,16 +56,16 @@ fn screen(reply: &InspectReply, style: Style) -> String {
         );
     }
     if !reply.log.is_empty() {
-        let _ = write!(text, "\n{}\n{}", style.paint("Log"), log(&reply.log));
+        let _ = write!(text, "\n{}\n{}", style.bold("Log"), log(&reply.log));
     }
     if let Some(next) = reply.log_next {
-        let _ = writeln!(text, "  the next page: --log --log-before {next}");
+        let _ = writeln!(text, "  next page: --log --log-before {next}");
     }
     text
 }
 
-fn memory(memory: &Shown, style: Style) -> String {
-    let mut text = format!("{}\n\n", style.paint(&memory.id.to_string()));
+fn memory(memory: &MemoryDetails, style: Style) -> String {
+    let mut text = format!("{}\n\n", style.bold(&memory.id.to_string()));
     for line in lines(&memory.content).lines() {
         let _ = writeln!(text, "  {line}");
     }
@@ -90,17 +92,17 @@ fn memory(memory: &Shown, style: Style) -> String {
         .map(|why| format!(": {}", plain(why)))
         .unwrap_or_default();
     row("status", format!("{}{by}{why}", plain(&memory.status)));
-    let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", a candidate for cleanup")];
+    let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", cleanup candidate")];
     let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
     row("confidence", format!("{:.2}{marks}", memory.confidence.get()));
-    row("created", moment(&memory.created_at));
+    row("created", date_time(&memory.created_at));
     if memory.updated_at != memory.created_at {
-        row("updated", moment(&memory.updated_at));
+        row("updated", date_time(&memory.updated_at));
     }
     let last = memory
         .last_accessed
         .as_deref()
-        .map(|at| format!(", last {}", moment(at)))
+        .map(|at| format!(", last {}", date_time(at)))
         .unwrap_or_default();
     let times = match memory.access_count {
         0 => "never".to_owned(),
@@ -109,23 +111,23 @@ fn memory(memory: &Shown, style: Style) -> String {
     };
     row("used", format!("{times}{last}"));
     if let Some(at) = &memory.expires_at {
-        row("holds until", moment(at));
+        row("expires", date_time(at));
     }
     for (key, value) in &memory.metadata {
-        row(&plain(key), plain(&in_words(value)));
+        row(&plain(key), plain(&text_of(value)));
     }
     text
 }
 
-fn in_words(value: &Value) -> String {
+fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn neighbour(other: &Neighbour) -> String {
+fn neighbour(other: &MemoryPreview) -> String {
     format!("{}  {}", memory_id::short(other.id.as_str()), plain(&other.preview))
 }
 
-/// A relation as seen from one of its ends.
+/// Formats a relation as seen from one of its entities.
 pub(crate) fn relation(relation: &Relation) -> String {
     let predicate = plain(&relation.predicate);
     let sure = relation
@@ -154,24 +156,27 @@ fn version(other: &Version, is_this: bool) -> String {
     )
 }
 
-/// Details as `name: value`, those that say nothing left out.
+/// Formats details as `name: value`; omits null values.
 fn details(details: &Value) -> String {
-    let Some(details) = details.as_object() else { return in_words(details) };
-    let told = details.iter().filter(|(_, value)| !value.is_null());
-    told.map(|(name, value)| format!("{name}: {}", in_words(value))).collect::<Vec<_>>().join(", ")
+    let Some(details) = details.as_object() else { return text_of(details) };
+    let present = details.iter().filter(|(_, value)| !value.is_null());
+    present
+        .map(|(name, value)| format!("{name}: {}", text_of(value)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
-fn log(log: &[LogLine]) -> String {
-    let row = |line: &LogLine| {
+fn log(log: &[AuditEntry]) -> String {
+    let row = |line: &AuditEntry| {
         let details = line.details.as_ref().map(details).unwrap_or_default();
         [
-            moment(&line.at),
+            date_time(&line.at),
             plain(&line.operation),
             plain(line.client.as_deref().unwrap_or("-")),
             plain(&details),
         ]
     };
-    let head = ["WHEN", "WHAT", "WHO", "DETAILS"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(log.iter().map(row)).collect();
+    let heading = ["TIME", "OPERATION", "CLIENT", "DETAILS"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(heading).chain(log.iter().map(row)).collect();
     table(&rows)
 }

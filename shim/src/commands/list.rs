@@ -1,57 +1,57 @@
-//! `loci list`: memories, newest first, a page at a time.
+//! `loci list`: lists memories, newest first, one page at a time.
 
 use crate::cli::memories::List;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
-use crate::commands::{date, print};
+use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, Screen, note, plain, say, table_on};
-use loci_proto::requests::people::{ListReply, ListRequest, Listed};
+use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 
-/// Which columns a table of memories has beside the usual ones.
+/// The optional columns of a table of memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns {
-    /// The project: of interest where there are several.
+    /// The project; shown if the list may contain several.
     pub group: bool,
-    /// The status: of interest where it is not the usual one.
+    /// The status; shown if any memory is not simply active.
     pub status: bool,
 }
 
-/// Asks, and prints the page.
+/// Prints one page.
 ///
 /// # Errors
-/// What the daemon refuses.
-pub async fn run(door: &Door, asked: List) -> Result<(), Problem> {
-    let named = asked.group.is_some();
+/// A refusal of the daemon.
+pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
+    let named = args.group.is_some();
     let request = ListRequest {
-        kind: asked.kind,
-        scope: asked.scope,
-        status: asked.status,
-        from_group: asked.group.is_some(),
-        group: asked.group,
-        all_groups: asked.all_groups,
-        text: asked.text,
-        older_than_seconds: asked.older,
+        kind: args.kind,
+        scope: args.scope,
+        status: args.status,
+        from_group: args.group.is_some(),
+        group: args.group,
+        all_groups: args.all_groups,
+        text: args.text,
+        older_than_seconds: args.older,
         confidence_below: None,
-        before: asked.before,
-        limit: Some(asked.limit.into()),
+        before: args.before,
+        limit: Some(args.limit.into()),
     };
-    let answer = door.reply("list", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let answer = client.reply("list", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: ListReply = answer.read()?;
     if reply.memories.is_empty() {
-        say("No memory fits.")?;
+        say("No memory matches.")?;
         if named && reply.total == 0 {
             note(
                 "Hint:",
-                "`loci groups list` shows the projects with their ids; of another project only the id and its aliases count",
+                "`loci groups list` shows projects with their ids; --group accepts the id or an alias of another project",
             );
         }
         return Ok(());
     }
-    let unusual = |memory: &Listed| memory.status != "active" || memory.pinned;
-    let columns = Columns { group: asked.all_groups, status: reply.memories.iter().any(unusual) };
+    let unusual = |memory: &ListedMemory| memory.status != "active" || memory.pinned;
+    let columns = Columns { group: args.all_groups, status: reply.memories.iter().any(unusual) };
     say(rows(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
     say(footer(&reply))
 }
@@ -59,7 +59,7 @@ pub async fn run(door: &Door, asked: List) -> Result<(), Problem> {
 fn footer(reply: &ListReply) -> String {
     match (reply.memories.len(), reply.total, reply.next) {
         (shown, total, Some(next)) => {
-            format!("\n{shown} of {total} memories; the next page: --before {next}")
+            format!("\n{shown} of {total} memories; next page: --before {next}")
         }
         (1, 1, None) => "\n1 memory".to_owned(),
         (shown, total, None) if shown < total => format!("\n{shown} of {total} memories"),
@@ -67,10 +67,10 @@ fn footer(reply: &ListReply) -> String {
     }
 }
 
-/// Memories as a table.
+/// Formats memories as a table.
 #[must_use]
-pub fn rows(screen: Screen, columns: Columns, memories: &[Listed]) -> String {
-    let row = |memory: &Listed| {
+pub fn rows(screen: Screen, columns: Columns, memories: &[ListedMemory]) -> String {
+    let row = |memory: &ListedMemory| {
         let mut row = vec![
             memory_id::short(memory.id.as_str()),
             memory.kind.to_string(),
@@ -89,11 +89,11 @@ pub fn rows(screen: Screen, columns: Columns, memories: &[Listed]) -> String {
         row.extend([date(&memory.created_at), plain(&memory.preview)]);
         row
     };
-    let mut head = vec!["ID", "TYPE", "CONF"];
-    head.extend(columns.status.then_some("STATUS"));
-    head.extend(columns.group.then_some("PROJECT"));
-    head.extend(["CREATED", "MEMORY"]);
-    let head = head.into_iter().map(str::to_owned).collect();
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(memories.iter().map(row)).collect();
+    let mut heading = vec!["ID", "TYPE", "CONF"];
+    heading.extend(columns.status.then_some("STATUS"));
+    heading.extend(columns.group.then_some("PROJECT"));
+    heading.extend(["CREATED", "MEMORY"]);
+    let heading = heading.into_iter().map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(heading).chain(memories.iter().map(row)).collect();
     table_on(screen, &rows)
 }

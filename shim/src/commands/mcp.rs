@@ -1,15 +1,14 @@
-//! `loci mcp`: one agent's session, put together from what surrounds this process.
+//! `loci mcp`: runs the relay of one agent session on standard input and output.
 
-use crate::client::{Patience, Reach};
+use crate::client::connector::{ConnectTimeouts, Connector};
 use crate::output::Problem;
 use crate::project;
-use crate::project::Surroundings;
+use crate::project::Environment;
 use crate::relay::agent::Agent;
-use crate::relay::idempotency_key::Keys;
-use crate::relay::{Endurance, Relay, stdio};
+use crate::relay::idempotency_key::IdempotencyKeys;
+use crate::relay::{Relay, Timeouts, stdio};
 use crate::spawn::Launch;
 use loci_proto::error::Exit;
-use loci_proto::hello;
 use loci_proto::hello::{Hello, Session};
 use loci_proto::paths::Paths;
 use std::io::{self, IsTerminal};
@@ -20,27 +19,29 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Serves the agent on standard input and output until it ends.
 ///
 /// # Errors
-/// Only when signals cannot be received; everything else is told to the agent.
+/// Only when signal handlers cannot be installed; the agent receives all other errors.
 pub async fn run() -> Result<ExitCode, Problem> {
     if io::stdin().is_terminal() {
         eprintln!(
-            "loci mcp speaks MCP on standard input; agents start it themselves. Ctrl-D ends it."
+            "loci mcp speaks MCP on standard input; agents start it themselves. Press Ctrl-D to exit."
         );
     }
-    let keys = Keys::new();
-    let reach = Reach {
+    let keys = IdempotencyKeys::new();
+    let connector = Connector {
         paths: Paths::of_process(),
-        hello: our_hello(&keys),
+        hello: hello(&keys),
         launch: Some(Launch::default()),
-        patience: Patience::default(),
+        timeouts: ConnectTimeouts::default(),
     };
     let agent = Agent::new(stdio::input(), stdio::output());
-    Relay::new(agent, Rc::new(reach), keys, Endurance::default()).run(told_to_end()?).await;
+    Relay::new(agent, Rc::new(connector), keys, Timeouts::default())
+        .run(termination_signal()?)
+        .await;
     Ok(Exit::Ok.into())
 }
 
-fn our_hello(keys: &Keys) -> Hello {
-    let found = project::find(&Surroundings::of_process());
+fn hello(keys: &IdempotencyKeys) -> Hello {
+    let found = project::find(&Environment::of_process());
     let agent_session =
         std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| (1..=128).contains(&id.len()));
     let session = Session {
@@ -50,11 +51,15 @@ fn our_hello(keys: &Keys) -> Hello {
         agent_session,
         pid: std::process::id(),
     };
-    Hello { loci: (hello::MIN, hello::MAX), shim: loci_proto::VERSION.to_owned(), session }
+    Hello {
+        loci: (loci_proto::hello::MIN_VERSION, loci_proto::hello::MAX_VERSION),
+        shim: loci_proto::VERSION.to_owned(),
+        session,
+    }
 }
 
-/// Agents end their servers by a signal more often than by closing standard input; it means the same.
-fn told_to_end() -> io::Result<impl Future<Output = ()>> {
+/// Completes on SIGTERM, SIGINT or SIGHUP. Most agents send a signal instead of closing standard input; the effect is the same.
+fn termination_signal() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;

@@ -1,90 +1,83 @@
-//! The commands about memories: one file a command. Each asks the daemon, and prints a table or a sentence, or with `--json` the reply.
+//! The commands of `loci`, one file each. A command asks the daemon and prints a table or a sentence, or with `--json` the reply.
 //!
-//! Not here: what a verb means (the engine), how the daemon is reached (`client::verbs`).
+//! Not here: what a verb does (engine), and how the daemon is reached (`client`).
 
 mod add;
-pub mod config;
-pub mod ctl;
-pub mod demo;
-pub mod doctor;
+mod cleanup;
+mod compact;
+mod completions;
+mod config;
+mod ctl;
+mod demo;
+mod doctor;
 mod edit;
-pub mod eval;
+mod eval;
 mod forget;
-pub mod groups;
+mod groups;
 mod history;
-pub mod input;
+mod input;
 mod inspect;
-pub mod lifecycle;
 mod list;
+mod maintenance_run;
+mod man;
 pub mod mcp;
-pub mod model;
-pub mod pages;
+mod model;
 mod pin;
 mod relate;
-pub mod reset;
+mod reply_text;
+mod reset;
 mod restore;
 mod search;
 mod stats;
-pub mod transfer;
+mod transfer;
 mod undo;
 
 use crate::cli::Command;
-use crate::client::call::{Answer, Door};
-use crate::output::{Problem, note, plain, say};
+use crate::client::call::VerbClient;
+use crate::output::{Problem, note};
 use loci_proto::error::Exit;
-use loci_proto::requests::people::Listed;
 use std::process::ExitCode;
 
-/// Does what was asked.
+/// Runs a command and returns its exit code.
 ///
 /// # Errors
-/// With the exit code that belongs to it.
+/// The error of the command, with its exit code.
 pub async fn run(command: Command) -> Result<ExitCode, Problem> {
-    let door = Door::of_process()?;
-    door.session().warnings.iter().for_each(|warning| note("Warning:", warning));
     match command {
-        Command::Search(asked) => search::run(&door, asked).await?,
-        Command::List(asked) => list::run(&door, asked).await?,
-        Command::Inspect(asked) => inspect::run(&door, asked).await?,
-        Command::Add(asked) => add::run(&door, asked).await?,
-        Command::Edit(asked) => edit::run(&door, asked).await?,
-        Command::Pin(asked) => pin::run(&door, asked).await?,
-        Command::Forget(asked) => forget::run(&door, asked).await?,
-        Command::Restore(asked) => restore::run(&door, asked).await?,
-        Command::Relate(asked) => relate::run(&door, asked).await?,
-        Command::Stats(asked) => stats::run(&door, asked).await?,
-        Command::History(asked) => history::run(&door, asked).await?,
-        Command::Undo(asked) => undo::run(&door, asked).await?,
-        other => return Err(Problem::new(format!("{other:?} is no command about memories"))),
+        Command::Mcp => return mcp::run().await,
+        Command::Ctl(command) => return ctl::run(command).await,
+        Command::Model(command) => return model::run(command).await,
+        Command::Compact(args) => return compact::run(args).await,
+        Command::Cleanup(args) => return cleanup::run(args).await,
+        Command::Demo => return demo::run().await,
+        Command::Export(args) => return transfer::export::run(args).await,
+        Command::Import(args) => return transfer::import::run(args).await,
+        Command::Reset(args) => return reset::run(args).await,
+        Command::Groups(command) => return groups::run(command).await,
+        Command::Doctor(args) => return doctor::run(args).await,
+        Command::Eval(args) => return eval::run(args).await,
+        Command::Config(command) => return config::run(&command).await,
+        Command::Completions { shell } => return completions::run(shell),
+        Command::Man { dir } => return man::run(dir.as_deref()),
+        Command::Search(args) => search::run(&project_client()?, args).await?,
+        Command::List(args) => list::run(&project_client()?, args).await?,
+        Command::Inspect(args) => inspect::run(&project_client()?, args).await?,
+        Command::Add(args) => add::run(&project_client()?, args).await?,
+        Command::Edit(args) => edit::run(&project_client()?, args).await?,
+        Command::Pin(args) => pin::run(&project_client()?, args).await?,
+        Command::Forget(args) => forget::run(&project_client()?, args).await?,
+        Command::Restore(args) => restore::run(&project_client()?, args).await?,
+        Command::Relate(args) => relate::run(&project_client()?, args).await?,
+        Command::Stats(args) => stats::run(&project_client()?, args).await?,
+        Command::History(args) => history::run(&project_client()?, args).await?,
+        Command::Undo(args) => undo::run(&project_client()?, args).await?,
     }
     Ok(Exit::Ok.into())
 }
 
-/// Prints a reply as it came.
-fn print(answer: &Answer) -> Result<(), Problem> {
-    say(answer.as_str())
-}
-
-/// A memory in one line: the end of its id and how it begins.
-fn line(memory: &Listed) -> String {
-    format!(
-        "{}  {}",
-        crate::commands::input::memory_id::short(memory.id.as_str()),
-        plain(&memory.preview)
-    )
-}
-
-/// How to take an act back, as a second line; nothing where nothing was written down.
-fn undoable(act: Option<i64>) -> String {
-    act.map(|act| format!("\n  undo it: loci undo {act}")).unwrap_or_default()
-}
-
-/// The date of a moment.
-fn date(moment: &str) -> String {
-    plain(moment.get(..10).unwrap_or(moment))
-}
-
-/// A moment to the second, for people: `2026-11-22 09:30:00`.
-fn moment(moment: &str) -> String {
-    plain(&moment.get(..19).unwrap_or(moment).replace('T', " "))
+/// Returns a client for a command about memories, and prints what was ignored when the project was found.
+fn project_client() -> Result<VerbClient, Problem> {
+    let client = VerbClient::of_process()?;
+    client.session().warnings.iter().for_each(|warning| note("Warning:", warning));
+    Ok(client)
 }

@@ -1,11 +1,11 @@
-//! `loci model`: has `locid model …` do the work, with this terminal and this environment, and tells a running daemon of it.
+//! `loci model`: runs `locid model …` with this terminal and environment, and makes a running daemon reload the model.
 //!
-//! The shim itself fetches nothing and reads no model.
+//! Not here: the download and the check of the files (`locid`).
 
-use crate::cli::Model;
-use crate::client::Unreachable;
+use crate::cli::daemon::Model;
 use crate::client::admin;
-use crate::client::admin::NotDone;
+use crate::client::admin::RequestError;
+use crate::client::unreachable::Unreachable;
 use crate::output::Problem;
 use crate::spawn::find_locid;
 use loci_proto::error::Exit;
@@ -13,10 +13,10 @@ use loci_proto::paths::Paths;
 use std::process::ExitCode;
 use tokio::process::Command;
 
-/// Does what was asked; ends with the exit code of `locid`.
+/// Runs the command and returns the exit code of `locid`.
 ///
 /// # Errors
-/// When `locid` cannot be run, or a running daemon cannot be told.
+/// When `locid` cannot be run, or a running daemon does not reload the model.
 pub async fn run(command: Model) -> Result<ExitCode, Problem> {
     let paths = Paths::of_process()?;
     let mut locid = Command::new(find_locid().map_err(Problem::new)?);
@@ -28,26 +28,27 @@ pub async fn run(command: Model) -> Result<ExitCode, Problem> {
             }
             true
         }
-        Model::Status => {
+        Model::Status { json } => {
             locid.args(["model", "status"]);
+            if json {
+                locid.arg("--json");
+            }
             false
         }
     };
-    let status = locid
-        .status()
-        .await
-        .map_err(|error| Problem::new("locid cannot be run").because(&error))?;
+    let status =
+        locid.status().await.map_err(|error| Problem::new("Cannot run locid").because(&error))?;
     if fetches && status.success() {
-        tell_the_daemon(&paths).await?;
+        reload_in_daemon(&paths).await?;
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(Exit::Failed.into(), ExitCode::from))
 }
 
-/// A running daemon looks at the model again; without one there is nothing to do.
-async fn tell_the_daemon(paths: &Paths) -> Result<(), Problem> {
+/// Makes a running daemon check for the model again; does nothing without a daemon.
+async fn reload_in_daemon(paths: &Paths) -> Result<(), Problem> {
     match admin::post(paths, "/model/look").await {
-        Ok(_) | Err(NotDone::Unreachable(Unreachable::Absent)) => Ok(()),
+        Ok(_) | Err(RequestError::Unreachable(Unreachable::Absent)) => Ok(()),
         Err(reason) => Err(reason.into()),
     }
 }

@@ -1,29 +1,30 @@
-//! `loci pin`: keeps a memory's confidence from fading, or lets it fade again.
+//! `loci pin`: stops the confidence of a memory from fading, or lets it fade again.
 
 use crate::cli::memories::Pin;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
-use crate::commands::{print, undoable};
+use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{Problem, say};
-use loci_proto::requests::people::{ChangedReply, PinRequest};
+use loci_proto::requests::edit::ChangedReply;
+use loci_proto::requests::pin::PinRequest;
 
-/// Pins or unpins it.
+/// Pins or unpins the memory.
 ///
 /// # Errors
-/// What the daemon refuses.
-pub async fn run(door: &Door, asked: Pin) -> Result<(), Problem> {
-    let meant = memory_id::find(door, &asked.id, asked.project.group.as_ref()).await?;
-    let told = memory_id::told(&meant);
+/// A refusal of the daemon.
+pub async fn run(client: &VerbClient, args: Pin) -> Result<(), Problem> {
+    let resolved = memory_id::find(client, &args.id, args.project.group.as_ref()).await?;
+    let memory = memory_id::describe(&resolved);
     let request =
-        PinRequest { memory_id: meant.id, pinned: !asked.off, group: asked.project.group };
-    let answer = door.reply("pin", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+        PinRequest { memory_id: resolved.id, pinned: !args.off, group: args.project.group };
+    let answer = client.reply("pin", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: ChangedReply = answer.read()?;
-    let state = if asked.off { "fades again" } else { "does not fade any more" };
+    let state = if args.off { "fades again" } else { "no longer fades" };
     match reply.act {
-        Some(_) => say(format!("{told}\n  {state}{}", undoable(reply.act))),
-        None => say(format!("{told}\n  was so already")),
+        Some(_) => say(format!("{memory}\n  {state}{}", undo_hint(reply.act))),
+        None => say(format!("{memory}\n  nothing to change")),
     }
 }

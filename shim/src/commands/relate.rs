@@ -1,47 +1,47 @@
-//! `loci relate`: what one entity has to do with another.
+//! `loci relate`: stores a relation between two entities.
 
 use crate::cli::memories::Relate;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
-use crate::commands::{print, undoable};
+use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{Problem, plain, say};
 use loci_proto::requests::relate::{RelateReply, RelateRequest};
 
-/// Keeps the relation.
+/// Stores the relation.
 ///
 /// # Errors
-/// What the daemon refuses.
-pub async fn run(door: &Door, asked: Relate) -> Result<(), Problem> {
-    let group = asked.project.group;
-    let subject = memory_id::find(door, &asked.subject, group.as_ref()).await?;
-    let object = memory_id::find(door, &asked.object, group.as_ref()).await?;
-    let mut evidence = Vec::with_capacity(asked.evidence.len());
-    for part in &asked.evidence {
-        evidence.push(memory_id::find(door, part, group.as_ref()).await?.id);
+/// A refusal of the daemon.
+pub async fn run(client: &VerbClient, args: Relate) -> Result<(), Problem> {
+    let group = args.project.group;
+    let subject = memory_id::find(client, &args.subject, group.as_ref()).await?;
+    let object = memory_id::find(client, &args.object, group.as_ref()).await?;
+    let mut evidence = Vec::with_capacity(args.evidence.len());
+    for part in &args.evidence {
+        evidence.push(memory_id::find(client, part, group.as_ref()).await?.id);
     }
-    let told = format!(
+    let relation = format!(
         "{}\n  {}\n{}",
-        memory_id::told(&subject),
-        plain(&asked.predicate),
-        memory_id::told(&object)
+        memory_id::describe(&subject),
+        plain(&args.predicate),
+        memory_id::describe(&object)
     );
     let request = RelateRequest {
         subject_id: subject.id,
-        predicate: asked.predicate,
+        predicate: args.predicate,
         object_id: object.id,
         evidence,
-        confidence: asked.confidence,
+        confidence: args.confidence,
         group,
     };
-    let answer = door.reply("store_relation", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let answer = client.reply("store_relation", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: RelateReply = answer.read()?;
     let state = match (reply.created, reply.act) {
         (true, _) => "Related",
-        (false, Some(_)) => "Known already; the evidence or the confidence was added",
-        (false, None) => "Known already; nothing was changed",
+        (false, Some(_)) => "Already known; the evidence or confidence was updated",
+        (false, None) => "Already known; nothing was changed",
     };
-    say(format!("{told}\n\n{state}{}", undoable(reply.act)))
+    say(format!("{relation}\n\n{state}{}", undo_hint(reply.act)))
 }

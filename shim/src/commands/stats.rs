@@ -1,22 +1,22 @@
-//! `loci stats`: the store in numbers.
+//! `loci stats`: prints the number and size of what is stored.
 
 use crate::cli::memories::Stats;
-use crate::client::call::Door;
-use crate::commands::{date, print};
+use crate::client::call::VerbClient;
+use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, note, say};
 use loci_proto::requests::stats::StatsReply;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Asks, and prints the numbers.
+/// Prints the statistics.
 ///
 /// # Errors
-/// What the daemon refuses.
-pub async fn run(door: &Door, asked: Stats) -> Result<(), Problem> {
-    let answer = door.reply("memory_stats", &json!({"group": asked.group})).await?;
-    if asked.format.json {
-        return print(&answer);
+/// A refusal of the daemon.
+pub async fn run(client: &VerbClient, args: Stats) -> Result<(), Problem> {
+    let answer = client.reply("memory_stats", &json!({"group": args.group})).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: StatsReply = answer.read()?;
     say(screen(&reply).trim_end())?;
@@ -31,14 +31,17 @@ fn screen(stats: &StatsReply) -> String {
     let mut row = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<15} {value}");
     };
-    row("active", format!("{}{}", stats.active_memories, parts(&stats.by_type)));
+    row("active", format!("{}{}", stats.active_memories, counts_text(&stats.by_type)));
     row(
         "by scope",
-        parts(&stats.by_scope).trim_start_matches([' ', '(']).trim_end_matches(')').to_owned(),
+        counts_text(&stats.by_scope)
+            .trim_start_matches([' ', '('])
+            .trim_end_matches(')')
+            .to_owned(),
     );
     let replaced = stats.superseded_memories.saturating_sub(stats.forgotten + stats.compacted);
     row(
-        "no longer",
+        "inactive",
         format!(
             "{replaced} replaced, {} compacted, {} forgotten",
             stats.compacted, stats.forgotten
@@ -51,7 +54,7 @@ fn screen(stats: &StatsReply) -> String {
         row("faded", format!("{} (loci list --status flagged)", stats.flagged));
     }
     if stats.without_vector > 0 {
-        row("without vector", format!("{} (found by their words alone)", stats.without_vector));
+        row("without vector", format!("{} (found by keywords only)", stats.without_vector));
     }
     row("relations", stats.entity_relations.to_string());
     if let (Some(oldest), Some(newest)) = (&stats.oldest_memory, &stats.newest_memory) {
@@ -61,7 +64,7 @@ fn screen(stats: &StatsReply) -> String {
     text
 }
 
-fn parts(counts: &BTreeMap<String, u64>) -> String {
+fn counts_text(counts: &BTreeMap<String, u64>) -> String {
     let parts: Vec<String> = counts
         .iter()
         .filter(|(_, count)| **count > 0)

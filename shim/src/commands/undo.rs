@@ -1,30 +1,31 @@
-//! `loci undo`: takes acts back, after they were shown.
+//! `loci undo`: undoes acts after showing them.
 
 use crate::cli::memories::Undo;
-use crate::client::call::Door;
-use crate::commands::{history, print};
-use crate::output::{Answer, Problem, confirm, note, say};
+use crate::client::call::VerbClient;
+use crate::commands::history;
+use crate::commands::reply_text::print_json;
+use crate::output::{Consent, Problem, confirm, note, say};
 use loci_proto::requests::undo::{UndoReply, UndoRequest};
 
-/// Shows the acts, asks, and takes back those that were shown: what happens meanwhile is not among them.
+/// Shows the acts, asks for confirmation, and undoes exactly these acts, not later ones.
 ///
 /// # Errors
-/// What the daemon refuses; when the answer is no.
-pub async fn run(door: &Door, asked: Undo) -> Result<(), Problem> {
+/// A refusal of the daemon, or no confirmation.
+pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
     let request = UndoRequest {
-        id: asked.id,
-        last: asked.last,
-        since_seconds: asked.since,
+        id: args.id,
+        last: args.last,
+        since_seconds: args.since,
         preview: true,
         ids: Vec::new(),
     };
-    let shown: UndoReply = door.reply("undo", &request).await?.read()?;
-    if shown.undone.is_empty() && !asked.format.json {
-        return say("Nothing to undo in that time.");
+    let shown: UndoReply = client.reply("undo", &request).await?.read()?;
+    if shown.undone.is_empty() && !args.format.json {
+        return say("There is nothing to undo.");
     }
-    if !asked.format.json {
+    if !args.format.json {
         say(history::acts(&shown.undone).trim_end())?;
-    } else if !asked.yes {
+    } else if !args.yes {
         note("Note:", history::acts(&shown.undone).trim_end());
     }
     let question = match shown.undone.len() {
@@ -32,22 +33,22 @@ pub async fn run(door: &Door, asked: Undo) -> Result<(), Problem> {
         count => format!("\nUndo these {count} acts?"),
     };
     if !shown.undone.is_empty() {
-        confirm(&question, Answer::from(asked.yes))?;
+        confirm(&question, Consent::from(args.yes))?;
     }
     let request = match shown.undone.as_slice() {
-        // An empty reply, as the daemon gives it.
+        // Request the empty reply of the daemon.
         [] => UndoRequest { preview: true, ..request },
         acts => {
             UndoRequest { ids: acts.iter().map(|act| act.id).collect(), ..UndoRequest::default() }
         }
     };
-    let answer = door.reply("undo", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let answer = client.reply("undo", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: UndoReply = answer.read()?;
     match reply.undone.len() {
-        1 => say("Undone."),
-        count => say(format!("{count} acts undone.")),
+        1 => say("Undid 1 act."),
+        count => say(format!("Undid {count} acts.")),
     }
 }

@@ -1,63 +1,64 @@
-//! Asking a person before something that they may not want: `y` for most things, a word typed in full for the worst.
+//! Asks for confirmation: `y` for most commands, a word typed in full for those that cannot be undone.
 //!
-//! Where there is nobody to ask, the answer is no, and the problem names the flag that says yes.
+//! Without a terminal the command fails, and the error names the flag `--yes`.
 
-use crate::output::Problem;
+use crate::output::problem::Problem;
 use loci_proto::error::Exit;
 use std::io::{self, BufRead, IsTerminal, Write};
 
-/// Whether the command line has said yes already.
+/// Whether the command line has confirmed already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum Consent {
     /// `--yes` was given.
-    Yes,
-    /// A person has to be asked.
+    Given,
+    /// Ask at the terminal.
     Ask,
 }
 
-impl From<bool> for Answer {
+impl From<bool> for Consent {
     fn from(yes: bool) -> Self {
-        if yes { Self::Yes } else { Self::Ask }
+        if yes { Self::Given } else { Self::Ask }
     }
 }
 
-/// Asks `question` (without its question mark's `[y/N]`), and goes on after a yes.
+/// Asks `question` with `[y/N]`.
 ///
 /// # Errors
-/// When the answer is no, or nobody can be asked.
-pub fn confirm(question: &str, given: Answer) -> Result<(), Problem> {
-    agreed(question, "[y/N]", given, |typed| ["y", "yes"].contains(&typed.to_lowercase().as_str()))
+/// When the answer is not yes, or there is no terminal.
+pub fn confirm(question: &str, consent: Consent) -> Result<(), Problem> {
+    ask(question, "[y/N]", consent, |typed| ["y", "yes"].contains(&typed.to_lowercase().as_str()))
 }
 
-/// The same, but the person has to type `word`.
+/// Like [`confirm`], but `word` must be typed.
 ///
 /// # Errors
-/// When something else is typed, or nobody can be asked.
-pub fn confirm_typed(question: &str, word: &str, given: Answer) -> Result<(), Problem> {
-    agreed(question, &format!("Type {word} to go on:"), given, |typed| typed == word)
+/// When something else is typed, or there is no terminal.
+pub fn confirm_typed(question: &str, word: &str, consent: Consent) -> Result<(), Problem> {
+    ask(question, &format!("Type {word} to continue:"), consent, |typed| typed == word)
 }
 
-fn agreed(
+fn ask(
     question: &str,
     choice: &str,
-    given: Answer,
+    consent: Consent,
     is_yes: impl Fn(&str) -> bool,
 ) -> Result<(), Problem> {
-    if given == Answer::Yes {
+    if consent == Consent::Given {
         return Ok(());
     }
     if !io::stdin().is_terminal() {
-        let nobody = Problem::new("This needs a yes, and there is no terminal to ask at")
-            .hint("Add --yes to go on without a question; nothing was done");
-        return Err(nobody.exit(Exit::Usage));
+        let unasked =
+            Problem::new("This command needs a confirmation, but standard input is not a terminal")
+                .hint("Nothing was changed. Add --yes to run it without asking");
+        return Err(unasked.exit(Exit::Usage));
     }
-    // On standard error, so that it is seen even where the output goes elsewhere.
+    // On standard error, so that the question is visible when standard output is redirected.
     write!(io::stderr(), "{question} {choice} ")?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed)?;
     if is_yes(typed.trim()) {
         Ok(())
     } else {
-        Err(Problem::new("Nothing was done").exit(Exit::Failed))
+        Err(Problem::new("Cancelled; nothing was changed").exit(Exit::Failed))
     }
 }

@@ -1,31 +1,31 @@
-//! Text of somebody else, made safe to print: what could move the cursor, change colours or turn the reading direction is shown instead.
+//! Escapes text for a terminal: characters that move the cursor, change colours or reverse the text direction are printed as escapes.
 //!
-//! Not here: `--json`, which prints what was answered, exactly.
+//! Not here: `--json` output, which is printed unchanged.
 
 use std::borrow::Cow;
 
-/// One line: a line break is shown too.
+/// Escapes one line, including line breaks.
 #[must_use]
 pub fn plain(text: &str) -> String {
-    shown(text, |c| !hides(c)).into_owned()
+    escape_unless(text, |c| !is_hidden(c)).into_owned()
 }
 
-/// Several lines: line breaks and tabs stay.
+/// Escapes several lines; keeps line breaks and tabs.
 #[must_use]
 pub fn lines(text: &str) -> String {
-    shown(text, |c| c == '\n' || c == '\t' || !hides(c)).into_owned()
+    escape_unless(text, |c| c == '\n' || c == '\t' || !is_hidden(c)).into_owned()
 }
 
-fn shown(text: &str, harmless: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if text.chars().all(&harmless) {
+fn escape_unless(text: &str, is_safe: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if text.chars().all(&is_safe) {
         return Cow::Borrowed(text);
     }
-    let piece = |c: char| if harmless(c) { c.to_string() } else { c.escape_default().to_string() };
+    let piece = |c: char| if is_safe(c) { c.to_string() } else { c.escape_default().to_string() };
     text.chars().map(piece).collect::<String>().into()
 }
 
-/// True for what a terminal obeys or hides instead of showing it.
-fn hides(c: char) -> bool {
+/// Returns true for characters that a terminal interprets or hides instead of showing.
+fn is_hidden(c: char) -> bool {
     let invisible = matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
+    fn control_and_invisible_characters_are_escaped() {
         assert_eq!(plain("a\x1b[31mb\u{9b}c\nd\te"), "a\\u{1b}[31mb\\u{9b}c\\nd\\te");
         assert_eq!(
             plain("user\u{202e}txt.exe \u{2066}\u{e0041}"),
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_stays() {
+    fn ordinary_text_stays_unchanged() {
         for text in ["Zażółć gęślą jaźń", "日本語", "👩‍👧 e\u{301}", "שלום", "back\\slash"]
         {
             assert_eq!(plain(text), text);

@@ -1,56 +1,56 @@
-//! How far a file has come, on standard error, where a person is looking.
+//! A progress bar for file transfers, on standard error if it is a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often a person is told.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Time between two updates of the line.
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// One line that is written anew as work goes on, and taken away at its end.
+/// One line that is updated as bytes are transferred, and erased when dropped.
 #[derive(Debug)]
 pub struct Progress {
     verb: &'static str,
     total: Option<u64>,
     done: u64,
-    told: Option<Instant>,
-    shown: bool,
+    last_update: Option<Instant>,
+    visible: bool,
 }
 
 impl Progress {
-    /// Of work on so many bytes, where that is known.
+    /// Starts a transfer of `total` bytes; `None` if the size is unknown.
     #[must_use]
     pub fn new(verb: &'static str, total: Option<u64>) -> Self {
         Self {
             verb,
             total: total.filter(|total| *total > 0),
             done: 0,
-            told: None,
-            shown: io::stderr().is_terminal(),
+            last_update: None,
+            visible: io::stderr().is_terminal(),
         }
     }
 
-    /// So many bytes more.
+    /// Adds transferred bytes.
     pub fn add(&mut self, bytes: usize) {
         self.done += bytes as u64;
-        if !self.shown || self.told.is_some_and(|told| told.elapsed() < PAUSE) {
+        if !self.visible || self.last_update.is_some_and(|last| last.elapsed() < INTERVAL) {
             return;
         }
-        self.told = Some(Instant::now());
-        // Nobody misses a line that cannot be written.
+        self.last_update = Some(Instant::now());
+        // A progress line that cannot be written is not an error.
         let _ = write!(io::stderr(), "\r\x1b[K{}", line(self.verb, self.done, self.total));
     }
 
-    /// Says what goes on now, without a number.
-    pub fn say(&self, what: &str) {
-        if self.shown {
-            let _ = write!(io::stderr(), "\r\x1b[K{what}");
+    /// Replaces the bar with a message.
+    pub fn message(&self, message: &str) {
+        if self.visible {
+            let _ = write!(io::stderr(), "\r\x1b[K{message}");
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.shown {
+        if self.visible {
             let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_how_far_it_is() {
+    fn the_line_shows_bytes_and_percent() {
         assert_eq!(line("Sending", 3 << 20, None), "Sending 3.0 MiB");
         assert_eq!(
             line("Sending", 1 << 20, Some(2 << 20)),

@@ -1,58 +1,58 @@
-//! Tables that fit the terminal: columns as wide as what is in them, the widest column of text cut where they would be too wide.
+//! Tables that fit the terminal: columns are as wide as their content; if a row is too wide, the widest text columns are truncated.
 //!
-//! Widths are those of a terminal, in which a Chinese character takes two places and an accent none.
+//! Widths are display columns: a Chinese character takes two, a combining accent none.
 
-use crate::output::Style;
+use crate::output::style::Style;
 use std::io;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns of output that is no terminal.
-const USUAL: usize = 80;
-/// A narrower terminal gets lines of this width, which it breaks.
-const NARROWEST: usize = 40;
-/// A column of text is not cut to less.
-const LEAST: usize = 8;
+/// Width of output that is not a terminal.
+const DEFAULT_WIDTH: usize = 80;
+/// Minimum width; a narrower terminal wraps the lines.
+const MIN_WIDTH: usize = 40;
+/// Minimum width of a truncated column.
+const MIN_COLUMN: usize = 8;
 
-/// Where a table is shown.
+/// The output that a table is printed on.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
-    /// Places in a line.
+    /// Width in display columns.
     pub width: usize,
-    /// Whether the head may be painted.
+    /// The style of the heading.
     pub style: Style,
 }
 
 impl Screen {
-    /// Standard output.
+    /// Returns the width and style of standard output.
     #[must_use]
     pub fn of_stdout() -> Self {
         let stdout = io::stdout();
         let width = terminal_size::terminal_size_of(&stdout)
-            .map_or(USUAL, |(width, _)| usize::from(width.0));
-        Self { width: width.max(NARROWEST), style: Style::of(&stdout) }
+            .map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
+        Self { width: width.max(MIN_WIDTH), style: Style::of(&stdout) }
     }
 }
 
-/// Heads of columns that hold words, even where all of them happen to be digits.
-const WORDS: [&str; 4] = ["ID", "MEMORY", "TEXT", "PROJECT"];
+/// Headings of columns that are text even if all their cells look like numbers.
+const TEXT_COLUMNS: [&str; 4] = ["ID", "MEMORY", "TEXT", "PROJECT"];
 
-/// Rows in columns, for standard output. The first row is the head; columns of numbers stand to the right.
+/// Formats rows for standard output. The first row is the heading; columns of numbers are right-aligned.
 #[must_use]
 pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
     table_on(Screen::of_stdout(), rows)
 }
 
-/// The same for any number of columns.
+/// Formats rows with any number of columns for `screen`.
 #[must_use]
 pub fn table_on(screen: Screen, rows: &[impl AsRef<[String]>]) -> String {
     let rows: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();
     let Some(columns) = rows.iter().map(|row| row.len()).max() else { return String::new() };
-    let numbers = |column: usize| {
-        !WORDS.contains(&rows[0][column].as_str())
+    let is_numeric = |column: usize| {
+        !TEXT_COLUMNS.contains(&rows[0][column].as_str())
             && rows.iter().skip(1).all(|row| is_number(&row[column]))
     };
-    let numeric: Vec<bool> = (0..columns).map(numbers).collect();
+    let numeric: Vec<bool> = (0..columns).map(is_numeric).collect();
     let widths = widths(&rows, &numeric, screen.width);
     let mut text = String::new();
     for (at, row) in rows.iter().enumerate() {
@@ -60,10 +60,10 @@ pub fn table_on(screen: Screen, rows: &[impl AsRef<[String]>]) -> String {
             .iter()
             .zip(&widths)
             .zip(&numeric)
-            .map(|((cell, width), numeric)| fitted(cell, *width, *numeric));
+            .map(|((cell, width), numeric)| fit(cell, *width, *numeric));
         let line = format!("  {}", cells.collect::<Vec<_>>().join("  "));
         let line = line.trim_end();
-        text.push_str(&if at == 0 { screen.style.paint(line) } else { line.to_owned() });
+        text.push_str(&if at == 0 { screen.style.bold(line) } else { line.to_owned() });
         text.push('\n');
     }
     text
@@ -76,7 +76,7 @@ fn is_number(cell: &str) -> bool {
             && number.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// How wide each column is: as wide as what is in it, and the widest column of text less by what would be too much.
+/// Returns the width of each column: its widest cell, reduced for the widest text columns until a row fits `screen`.
 fn widths(rows: &[&[String]], numeric: &[bool], screen: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = (0..numeric.len())
         .map(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or(0))
@@ -87,8 +87,8 @@ fn widths(rows: &[&[String]], numeric: &[bool], screen: usize) -> Vec<usize> {
             .filter(|column| !numeric[*column])
             .max_by_key(|column| widths[*column]);
         match widest {
-            Some(column) if all > screen && widths[column] > LEAST => {
-                // Not below the next one, so that two long columns share the loss.
+            Some(column) if all > screen && widths[column] > MIN_COLUMN => {
+                // Not below the second widest, so that two long columns shrink together.
                 let next = (0..widths.len())
                     .filter(|other| *other != column && !numeric[*other])
                     .map(|other| widths[other])
@@ -96,7 +96,7 @@ fn widths(rows: &[&[String]], numeric: &[bool], screen: usize) -> Vec<usize> {
                 let floor = next
                     .filter(|next| *next < widths[column])
                     .unwrap_or(widths[column] - 1)
-                    .max(LEAST);
+                    .max(MIN_COLUMN);
                 widths[column] -= (all - screen).min(widths[column] - floor).max(1);
             }
             _ => return widths,
@@ -104,27 +104,26 @@ fn widths(rows: &[&[String]], numeric: &[bool], screen: usize) -> Vec<usize> {
     }
 }
 
-fn fitted(cell: &str, width: usize, numeric: bool) -> String {
-    let cell = cut(cell, width);
+fn fit(cell: &str, width: usize, numeric: bool) -> String {
+    let cell = truncate(cell, width);
     let blanks = " ".repeat(width.saturating_sub(cell.width()));
     if numeric { blanks + &cell } else { cell + &blanks }
 }
 
-/// The text in at most so many places; what is cut off is marked by `…`.
-#[must_use]
-pub fn cut(text: &str, width: usize) -> String {
+/// Truncates text to `width` display columns and marks the truncation with `…`.
+fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut cut = String::new();
+    let mut kept = String::new();
     for grapheme in text.graphemes(true) {
-        if cut.width() + grapheme.width() + 1 > width {
+        if kept.width() + grapheme.width() + 1 > width {
             break;
         }
-        cut.push_str(grapheme);
+        kept.push_str(grapheme);
     }
-    cut.truncate(cut.trim_end().len());
-    cut + "…"
+    kept.truncate(kept.trim_end().len());
+    kept + "…"
 }
 
 #[cfg(test)]
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up_whatever_is_in_them() {
+    fn columns_align_for_any_script() {
         let table = on(
             80,
             &[
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_text_is_cut_and_numbers_never_are() {
+    fn the_widest_text_is_truncated_and_numbers_never_are() {
         let long = "a memory that says rather a lot, and then goes on for a while";
         let table = on(40, &[["SCORE", "TYPE", "MEMORY"], ["0.912345", "procedural", long]]);
         assert_eq!(
@@ -182,9 +181,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_never_splits_what_belongs_together() {
-        assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
-        assert_eq!(cut("日本語", 4), "日…");
-        assert_eq!(cut("short", 5), "short");
+    fn truncation_never_splits_a_grapheme() {
+        assert_eq!(truncate("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
+        assert_eq!(truncate("日本語", 4), "日…");
+        assert_eq!(truncate("short", 5), "short");
     }
 }

@@ -1,21 +1,21 @@
-//! The git repository around a folder, read from its files: no git binary is needed, and none is trusted.
+//! Finds the git repository of a folder by reading its files, without running git.
 //!
-//! The files may come from anybody, in an archive for instance, and a `.git` can point anywhere. It is believed only where the
-//! repository that it names knows the folder too; else the folder stands for the project by itself.
+//! The files are not trusted: they may come from an archive, and a `.git` file can point anywhere. It is followed only if the repository
+//! also refers back to the folder; otherwise the folder is a project of its own.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
-/// A repository.
+/// A git repository.
 pub struct Repository {
-    /// The working tree's uppermost folder.
+    /// The top folder of the working tree.
     pub top: PathBuf,
-    /// The folder that all its worktrees share, canonical; usually `…/.git`, and `top` itself where a `.git` was not believed.
+    /// The canonical git common directory, which all worktrees share: usually `…/.git`; `top` if a `.git` was ignored.
     pub common: PathBuf,
 }
 
-/// Looks for a repository from a canonical folder upwards, but not in folders that many projects share: a repository of
-/// somebody's HOME (settings under git) is not the project of everything below.
+/// Searches from a canonical folder upwards, but not in `shared` folders: a repository in HOME (dotfiles) is not the project of
+/// everything below it.
 pub fn find(from: &Path, shared: &[PathBuf], warnings: &mut Vec<String>) -> Option<Repository> {
     for folder in
         from.ancestors().take_while(|folder| !shared.iter().any(|shared| shared == folder))
@@ -23,8 +23,8 @@ pub fn find(from: &Path, shared: &[PathBuf], warnings: &mut Vec<String>) -> Opti
         let entry = folder.join(".git");
         let common = match fs::symlink_metadata(&entry) {
             Ok(meta) if meta.is_dir() => is_repository(&entry).then_some(entry),
-            Ok(meta) => Some(known(folder, &entry, &meta).unwrap_or_else(|| {
-                warnings.push(unknown(&entry));
+            Ok(meta) => Some(trusted_common_dir(folder, &entry, &meta).unwrap_or_else(|| {
+                warnings.push(ignored_warning(&entry));
                 folder.to_path_buf()
             })),
             Err(_) => None,
@@ -40,38 +40,40 @@ fn is_repository(dir: &Path) -> bool {
     dir.join("HEAD").exists()
 }
 
-/// The common directory behind a `.git` file, if the repository there knows this folder. A `.git` that is a link is not followed: no
-/// repository knows of those.
-fn known(folder: &Path, entry: &Path, meta: &Metadata) -> Option<PathBuf> {
-    let dir = if meta.is_file() { pointer(entry, "gitdir: ")? } else { return None };
-    let common = of_worktree(entry, &dir).or_else(|| of_submodule(folder, dir))?;
+/// Returns the common directory that a `.git` file points to, if that repository refers back to this folder. A symbolic link is never
+/// followed, because no repository refers back to one.
+fn trusted_common_dir(folder: &Path, entry: &Path, meta: &Metadata) -> Option<PathBuf> {
+    let dir = if meta.is_file() { read_path(entry, "gitdir: ")? } else { return None };
+    let common = worktree_common_dir(entry, &dir).or_else(|| submodule_dir(folder, dir))?;
     is_repository(&common).then_some(common)
 }
 
-fn unknown(entry: &Path) -> String {
-    let why =
-        "the repository that it leads to does not know this folder (try `git worktree repair`)";
-    format!("{} is ignored, so its folder is a project by itself: {why}", entry.display())
+fn ignored_warning(entry: &Path) -> String {
+    let why = "the repository it points to does not refer back to this folder (try `git worktree repair`)";
+    format!("{} is ignored and its folder is a project of its own: {why}", entry.display())
 }
 
-/// A worktree: the repository keeps a folder for it, which points back here and forth to the common directory around it.
-fn of_worktree(entry: &Path, dir: &Path) -> Option<PathBuf> {
-    let common = pointer(&dir.join("commondir"), "")?;
-    let kept_there = dir.parent() == Some(&*common.join("worktrees"));
-    (kept_there && pointer(&dir.join("gitdir"), "")? == entry).then_some(common)
+/// Returns the common directory of a worktree: its admin folder lies in `worktrees` of the common directory and points back to `entry`.
+fn worktree_common_dir(entry: &Path, dir: &Path) -> Option<PathBuf> {
+    let common = read_path(&dir.join("commondir"), "")?;
+    let is_inside = dir.parent() == Some(&*common.join("worktrees"));
+    (is_inside && read_path(&dir.join("gitdir"), "")? == entry).then_some(common)
 }
 
-/// A submodule: its repository lies in that of the project around the folder, and names the folder as its working tree.
-fn of_submodule(folder: &Path, dir: PathBuf) -> Option<PathBuf> {
-    let knows = ["config", "config.worktree"]
+/// Returns the repository of a submodule: it lies inside the repository of the parent folder, and its working tree is `folder`.
+fn submodule_dir(folder: &Path, dir: PathBuf) -> Option<PathBuf> {
+    let refers_back = ["config", "config.worktree"]
         .iter()
         .any(|file| work_tree(&dir.join(file)).is_some_and(|tree| tree == folder));
-    let around =
-        if knows { find(folder.parent()?, &[], &mut Vec::new())?.common } else { return None };
-    (dir != around && dir.starts_with(around)).then_some(dir)
+    let parent = if refers_back {
+        find(folder.parent()?, &[], &mut Vec::new())?.common
+    } else {
+        return None;
+    };
+    (dir != parent && dir.starts_with(parent)).then_some(dir)
 }
 
-/// `core.worktree` of a git configuration, canonical.
+/// Returns the canonical `core.worktree` of a git configuration.
 fn work_tree(config: &Path) -> Option<PathBuf> {
     let text = crate::project::project_file::read_small(config).ok()?;
     let (mut in_core, mut value) = (false, None);
@@ -79,7 +81,7 @@ fn work_tree(config: &Path) -> Option<PathBuf> {
         match line.split_once('=') {
             _ if line.starts_with('[') => in_core = line.eq_ignore_ascii_case("[core]"),
             Some((key, path)) if in_core && key.trim().eq_ignore_ascii_case("worktree") => {
-                value = Some(unquoted(path.trim()))
+                value = Some(unquote(path.trim()));
             }
             _ => {}
         }
@@ -87,8 +89,8 @@ fn work_tree(config: &Path) -> Option<PathBuf> {
     config.parent()?.join(value?).canonicalize().ok()
 }
 
-/// A value as git writes it: quotes around what has blanks at its ends, backslashes before quotes and backslashes.
-fn unquoted(value: &str) -> String {
+/// Removes the quotes and backslash escapes of a git configuration value.
+fn unquote(value: &str) -> String {
     let mut escaped = false;
     let keep = |c: &char| {
         let plain = escaped || !matches!(c, '"' | '\\');
@@ -98,8 +100,8 @@ fn unquoted(value: &str) -> String {
     value.chars().filter(keep).collect()
 }
 
-/// The canonical path written in a small file, relative to that file's folder.
-fn pointer(file: &Path, prefix: &str) -> Option<PathBuf> {
+/// Reads a path from a small file and returns it canonical; it is relative to the folder of the file.
+fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
     let text = crate::project::project_file::read_small(file).ok()?;
     let target = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);
     file.parent()?.join(target).canonicalize().ok()

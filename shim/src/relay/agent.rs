@@ -1,52 +1,52 @@
-//! The agent's side of the relay: its lines come in, answers go out.
+//! The agent's side of the relay: reads its lines from standard input and writes answers to standard output.
 
-use crate::relay::line_reader::{Line, Lines};
+use crate::relay::line_reader::{Line, LineReader};
 use crate::relay::outbox::Outbox;
 use loci_proto::limits;
 use std::io;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-/// An agent on the other end of standard input and output.
+/// The agent at the other end of standard input and output.
 #[derive(Debug)]
 pub struct Agent<I, O> {
-    lines: Lines<I>,
+    lines: LineReader<I>,
     stdout: O,
     outbox: Outbox,
-    speaks: bool,
+    input_open: bool,
 }
 
-/// What happened on the agent's side.
+/// An event on the agent's side.
 #[derive(Debug)]
 pub enum AgentEvent {
-    /// It said something.
+    /// The agent sent a line.
     Line(Line),
-    /// It will say nothing more; it may still listen.
-    Silent,
-    /// It listens no more.
-    Gone,
-    /// It took some of its answers.
-    Took,
+    /// The agent's input ended; it may still read answers.
+    InputClosed,
+    /// The agent no longer reads answers.
+    OutputClosed,
+    /// Some queued answers were written.
+    Wrote,
 }
 
 impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Agent<I, O> {
-    /// An agent that speaks and listens.
+    /// Creates an agent that reads and writes the given streams.
     pub fn new(stdin: I, stdout: O) -> Self {
         Self {
-            lines: Lines::new(stdin, limits::LINE_BYTES),
+            lines: LineReader::new(stdin, limits::LINE_BYTES),
             stdout,
             outbox: Outbox::default(),
-            speaks: true,
+            input_open: true,
         }
     }
 
-    /// What happens next; lines are read only while `read` is true. Cancelling loses nothing.
+    /// Waits for the next event; reads lines only if `read`. Cancel safe.
     pub async fn next(&mut self, read: bool) -> AgentEvent {
         tokio::select! {
             wrote = self.outbox.write_some(&mut self.stdout), if !self.outbox.is_empty() => match wrote {
-                Ok(()) => AgentEvent::Took,
-                Err(_) => AgentEvent::Gone,
+                Ok(()) => AgentEvent::Wrote,
+                Err(_) => AgentEvent::OutputClosed,
             },
-            line = self.lines.next(), if read && self.speaks => self.on_line(line),
+            line = self.lines.next(), if read && self.input_open => self.on_line(line),
             else => std::future::pending().await,
         }
     }
@@ -55,39 +55,39 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Agent<I, O> {
         if let Ok(Some(line)) = line {
             return AgentEvent::Line(line);
         }
-        // The end, or an error of standard input, which comes to the same. A last line may lack its newline.
-        self.speaks = false;
-        self.lines.unfinished().map_or(AgentEvent::Silent, AgentEvent::Line)
+        // A read error is treated as the end of input. The last line may lack its newline.
+        self.input_open = false;
+        self.lines.take_unterminated().map_or(AgentEvent::InputClosed, AgentEvent::Line)
     }
 
-    /// Sends answers.
-    pub fn tell(&mut self, lines: &[u8]) {
+    /// Queues lines to be written to the agent.
+    pub fn send(&mut self, lines: &[u8]) {
         self.outbox.push(lines);
     }
 
-    /// True while it may still say something.
-    pub fn speaks(&self) -> bool {
-        self.speaks
+    /// Returns true while more lines may come.
+    pub fn input_open(&self) -> bool {
+        self.input_open
     }
 
-    /// Listens to it no more.
-    pub fn hang_up(&mut self) {
-        self.speaks = false;
+    /// Stops reading lines, as if the input had ended.
+    pub fn close_input(&mut self) {
+        self.input_open = false;
     }
 
-    /// True when it took every answer.
-    pub fn took_all(&self) -> bool {
+    /// Returns true when every queued answer is written.
+    pub fn is_drained(&self) -> bool {
         self.outbox.is_empty()
     }
 
-    /// True while it takes its answers quickly enough.
+    /// Returns true while the outbox is below its bound.
     pub fn has_room(&self) -> bool {
         self.outbox.has_room()
     }
 
-    /// Hands the last answers to the system.
+    /// Flushes standard output.
     pub async fn flush(&mut self) {
-        // Whoever does not read any more does not miss them.
+        // An agent that has closed its end does not need the answers.
         let _ = self.stdout.flush().await;
     }
 }

@@ -1,8 +1,9 @@
-//! The daemon's side of the relay: there is a connection, or one is being made, or none is wanted.
+//! The daemon's side of the relay: a connection state machine (idle, connecting, connected).
 
-use crate::client::{Connection, Reach, Unreachable};
-use crate::relay::line_reader::{Line, Lines};
-use crate::relay::liveness::Doubt;
+use crate::client::connector::{Connection, Connector};
+use crate::client::unreachable::Unreachable;
+use crate::relay::line_reader::{Line, LineReader};
+use crate::relay::liveness::LivenessProbe;
 use crate::relay::outbox::Outbox;
 use std::fmt;
 use std::future::Future;
@@ -13,176 +14,179 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::sleep;
 
-type Reaching = Pin<Box<dyn Future<Output = Result<Connection, Unreachable>>>>;
+type Connecting = Pin<Box<dyn Future<Output = Result<Connection, Unreachable>>>>;
 
-/// The way to the daemon.
-pub struct Link {
-    reach: Rc<Reach>,
+/// The relay's connection to the daemon.
+pub struct DaemonConnection {
+    connector: Rc<Connector>,
     state: State,
 }
 
 enum State {
-    /// No connection, and none is wanted until the agent says something.
+    /// No connection, and none is wanted until the agent sends something.
     Idle,
-    /// On the way.
-    Reaching(Reaching),
-    /// The daemon has said welcome.
-    Up(Up),
+    /// A connection attempt is running.
+    Connecting(Connecting),
+    /// The daemon has accepted our hello.
+    Connected(Connected),
 }
 
-struct Up {
-    lines: Lines<OwnedReadHalf>,
+struct Connected {
+    lines: LineReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     outbox: Outbox,
-    doubt: Doubt,
-    /// Whether we have more to say.
-    half: Half,
+    liveness: LivenessProbe,
+    write_half: WriteHalf,
 }
 
-/// Our half of a connection.
+/// State of the half of the connection that we write to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Half {
+enum WriteHalf {
     Open,
-    /// To be closed once the outbox is empty.
+    /// Closes once the outbox is empty.
     Closing,
     Closed,
 }
 
-/// What the relay wants of the daemon just now.
+/// What the relay can take from the daemon at the moment.
 #[derive(Debug, Clone, Copy)]
-pub struct Wants {
-    /// There is room for its lines.
-    pub lines: bool,
-    /// Somebody waits for an answer.
-    pub answer: bool,
+pub struct Demand {
+    /// There is room for lines of the daemon.
+    pub read: bool,
+    /// A request waits for its answer.
+    pub reply_expected: bool,
 }
 
-/// What happened on the daemon's side.
+/// An event on the daemon's side.
 #[derive(Debug)]
-pub enum LinkEvent {
-    /// It has said welcome and wants to be told everything; the fingerprint of its tools.
-    Reached(String),
-    /// There is no reaching it.
-    Failed(Unreachable),
-    /// It said something.
+pub enum DaemonEvent {
+    /// A daemon accepted our hello; it has not seen any line of this session yet.
+    Connected {
+        /// Fingerprint of the daemon's tool list; empty if unknown.
+        tools_fingerprint: String,
+    },
+    /// No daemon can be reached.
+    Unreachable(Unreachable),
+    /// The daemon sent a line.
     Line(Line),
-    /// It took some of what it was told.
-    Took,
-    /// The connection is gone.
+    /// Some queued lines were written.
+    Wrote,
+    /// The connection closed.
     Lost,
 }
 
-impl fmt::Debug for Link {
+impl fmt::Debug for DaemonConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.state {
-            State::Idle => "Link(idle)",
-            State::Reaching(_) => "Link(reaching)",
-            State::Up(_) => "Link(up)",
+            State::Idle => "DaemonConnection(idle)",
+            State::Connecting(_) => "DaemonConnection(connecting)",
+            State::Connected(_) => "DaemonConnection(connected)",
         })
     }
 }
 
-impl Link {
-    /// No connection yet.
+impl DaemonConnection {
+    /// Creates an idle connection.
     #[must_use]
-    pub fn new(reach: Rc<Reach>) -> Self {
-        Self { reach, state: State::Idle }
+    pub fn new(connector: Rc<Connector>) -> Self {
+        Self { connector, state: State::Idle }
     }
 
-    /// Makes a connection after a pause, unless there is one or one is being made.
-    pub fn want(&mut self, pause: Duration) {
+    /// Starts connecting after `delay`; does nothing if connected or connecting.
+    pub fn connect_after(&mut self, delay: Duration) {
         if matches!(self.state, State::Idle) {
-            let reach = Rc::clone(&self.reach);
-            self.state = State::Reaching(Box::pin(async move {
-                sleep(pause).await;
-                reach.reach().await
+            let connector = Rc::clone(&self.connector);
+            self.state = State::Connecting(Box::pin(async move {
+                sleep(delay).await;
+                connector.connect().await
             }));
         }
     }
 
-    /// What happens next. Cancelling loses nothing.
-    pub async fn next(&mut self, wants: Wants) -> LinkEvent {
+    /// Waits for the next event. Cancel safe.
+    pub async fn next(&mut self, demand: Demand) -> DaemonEvent {
         let event = match &mut self.state {
             State::Idle => std::future::pending().await,
-            State::Reaching(reaching) => match reaching.await {
+            State::Connecting(connecting) => match connecting.await {
                 Ok(Connection { lines, writer, welcome }) => {
-                    let doubt = Doubt::new(Rc::clone(&self.reach));
-                    self.state = State::Up(Up {
+                    self.state = State::Connected(Connected {
                         lines,
                         writer,
                         outbox: Outbox::default(),
-                        doubt,
-                        half: Half::Open,
+                        liveness: LivenessProbe::new(Rc::clone(&self.connector)),
+                        write_half: WriteHalf::Open,
                     });
-                    return LinkEvent::Reached(welcome.tools);
+                    return DaemonEvent::Connected { tools_fingerprint: welcome.tools };
                 }
-                Err(reason) => LinkEvent::Failed(reason),
+                Err(reason) => DaemonEvent::Unreachable(reason),
             },
-            State::Up(up) => up.next(wants).await,
+            State::Connected(connected) => connected.next(demand).await,
         };
-        if matches!(event, LinkEvent::Failed(_) | LinkEvent::Lost) {
+        if matches!(event, DaemonEvent::Unreachable(_) | DaemonEvent::Lost) {
             self.state = State::Idle;
         }
         event
     }
 
-    /// True while there is a connection.
+    /// Returns true while connected.
     #[must_use]
-    pub fn is_up(&self) -> bool {
-        matches!(self.state, State::Up(_))
+    pub fn is_connected(&self) -> bool {
+        matches!(self.state, State::Connected(_))
     }
 
-    /// Tells the daemon something; false when there is no connection and nothing was told.
-    pub fn tell(&mut self, lines: &[u8]) -> bool {
+    /// Queues lines for the daemon. Returns false, and queues nothing, if not connected.
+    pub fn send(&mut self, lines: &[u8]) -> bool {
         match &mut self.state {
-            State::Up(up) => {
-                up.outbox.push(lines);
+            State::Connected(connected) => {
+                connected.outbox.push(lines);
                 true
             }
-            State::Idle | State::Reaching(_) => false,
+            State::Idle | State::Connecting(_) => false,
         }
     }
 
-    /// Tells the daemon, after all the rest, that nothing more will come.
-    pub fn close_our_half(&mut self) {
-        if let State::Up(up) = &mut self.state
-            && up.half == Half::Open
+    /// Closes our half of the connection after all queued lines are written.
+    pub fn close_write_half(&mut self) {
+        if let State::Connected(connected) = &mut self.state
+            && connected.write_half == WriteHalf::Open
         {
-            up.half = Half::Closing;
+            connected.write_half = WriteHalf::Closing;
         }
     }
 
-    /// True while the daemon takes what it is told quickly enough.
+    /// Returns true while the outbox is below its bound.
     #[must_use]
     pub fn has_room(&self) -> bool {
         match &self.state {
-            State::Up(up) => up.outbox.has_room(),
-            State::Idle | State::Reaching(_) => true,
+            State::Connected(connected) => connected.outbox.has_room(),
+            State::Idle | State::Connecting(_) => true,
         }
     }
 }
 
-impl Up {
-    async fn next(&mut self, wants: Wants) -> LinkEvent {
-        if self.half == Half::Closing && self.outbox.is_empty() {
-            self.half = Half::Closed;
-            // If it fails the connection is gone, which reading will tell.
+impl Connected {
+    async fn next(&mut self, demand: Demand) -> DaemonEvent {
+        if self.write_half == WriteHalf::Closing && self.outbox.is_empty() {
+            self.write_half = WriteHalf::Closed;
+            // If this fails the connection is lost, which the next read reports.
             let _ = self.writer.shutdown().await;
         }
         tokio::select! {
             wrote = self.outbox.write_some(&mut self.writer), if !self.outbox.is_empty() => {
                 if wrote.is_err() {
-                    // What the daemon said before it went is still to be read; its end will then tell that it is lost.
+                    // Read what the daemon sent before it died; the end of its stream then reports the loss.
                     self.outbox = Outbox::default();
                 }
-                LinkEvent::Took
+                DaemonEvent::Wrote
             }
-            line = self.lines.next(), if wants.lines => {
-                self.doubt.dispel();
-                line.ok().flatten().map_or(LinkEvent::Lost, LinkEvent::Line)
+            line = self.lines.next(), if demand.read => {
+                self.liveness.reset();
+                line.ok().flatten().map_or(DaemonEvent::Lost, DaemonEvent::Line)
             }
-            // A daemon that is not listened to cannot be heard.
-            reason = self.doubt.confirmed(wants.lines && wants.answer) => LinkEvent::Failed(reason),
+            // Without reading, silence of the daemon means nothing.
+            reason = self.liveness.until_unresponsive(demand.read && demand.reply_expected) => {
+                DaemonEvent::Unreachable(reason)
+            }
         }
     }
 }

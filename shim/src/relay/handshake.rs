@@ -1,44 +1,44 @@
-//! What a new daemon has to hear before anything else, in the eras of MCP that have a handshake; and then all the rest.
+//! The agent's MCP handshake, kept so that it can be replayed to a new daemon before all other lines.
 
-use crate::relay::daemon_connection::Link;
-use crate::relay::in_flight::Flight;
+use crate::relay::daemon_connection::DaemonConnection;
+use crate::relay::in_flight::InFlight;
 use crate::relay::message::Id;
 
-/// The agent's handshake, as far as it has come.
+/// The lines of the agent's handshake that have come so far.
 #[derive(Debug, Default)]
 pub struct Handshake {
-    /// The agent's latest `initialize`.
+    /// The agent's latest `initialize` request.
     initialize: Option<(Id, Vec<u8>)>,
-    /// Its `notifications/initialized`.
+    /// The agent's `notifications/initialized`; empty until it comes.
     initialized: Vec<u8>,
 }
 
 impl Handshake {
-    /// The agent begins a handshake, or begins again.
+    /// Records an `initialize` request, which discards an earlier handshake.
     pub fn begin(&mut self, id: Id, line: Vec<u8>) {
         *self = Self { initialize: Some((id, line)), initialized: Vec::new() };
     }
 
-    /// The agent has seen the answer.
+    /// Records `notifications/initialized`.
     pub fn complete(&mut self, line: Vec<u8>) {
         self.initialized = line;
     }
 
-    /// Tells a new daemon the handshake and every unanswered request, in order.
+    /// Sends the handshake and every unanswered request to a new daemon, in order.
     ///
-    /// The answer to a handshake that was answered before comes back to an id that nobody waits for, and is dropped.
-    pub fn tell_again(&self, flight: &mut Flight, link: &mut Link) {
+    /// If `initialize` was answered before, the new daemon's answer finds no request in flight and is dropped.
+    pub fn replay(&self, in_flight: &mut InFlight, daemon: &mut DaemonConnection) {
         let unanswered =
-            self.initialize.as_ref().map(|(id, _)| id).filter(|id| flight.contains(id));
+            self.initialize.as_ref().map(|(id, _)| id).filter(|id| in_flight.contains(id));
         if let (Some((_, line)), None) = (&self.initialize, unanswered) {
-            link.tell(line);
-            link.tell(&self.initialized);
+            daemon.send(line);
+            daemon.send(&self.initialized);
         }
-        for entry in flight.iter_mut() {
-            entry.sent += 1;
-            link.tell(&entry.line);
-            if Some(&entry.id) == unanswered {
-                link.tell(&self.initialized);
+        for request in in_flight.iter_mut() {
+            request.daemons += 1;
+            daemon.send(&request.line);
+            if Some(&request.id) == unanswered {
+                daemon.send(&self.initialized);
             }
         }
     }

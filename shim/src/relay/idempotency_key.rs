@@ -1,61 +1,61 @@
-//! The one change that the relay makes to an agent's line: every `tools/call` gets its idempotency key.
+//! Adds an idempotency key to every `tools/call`: the only change that the relay makes to a line of the agent.
 //!
-//! The key stands in `params._meta["dev.loci/key"]` and wins over whatever the client wrote there. All other bytes of the line stay
-//! as they are, but for the spelling of the names within `_meta`.
+//! The key is `params._meta["dev.loci/key"]` and replaces a value that the client wrote there. All other bytes of the line stay
+//! unchanged, except that the names within `_meta` may be escaped differently.
 
-use loci_proto::META_KEY;
+use loci_proto::mcp::idempotency::META_KEY;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 use uuid::Uuid;
 
-/// The keys of one session: `<session uuid v7>:<sequence>`.
+/// Generates the keys of one session: `<session uuid v7>:<sequence>`.
 #[derive(Debug)]
-pub struct Keys {
+pub struct IdempotencyKeys {
     session: String,
     last: u64,
 }
 
-impl Keys {
-    /// Keys of a new session.
+impl IdempotencyKeys {
+    /// Starts a new session.
     #[must_use]
     pub fn new() -> Self {
         Self { session: Uuid::now_v7().to_string(), last: 0 }
     }
 
-    /// The session's id.
+    /// Returns the session's id.
     #[must_use]
     pub fn session(&self) -> &str {
         &self.session
     }
 
-    /// A key that was never given before.
-    pub fn fresh(&mut self) -> String {
+    /// Returns a key that was not used before.
+    pub fn next_key(&mut self) -> String {
         self.last += 1;
         format!("{}:{}", self.session, self.last)
     }
 }
 
-impl Default for Keys {
+impl Default for IdempotencyKeys {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// Writes the key into a line; `params` must be borrowed from that line.
+/// Returns `line` with the key; `params` must be borrowed from `line`.
 ///
-/// Parameters that are no object are left alone: the daemon refuses them before they could have any effect.
+/// Parameters that are not an object stay unchanged: the daemon refuses such a call before it has any effect.
 ///
 /// # Errors
-/// When `_meta` is there twice, or is no object.
-pub fn stamp(line: &str, params: &RawValue, key: &str) -> Result<String, &'static str> {
+/// When `_meta` occurs twice, or is not an object.
+pub fn inject_key(line: &str, params: &RawValue, key: &str) -> Result<String, &'static str> {
     let text = params.get();
     if !text.starts_with('{') {
         return Ok(line.to_owned());
     }
-    let Params { meta } = serde_json::from_str(text).map_err(|_| "params holds _meta twice")?;
-    let (place, value) = match meta {
+    let Params { meta } = serde_json::from_str(text).map_err(|_| "params contains _meta twice")?;
+    let (range, value) = match meta {
         Some(meta) if meta.get() != "null" => {
             let mut members: Members =
                 serde_json::from_str(meta.get()).map_err(|_| "params._meta must be an object")?;
@@ -64,15 +64,18 @@ pub fn stamp(line: &str, params: &RawValue, key: &str) -> Result<String, &'stati
         }
         Some(null) => (span(line, null.get()), Members::default().with_key(key)),
         None => {
-            let inside = span(line, text).start + 1;
+            let first_member = span(line, text).start + 1;
             let comma = if text[1..].trim_start().starts_with('}') { "" } else { "," };
-            (inside..inside, format!("\"_meta\":{}{comma}", Members::default().with_key(key)))
+            (
+                first_member..first_member,
+                format!("\"_meta\":{}{comma}", Members::default().with_key(key)),
+            )
         }
     };
-    Ok([&line[..place.start], &value, &line[place.end..]].concat())
+    Ok([&line[..range.start], &value, &line[range.end..]].concat())
 }
 
-/// Where `part`, a piece of `line`, stands in it.
+/// Returns the byte range of `part`, a substring of `line`.
 fn span(line: &str, part: &str) -> std::ops::Range<usize> {
     let start = part.as_ptr() as usize - line.as_ptr() as usize;
     start..start + part.len()
@@ -89,7 +92,7 @@ struct Params<'a> {
     meta: Option<&'a RawValue>,
 }
 
-/// An object's members in their order, values as they were written.
+/// The members of an object in order, with their values as raw JSON.
 #[derive(Default)]
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
@@ -130,64 +133,64 @@ mod tests {
     use super::*;
     use crate::relay::message::{Message, read};
 
-    fn stamped(params: &str) -> Result<String, &'static str> {
+    fn keyed(params: &str) -> Result<String, &'static str> {
         let line =
             format!(r#"{{ "method":"tools/call", "params" : {params},"id":1,"jsonrpc":"2.0"}}"#);
         let Ok(Message::Request(request)) = read(line.as_bytes()) else {
             panic!("not a request: {line}")
         };
-        let whole = stamp(&line, request.params.expect("has parameters"), "s:1")?;
+        let keyed = inject_key(&line, request.params.expect("has parameters"), "s:1")?;
         let (head, tail) =
             (r#"{ "method":"tools/call", "params" : "#, r#","id":1,"jsonrpc":"2.0"}"#);
-        Ok(whole
+        Ok(keyed
             .strip_prefix(head)
             .and_then(|rest| rest.strip_suffix(tail))
-            .expect("the rest is as it was")
+            .expect("the rest is unchanged")
             .to_owned())
     }
 
     #[test]
-    fn a_call_without_meta_gets_one_in_front() {
+    fn a_call_without_meta_gets_meta_as_first_member() {
         let params = r#"{ "name":"x","arguments":{"a":1e999,"a":"\u0041"}}"#;
         assert_eq!(
-            stamped(params),
+            keyed(params),
             Ok(format!(r#"{{"_meta":{{"dev.loci/key":"s:1"}},{}"#, &params[1..]))
         );
-        assert_eq!(stamped("{ }"), Ok(r#"{"_meta":{"dev.loci/key":"s:1"} }"#.to_owned()));
+        assert_eq!(keyed("{ }"), Ok(r#"{"_meta":{"dev.loci/key":"s:1"} }"#.to_owned()));
     }
 
     #[test]
-    fn other_members_of_meta_stay_and_the_clients_own_key_goes() {
+    fn other_members_of_meta_stay_and_the_clients_own_key_is_replaced() {
         let params =
             r#"{"_meta":{"progressToken": 1.50,"dev.loci\/key":"mine","z":{"q":[1]}},"name":"x"}"#;
         let want =
             r#"{"_meta":{"progressToken":1.50,"z":{"q":[1]},"dev.loci/key":"s:1"},"name":"x"}"#;
-        assert_eq!(stamped(params), Ok(want.to_owned()));
+        assert_eq!(keyed(params), Ok(want.to_owned()));
     }
 
     #[test]
-    fn a_meta_of_null_counts_as_none() {
+    fn a_null_meta_counts_as_absent() {
         assert_eq!(
-            stamped(r#"{"_meta":null}"#),
+            keyed(r#"{"_meta":null}"#),
             Ok(r#"{"_meta":{"dev.loci/key":"s:1"}}"#.to_owned())
         );
     }
 
     #[test]
     fn a_meta_that_cannot_hold_a_key_is_refused() {
-        assert_eq!(stamped(r#"{"_meta":[]}"#), Err("params._meta must be an object"));
-        assert_eq!(stamped(r#"{"_meta":{},"\u005fmeta":{}}"#), Err("params holds _meta twice"));
+        assert_eq!(keyed(r#"{"_meta":[]}"#), Err("params._meta must be an object"));
+        assert_eq!(keyed(r#"{"_meta":{},"\u005fmeta":{}}"#), Err("params contains _meta twice"));
     }
 
     #[test]
-    fn parameters_that_are_no_object_pass_as_they_are() {
-        assert_eq!(stamped("[1]"), Ok("[1]".to_owned()));
+    fn parameters_that_are_not_an_object_stay_unchanged() {
+        assert_eq!(keyed("[1]"), Ok("[1]".to_owned()));
     }
 
     #[test]
     fn keys_never_repeat() {
-        let mut keys = Keys::new();
-        let (first, second) = (keys.fresh(), keys.fresh());
+        let mut keys = IdempotencyKeys::new();
+        let (first, second) = (keys.next_key(), keys.next_key());
         assert!(first != second && first.starts_with(keys.session()));
     }
 }

@@ -1,32 +1,32 @@
-//! The requests that an agent waits for, in the order in which they came: what a new daemon has to be told again.
+//! The unanswered requests of an agent, in the order in which they came.
 //!
-//! Not here: when that happens (`relay`), and what is said when it cannot (`answers`).
+//! Not here: when they are replayed (`relay`, `handshake`), and the replies when they fail (`local_replies`).
 
 use crate::relay::message::Id;
 use loci_proto::mcp::handshake;
 use std::collections::VecDeque;
 use tokio::time::Instant;
 
-/// Most requests that may be unanswered before the relay stops reading its agent.
-const MOST: usize = 256;
-/// Most bytes of unanswered requests before the relay stops reading its agent.
-const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// Unanswered requests at which the relay stops reading its agent.
+const MAX_REQUESTS: usize = 256;
+/// Bytes of unanswered requests at which the relay stops reading its agent.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What an answer from the relay itself would have to look like, and whether anything waits for one.
+/// What kind of request it is: decides how the relay answers it itself, and whether the agent waits for the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// `tools/call`: a failure is a result that the model reads.
+pub enum RequestKind {
+    /// `tools/call`: a failure is a tool result, which the model reads.
     Call,
-    /// The handshake: answered here when the daemon is not there in time.
+    /// The handshake: the relay answers it itself if the daemon is late.
     Handshake,
-    /// `subscriptions/listen`: answered when it ends, so nothing waits for it.
+    /// `subscriptions/listen`: answered only when it ends, so the agent does not wait for it.
     Subscription,
-    /// Any other: a failure is a JSON-RPC error.
+    /// Any other method: a failure is a JSON-RPC error.
     Other,
 }
 
-impl Kind {
-    /// The kind of a method.
+impl RequestKind {
+    /// Returns the kind of a method.
     #[must_use]
     pub fn of(method: &str) -> Self {
         match method {
@@ -40,81 +40,84 @@ impl Kind {
 
 /// An unanswered request.
 #[derive(Debug)]
-pub struct Entry {
-    /// Its id.
+pub struct PendingRequest {
+    /// Its JSON-RPC id.
     pub id: Id,
     /// Its kind.
-    pub kind: Kind,
-    /// The line as it goes to the daemon, stamped, with its newline.
+    pub kind: RequestKind,
+    /// The line as sent to the daemon: with its idempotency key and newline.
     pub line: Vec<u8>,
-    /// Daemons that were told of it.
-    pub sent: u32,
-    /// When it came.
+    /// Number of daemons that it was sent to.
+    pub daemons: u32,
+    /// When the agent sent it.
     pub since: Instant,
 }
 
-/// Every unanswered request.
+/// The table of unanswered requests.
 #[derive(Debug, Default)]
-pub struct Flight {
-    entries: VecDeque<Entry>,
+pub struct InFlight {
+    requests: VecDeque<PendingRequest>,
     bytes: usize,
 }
 
-impl Flight {
+impl InFlight {
     /// Adds the newest request.
-    pub fn push(&mut self, entry: Entry) {
-        self.bytes += entry.line.len();
-        self.entries.push_back(entry);
+    pub fn push(&mut self, request: PendingRequest) {
+        self.bytes += request.line.len();
+        self.requests.push_back(request);
     }
 
-    /// True while this id waits for its answer.
+    /// Returns true while the request with this id is unanswered.
     #[must_use]
     pub fn contains(&self, id: &Id) -> bool {
-        self.entries.iter().any(|entry| entry.id == *id)
+        self.requests.iter().any(|request| request.id == *id)
     }
 
-    /// Takes out the request that was answered or cancelled.
-    pub fn remove(&mut self, id: &Id) -> Option<Entry> {
-        let at = self.entries.iter().position(|entry| entry.id == *id)?;
-        let entry = self.entries.remove(at)?;
-        self.bytes -= entry.line.len();
-        Some(entry)
+    /// Removes the request that was answered or cancelled.
+    pub fn remove(&mut self, id: &Id) -> Option<PendingRequest> {
+        let at = self.requests.iter().position(|request| request.id == *id)?;
+        let request = self.requests.remove(at)?;
+        self.bytes -= request.line.len();
+        Some(request)
     }
 
-    /// True while somebody waits; subscriptions do not count.
+    /// Returns true while the agent waits for an answer; subscriptions do not count.
     #[must_use]
-    pub fn waiting(&self) -> bool {
-        self.entries.iter().any(|entry| entry.kind != Kind::Subscription)
+    pub fn has_waiting(&self) -> bool {
+        self.requests.iter().any(|request| request.kind != RequestKind::Subscription)
     }
 
-    /// True while another request may be taken in.
+    /// Returns true while both bounds allow another request.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.entries.len() < MOST && self.bytes < MOST_BYTES
+        self.requests.len() < MAX_REQUESTS && self.bytes < MAX_BYTES
     }
 
-    /// Since when the oldest unanswered request of the handshake waits.
+    /// Returns when the oldest unanswered handshake request was sent.
     #[must_use]
-    pub fn greeted_since(&self) -> Option<Instant> {
-        self.entries
+    pub fn handshake_since(&self) -> Option<Instant> {
+        self.requests
             .iter()
-            .filter(|entry| entry.kind == Kind::Handshake)
-            .map(|entry| entry.since)
+            .filter(|request| request.kind == RequestKind::Handshake)
+            .map(|request| request.since)
             .min()
     }
 
-    /// The requests in order, to be sent again.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
-        self.entries.iter_mut()
+    /// Iterates over the requests in order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut PendingRequest> {
+        self.requests.iter_mut()
     }
 
-    /// Takes out, in order, every request that somebody waits for and that fulfils the condition.
-    pub fn give_up(&mut self, hopeless: impl Fn(&Entry) -> bool) -> Vec<Entry> {
-        let (out, kept): (Vec<_>, _) = std::mem::take(&mut self.entries)
+    /// Removes and returns, in order, every request that the agent waits for and that matches `condition`.
+    pub fn take_waiting(
+        &mut self,
+        condition: impl Fn(&PendingRequest) -> bool,
+    ) -> Vec<PendingRequest> {
+        let (out, kept): (Vec<_>, _) = std::mem::take(&mut self.requests)
             .into_iter()
-            .partition(|entry| entry.kind != Kind::Subscription && hopeless(entry));
-        self.entries = VecDeque::from(kept);
-        self.bytes = self.entries.iter().map(|entry| entry.line.len()).sum();
+            .partition(|request| request.kind != RequestKind::Subscription && condition(request));
+        self.requests = VecDeque::from(kept);
+        self.bytes = self.requests.iter().map(|request| request.line.len()).sum();
         out
     }
 }
@@ -124,52 +127,58 @@ mod tests {
     use super::*;
     use crate::relay::message::{Message, read};
 
-    fn entry(id: &str, method: &str) -> Entry {
+    fn request(id: &str, method: &str) -> PendingRequest {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#).into_bytes();
-        let Ok(Message::Request(request)) = read(&line) else { panic!("not a request") };
-        Entry { id: request.id, kind: Kind::of(method), line, sent: 0, since: Instant::now() }
+        let Ok(Message::Request(parsed)) = read(&line) else { panic!("not a request") };
+        PendingRequest {
+            id: parsed.id,
+            kind: RequestKind::of(method),
+            line,
+            daemons: 0,
+            since: Instant::now(),
+        }
     }
 
-    fn ids(entries: impl IntoIterator<Item = Entry>) -> Vec<String> {
-        entries.into_iter().map(|entry| entry.id.as_json().to_owned()).collect()
+    fn ids(requests: impl IntoIterator<Item = PendingRequest>) -> Vec<String> {
+        requests.into_iter().map(|request| request.id.as_json().to_owned()).collect()
     }
 
     #[test]
     fn requests_keep_their_order_and_leave_by_id() {
-        let mut flight = Flight::default();
+        let mut in_flight = InFlight::default();
         for id in ["1", "\"1\"", "2"] {
-            flight.push(entry(id, "tools/call"));
+            in_flight.push(request(id, "tools/call"));
         }
-        let answered = entry("\"1\"", "tools/call").id;
-        assert!(flight.contains(&answered));
-        assert!(flight.remove(&answered).is_some());
-        assert!(flight.remove(&answered).is_none(), "an answer is given once");
-        assert_eq!(ids(flight.give_up(|_| true)), ["1", "2"]);
+        let answered = request("\"1\"", "tools/call").id;
+        assert!(in_flight.contains(&answered));
+        assert!(in_flight.remove(&answered).is_some());
+        assert!(in_flight.remove(&answered).is_none(), "an answer is forwarded once");
+        assert_eq!(ids(in_flight.take_waiting(|_| true)), ["1", "2"]);
     }
 
     #[test]
-    fn nobody_waits_for_a_subscription_and_it_is_never_given_up() {
-        let mut flight = Flight::default();
-        flight.push(entry("1", "subscriptions/listen"));
-        assert!(!flight.waiting());
-        flight.push(entry("2", "tools/list"));
-        assert!(flight.waiting());
-        assert_eq!(ids(flight.give_up(|_| true)), ["2"]);
-        assert_eq!(flight.iter_mut().count(), 1);
+    fn a_subscription_is_not_waited_for_and_is_never_taken() {
+        let mut in_flight = InFlight::default();
+        in_flight.push(request("1", "subscriptions/listen"));
+        assert!(!in_flight.has_waiting());
+        in_flight.push(request("2", "tools/list"));
+        assert!(in_flight.has_waiting());
+        assert_eq!(ids(in_flight.take_waiting(|_| true)), ["2"]);
+        assert_eq!(in_flight.iter_mut().count(), 1);
     }
 
     #[test]
-    fn there_is_room_until_a_bound_is_reached() {
-        let mut flight = Flight::default();
-        for id in 0..MOST {
-            assert!(flight.has_room());
-            flight.push(entry(&id.to_string(), "ping"));
+    fn has_room_is_true_until_a_bound_is_reached() {
+        let mut in_flight = InFlight::default();
+        for id in 0..MAX_REQUESTS {
+            assert!(in_flight.has_room());
+            in_flight.push(request(&id.to_string(), "ping"));
         }
-        assert!(!flight.has_room());
-        let first = entry("0", "ping").id;
-        flight.remove(&first);
-        assert!(flight.has_room());
-        flight.push(Entry { line: vec![0; MOST_BYTES], ..entry("\"big\"", "ping") });
-        assert!(!flight.has_room());
+        assert!(!in_flight.has_room());
+        let first = request("0", "ping").id;
+        in_flight.remove(&first);
+        assert!(in_flight.has_room());
+        in_flight.push(PendingRequest { line: vec![0; MAX_BYTES], ..request("\"big\"", "ping") });
+        assert!(!in_flight.has_room());
     }
 }

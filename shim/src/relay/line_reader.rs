@@ -1,53 +1,54 @@
-//! Lines out of a stream of bytes, none longer than a bound: what passes it is discarded as it comes, and told.
+//! Splits a byte stream into lines of bounded length. Of a longer line only an excerpt is kept.
 //!
-//! Not here: what a line means.
+//! The only line reader of this crate: relay, hello and demo use it. `tokio_util::codec::LinesCodec` reports a too long line without
+//! its bytes, so the id for the error reply would be lost. Not here: what a line means.
 
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 8 * 1024;
-/// Bytes kept from the beginning of a line that is too long.
+/// Bytes kept from the start of a too long line.
 const HEAD: usize = 4 * 1024;
-/// Bytes kept from the end of a line that is too long.
+/// Bytes kept from the end of a too long line.
 const TAIL: usize = 512;
 
-/// One line, without its newline and a carriage return before it.
+/// One line, without `\n` or `\r\n`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
-    /// All of it.
+    /// The whole line.
     Whole(Vec<u8>),
-    /// It was longer than the bound; this is left of it.
+    /// The line exceeded the bound; its start and end.
     TooLong(Excerpt),
 }
 
-/// Both ends of a line that was too long; enough to find the request's id in most cases.
+/// Start and end of a too long line: usually enough to find the request's id.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// How it began.
+    /// The first 4 KiB at most.
     pub head: Vec<u8>,
-    /// How it ended.
+    /// The last 512 bytes at most.
     pub tail: Vec<u8>,
 }
 
-/// A stream, read line by line.
+/// Reads a stream line by line.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct LineReader<R> {
     source: BufReader<R>,
     limit: usize,
     partial: Partial,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Lines of at most `limit` bytes, newline included.
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    /// Creates a reader for lines of at most `limit` bytes, newline included.
     pub fn new(source: R, limit: usize) -> Self {
         Self { source: BufReader::with_capacity(CHUNK, source), limit, partial: Partial::default() }
     }
 
-    /// The next whole line, or `None` at the end of the stream. Cancelling loses nothing.
+    /// Reads the next line that ends with a newline; `None` at the end of the stream. Cancel safe.
     ///
     /// # Errors
-    /// Those of the stream.
+    /// Read errors of the stream.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let chunk = self.source.fill_buf().await?;
@@ -65,18 +66,18 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// What stood after the last newline when the stream ended, if anything did.
-    pub fn unfinished(&mut self) -> Option<Line> {
+    /// Returns the bytes after the last newline when the stream has ended, if there are any.
+    pub fn take_unterminated(&mut self) -> Option<Line> {
         (!self.partial.bytes.is_empty()).then(|| self.partial.take())
     }
 }
 
-/// A line of which the newline has not come yet.
+/// A line whose newline has not been read yet.
 #[derive(Debug, Default)]
 struct Partial {
-    /// The line, or the head of one that is too long.
+    /// The line so far, or the start of a too long one.
     bytes: Vec<u8>,
-    /// The latest bytes of a line that is too long.
+    /// The latest bytes of a too long line.
     tail: Option<Vec<u8>>,
 }
 
@@ -121,12 +122,12 @@ mod tests {
     use super::*;
 
     async fn all(bytes: &[u8], limit: usize) -> Vec<Line> {
-        let mut lines = Lines::new(bytes, limit);
+        let mut lines = LineReader::new(bytes, limit);
         let mut found = Vec::new();
         while let Some(line) = lines.next().await.expect("a slice does not fail") {
             found.push(line);
         }
-        found.extend(lines.unfinished());
+        found.extend(lines.take_unterminated());
         found
     }
 
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn newlines_and_carriage_returns_are_taken_off() {
+    async fn newlines_and_carriage_returns_are_removed() {
         assert_eq!(
             all(b"one\ntwo\r\n\nlast", 64).await,
             [whole("one"), whole("two"), whole(""), whole("last")]
@@ -143,20 +144,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_of_exactly_the_bound_passes_and_one_byte_more_does_not() {
+    async fn a_line_of_exactly_the_limit_is_whole_and_one_byte_more_is_too_long() {
         assert_eq!(all(b"1234567\n", 8).await, [whole("1234567")]);
         let over = Excerpt { head: b"12345678".to_vec(), tail: b"12345678".to_vec() };
         assert_eq!(all(b"12345678\nnext\n", 8).await, [Line::TooLong(over), whole("next")]);
     }
 
     #[tokio::test]
-    async fn of_a_huge_line_only_both_ends_are_kept() {
+    async fn a_huge_line_is_reduced_to_its_start_and_end() {
         let mut huge = b"begin".to_vec();
         huge.resize(5_000_000, b'x');
         huge.extend_from_slice(b"end\nnext\n");
         let lines = all(&huge, 1024 * 1024).await;
         let Line::TooLong(Excerpt { head, tail }) = &lines[0] else {
-            panic!("was not told as too long")
+            panic!("the first line must be too long")
         };
         assert!(head.len() == HEAD && head.starts_with(b"begin"));
         assert!(tail.len() == TAIL && tail.ends_with(b"xend"));

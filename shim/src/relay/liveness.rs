@@ -1,9 +1,10 @@
-//! Is a silent daemon at work, or stuck? A call may take long; a hello may not.
+//! Tells a busy daemon from one that hangs: a call may take long, a hello may not.
 //!
-//! While somebody waits and the daemon says nothing, another connection says hello. A daemon that answers there is at work. One that
-//! does not (it was stopped, or hangs) gets no more of the agent's time.
+//! While a request waits and the daemon is silent, a second connection sends a hello. If that is answered, the daemon is busy. If not
+//! (the daemon is stopped or hangs), it is reported as unresponsive.
 
-use crate::client::{Reach, Unreachable};
+use crate::client::connector::Connector;
+use crate::client::unreachable::Unreachable;
 use std::fmt;
 use std::future::{Future, pending};
 use std::pin::Pin;
@@ -12,50 +13,52 @@ use tokio::time::{Instant, sleep_until};
 
 type Probe = Pin<Box<dyn Future<Output = Result<(), Unreachable>>>>;
 
-/// Watches one connection.
-pub struct Doubt {
-    reach: Rc<Reach>,
+/// The liveness probe of one connection.
+pub struct LivenessProbe {
+    connector: Rc<Connector>,
     silent_since: Option<Instant>,
     probe: Option<Probe>,
 }
 
-impl fmt::Debug for Doubt {
+impl fmt::Debug for LivenessProbe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Doubt").field("silent_since", &self.silent_since).finish_non_exhaustive()
+        f.debug_struct("LivenessProbe")
+            .field("silent_since", &self.silent_since)
+            .finish_non_exhaustive()
     }
 }
 
-impl Doubt {
-    /// No doubt yet.
+impl LivenessProbe {
+    /// Creates a probe that has not started.
     #[must_use]
-    pub fn new(reach: Rc<Reach>) -> Self {
-        Self { reach, silent_since: None, probe: None }
+    pub fn new(connector: Rc<Connector>) -> Self {
+        Self { connector, silent_since: None, probe: None }
     }
 
-    /// The daemon said something, or nobody waits for it.
-    pub fn dispel(&mut self) {
+    /// Restarts the timer: the daemon sent something, or no request waits.
+    pub fn reset(&mut self) {
         self.silent_since = None;
         self.probe = None;
     }
 
-    /// Somebody waits: comes back only when the daemon is stuck. Cancelling loses nothing.
-    pub async fn confirmed(&mut self, somebody_waits: bool) -> Unreachable {
-        if !somebody_waits {
-            self.dispel();
+    /// Returns once the daemon is unresponsive; never returns unless `reply_expected`. Cancel safe.
+    pub async fn until_unresponsive(&mut self, reply_expected: bool) -> Unreachable {
+        if !reply_expected {
+            self.reset();
             return pending().await;
         }
         loop {
             let since = *self.silent_since.get_or_insert_with(Instant::now);
             if let Some(probe) = &mut self.probe {
                 let answered = probe.await;
-                self.dispel();
+                self.reset();
                 if let Err(reason) = answered {
                     return reason;
                 }
             } else {
-                sleep_until(since + self.reach.patience.hello).await;
-                let reach = Rc::clone(&self.reach);
-                self.probe = Some(Box::pin(async move { reach.probe().await }));
+                sleep_until(since + self.connector.timeouts.hello).await;
+                let connector = Rc::clone(&self.connector);
+                self.probe = Some(Box::pin(async move { connector.probe().await }));
             }
         }
     }

@@ -1,13 +1,20 @@
-//! `loci mcp`: passes an agent's lines to the daemon and the answers back, and outlives the daemon.
+//! `loci mcp`: relays lines between one agent and the daemon, and keeps the session alive when the daemon dies.
 //!
-//! One loop, no tasks: it waits for the next event on either side and acts on it without waiting for anything else. Lines of the agent
-//! are looked at just far enough to keep a table of the unanswered ones ([`flight`]); each `tools/call` is stamped with a key
-//! ([`stamp`]). When the daemon is lost the next one is told the handshake and every unanswered line again, in order; the key makes
-//! sure that nothing happens twice. What cannot be passed on is answered here ([`answers`]), so the agent never waits for nothing.
+//! [`Relay::run`] is a single event loop without tasks. It waits for the next event of either side and handles it without blocking.
 //!
-//! Bounds: a line, each side's [`outbox`], and the table. When one is full the side that fills it is not read until there is room.
+//! - **Reads:** lines of the agent from standard input, lines of the daemon from its socket. Each line is parsed just far enough to
+//!   route it ([`message`]).
+//! - **Forwards:** every line unchanged, except that each `tools/call` gets an idempotency key ([`idempotency_key`]). Unanswered
+//!   requests are kept in [`in_flight`].
+//! - **Replays:** when the daemon is lost, the next daemon receives the MCP handshake ([`handshake`]) and every unanswered request
+//!   again, in order. The idempotency key makes sure that no call takes effect twice.
+//! - **Answers itself:** invalid lines, the handshake if the daemon is late, and calls that cannot be served ([`local_replies`]). The
+//!   agent never waits forever.
 //!
-//! Not here: what a message means, and any state of MCP but the handshake that a new daemon has to hear again.
+//! Bounds: the length of a line, the [`outbox`] of each side, and the in-flight table. While one is full, the side that fills it is
+//! not read.
+//!
+//! Not here: what a message means. The handshake is the only MCP state that the relay keeps.
 
 pub mod agent;
 mod code_pages;
@@ -24,12 +31,13 @@ pub mod stdio;
 #[cfg(test)]
 mod tests;
 
-use crate::client::{Reach, Unreachable};
+use crate::client::connector::Connector;
+use crate::client::unreachable::Unreachable;
 use agent::{Agent, AgentEvent};
-use daemon_connection::{Link, LinkEvent, Wants};
+use daemon_connection::{DaemonConnection, DaemonEvent, Demand};
 use handshake::Handshake;
-use idempotency_key::Keys;
-use in_flight::{Entry, Flight, Kind};
+use idempotency_key::IdempotencyKeys;
+use in_flight::{InFlight, PendingRequest, RequestKind};
 use line_reader::{Excerpt, Line};
 use loci_proto::limits;
 use loci_proto::mcp::handshake as handshake_snapshot;
@@ -41,218 +49,237 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until};
 
-/// Daemons that are lost under one request before it may be given up: it may be what ends them.
-const DAEMONS_PER_REQUEST: u32 = 8;
+/// Daemons that may die while a request is in flight before the request counts as the likely cause.
+const MAX_DAEMONS_PER_REQUEST: u32 = 8;
+/// Time to write the last failure replies before the process exits.
+const FINAL_FLUSH: Duration = Duration::from_millis(100);
+/// The refusal of a line above [`limits::LINE_BYTES`].
+const LINE_TOO_LONG: &str = "The line is longer than 1 MiB";
 
-/// A session between one agent and its daemons.
+/// A session between one agent and the daemon, across daemon restarts.
 #[derive(Debug)]
 pub struct Relay<I, O> {
     agent: Agent<I, O>,
-    link: Link,
-    flight: Flight,
+    daemon: DaemonConnection,
+    in_flight: InFlight,
     handshake: Handshake,
-    keys: Keys,
-    /// Fingerprint of the latest daemon's tools.
-    tools: Option<String>,
-    /// The handshake was answered here.
-    greeted: bool,
-    /// What the person was last told on standard error.
-    told: Option<String>,
-    beginning: Beginning,
-    /// Daemons that were lost since the last answer.
-    lost: u32,
-    endurance: Endurance,
+    keys: IdempotencyKeys,
+    /// Fingerprint of the latest daemon's tool list.
+    tools_fingerprint: Option<String>,
+    /// Whether the relay answered the handshake itself.
+    answered_handshake: bool,
+    /// The error last printed on standard error.
+    last_printed_error: Option<String>,
+    startup: Startup,
+    /// Daemons lost since the last answer.
+    losses: u32,
+    timeouts: Timeouts,
 }
 
-/// How far a session has come in what only its beginning takes.
+/// Progress towards the first answer. Code pages that only the start needs are trimmed after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Beginning {
-    /// No answer of the daemon has come.
-    Under,
-    /// One has come, and the agent may still have to take it.
+enum Startup {
+    /// The daemon has not answered yet.
+    Waiting,
+    /// The first answer is in the agent's outbox.
     Answered,
-    /// The agent has it.
-    Over,
+    /// The agent has read the first answer.
+    Done,
 }
 
-/// How long the relay holds out for its agent.
+/// Deadlines of the relay.
 #[derive(Debug, Clone, Copy)]
-pub struct Endurance {
-    /// For unanswered requests, once the agent has ended.
+pub struct Timeouts {
+    /// How long unanswered requests may take after the agent closed its input.
     pub drain: Duration,
-    /// For a request under which one daemon after the other is lost.
+    /// Minimum age of a request before it is given up because daemons keep dying.
     pub request: Duration,
-    /// For the daemon's hello, before the handshake is answered here.
-    pub greeting: Duration,
-    /// For a daemon that has said hello to answer the handshake.
+    /// How long to wait for a connection before the relay answers the handshake itself.
+    pub connect: Duration,
+    /// How long a connected daemon may take to answer the handshake.
     pub handshake: Duration,
 }
 
-impl Default for Endurance {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             drain: Duration::from_secs(5),
             request: Duration::from_secs(30),
-            greeting: Duration::from_millis(40),
+            connect: Duration::from_millis(40),
             handshake: Duration::from_secs(1),
         }
     }
 }
 
 impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
-    /// A session whose idempotency keys are `keys`.
-    pub fn new(agent: Agent<I, O>, reach: Rc<Reach>, keys: Keys, endurance: Endurance) -> Self {
-        let (flight, handshake) = (Flight::default(), Handshake::default());
+    /// Creates a session whose calls get their idempotency keys from `keys`.
+    pub fn new(
+        agent: Agent<I, O>,
+        connector: Rc<Connector>,
+        keys: IdempotencyKeys,
+        timeouts: Timeouts,
+    ) -> Self {
         Self {
             agent,
-            link: Link::new(reach),
-            flight,
-            handshake,
+            daemon: DaemonConnection::new(connector),
+            in_flight: InFlight::default(),
+            handshake: Handshake::default(),
             keys,
-            tools: None,
-            greeted: false,
-            beginning: Beginning::Under,
-            told: None,
-            lost: 0,
-            endurance,
+            tools_fingerprint: None,
+            answered_handshake: false,
+            last_printed_error: None,
+            startup: Startup::Waiting,
+            losses: 0,
+            timeouts,
         }
     }
 
-    /// Serves the agent until it ends (end of input, closed output, or `stop`).
+    /// Runs the event loop until the agent is done: its input ends, its output closes, or `stop` completes.
     pub async fn run(mut self, stop: impl Future<Output = ()>) {
-        // The daemon warms up while the agent is still busy with itself.
-        self.link.want(Duration::ZERO);
+        // Connect at once, so that the daemon starts while the agent still initialises.
+        self.daemon.connect_after(Duration::ZERO);
         tokio::pin!(stop);
         let mut stopped = false;
-        let mut end = None;
-        while !self.is_over() {
-            if !self.agent.speaks() {
-                self.link.close_our_half();
-                end.get_or_insert_with(|| Instant::now() + self.endurance.drain);
+        let mut drain_deadline = None;
+        while !self.is_finished() {
+            if !self.agent.input_open() {
+                self.daemon.close_write_half();
+                drain_deadline.get_or_insert_with(|| Instant::now() + self.timeouts.drain);
             }
-            let take_in = self.flight.has_room() && self.link.has_room() && self.agent.has_room();
-            let greeting_due = self.greeting_due();
-            let wants = Wants { lines: self.agent.has_room(), answer: self.flight.waiting() };
+            let read_agent =
+                self.in_flight.has_room() && self.daemon.has_room() && self.agent.has_room();
+            let demand = Demand {
+                read: self.agent.has_room(),
+                reply_expected: self.in_flight.has_waiting(),
+            };
+            let handshake_deadline = self.handshake_deadline();
             tokio::select! {
-                event = self.agent.next(take_in) => if self.on_agent(event).is_gone() { return },
-                event = self.link.next(wants) => self.on_link(event),
+                event = self.agent.next(read_agent) => {
+                    if self.on_agent_event(event) == Liveness::Gone { return }
+                }
+                event = self.daemon.next(demand) => self.on_daemon_event(event),
                 () = &mut stop, if !stopped => {
                     stopped = true;
-                    self.agent.hang_up();
+                    self.agent.close_input();
                 }
-                () = until(greeting_due) => self.greet(),
-                () = until(end) => return self.last_words().await,
+                () = sleep_until_some(handshake_deadline) => self.answer_handshake_locally(),
+                () = sleep_until_some(drain_deadline) => return self.fail_pending().await,
             }
         }
         self.agent.flush().await;
     }
 
-    /// When the handshake has to be answered here, if the daemon does not answer it before.
-    fn greeting_due(&self) -> Option<Instant> {
-        let patience =
-            if self.link.is_up() { self.endurance.handshake } else { self.endurance.greeting };
-        self.flight.greeted_since().map(|since| since + patience)
+    /// Returns when the relay has to answer a pending handshake itself; `None` without one.
+    fn handshake_deadline(&self) -> Option<Instant> {
+        let timeout = if self.daemon.is_connected() {
+            self.timeouts.handshake
+        } else {
+            self.timeouts.connect
+        };
+        self.in_flight.handshake_since().map(|since| since + timeout)
     }
 
-    /// Answers the handshake in the daemon's words; its own answer comes to an id that nobody waits for, and is dropped.
-    fn greet(&mut self) {
-        self.greeted |= self.flight.greeted_since().is_some();
-        for entry in self.flight.give_up(|entry| entry.kind == Kind::Handshake) {
-            let answer = local_replies::handshake(&entry);
-            self.agent.tell(&answer.unwrap_or_else(|| {
-                local_replies::failure(&entry, "locid is not there yet.", "Ask again.")
-            }));
+    /// Answers pending handshake requests with the daemon's known answer. The daemon's own answer is dropped when it comes.
+    fn answer_handshake_locally(&mut self) {
+        self.answered_handshake |= self.in_flight.handshake_since().is_some();
+        for request in self.in_flight.take_waiting(|r| r.kind == RequestKind::Handshake) {
+            let answer = local_replies::handshake(&request).unwrap_or_else(|| {
+                local_replies::failure(&request, "locid is not running yet.", "Try again.")
+            });
+            self.agent.send(&answer);
         }
     }
 
-    /// Nobody speaks, nobody waits, and everything was said.
-    fn is_over(&self) -> bool {
-        !self.agent.speaks() && !self.flight.waiting() && self.agent.took_all()
+    /// Returns true when the agent's input is closed, nothing is in flight and all output is written.
+    fn is_finished(&self) -> bool {
+        !self.agent.input_open() && !self.in_flight.has_waiting() && self.agent.is_drained()
     }
 
-    /// Answers, as far as somebody still listens, what the daemon did not answer in time.
-    async fn last_words(mut self) {
-        for entry in self.flight.give_up(|_| true) {
-            self.agent.tell(&local_replies::failure(
-                &entry,
+    /// Answers every waiting request with a failure, and writes these replies for at most [`FINAL_FLUSH`].
+    async fn fail_pending(mut self) {
+        for request in self.in_flight.take_waiting(|_| true) {
+            self.agent.send(&local_replies::failure(
+                &request,
                 "the session ended before the answer came.",
-                "Ask again in a new one.",
+                "Try again in a new session.",
             ));
         }
-        let end = Some(Instant::now() + Duration::from_millis(100));
-        while !self.agent.took_all() {
+        let deadline = Some(Instant::now() + FINAL_FLUSH);
+        while !self.agent.is_drained() {
             tokio::select! {
-                event = self.agent.next(false) => if matches!(event, AgentEvent::Gone) { return },
-                () = until(end) => return,
+                event = self.agent.next(false) => if matches!(event, AgentEvent::OutputClosed) { return },
+                () = sleep_until_some(deadline) => return,
             }
         }
         self.agent.flush().await;
     }
 
-    fn on_agent(&mut self, event: AgentEvent) -> Presence {
+    fn on_agent_event(&mut self, event: AgentEvent) -> Liveness {
         match event {
-            AgentEvent::Line(Line::Whole(line)) => self.on_line(&line),
+            AgentEvent::Line(Line::Whole(line)) => self.on_agent_line(&line),
             AgentEvent::Line(Line::TooLong(excerpt)) => self.refuse(&too_long(&excerpt)),
-            AgentEvent::Gone => return Presence::Gone,
-            AgentEvent::Took => self.after_an_answer(),
-            AgentEvent::Silent => {}
+            AgentEvent::OutputClosed => return Liveness::Gone,
+            AgentEvent::Wrote => self.finish_startup(),
+            AgentEvent::InputClosed => {}
         }
-        Presence::There
+        Liveness::Alive
     }
 
-    /// The agent has its first answer: nobody waits while the code of the beginning goes.
-    fn after_an_answer(&mut self) {
-        if self.beginning == Beginning::Answered && self.agent.took_all() {
-            self.beginning = Beginning::Over;
-            code_pages::give_back();
+    /// Trims the code pages of the start once the agent has read its first answer: at that moment no request waits.
+    fn finish_startup(&mut self) {
+        if self.startup == Startup::Answered && self.agent.is_drained() {
+            self.startup = Startup::Done;
+            code_pages::trim_code_pages();
         }
     }
 
-    fn on_line(&mut self, line: &[u8]) {
+    fn on_agent_line(&mut self, line: &[u8]) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let taken = match message::read(line) {
+        let forwarded = match message::read(line) {
             Ok(Message::Request(request)) => self.on_request(line, request),
             Ok(Message::Notification(notification)) => {
                 self.on_notification(line, &notification);
                 Ok(())
             }
             Ok(Message::Answer) => {
-                self.link.tell(&with_newline(line));
+                self.daemon.send(&with_newline(line));
                 Ok(())
             }
             Err(refusal) => Err(refusal),
         };
-        if let Err(refusal) = taken {
+        if let Err(refusal) = forwarded {
             self.refuse(&refusal);
         }
     }
 
+    /// Forwards a request and records it as in flight.
     fn on_request(&mut self, line: &[u8], request: Request) -> Result<(), Refusal> {
         let Request { id, method, params } = request;
-        if self.flight.contains(&id) {
+        if self.in_flight.contains(&id) {
             return Err(Refusal::new(
                 Some(id),
                 message::INVALID_REQUEST,
-                "A request with this id is not answered yet",
+                "A request with this id is still unanswered",
             ));
         }
-        let kind = Kind::of(&method);
+        let kind = RequestKind::of(&method);
         let line = match (kind, params) {
-            (Kind::Call, Some(params)) => self.stamped(line, params, &id)?,
+            (RequestKind::Call, Some(params)) => self.with_key(line, params, &id)?,
             _ => with_newline(line),
         };
         if method == "initialize" {
             self.handshake.begin(id.clone(), line.clone());
         }
-        let sent = u32::from(self.link.tell(&line));
-        self.flight.push(Entry { id, kind, line, sent, since: Instant::now() });
-        self.link.want(Duration::ZERO);
+        let daemons = u32::from(self.daemon.send(&line));
+        self.in_flight.push(PendingRequest { id, kind, line, daemons, since: Instant::now() });
+        self.daemon.connect_after(Duration::ZERO);
         Ok(())
     }
 
-    fn stamped(
+    /// Returns a `tools/call` line with its idempotency key and newline.
+    fn with_key(
         &mut self,
         line: &[u8],
         params: &serde_json::value::RawValue,
@@ -261,134 +288,131 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         let refuse = |code: i32, why: String| Refusal::new(Some(id.clone()), code, why);
         let text =
             std::str::from_utf8(line).map_err(|e| refuse(message::PARSE_ERROR, e.to_string()))?;
-        let stamped = idempotency_key::stamp(text, params, &self.keys.fresh())
+        let keyed = idempotency_key::inject_key(text, params, &self.keys.next_key())
             .map_err(|why| refuse(message::INVALID_PARAMS, why.to_owned()))?;
-        if stamped.len() >= limits::LINE_BYTES {
+        if keyed.len() >= limits::LINE_BYTES {
             return Err(refuse(message::INVALID_REQUEST, LINE_TOO_LONG.to_owned()));
         }
-        Ok(with_newline(stamped.as_bytes()))
+        Ok(with_newline(keyed.as_bytes()))
     }
 
-    /// A notification passes while there is a connection. A later daemon needs to hear no more of them than `initialized`.
+    /// Forwards a notification if a daemon is connected. Only `notifications/initialized` is replayed to later daemons.
     fn on_notification(&mut self, line: &[u8], notification: &Notification) {
-        if let Some(id) = notification.cancels() {
-            self.flight.remove(&id);
+        if let Some(id) = notification.cancelled_request() {
+            self.in_flight.remove(&id);
         }
         let line = with_newline(line);
-        self.link.tell(&line);
+        self.daemon.send(&line);
         if notification.method == "notifications/initialized" {
             self.handshake.complete(line);
         }
     }
 
-    fn on_link(&mut self, event: LinkEvent) {
+    fn on_daemon_event(&mut self, event: DaemonEvent) {
         match event {
-            LinkEvent::Line(Line::Whole(line)) => self.on_answer(&line),
-            LinkEvent::Line(Line::TooLong(excerpt)) => self.on_overlong_answer(&excerpt),
-            LinkEvent::Reached(tools) => self.on_reached(tools),
-            LinkEvent::Failed(reason) => self.on_unreachable(&reason),
-            LinkEvent::Lost => self.on_lost(),
-            LinkEvent::Took => {}
+            DaemonEvent::Line(Line::Whole(line)) => self.on_daemon_line(&line),
+            DaemonEvent::Line(Line::TooLong(excerpt)) => self.on_overlong_answer(&excerpt),
+            DaemonEvent::Connected { tools_fingerprint } => self.on_connected(tools_fingerprint),
+            DaemonEvent::Unreachable(reason) => self.on_unreachable(&reason),
+            DaemonEvent::Lost => self.on_lost(),
+            DaemonEvent::Wrote => {}
         }
     }
 
-    fn on_reached(&mut self, tools: String) {
-        self.handshake.tell_again(&mut self.flight, &mut self.link);
-        // An agent that was not greeted here knows the tools of the daemon that it heard of first.
-        let known = self
-            .tools
-            .take()
-            .or_else(|| self.greeted.then(|| handshake_snapshot::own_fingerprint().to_owned()));
-        if !tools.is_empty() && known.is_some_and(|known| known != tools) {
-            self.agent.tell(local_replies::TOOLS_CHANGED);
+    /// Replays the handshake and all unanswered requests, and tells the agent if the tool list has changed.
+    fn on_connected(&mut self, fingerprint: String) {
+        self.handshake.replay(&mut self.in_flight, &mut self.daemon);
+        // If the daemon itself answered the handshake, the agent knows the tools of the first daemon.
+        let known = self.tools_fingerprint.take().or_else(|| {
+            self.answered_handshake.then(|| handshake_snapshot::own_fingerprint().to_owned())
+        });
+        if !fingerprint.is_empty() && known.is_some_and(|known| known != fingerprint) {
+            self.agent.send(local_replies::TOOLS_CHANGED);
         }
-        self.tools = Some(tools);
+        self.tools_fingerprint = Some(fingerprint);
     }
 
-    fn on_answer(&mut self, line: &[u8]) {
-        let passes = match message::read_answer(line) {
-            FromDaemon::Answer(id) => self.flight.remove(&id).is_some(),
+    /// Forwards a line of the daemon, unless it answers a request that is no longer in flight.
+    fn on_daemon_line(&mut self, line: &[u8]) {
+        let forward = match message::read_answer(line) {
+            FromDaemon::Answer(id) => self.in_flight.remove(&id).is_some(),
             FromDaemon::Other => true,
             FromDaemon::Unreadable => false,
         };
-        if passes {
-            self.lost = 0;
-            self.agent.tell(&with_newline(line));
-            if self.beginning == Beginning::Under {
-                self.beginning = Beginning::Answered;
+        if forward {
+            self.losses = 0;
+            self.agent.send(&with_newline(line));
+            if self.startup == Startup::Waiting {
+                self.startup = Startup::Answered;
             }
         }
     }
 
     fn on_overlong_answer(&mut self, excerpt: &Excerpt) {
-        let answered = message::id_of_excerpt(excerpt).and_then(|id| self.flight.remove(&id));
-        if let Some(entry) = answered {
+        let answered = message::id_of_excerpt(excerpt).and_then(|id| self.in_flight.remove(&id));
+        if let Some(request) = answered {
             let message = format!("The answer is longer than {} bytes", limits::LINE_BYTES);
-            self.agent.tell(&local_replies::error(
-                Some(&entry.id),
+            self.agent.send(&local_replies::error(
+                Some(&request.id),
                 message::INTERNAL_ERROR,
                 &message,
             ));
         }
     }
 
+    /// Fails every waiting request, and prints each new reason once on standard error.
     fn on_unreachable(&mut self, reason: &Unreachable) {
-        // Once for each reason, since somebody may keep it all, and whether anybody reads it or not.
-        let what = reason.what();
-        if self.told.as_ref() != Some(&what) {
-            let _ = writeln!(std::io::stderr(), "loci: {what}");
+        let message = reason.message();
+        if self.last_printed_error.as_ref() != Some(&message) {
+            // Agents often keep standard error; a failed write changes nothing.
+            let _ = writeln!(std::io::stderr(), "loci: {message}");
         }
-        self.greet();
-        for entry in self.flight.give_up(|_| true) {
-            self.agent.tell(&local_replies::failure(&entry, &what, &reason.next_step()));
+        self.answer_handshake_locally();
+        for request in self.in_flight.take_waiting(|_| true) {
+            self.agent.send(&local_replies::failure(&request, &message, &reason.next_step()));
         }
-        self.told = Some(what);
+        self.last_printed_error = Some(message);
     }
 
+    /// Fails requests that probably crash the daemon, and reconnects if others still wait.
     fn on_lost(&mut self) {
-        self.lost += 1;
-        let endurance = self.endurance.request;
-        for entry in self.flight.give_up(|entry| {
-            entry.sent >= DAEMONS_PER_REQUEST && entry.since.elapsed() >= endurance
+        self.losses += 1;
+        let min_age = self.timeouts.request;
+        for request in self.in_flight.take_waiting(|request| {
+            request.daemons >= MAX_DAEMONS_PER_REQUEST && request.since.elapsed() >= min_age
         }) {
-            let what = format!("locid ended {} times while it worked on this request.", entry.sent);
-            self.agent.tell(&local_replies::failure(
-                &entry,
-                &what,
-                "Do not repeat it as it is; `loci ctl logs` shows why locid ended.",
+            let message =
+                format!("locid ended {} times while it worked on this request.", request.daemons);
+            self.agent.send(&local_replies::failure(
+                &request,
+                &message,
+                "Do not repeat it unchanged; `loci ctl logs` shows why locid ended.",
             ));
         }
-        // With nothing to tell it a new daemon has to wait for the agent: `loci ctl stop` then lasts.
-        if self.flight.waiting() {
-            self.link.want(pause_after(self.lost));
+        // Without a waiting request nothing reconnects: this is what makes `loci ctl stop` last.
+        if self.in_flight.has_waiting() {
+            self.daemon.connect_after(reconnect_delay(self.losses));
         }
     }
 
     fn refuse(&mut self, refusal: &Refusal) {
-        self.agent.tell(&local_replies::refusal(refusal));
+        self.agent.send(&local_replies::refusal(refusal));
     }
 }
 
-/// Whether there still is an agent to serve.
+/// Whether the agent still reads its answers.
 #[derive(PartialEq, Eq)]
-enum Presence {
-    There,
+enum Liveness {
+    Alive,
     Gone,
 }
 
-impl Presence {
-    fn is_gone(&self) -> bool {
-        *self == Self::Gone
-    }
+/// Returns the delay before reconnecting: none after the first loss, then 5 to 320 ms, so that a crash loop does not keep the machine
+/// busy.
+fn reconnect_delay(losses: u32) -> Duration {
+    let doublings = losses.saturating_sub(2).min(6);
+    if losses < 2 { Duration::ZERO } else { Duration::from_millis(5) * 2_u32.pow(doublings) }
 }
-
-/// None after the first loss, then longer each time: what ends one daemon after the other is not to keep the machine busy.
-fn pause_after(lost: u32) -> Duration {
-    let doublings = lost.saturating_sub(2).min(6);
-    if lost < 2 { Duration::ZERO } else { Duration::from_millis(5) * 2_u32.pow(doublings) }
-}
-
-const LINE_TOO_LONG: &str = "The line is longer than 1 MiB";
 
 fn too_long(excerpt: &Excerpt) -> Refusal {
     Refusal::new(message::id_of_excerpt(excerpt), message::INVALID_REQUEST, LINE_TOO_LONG)
@@ -398,9 +422,10 @@ fn with_newline(line: &[u8]) -> Vec<u8> {
     [line, b"\n"].concat()
 }
 
-async fn until(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => sleep_until(instant).await,
+/// Sleeps until `deadline`, or forever without one.
+async fn sleep_until_some(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
         None => pending().await,
     }
 }

@@ -1,14 +1,14 @@
-//! Bytes on their way out, written as the other side takes them.
+//! A bounded buffer of outgoing bytes, written as fast as the other side reads.
 
 use std::io;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-/// Bytes that may wait before the relay stops reading what would add to them.
-const ROOM: usize = 256 * 1024;
-/// Memory that an empty outbox may keep.
-const KEPT: usize = 16 * 1024;
+/// Queued bytes at which the relay stops reading input that would add to them.
+const BOUND: usize = 256 * 1024;
+/// Bytes of capacity that an empty outbox keeps.
+const IDLE_CAPACITY: usize = 16 * 1024;
 
-/// A bounded buffer: whoever fills it asks [`Outbox::has_room`] first, so it holds at most 256 KiB and one line more.
+/// Outgoing bytes. Callers check [`Outbox::has_room`] before they push, so it holds at most 256 KiB plus one line.
 #[derive(Debug, Default)]
 pub struct Outbox {
     bytes: Vec<u8>,
@@ -16,27 +16,27 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// True while another line may be added.
+    /// Returns true while another line may be pushed.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.bytes.len() - self.written < ROOM
+        self.bytes.len() - self.written < BOUND
     }
 
-    /// True when everything was written.
+    /// Returns true when everything is written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Adds whole lines.
+    /// Appends whole lines.
     pub fn push(&mut self, lines: &[u8]) {
         self.bytes.extend_from_slice(lines);
     }
 
-    /// Writes as much as the other side takes at once. Cancelling loses nothing.
+    /// Writes as much as the writer accepts at once. Cancel safe.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Write errors, and a writer that accepts nothing.
     pub async fn write_some(&mut self, writer: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let count = writer.write(&self.bytes[self.written..]).await?;
         if count == 0 && !self.is_empty() {
@@ -46,8 +46,8 @@ impl Outbox {
         if self.written == self.bytes.len() {
             self.written = 0;
             self.bytes.clear();
-            self.bytes.shrink_to(KEPT);
-        } else if self.written >= ROOM {
+            self.bytes.shrink_to(IDLE_CAPACITY);
+        } else if self.written >= BOUND {
             self.bytes.drain(..self.written);
             self.written = 0;
         }

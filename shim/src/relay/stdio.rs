@@ -1,8 +1,8 @@
-//! Standard input and output without a thread behind them.
+//! Standard input and output as async streams, without a helper thread where possible.
 //!
-//! Agents give us pipes or sockets, which the event loop can wait for itself: that saves a thread, its stack, and two hops a line.
-//! The flags of what we were given are shared with others, so a pipe is opened anew through `/proc`; a socket has two ends of which
-//! one is ours alone. Everything else (a terminal, a file) goes through tokio's threads.
+//! Agents pass pipes or sockets, which the event loop polls directly: that saves a thread, its stack, and two thread switches a line.
+//! Non-blocking mode is a flag of the shared file description, so a pipe is reopened through `/proc/self/fd`, which makes a
+//! description of our own. Our end of a socket is not shared. Everything else (a terminal, a file) uses tokio's thread pool.
 
 use std::fs::File;
 use std::io;
@@ -12,38 +12,38 @@ use std::os::unix::net::UnixStream;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
-/// Where an agent's lines come from.
+/// The stream of the agent's lines.
 pub type Input = Box<dyn AsyncRead + Unpin>;
-/// Where its answers go.
+/// The stream of the answers to it.
 pub type Output = Box<dyn AsyncWrite + Unpin>;
 
-/// Standard input; to be called within a runtime.
+/// Opens standard input; needs a tokio runtime.
 #[must_use]
 pub fn input() -> Input {
     let stdin = io::stdin();
-    match kind(stdin.as_fd()) {
-        Kind::Pipe => pipe::OpenOptions::new()
-            .open_receiver(own_path(&stdin))
+    match file_kind(stdin.as_fd()) {
+        FileKind::Pipe => pipe::OpenOptions::new()
+            .open_receiver(reopen_path(&stdin))
             .map_or_else(|_| threaded_input(), |pipe| Box::new(pipe)),
-        Kind::Socket => {
+        FileKind::Socket => {
             socket(stdin.as_fd()).map_or_else(|_| threaded_input(), |socket| Box::new(socket))
         }
-        Kind::Other => threaded_input(),
+        FileKind::Other => threaded_input(),
     }
 }
 
-/// Standard output; to be called within a runtime.
+/// Opens standard output; needs a tokio runtime.
 #[must_use]
 pub fn output() -> Output {
     let stdout = io::stdout();
-    match kind(stdout.as_fd()) {
-        Kind::Pipe => pipe::OpenOptions::new()
-            .open_sender(own_path(&stdout))
+    match file_kind(stdout.as_fd()) {
+        FileKind::Pipe => pipe::OpenOptions::new()
+            .open_sender(reopen_path(&stdout))
             .map_or_else(|_| threaded_output(), |pipe| Box::new(pipe)),
-        Kind::Socket => {
+        FileKind::Socket => {
             socket(stdout.as_fd()).map_or_else(|_| threaded_output(), |socket| Box::new(socket))
         }
-        Kind::Other => threaded_output(),
+        FileKind::Other => threaded_output(),
     }
 }
 
@@ -55,26 +55,26 @@ fn threaded_output() -> Output {
     Box::new(tokio::io::stdout())
 }
 
-enum Kind {
+enum FileKind {
     Pipe,
     Socket,
     Other,
 }
 
-fn kind(fd: BorrowedFd) -> Kind {
+fn file_kind(fd: BorrowedFd) -> FileKind {
     let kind = fd
         .try_clone_to_owned()
         .map(File::from)
         .and_then(|file| file.metadata())
         .map(|meta| meta.file_type());
     match kind {
-        Ok(kind) if kind.is_fifo() => Kind::Pipe,
-        Ok(kind) if kind.is_socket() => Kind::Socket,
-        _ => Kind::Other,
+        Ok(kind) if kind.is_fifo() => FileKind::Pipe,
+        Ok(kind) if kind.is_socket() => FileKind::Socket,
+        _ => FileKind::Other,
     }
 }
 
-fn own_path(fd: &impl AsRawFd) -> String {
+fn reopen_path(fd: &impl AsRawFd) -> String {
     format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 

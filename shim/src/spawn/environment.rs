@@ -1,6 +1,6 @@
-//! What of an agent's environment a daemon inherits: enough to find its files, its language and its way out, nothing else.
+//! The environment variables that a daemon inherits from an agent: paths, locale and proxies, nothing else.
 //!
-//! A daemon outlives the agent that started it, so it must hold neither its secrets nor its project (`LOCI_GROUP`).
+//! A daemon outlives the agent that started it, so it must have neither the agent's secrets nor its project (`LOCI_GROUP`).
 
 use std::ffi::OsString;
 
@@ -30,14 +30,14 @@ const NAMES: &[&str] = &[
 
 const PREFIXES: &[&str] = &["LC_", "XDG_", "SSL_CERT_"];
 
-/// The variables that are passed on.
-pub fn for_the_daemon(
+/// Returns the variables that the daemon inherits.
+pub fn for_daemon(
     all: impl Iterator<Item = (OsString, OsString)>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
-    all.filter(|(name, _)| name.to_str().is_some_and(is_passed_on))
+    all.filter(|(name, _)| name.to_str().is_some_and(is_inherited))
 }
 
-fn is_passed_on(name: &str) -> bool {
+fn is_inherited(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_and_projects_stay_behind() {
+    fn secrets_and_the_project_are_not_inherited() {
         let given = [
             "HOME",
             "LC_ALL",
@@ -57,9 +57,9 @@ mod tests {
             "ANTHROPIC_API_KEY",
             "CLAUDE_PROJECT_DIR",
         ];
-        let passed: Vec<_> = for_the_daemon(given.iter().map(|name| (name.into(), "x".into())))
+        let inherited: Vec<_> = for_daemon(given.iter().map(|name| (name.into(), "x".into())))
             .map(|(name, _)| name)
             .collect();
-        assert_eq!(passed, ["HOME", "LC_ALL", "XDG_RUNTIME_DIR", "LOCI_DB", "https_proxy"]);
+        assert_eq!(inherited, ["HOME", "LC_ALL", "XDG_RUNTIME_DIR", "LOCI_DB", "https_proxy"]);
     }
 }

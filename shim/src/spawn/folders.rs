@@ -1,30 +1,39 @@
-//! Folders that nobody else may look into.
+//! Folders and files that only their owner may access.
 
 use loci_proto::error::{Code, Failure};
-use std::fs::DirBuilder;
+use nix::fcntl::OFlag;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Makes a folder, and those above it, for its owner alone; leaves what is there as it is.
+/// Returns options to append to and read a file with mode 0600 that is not a symbolic link; creates it if missing.
+#[must_use]
+pub fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).read(true).mode(0o600).custom_flags(OFlag::O_NOFOLLOW.bits());
+    options
+}
+
+/// Creates a folder and its parents with mode 0700; existing folders stay unchanged.
 ///
 /// # Errors
-/// Those of the file system.
+/// File system errors.
 pub fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Makes the folder of the sockets, or makes sure that the one that is there is ours and closed to others.
+/// Creates the folder of the sockets, or checks that an existing one is ours and closed to others.
 ///
 /// # Errors
-/// In words, with the command that mends it.
+/// A failure whose hint is the command that fixes it.
 pub fn make_private(folder: &Path) -> Result<(), Failure> {
     let name = folder.display();
     let refuse =
         |message: String, hint: String| Err(Failure::new(Code::Invalid, message).hint(hint));
     if let Err(error) = make(folder) {
         return refuse(
-            format!("{name} cannot be made: {error}"),
+            format!("cannot create {name}: {error}"),
             "Set XDG_RUNTIME_DIR to a folder of your own".to_owned(),
         );
     }
@@ -39,8 +48,8 @@ pub fn make_private(folder: &Path) -> Result<(), Failure> {
     };
     if !meta.is_dir() {
         return refuse(
-            format!("{name} is no folder"),
-            format!("Remove {name}; loci makes it anew"),
+            format!("{name} is not a folder"),
+            format!("Remove {name}; loci creates it again"),
         );
     }
     if meta.uid() != nix::unistd::geteuid().as_raw() {
@@ -65,7 +74,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
-    fn a_folder_is_made_for_its_owner_alone() {
+    fn a_new_folder_is_accessible_to_its_owner_only() {
         let temp = tempfile::tempdir().expect("a temporary folder");
         let folder = temp.path().join("a/b");
         make_private(&folder).expect("is made");
@@ -74,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_folder_is_refused_with_the_command_that_closes_it() {
+    fn a_folder_open_to_others_is_refused_with_the_command_that_closes_it() {
         let temp = tempfile::tempdir().expect("a temporary folder");
         let folder = temp.path().join("open");
         create_dir(&folder).expect("is made");
@@ -84,11 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_a_folder_is_refused() {
+    fn a_symbolic_link_to_a_folder_is_refused() {
         let temp = tempfile::tempdir().expect("a temporary folder");
         make_private(&temp.path().join("real")).expect("is made");
         let link = temp.path().join("link");
         symlink(temp.path().join("real"), &link).expect("is linked");
-        assert!(make_private(&link).expect_err("is refused").message.ends_with("is no folder"));
+        assert!(make_private(&link).expect_err("is refused").message.ends_with("is not a folder"));
     }
 }

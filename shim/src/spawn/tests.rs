@@ -1,4 +1,4 @@
-//! Starting a daemon that is not there, with stand-ins for `locid`.
+//! Starts shell scripts in place of `locid`.
 
 use crate::spawn::*;
 use loci_proto::paths::Variables;
@@ -31,43 +31,43 @@ fn fixture(script: &str) -> Fixture {
 }
 
 impl Fixture {
-    async fn start(&self) -> Result<UnixStream, Failed> {
+    async fn start(&self) -> Result<UnixStream, ConnectError> {
         self.launch.start(&self.paths, &mut Unreachable::Absent).await
     }
 }
 
 #[tokio::test]
-async fn a_daemon_that_ends_at_once_is_quoted() {
+async fn the_log_of_a_daemon_that_exits_at_once_is_quoted() {
     let fixture = fixture("echo 'config.toml:3:1: unknown key modle' >&2; exit 78");
     std::fs::create_dir_all(&fixture.paths.logs).expect("is made");
-    std::fs::write(fixture.paths.logs.join("locid.log"), "of an earlier life\n")
+    std::fs::write(fixture.paths.logs.join("locid.log"), "of an earlier daemon\n")
         .expect("is written");
-    let Err(Failed::ForGood(reason)) = fixture.start().await else { panic!("was started") };
+    let Err(ConnectError::Permanent(reason)) = fixture.start().await else { panic!("was started") };
     assert_eq!(reason, not_started("config.toml:3:1: unknown key modle", Some(78)));
 }
 
 #[tokio::test]
-async fn a_silent_end_is_told_by_its_code() {
-    let Err(Failed::ForGood(reason)) = fixture("exit 70").start().await else {
+async fn an_exit_without_output_is_reported_by_its_code() {
+    let Err(ConnectError::Permanent(reason)) = fixture("exit 70").start().await else {
         panic!("was started")
     };
-    assert_eq!(reason, not_started("it ended with code 70", Some(70)));
+    assert_eq!(reason, not_started("it exited with code 70", Some(70)));
 }
 
 #[tokio::test]
-async fn losing_the_race_is_no_reason_to_give_up() {
+async fn another_running_daemon_is_a_transient_error() {
     let fixture = fixture("exit 75");
     assert!(matches!(
         fixture.start().await,
-        Err(Failed::ForNow(Unreachable::NoAnswer { pid: None }))
+        Err(ConnectError::Transient(Unreachable::NoAnswer { pid: None }))
     ));
 }
 
 #[tokio::test]
-async fn a_binary_that_cannot_run_is_named() {
+async fn a_missing_binary_is_named() {
     let fixture = fixture("");
     let launch = Launch { binary: Some(fixture.paths.home.join("nowhere")) };
-    let Err(Failed::ForGood(Unreachable::NotStarted { why, exit: None })) =
+    let Err(ConnectError::Permanent(Unreachable::NotStarted { why, exit: None })) =
         launch.start(&fixture.paths, &mut Unreachable::Absent).await
     else {
         panic!("was started")
@@ -76,32 +76,35 @@ async fn a_binary_that_cannot_run_is_named() {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_the_spawn_lock_takes_the_daemon_that_another_has_started() {
+async fn a_process_that_waits_for_the_spawn_lock_connects_to_the_daemon_another_one_started() {
     let fixture = fixture("echo started >&2; exit 78");
     folders::make_private(&fixture.paths.runtime).expect("is made");
-    let Ok(Turn::Ours(lock)) = turn(&fixture.paths).await else { panic!("the lock is free") };
+    let Ok(SpawnTurn::Locked(lock)) = lock_or_connect(&fixture.paths).await else {
+        panic!("the lock is free")
+    };
     let listener = UnixListener::bind(&fixture.paths.socket).expect("is bound");
     assert!(fixture.start().await.is_ok(), "connects although the lock is held");
     drop((listener, lock));
 }
 
 #[tokio::test]
-async fn a_spawn_lock_that_is_never_given_back_does_not_block_for_ever() {
+async fn a_spawn_lock_that_is_never_released_does_not_block_forever() {
     let fixture = fixture("exit 78");
     folders::make_private(&fixture.paths.runtime).expect("is made");
-    let _held = turn(&fixture.paths).await;
+    let _held = lock_or_connect(&fixture.paths).await;
     let mut latest = Unreachable::Absent;
     let start = fixture.launch.start(&fixture.paths, &mut latest);
     assert!(timeout(Duration::from_millis(30), start).await.is_err());
-    assert!(latest.what().contains("another loci is starting it"), "{}", latest.what());
+    assert!(latest.message().contains("another loci is still starting it"), "{}", latest.message());
 }
 
 #[tokio::test]
-async fn the_daemon_gets_a_session_of_its_own_and_no_group() {
+async fn the_daemon_runs_in_its_own_session_and_without_a_group() {
     let fixture = fixture(
         "ps -o sid= -p $$ | tr -d ' ' >&2; echo $$ >&2; echo \"$LOCI_GROUP$1\" >&2; pwd >&2; exit 70",
     );
-    let Err(Failed::ForGood(Unreachable::NotStarted { why, .. })) = fixture.start().await else {
+    let Err(ConnectError::Permanent(Unreachable::NotStarted { why, .. })) = fixture.start().await
+    else {
         panic!("was started")
     };
     let [session, pid, argument, folder] = why.lines().collect::<Vec<_>>()[..] else {
@@ -111,14 +114,15 @@ async fn the_daemon_gets_a_session_of_its_own_and_no_group() {
 }
 
 #[tokio::test]
-async fn the_daemon_inherits_no_open_file_of_the_agent() {
+async fn the_daemon_inherits_no_open_files() {
     let null = File::open("/dev/null").expect("is there");
     let leaked =
         nix::fcntl::fcntl(&null, nix::fcntl::FcntlArg::F_DUPFD(200)).expect("is inheritable");
     let fixture = fixture(&format!(
         "test -e /proc/$$/fd/{leaked} && echo leaked >&2; echo looked >&2; exit 70"
     ));
-    let Err(Failed::ForGood(Unreachable::NotStarted { why, .. })) = fixture.start().await else {
+    let Err(ConnectError::Permanent(Unreachable::NotStarted { why, .. })) = fixture.start().await
+    else {
         panic!("was started")
     };
     assert_eq!(why, "looked");

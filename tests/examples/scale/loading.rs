@@ -30,7 +30,7 @@ fn measure(size: usize) -> Result<(), Anything> {
     let kept = path.with_file_name("memory.db-index");
     for _ in 0..ROUNDS {
         let (writer, took) = timed(|| opened(&path))?;
-        if writer.loading().origin() == Some("read from the file beside the database") {
+        if writer.warmup().origin() == Some("read from the file beside the database") {
             file.push(took);
         }
         writer.close()?;
@@ -50,7 +50,7 @@ fn measure(size: usize) -> Result<(), Anything> {
 }
 
 fn opened(path: &Path) -> Result<Writer, Anything> {
-    Ok(open(path, Settings { kept_from: 1, ..Settings::for_model(MODEL) }, NOW)?)
+    Ok(open(path, Settings { snapshot_from: 1, ..Settings::for_model(MODEL) }, NOW)?)
 }
 
 fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<(T, Duration), Anything> {

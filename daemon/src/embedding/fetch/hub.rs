@@ -1,30 +1,33 @@
-//! HTTP: the model hub at the pinned revision, or a mirror that a person names.
+//! Download over HTTP: from the model hub at the pinned revision, or from a mirror that the user names.
 //!
-//! Proxy and certificates are the system's. Not here: any judgement of the bytes (`store`).
+//! Uses the system's proxy settings and certificates. Not here: verification (`models_folder`).
 
-use crate::embedding::fetch::cache_folder::Store;
+use crate::embedding::fetch::models_folder::{ModelsFolder, SourceOutcome};
 use crate::embedding::fetch::progress::Progress;
-use crate::embedding::fetch::{Outcome, REACH_TIME};
 use crate::embedding::pinned_files::{Artifact, HUB_REVISION, MODEL_ID};
 use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 
-/// Where the model is published; it has the weights and the tokenizer, and no runtime.
+/// Address of the model on the hub, which has the weights and the tokenizer, but no ONNX Runtime.
 const HUB: &str = "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve";
 
-/// How long a server may be silent once it has answered.
-const SILENCE: Duration = Duration::from_secs(30);
+/// Maximum time to resolve a name, and to connect. Where a firewall blocks the hub, the user waits this long.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Where to ask.
+/// Maximum time without data after the connection is made.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A server.
 pub(crate) enum Site<'a> {
+    /// The model hub.
     Hub,
-    /// A folder on a server that has the files by name, the runtime among them if it likes.
+    /// Base address of a folder that has the files by name, possibly also the runtime.
     Mirror(&'a str),
 }
 
 impl Site<'_> {
-    /// As it is named in messages, without any password that the address may hold.
+    /// Returns the name for messages, without credentials in the address.
     pub fn name(&self) -> String {
         match self {
             Self::Hub => "the model hub".to_owned(),
@@ -37,6 +40,7 @@ impl Site<'_> {
         }
     }
 
+    /// Returns the address of an artifact; `None` if the site does not have it.
     fn address(&self, artifact: &Artifact) -> Option<String> {
         match self {
             Self::Hub if artifact.folder == MODEL_ID => {
@@ -48,8 +52,12 @@ impl Site<'_> {
     }
 }
 
-/// Asks for each file. A site that cannot be reached is not asked twice.
-pub(crate) fn fetch(site: &Site, wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome> {
+/// Downloads each file. After a connection error the remaining files are not tried.
+pub(crate) fn fetch(
+    site: &Site,
+    wanted: &[&'static Artifact],
+    folder: &ModelsFolder,
+) -> Vec<SourceOutcome> {
     let agent = agent(site);
     let mut unreachable = None;
     let mut outcomes = Vec::new();
@@ -58,14 +66,11 @@ pub(crate) fn fetch(site: &Site, wanted: &[&'static Artifact], store: &Store) ->
             (None, _) => Err("does not have it".to_owned()),
             (_, Some(reason)) => Err(String::clone(reason)),
             (Some(address), None) => match agent.get(&address).call() {
-                Ok(answer) => {
-                    let mut progress = Progress::start(
-                        artifact.name,
-                        &format!("from {}", site.name()),
-                        artifact.size,
-                    );
-                    store.put(artifact, &mut answer.into_body().into_reader(), &mut |done| {
-                        progress.at(done)
+                Ok(response) => {
+                    let label = format!("{} from {}", artifact.name, site.name());
+                    let mut progress = Progress::start(&label, artifact.size);
+                    folder.put(artifact, &mut response.into_body().into_reader(), &mut |done| {
+                        progress.update(done);
                     })
                 }
                 Err(ureq::Error::StatusCode(status)) => Err(format!("HTTP status {status}")),
@@ -82,11 +87,11 @@ fn agent(site: &Site) -> Agent {
     let config = Agent::config_builder()
         .tls_config(tls)
         .user_agent(format!("loci/{}", loci_proto::VERSION))
-        .timeout_resolve(Some(REACH_TIME))
-        .timeout_connect(Some(REACH_TIME))
-        .timeout_recv_response(Some(SILENCE))
-        .timeout_per_read(Some(SILENCE));
-    // No proxy can see this machine's own ports.
+        .timeout_resolve(Some(CONNECT_TIMEOUT))
+        .timeout_connect(Some(CONNECT_TIMEOUT))
+        .timeout_recv_response(Some(READ_TIMEOUT))
+        .timeout_per_read(Some(READ_TIMEOUT));
+    // A proxy cannot reach the loopback addresses of this machine.
     let config = if is_loopback(site) { config.proxy(None) } else { config };
     config.build().new_agent()
 }

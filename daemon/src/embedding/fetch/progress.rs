@@ -1,53 +1,59 @@
-//! How far a download is: a bar on a terminal, a few plain lines elsewhere, on standard error.
+//! Progress of a download on standard error: a bar on a terminal, one line per 10 % elsewhere.
 
-use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
 
-/// One download's progress; a bar goes away with the value.
+/// Minimum time between two updates of the bar.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Width of the bar in characters.
+const BAR_WIDTH: u64 = 24;
+
+/// Shows the progress of one download; dropping it removes the bar.
 pub(crate) struct Progress {
     label: String,
     total: u64,
-    shown: Shown,
+    display: Display,
 }
 
-enum Shown {
-    Bar(ProgressBar),
+enum Display {
+    /// The time of the last update.
+    Bar(Option<Instant>),
     /// The percentage at which the next line is due.
     Lines(u64),
 }
 
-/// Says one line, if anybody can hear it.
-pub(crate) fn say(line: &str) {
-    // A closed terminal is no reason to end a download.
+/// Prints one line on standard error.
+pub(crate) fn print_line(line: &str) {
+    // A closed standard error must not end the download.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 impl Progress {
-    /// Begins, for example with `all-MiniLM-L6-v2` and `by pip`. `total` is in bytes.
-    pub fn start(what: &str, how: &str, total: u64) -> Self {
-        let label = format!("{what}: {} {how}", megabytes(total));
-        let shown = if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::new(total).with_message(format!("{what} {how}"));
-            let style = ProgressStyle::with_template(
-                "{msg} {wide_bar} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec}",
-            );
-            Shown::Bar(style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style)))
-        } else {
-            Shown::Lines(0)
-        };
-        let mut progress = Self { label, total, shown };
-        progress.at(0);
+    /// Starts the display, for example with the label `all-MiniLM-L6-v2 by pip`. `total` is in bytes.
+    pub fn start(label: &str, total: u64) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let display = if is_terminal { Display::Bar(None) } else { Display::Lines(0) };
+        let mut progress = Self { label: label.to_owned(), total, display };
+        progress.update(0);
         progress
     }
 
-    /// So many bytes are done.
-    pub fn at(&mut self, done: u64) {
-        match &mut self.shown {
-            Shown::Bar(bar) => bar.set_position(done.min(self.total)),
-            Shown::Lines(due) => {
-                let percent = (done * 100 / self.total.max(1)).min(100);
+    /// Shows that `done` bytes are downloaded.
+    pub fn update(&mut self, done: u64) {
+        match &mut self.display {
+            Display::Bar(drawn) => {
+                if drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW_INTERVAL) {
+                    *drawn = Some(Instant::now());
+                    let bar = bar(&self.label, done, self.total);
+                    let _ = write!(std::io::stderr(), "\r\x1b[K{bar}");
+                }
+            }
+            Display::Lines(due) => {
+                let percent = percent(done, self.total);
                 if percent >= *due {
-                    say(&format!("{} … {percent} %", self.label));
+                    let size = format_bytes(self.total);
+                    print_line(&format!("{}: {percent} % of {size}", self.label));
                     *due = percent - percent % 10 + 10;
                 }
             }
@@ -57,17 +63,40 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Shown::Bar(bar) = &self.shown {
-            bar.finish_and_clear();
+        if matches!(self.display, Display::Bar(_)) {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
 }
 
-/// A size as people read it.
-pub(crate) fn megabytes(bytes: u64) -> String {
+fn percent(done: u64, total: u64) -> u64 {
+    (done * 100 / total.max(1)).min(100)
+}
+
+fn bar(label: &str, done: u64, total: u64) -> String {
+    let percent = percent(done, total);
+    let full = usize::try_from(percent * BAR_WIDTH / 100).unwrap_or(0);
+    format!("{label} [{:<24}] {percent:3} % of {}", "=".repeat(full), format_bytes(total))
+}
+
+/// Formats a size for people, in kB or MB.
+pub(crate) fn format_bytes(bytes: u64) -> String {
     if bytes < 1_000_000 {
         format!("{} kB", bytes.div_ceil(1000))
     } else {
         format!("{} MB", (bytes + 500_000) / 1_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn the_bar_shows_percentage_and_total_size() {
+        let line = |done| bar("model by pip", done, 90_000_000);
+        assert_eq!(line(0), "model by pip [                        ]   0 % of 90 MB");
+        assert_eq!(line(45_000_000), "model by pip [============            ]  50 % of 90 MB");
+        assert_eq!(line(99_000_000), "model by pip [========================] 100 % of 90 MB");
     }
 }

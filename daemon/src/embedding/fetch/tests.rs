@@ -1,4 +1,4 @@
-//! Sources against a loopback server and folders; pip itself fetches the model for the other tests.
+//! Downloads from a loopback server and from folders. Not here: pip, which downloads the model for the other tests.
 
 use crate::embedding::fetch::*;
 use crate::embedding::model_files::{path_of, status};
@@ -9,10 +9,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 
 fn tokenizer() -> Vec<u8> {
-    fs::read(path_of(&config().models, &TOKENIZER)).expect("is there")
+    fs::read(path_of(&config().models, &TOKENIZER)).expect("exists")
 }
 
-/// Serves one answer for each request, then closes; gives the address. `length` is what the header claims.
+/// Serves one response per request on the loopback interface and returns its address. `length` is the value of `Content-Length`.
 fn serve(body: Vec<u8>, status: &'static str, length: usize) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let address = format!("http://{}/mirror/", listener.local_addr().expect("is bound"));
@@ -26,37 +26,38 @@ fn serve(body: Vec<u8>, status: &'static str, length: usize) -> String {
             let head = format!(
                 "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
             );
-            // A client that has seen enough hangs up.
+            // The client may close the connection early.
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
         }
     });
     address
 }
 
-struct Place {
+/// A models folder of a test.
+struct TestModels {
     _folder: tempfile::TempDir,
     config: ModelConfig,
 }
 
-fn place() -> Place {
+fn test_models() -> TestModels {
     let folder = tempfile::tempdir().expect("makes a folder");
     let config = ModelConfig { models: folder.path().join("deep/models"), ort_lib: None };
-    Place { _folder: folder, config }
+    TestModels { _folder: folder, config }
 }
 
-impl Place {
-    fn store(&self) -> Store {
-        Store::open(&self.config.models, || ()).expect("opens")
+impl TestModels {
+    fn lock(&self) -> ModelsFolder {
+        ModelsFolder::lock(&self.config.models, || ()).expect("locks")
     }
 
     fn tokenizer(&self) -> std::path::PathBuf {
         path_of(&self.config.models, &TOKENIZER)
     }
 
-    /// Every file but the lock, by name.
+    /// The names of all files except the lock.
     fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
-        local_folder::list(&self.config.models, 3, &mut found).expect("lists");
+        local_folder::list_files(&self.config.models, 3, &mut found).expect("lists");
         let names =
             found.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         names.filter(|name| name != ".lock").collect()
@@ -64,113 +65,117 @@ impl Place {
 }
 
 #[test]
-fn a_mirror_gives_the_right_file() {
-    let (place, whole) = (place(), tokenizer());
+fn a_mirror_serves_a_verified_file() {
+    let (models, whole) = (test_models(), tokenizer());
     let url = serve(whole.clone(), "200 OK", whole.len());
-    let outcomes = hub::fetch(&Site::Mirror(&url), &[&TOKENIZER], &place.store());
+    let outcomes = hub::fetch(&Site::Mirror(&url), &[&TOKENIZER], &models.lock());
     assert_eq!(outcomes, [(&TOKENIZER, Ok(()))]);
-    assert_eq!(fs::read(place.tokenizer()).expect("is there"), whole);
-    assert_eq!(place.files(), ["tokenizer.json"]);
+    assert_eq!(fs::read(models.tokenizer()).expect("exists"), whole);
+    assert_eq!(models.files(), ["tokenizer.json"]);
 }
 
 #[test]
-fn a_wrong_short_long_or_broken_answer_leaves_nothing_and_is_told() {
+fn a_wrong_short_long_or_broken_response_leaves_no_file_and_is_reported() {
     let whole = tokenizer();
     let mut wrong = whole.clone();
     wrong[99] ^= 1;
     let long = [whole.as_slice(), b"x"].concat();
-    for (body, status, length, said) in [
+    for (body, status, length, reason) in [
         (wrong, "200 OK", whole.len(), "SHA-256"),
         (long, "200 OK", whole.len() + 1, "more than"),
         (whole[..1000].to_vec(), "200 OK", 1000, "1000 instead of"),
         (whole[..1000].to_vec(), "200 OK", whole.len(), ""),
         (Vec::new(), "404 Not Found", 0, "404"),
     ] {
-        let place = place();
+        let models = test_models();
         let url = serve(body, status, length);
-        let error = fetch_files(&place.config, &[Source::Site(Site::Mirror(&url))])
-            .expect_err("has nothing right");
+        let error = fetch_files(&models.config, &[Source::Site(Site::Mirror(&url))])
+            .expect_err("has no verified file");
         let FetchError::Sources(failures) = &error else { panic!("{error}") };
-        let note =
-            failures.notes.iter().find(|(_, file, _)| *file == "tokenizer.json").expect("is told");
-        assert!(note.2.contains(said), "{note:?} should hold {said}");
-        assert!(place.files().is_empty(), "{:?}", place.files());
+        let reported = failures
+            .errors
+            .iter()
+            .find(|error| error.file == "tokenizer.json")
+            .expect("is reported");
+        assert!(reported.reason.contains(reason), "{reported:?} should contain {reason}");
+        assert!(models.files().is_empty(), "{:?}", models.files());
         let text = error.to_string();
         assert!(
             text.contains("loci model download --from PATH")
                 && text.contains(WEIGHTS.sha256)
-                && text.contains(&note.2),
+                && text.contains(&reported.reason),
             "{text}"
         );
     }
 }
 
 #[test]
-fn a_site_that_cannot_be_reached_is_asked_once() {
-    let place = place();
+fn after_a_connection_error_a_site_is_not_tried_again() {
+    let models = test_models();
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let url = format!("http://anna:secret@{}", listener.local_addr().expect("is bound"));
     drop(listener);
     let site = Site::Mirror(&url);
     assert!(!site.name().contains("secret"));
-    let outcomes = hub::fetch(&site, &[&WEIGHTS, &TOKENIZER], &place.store());
+    let outcomes = hub::fetch(&site, &[&WEIGHTS, &TOKENIZER], &models.lock());
     assert_eq!(outcomes.len(), 2);
     assert_eq!(outcomes[0].1, outcomes[1].1);
 }
 
 #[test]
-fn a_folder_gives_files_by_name_and_what_is_right_is_not_asked_for() {
-    let (place, whole) = (place(), tokenizer());
+fn a_folder_is_searched_by_file_name_and_a_wrong_candidate_is_skipped() {
+    let (models, whole) = (test_models(), tokenizer());
     let brought = tempfile::tempdir().expect("makes a folder");
     let deep = brought.path().join("a/b/c");
     fs::create_dir_all(&deep).expect("makes folders");
     fs::write(brought.path().join("tokenizer.json"), "another one").expect("writes");
     fs::write(deep.join("tokenizer.json"), &whole).expect("writes");
     let error =
-        fetch_files(&place.config, &[Source::Folder(brought.path())]).expect_err("has no weights");
+        fetch_files(&models.config, &[Source::Folder(brought.path())]).expect_err("has no weights");
     let FetchError::Sources(failures) = error else { panic!("{error}") };
     assert!(failures.missing.iter().all(|artifact| *artifact != &TOKENIZER));
     assert!(
         failures
-            .notes
+            .errors
             .iter()
-            .any(|(_, file, why)| *file == "model.safetensors" && why == "not there")
+            .any(|error| error.file == "model.safetensors" && error.reason == "not in the folder")
     );
-    assert_eq!(fs::read(place.tokenizer()).expect("is there"), whole);
+    assert_eq!(fs::read(models.tokenizer()).expect("exists"), whole);
 }
 
 #[test]
-fn a_folder_gives_everything_out_of_another_models_folder() {
-    let place = place();
-    let fetched = fetch(&place.config, Some(&config().models), Some("http://127.0.0.1:9"))
+fn a_complete_models_folder_can_be_the_source() {
+    let models = test_models();
+    let fetched = fetch(&models.config, Some(&config().models), Some("http://127.0.0.1:9"))
         .expect("has everything");
-    assert_eq!(fetched.files.len(), place.config.artifacts().len());
-    assert!(status(&place.config).complete());
-    assert_eq!(fetch(&place.config, None, Some("http://127.0.0.1:9")).expect("is there").files, []);
+    assert_eq!(fetched.files.len(), models.config.artifacts().len());
+    assert!(status(&models.config).complete);
+    assert_eq!(fetch(&models.config, None, Some("http://127.0.0.1:9")).expect("exists").files, []);
 }
 
 #[test]
-fn what_an_interrupted_fetch_left_is_removed() {
-    let place = place();
-    let part = place.tokenizer().with_file_name("tokenizer.json.part");
+fn the_partial_files_of_an_interrupted_download_are_removed() {
+    let models = test_models();
+    let part = models.tokenizer().with_file_name("tokenizer.json.part");
     fs::create_dir_all(part.parent().expect("has a parent")).expect("makes a folder");
     fs::write(&part, "half").expect("writes");
-    let scratch = place.config.models.join(".fetch-dead");
-    fs::create_dir_all(&scratch).expect("makes a folder");
-    fs::write(scratch.join("half.whl"), "half").expect("writes");
-    drop(place.store());
-    assert!(place.files().is_empty() && !scratch.exists(), "{:?}", place.files());
+    let temp_folder = models.config.models.join(".fetch-dead");
+    fs::create_dir_all(&temp_folder).expect("makes a folder");
+    fs::write(temp_folder.join("half.whl"), "half").expect("writes");
+    drop(models.lock());
+    assert!(models.files().is_empty() && !temp_folder.exists(), "{:?}", models.files());
 }
 
 #[test]
-fn a_second_fetch_waits_for_the_first_and_finds_its_files() {
-    let (place, whole) = (place(), tokenizer());
-    let first = place.store();
-    let (waits, waiting) = std::sync::mpsc::channel();
-    let models = place.config.models.clone();
+fn a_second_download_waits_for_the_first_and_finds_its_files() {
+    let (models, whole) = (test_models(), tokenizer());
+    let first = models.lock();
+    let (sender, waiting) = std::sync::mpsc::channel();
+    let path = models.config.models.clone();
     let second = std::thread::spawn(move || {
-        let store = Store::open(&models, || waits.send(()).expect("is heard")).expect("opens");
-        store.holds(&TOKENIZER)
+        let folder =
+            ModelsFolder::lock(&path, || sender.send(()).expect("is received")).expect("locks");
+        folder.has(&TOKENIZER)
     });
     waiting.recv().expect("waits");
     first.put(&TOKENIZER, &mut whole.as_slice(), &mut |_| ()).expect("puts");

@@ -1,14 +1,13 @@
-//! `loci ctl`'s door: HTTP with JSON over a private socket of its own.
+//! The routes of the admin socket: HTTP with JSON over a private Unix socket, for `loci ctl` and the other commands.
 //!
-//! Not here: MCP (that is the agents' socket), anything over TCP.
+//! Not here: MCP (on the agents' socket), anything over TCP.
 
 use crate::handlers;
-use crate::handlers::Asked;
-use crate::interface::agents::listen;
-use crate::interface::agents::listen::Host;
-use crate::interface::agents::session::Session;
-use crate::process::startup::End;
-use crate::service::Service;
+use crate::interface::admin::context::{AdminContext, error_response};
+use crate::interface::admin::transfer;
+use crate::interface::agents::listen::{self, ListenerContext};
+use crate::process::startup::StartupError;
+use crate::service::Caller;
 use axum::extract::connect_info::{ConnectInfo, Connected};
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
@@ -17,29 +16,20 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::IncomingStream;
 use axum::{Json, Router};
-use loci_proto::admin::{Ask, Done, Status};
+use loci_proto::admin::{Done, Status, VerbCall};
 use loci_proto::error::{Code, Failure};
-use loci_proto::group::GroupName;
-use std::sync::Arc;
+use loci_proto::requests::Request as VerbRequest;
 use std::time::Duration;
 use tokio::net::UnixListener;
-use tokio_util::sync::CancellationToken;
 use tower::ServiceBuilder;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
-/// Requests of people that are served at once.
-const AT_ONCE: usize = 16;
+/// Requests that are served at once.
+const MAX_CONCURRENT: usize = 16;
 /// How long one request may take.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-#[derive(Clone)]
-pub(crate) struct Admin {
-    pub(crate) service: Arc<Service>,
-    draining: CancellationToken,
-    pub(crate) default_group: GroupName,
-}
-
-/// The uid of who connected.
+/// The user id of the client.
 #[derive(Clone)]
 struct Peer(Option<u32>);
 
@@ -53,29 +43,29 @@ impl Connected<IncomingStream<'_, UnixListener>> for Peer {
 ///
 /// # Errors
 /// As [`listen::bind_with`].
-pub fn bind(path: &std::path::Path) -> Result<UnixListener, End> {
+pub fn bind(path: &std::path::Path) -> Result<UnixListener, StartupError> {
     listen::bind_with(path, |path| UnixListener::bind(path))
 }
 
-/// Serves `loci ctl` until the daemon drains.
-pub async fn serve(listener: UnixListener, host: Host) {
-    let draining = host.draining.clone();
-    let admin = Admin {
-        service: host.service,
+/// Serves requests until the daemon drains.
+pub async fn serve(listener: UnixListener, context: ListenerContext) {
+    let draining = context.draining;
+    let admin = AdminContext {
+        service: context.service,
         draining: draining.clone(),
-        default_group: host.default_group,
+        default_group: context.default_group,
     };
-    let limits = ServiceBuilder::new().layer(GlobalConcurrencyLimitLayer::new(AT_ONCE));
+    let limits = ServiceBuilder::new().layer(GlobalConcurrencyLimitLayer::new(MAX_CONCURRENT));
     let routes = Router::new()
         .route("/status", get(status))
         .route("/stop", post(stop))
         .route("/reload", post(reload))
-        .route("/model/look", post(look))
+        .route("/model/look", post(reload_model))
         .route("/verbs/{name}", post(verb))
-        .layer(middleware::from_fn(in_time))
-        // These take as long as the store is large.
-        .route("/export", post(crate::interface::admin::transfer::export))
-        .route("/import", post(crate::interface::admin::transfer::import))
+        .layer(middleware::from_fn(with_deadline))
+        // Without a deadline: these take longer the larger the store is.
+        .route("/export", post(transfer::export))
+        .route("/import", post(transfer::import))
         .route("/long/{name}", post(verb))
         .layer(middleware::from_fn(owner_only))
         .layer(limits)
@@ -99,7 +89,7 @@ async fn owner_only(
     }
 }
 
-async fn in_time(request: Request, next: Next) -> Response {
+async fn with_deadline(request: Request, next: Next) -> Response {
     match tokio::time::timeout(DEADLINE, next.run(request)).await {
         Ok(response) => response,
         Err(_) => (
@@ -110,55 +100,41 @@ async fn in_time(request: Request, next: Next) -> Response {
     }
 }
 
-async fn status(State(admin): State<Admin>) -> Json<Status> {
+async fn status(State(admin): State<AdminContext>) -> Json<Status> {
     Json(admin.service.status().await)
 }
 
-async fn stop(State(admin): State<Admin>) -> Json<Done> {
+async fn stop(State(admin): State<AdminContext>) -> Json<Done> {
     admin.draining.cancel();
-    Json(Done { done: "The daemon is ending".to_owned() })
+    Json(Done { done: "The daemon is shutting down".to_owned() })
 }
 
-async fn look(State(admin): State<Admin>) -> Json<Done> {
-    admin.service.embedder.look_again();
-    Json(Done { done: "The model's folder is being looked at".to_owned() })
+async fn reload_model(State(admin): State<AdminContext>) -> Json<Done> {
+    admin.service.embedder.reload();
+    Json(Done { done: "The model is being reloaded".to_owned() })
 }
 
-async fn reload(State(admin): State<Admin>) -> Response {
+async fn reload(State(admin): State<AdminContext>) -> Response {
     match admin.service.reload().await {
         Ok(reply) => Json(reply).into_response(),
-        Err(failure) => refused(failure),
+        Err(failure) => error_response(failure),
     }
 }
 
-/// `POST /verbs/NAME`: what an agent can have done by a tool, and what only people can.
+/// `POST /verbs/NAME` and `POST /long/NAME`: the tools of agents, and the verbs that only people have.
 async fn verb(
-    State(admin): State<Admin>,
+    State(admin): State<AdminContext>,
     Path(name): Path<String>,
-    Json(asked): Json<Ask>,
+    Json(ask): Json<VerbCall>,
 ) -> Response {
-    let session = Session::new(asked.session, &admin.default_group, admin.service.now());
-    session.called(Some(format!("loci {}", loci_proto::VERSION)));
-    match handlers::call(
-        &admin.service,
-        Asked { session: &session, name: &name, given: asked.arguments, key: None },
-    )
-    .await
-    {
-        Ok(answer) => Json(answer).into_response(),
-        Err(failure) => refused(failure),
-    }
-}
-
-pub(crate) fn refused(failure: Failure) -> Response {
-    let status = match failure.code {
-        Code::NotFound => StatusCode::NOT_FOUND,
-        Code::Conflict => StatusCode::CONFLICT,
-        Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
-        Code::StorageFailed | Code::Internal | Code::EmbedFailed => {
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
-        _ => StatusCode::BAD_REQUEST,
+    let session = admin.session(ask.session);
+    let caller = Caller { session: &session, key: None };
+    let answer = match VerbRequest::parse(&name, ask.arguments) {
+        Ok(request) => handlers::handle(&admin.service, caller, request).await,
+        Err(failure) => Err(failure),
     };
-    (status, Json(failure)).into_response()
+    match answer {
+        Ok(answer) => Json(answer).into_response(),
+        Err(failure) => error_response(failure),
+    }
 }

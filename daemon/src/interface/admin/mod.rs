@@ -1,5 +1,6 @@
-//! Admin.
+//! The admin socket: HTTP with JSON, and streams for export and import.
 
+pub(crate) mod context;
 pub mod http;
 pub(crate) mod spool;
 pub(crate) mod transfer;

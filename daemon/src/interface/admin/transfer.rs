@@ -1,12 +1,11 @@
-//! Export and import over the admin socket: as streams, so that neither a large store nor a large file is ever in memory.
+//! Export and import over the admin socket, as streams, so that neither a large store nor a large file is held in memory.
 //!
-//! An import is spooled into a file without a name before the writer sees it: a slow sender holds nobody up. The daemon opens no path
-//! that came from a client. Not here: what the lines mean (`engine::transfer`).
+//! An import is spooled into an unnamed file before the writer reads it, so that a slow sender blocks no other call. The daemon opens no
+//! path that came from a client. Not here: what the lines mean (`engine::transfer`).
 
-use crate::handlers;
-use crate::interface::admin::http::{Admin, refused};
-use crate::interface::agents::session::Session;
-use crate::service::Service;
+use crate::interface::admin::context::{AdminContext, error_response};
+use crate::interface::admin::spool;
+use crate::service::{Caller, Service};
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -14,78 +13,79 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
-use loci_engine::{Reader, transfer};
-use loci_proto::admin::Ask;
+use loci_engine::transaction::change::CallContext;
+use loci_engine::{Reader, Writer};
+use loci_proto::admin::VerbCall;
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits;
 use loci_proto::mcp::arguments;
-use loci_proto::requests::transfer::{ExportRequest, ImportReply, ImportRequest};
+use loci_proto::requests::export::ExportRequest;
+use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// How long the other side may take to read or to send the next piece.
-const STALL: Duration = Duration::from_mins(1);
-/// Bytes of a piece of an export.
-const PIECE: usize = 64 * 1024;
+/// How long the client may take to read or to send the next chunk.
+const CHUNK_DEADLINE: Duration = Duration::from_mins(1);
+/// Size of a chunk of an export, in bytes.
+const CHUNK_BYTES: usize = 64 * 1024;
 
-/// `POST /export`: the store as it is at this moment.
-pub async fn export(State(admin): State<Admin>, Json(asked): Json<Ask>) -> Response {
-    match begin(&admin.service, asked).await {
+/// `POST /export`: the store as it is now.
+pub async fn export(State(admin): State<AdminContext>, Json(ask): Json<VerbCall>) -> Response {
+    match begin_export(&admin.service, ask).await {
         Ok(body) => ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response(),
-        Err(failure) => refused(failure),
+        Err(failure) => error_response(failure),
     }
 }
 
-async fn begin(service: &Service, asked: Ask) -> Result<Body, Failure> {
-    let request: ExportRequest = arguments::parse(asked.arguments)?;
-    service.flush_accesses().await?;
-    // A connection of its own: the readers go on answering.
-    let reader = handlers::read(service, Reader::another).await?;
+async fn begin_export(service: &Service, ask: VerbCall) -> Result<Body, Failure> {
+    let request: ExportRequest = arguments::parse(ask.arguments)?;
+    service.flush_usage().await?;
+    // With a connection of its own, so that the readers stay free for calls.
+    let reader = service.read(Reader::another).await?;
     let (sender, body) = Channel::<Bytes, io::Error>::new(4);
     let runtime = Handle::current();
     tokio::task::spawn_blocking(move || {
-        let mut pieces = Pieces { sender, runtime, buffer: Vec::with_capacity(PIECE) };
-        if let Err(error) = reader.export(&request, &mut pieces) {
-            tracing::warn!(%error, "an export did not come to its end");
-            // Without its end the other side knows that this is no whole export.
-            pieces.sender.abort(io::Error::other("the export failed"));
+        let mut chunks = ChunkWriter { sender, runtime, buffer: Vec::with_capacity(CHUNK_BYTES) };
+        if let Err(error) = reader.export(&request, &mut chunks) {
+            tracing::warn!(%error, "export failed");
+            // The aborted body tells the client that the export is incomplete.
+            chunks.sender.abort(io::Error::other("the export failed"));
         }
     });
     Ok(Body::new(body))
 }
 
-/// Where an export is written to: pieces for the other side, as fast as it takes them.
-struct Pieces {
+/// Sends an export to the client in chunks, as fast as the client reads them.
+struct ChunkWriter {
     sender: Sender<Bytes, io::Error>,
     runtime: Handle,
     buffer: Vec<u8>,
 }
 
-impl Pieces {
+impl ChunkWriter {
     fn send(&mut self) -> io::Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let piece = Bytes::from(std::mem::replace(&mut self.buffer, Vec::with_capacity(PIECE)));
-        match self.runtime.block_on(timeout(STALL, self.sender.send_data(piece))) {
+        let chunk =
+            Bytes::from(std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES)));
+        match self.runtime.block_on(timeout(CHUNK_DEADLINE, self.sender.send_data(chunk))) {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => {
-                Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads it any more"))
-            }
-            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads it")),
+            Ok(Err(_)) => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client has gone")),
+            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")),
         }
     }
 }
 
-impl Write for Pieces {
+impl Write for ChunkWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= PIECE {
+        if self.buffer.len() >= CHUNK_BYTES {
             self.send()?;
         }
         Ok(bytes.len())
@@ -96,48 +96,46 @@ impl Write for Pieces {
     }
 }
 
-/// `POST /import`: the first line of the body is an [`Ask`], all others are the file.
-pub async fn import(State(admin): State<Admin>, request: Request) -> Response {
+/// `POST /import`: the first line of the body is an [`VerbCall`], all others are the file.
+pub async fn import(State(admin): State<AdminContext>, request: Request) -> Response {
     let mut body = request.into_body();
-    match take_in(&admin, &mut body).await {
+    match run_import(&admin, &mut body).await {
         Ok(reply) => Json(reply).into_response(),
         Err(failure) => {
-            // Whoever is still sending reads the answer only when the sending does not fail.
-            tokio::spawn(timeout(
-                STALL,
-                async move { while let Some(Ok(_)) = body.frame().await {} },
-            ));
-            refused(failure)
+            // A client that is still sending reads the answer only if its sending does not fail.
+            tokio::spawn(timeout(CHUNK_DEADLINE, async move {
+                while let Some(Ok(_)) = body.frame().await {}
+            }));
+            error_response(failure)
         }
     }
 }
 
-async fn take_in(admin: &Admin, body: &mut Body) -> Result<ImportReply, Failure> {
+async fn run_import(admin: &AdminContext, body: &mut Body) -> Result<ImportReply, Failure> {
     let (ask, rest) = first_line(body).await?;
-    let ask: Ask = serde_json::from_slice(&ask)
-        .map_err(|e| Failure::invalid("the first line", format!("is no request: {e}")))?;
+    let ask: VerbCall = serde_json::from_slice(&ask)
+        .map_err(|e| Failure::invalid("the first line", format!("is not a request: {e}")))?;
     let request: ImportRequest = arguments::parse(ask.arguments)?;
-    let session = Session::new(ask.session, &admin.default_group, admin.service.now());
-    session.called(Some(format!("loci {}", loci_proto::VERSION)));
-    let file = spooled(admin, body, rest, request.skip_bad).await?;
+    let session = admin.session(ask.session);
+    let file = receive(admin, body, rest, request.skip_bad).await?;
     let service = &admin.service;
-    service.flush_accesses().await?;
-    let reply = handlers::write(service, &session, None, move |writer, call| {
-        writer.import(call, &request, &mut { file })
-    })
-    .await?;
-    service.vectors_may_be_missing();
+    service.flush_usage().await?;
+    let caller = Caller { session: &session, key: None };
+    let import =
+        move |writer: &mut Writer, call: &CallContext| writer.import(call, &request, &mut { file });
+    let reply = service.write(caller, import).await?;
+    service.set_vectors_missing(true);
     Ok(reply)
 }
 
-/// The next piece of what is sent; none at its end.
-async fn piece(body: &mut Body) -> Result<Option<Bytes>, Failure> {
+/// Returns the next chunk of the body; `None` at its end.
+async fn next_chunk(body: &mut Body) -> Result<Option<Bytes>, Failure> {
     let broken = |why: String| {
-        Failure::new(Code::Invalid, format!("the file did not come whole: {why}"))
+        Failure::new(Code::Invalid, format!("the file is incomplete: {why}"))
             .hint("Nothing was imported")
     };
     loop {
-        match timeout(STALL, body.frame()).await {
+        match timeout(CHUNK_DEADLINE, body.frame()).await {
             Ok(None) => return Ok(None),
             Ok(Some(Ok(frame))) => {
                 if let Ok(bytes) = frame.into_data() {
@@ -145,14 +143,16 @@ async fn piece(body: &mut Body) -> Result<Option<Bytes>, Failure> {
                 }
             }
             Ok(Some(Err(error))) => return Err(broken(error.to_string())),
-            Err(_) => return Err(broken(format!("nothing was sent for {} s", STALL.as_secs()))),
+            Err(_) => {
+                return Err(broken(format!("nothing was sent for {} s", CHUNK_DEADLINE.as_secs())));
+            }
         }
     }
 }
 
 async fn first_line(body: &mut Body) -> Result<(Vec<u8>, Bytes), Failure> {
     let mut line = Vec::new();
-    while let Some(mut bytes) = piece(body).await? {
+    while let Some(mut bytes) = next_chunk(body).await? {
         if let Some(at) = bytes.iter().position(|byte| *byte == b'\n') {
             let rest = bytes.split_off(at + 1);
             line.extend_from_slice(&bytes);
@@ -163,36 +163,28 @@ async fn first_line(body: &mut Body) -> Result<(Vec<u8>, Bytes), Failure> {
             break;
         }
     }
-    Err(Failure::invalid("the first line", "is no request"))
+    Err(Failure::invalid("the first line", "is not a request"))
 }
 
-/// Brings what is sent into a file that has no name and goes with its handle.
-async fn spooled(
-    admin: &Admin,
+/// Receives the body into an unnamed file.
+async fn receive(
+    admin: &AdminContext,
     body: &mut Body,
     rest: Bytes,
     skip_bad: bool,
 ) -> Result<File, Failure> {
     let service = Arc::clone(&admin.service);
-    let (pieces, taken) = mpsc::channel::<Bytes>(4);
-    let spooling = tokio::task::spawn_blocking(move || {
-        crate::interface::admin::spool::take(service.home(), taken, skip_bad)
-    });
+    let (sender, chunks) = mpsc::channel::<Bytes>(4);
+    let spooling =
+        tokio::task::spawn_blocking(move || spool::spool(service.home(), chunks, skip_bad));
     let mut next = Some(rest);
     while let Some(bytes) = next {
-        // It takes no more when it has refused; what it says of that comes below.
-        if pieces.send(bytes).await.is_err() {
+        // The spool stops reading after a refusal, which is returned below.
+        if sender.send(bytes).await.is_err() {
             break;
         }
-        next = piece(body).await?;
+        next = next_chunk(body).await?;
     }
-    drop(pieces);
+    drop(sender);
     spooling.await.map_err(|e| Failure::new(Code::Internal, e.to_string()))?
-}
-
-/// Makes lines of a document.
-pub(crate) fn unfolded(document: File, folder: &std::path::Path) -> Result<File, Failure> {
-    let mut lines = BufWriter::new(crate::interface::admin::spool::file(folder)?);
-    transfer::unfold(&mut { document }, &mut lines)?;
-    lines.into_inner().map_err(|e| crate::interface::admin::spool::unwritten(e.error()))
 }

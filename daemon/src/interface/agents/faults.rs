@@ -1,4 +1,6 @@
-//! What is wrong with a line, found before it is parsed into values: serde keeps the last of two equal keys and cannot hold 1e999.
+//! Finds faults of a line before it is parsed into values: serde keeps the last of two equal keys and cannot represent 1e999.
+//!
+//! Not here: the answer to a faulty line (`transport`).
 
 use loci_proto::error::{Code, Failure};
 use rmcp::model::RequestId;
@@ -9,16 +11,16 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-/// Deepest nesting of a line that is looked into.
-const DEPTH: usize = 64;
+/// Maximum nesting of an argument.
+const MAX_DEPTH: usize = 64;
 
-/// A line that cannot be served as it stands.
+/// The fault of a line.
 pub(crate) enum Fault {
-    /// No JSON: there is no id to answer to.
+    /// The line is not JSON, so it has no id to answer to.
     NotJson(String),
-    /// JSON, but no request of JSON-RPC.
+    /// The line is JSON, but not a JSON-RPC request.
     NotARequest(Option<RequestId>, String),
-    /// A tool's argument is at fault; the model can mend it.
+    /// A tool's argument is at fault; the model can correct it.
     Argument(RequestId, Failure),
 }
 
@@ -38,7 +40,7 @@ struct Params<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// The first fault of a line, if it has one.
+/// Returns the first fault of a line, if there is one.
 pub(crate) fn find(line: &[u8]) -> Option<Fault> {
     let Ok(text) = std::str::from_utf8(line) else {
         return Some(Fault::NotJson("the line is not UTF-8".to_owned()));
@@ -63,39 +65,39 @@ pub(crate) fn find(line: &[u8]) -> Option<Fault> {
     let is_call = envelope.method.is_some_and(|method| method == "tools/call");
     let (true, Some(id), Some(params)) = (is_call, id, envelope.params) else { return None };
     let arguments = serde_json::from_str::<Params<'_>>(params.get()).ok()?.arguments?;
-    match argument(arguments.get(), &mut Vec::new()) {
+    match check_argument(arguments.get(), &mut Vec::new()) {
         Ok(()) => None,
-        Err(Wrong::Argument(failure)) => Some(Fault::Argument(id, *failure)),
-        // A lone surrogate makes the whole line no JSON, whoever finds it.
-        Err(Wrong::Json(why)) => Some(Fault::NotJson(why)),
+        Err(ArgumentFault::Value(failure)) => Some(Fault::Argument(id, *failure)),
+        // A lone surrogate means that the whole line is not JSON.
+        Err(ArgumentFault::NotJson(why)) => Some(Fault::NotJson(why)),
     }
 }
 
-/// The id of a line that is at least an object with one.
+/// Returns the id of a line, if the line is an object with one.
 pub(crate) fn id_of(line: &[u8]) -> Option<RequestId> {
     let envelope: Envelope<'_> = serde_json::from_slice(line).ok()?;
     serde_json::from_str(envelope.id?.get()).ok()
 }
 
-/// The id of a line of which only the beginning is there, if it stands in that.
-pub(crate) fn id_of_beginning(beginning: &[u8]) -> Option<RequestId> {
+/// Returns the id of a line from its beginning, if that contains the whole id.
+pub(crate) fn id_of_excerpt(excerpt: &[u8]) -> Option<RequestId> {
     let mut id = None;
-    // It always fails: the text breaks off.
-    let _ = Beginning(&mut id).deserialize(&mut serde_json::Deserializer::from_slice(beginning));
+    // This always fails, because the excerpt ends within the object.
+    let _ = ExcerptId(&mut id).deserialize(&mut serde_json::Deserializer::from_slice(excerpt));
     id
 }
 
-/// Reads an object until it breaks off, and keeps its `id`.
-struct Beginning<'a>(&'a mut Option<RequestId>);
+/// Reads an object up to the end of the excerpt, and keeps its `id`.
+struct ExcerptId<'a>(&'a mut Option<RequestId>);
 
-impl<'de> DeserializeSeed<'de> for Beginning<'_> {
+impl<'de> DeserializeSeed<'de> for ExcerptId<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<(), D::Error> {
         d.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Beginning<'_> {
+impl<'de> Visitor<'de> for ExcerptId<'_> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -108,7 +110,7 @@ impl<'de> Visitor<'de> for Beginning<'_> {
             } else {
                 map.next_value::<IgnoredAny>().map(|_| None)?
             };
-            // Only then is it whole: a number that breaks off is another number.
+            // Only a following key shows that the value is complete: a number that is cut off is another number.
             key = map.next_key()?;
             *self.0 = id.or(self.0.take());
         }
@@ -116,59 +118,61 @@ impl<'de> Visitor<'de> for Beginning<'_> {
     }
 }
 
-enum Wrong {
-    Argument(Box<Failure>),
-    Json(String),
+/// The fault of an argument.
+enum ArgumentFault {
+    Value(Box<Failure>),
+    NotJson(String),
 }
 
-fn argument(raw: &str, path: &mut Vec<String>) -> Result<(), Wrong> {
-    let at_fault =
-        |failure: Failure| Err(Wrong::Argument(Box::new(failure.at(path_in_words(path)))));
-    if path.len() > DEPTH {
-        return at_fault(Failure::new(
+/// Checks an argument and everything nested in it. `path` leads to it.
+fn check_argument(raw: &str, path: &mut Vec<String>) -> Result<(), ArgumentFault> {
+    let refuse =
+        |failure: Failure| Err(ArgumentFault::Value(Box::new(failure.at(dotted_path(path)))));
+    if path.len() > MAX_DEPTH {
+        return refuse(Failure::new(
             Code::TooDeep,
-            format!("is nested more than {DEPTH} levels deep"),
+            format!("is nested more than {MAX_DEPTH} levels deep"),
         ));
     }
     match raw.trim_start().as_bytes().first() {
         Some(b'{') => {
             let fields: Fields<'_> =
-                serde_json::from_str(raw).map_err(|e| Wrong::Json(e.to_string()))?;
+                serde_json::from_str(raw).map_err(|e| ArgumentFault::NotJson(e.to_string()))?;
             let mut seen = HashSet::new();
             for (key, value) in fields.0 {
                 path.push(key.clone());
                 if !seen.insert(key) {
                     let failure = Failure::new(Code::Invalid, "is given twice")
-                        .at(path_in_words(path))
+                        .at(dotted_path(path))
                         .hint("Give it once");
-                    return Err(Wrong::Argument(Box::new(failure)));
+                    return Err(ArgumentFault::Value(Box::new(failure)));
                 }
-                argument(value.get(), path)?;
+                check_argument(value.get(), path)?;
                 path.pop();
             }
             Ok(())
         }
         Some(b'[') => {
             let items: Items<'_> =
-                serde_json::from_str(raw).map_err(|e| Wrong::Json(e.to_string()))?;
+                serde_json::from_str(raw).map_err(|e| ArgumentFault::NotJson(e.to_string()))?;
             for (number, item) in items.0.into_iter().enumerate() {
                 path.push(format!("[{number}]"));
-                argument(item.get(), path)?;
+                check_argument(item.get(), path)?;
                 path.pop();
             }
             Ok(())
         }
-        Some(b'"') => {
-            serde_json::from_str::<String>(raw).map(drop).map_err(|e| Wrong::Json(e.to_string()))
-        }
+        Some(b'"') => serde_json::from_str::<String>(raw)
+            .map(drop)
+            .map_err(|e| ArgumentFault::NotJson(e.to_string())),
         Some(b'-' | b'0'..=b'9') if serde_json::from_str::<serde_json::Number>(raw).is_err() => {
-            at_fault(Failure::new(Code::Invalid, "is a number that is too large"))
+            refuse(Failure::new(Code::Invalid, "is a number that is too large"))
         }
         _ => Ok(()),
     }
 }
 
-fn path_in_words(path: &[String]) -> String {
+fn dotted_path(path: &[String]) -> String {
     path.iter().fold(String::new(), |mut text, part| {
         if !text.is_empty() && !part.starts_with('[') {
             text.push('.');
@@ -201,7 +205,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// The items of an array as they stand.
+/// The items of an array, unparsed.
 struct Items<'a>(Vec<&'a RawValue>);
 
 impl<'de> Deserialize<'de> for Items<'de> {
@@ -228,7 +232,7 @@ impl<'de> Deserialize<'de> for Items<'de> {
 mod tests {
     use super::*;
 
-    fn call(arguments: &str) -> Option<String> {
+    fn fault_of_call(arguments: &str) -> Option<String> {
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"x","arguments":{arguments}}}}}"#
         );
@@ -240,31 +244,34 @@ mod tests {
     }
 
     #[test]
-    fn a_key_given_twice_is_named_at_any_depth() {
-        let said = call(r#"{"metadata":{"a":1,"b":[{"c":1,"c":2}]}}"#).expect("is a fault");
-        assert_eq!(said, "7 invalid: metadata.b[0].c is given twice. Give it once");
+    fn a_duplicate_key_is_named_at_any_depth() {
+        let fault =
+            fault_of_call(r#"{"metadata":{"a":1,"b":[{"c":1,"c":2}]}}"#).expect("is a fault");
+        assert_eq!(fault, "7 invalid: metadata.b[0].c is given twice. Give it once");
         assert_eq!(
-            call(r#"{"metadata":{"a":1,"b":{"a":1}}}"#),
+            fault_of_call(r#"{"metadata":{"a":1,"b":{"a":1}}}"#),
             None,
             "the same key in two objects is fine"
         );
     }
 
     #[test]
-    fn a_number_that_no_float_holds_is_named() {
-        let said = call(r#"{"min_confidence":1e999}"#).expect("is a fault");
-        assert_eq!(said, "7 invalid: min_confidence is a number that is too large");
+    fn a_number_that_no_float_can_hold_is_named() {
+        let fault = fault_of_call(r#"{"min_confidence":1e999}"#).expect("is a fault");
+        assert_eq!(fault, "7 invalid: min_confidence is a number that is too large");
     }
 
     #[test]
-    fn a_lone_surrogate_is_no_json() {
-        assert!(call(r#"{"content":"\ud800"}"#).expect("is a fault").starts_with("-32700"));
-        assert_eq!(call(r#"{"content":"\ud83e\udd80"}"#), None, "a pair is a crab");
+    fn a_lone_surrogate_is_not_json() {
+        assert!(
+            fault_of_call(r#"{"content":"\ud800"}"#).expect("is a fault").starts_with("-32700")
+        );
+        assert_eq!(fault_of_call(r#"{"content":"\ud83e\udd80"}"#), None, "a pair is a crab");
     }
 
     #[test]
-    fn the_id_of_a_line_that_breaks_off_is_found_where_it_stands_at_the_beginning() {
-        let id = |beginning: &str| id_of_beginning(beginning.as_bytes()).map(|id| id.to_string());
+    fn the_id_of_a_cut_line_is_found_if_the_excerpt_contains_it() {
+        let id = |beginning: &str| id_of_excerpt(beginning.as_bytes()).map(|id| id.to_string());
         assert_eq!(
             id(r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"id":8,"a":"yy"#).as_deref(),
             Some("7")
@@ -283,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_or_has_an_odd_id_is_no_request() {
+    fn a_line_that_is_not_an_object_or_has_a_malformed_id_is_not_a_request() {
         let kind = |line: &[u8]| match find(line) {
             Some(Fault::NotJson(_)) => "parse",
             Some(Fault::NotARequest(..)) => "request",

@@ -1,10 +1,11 @@
-//! The agents' door: who connects, and whether they are served.
+//! The agents' socket: binds it, accepts connections, and checks the peer's user id and hello line before MCP begins.
 //!
-//! Every connection passes the peer's uid and one hello line before MCP begins. Not here: MCP, the admin socket.
+//! Not here: MCP (`mcp`), the admin socket (`admin::http`).
 
-use crate::interface::agents::mcp::Door;
+use crate::interface::agents::mcp::McpHandler;
 use crate::interface::agents::session::Session;
-use crate::interface::agents::transport::Lines;
+use crate::interface::agents::transport::LineTransport;
+use crate::process::startup::StartupError;
 use crate::service::Service;
 use interprocess::local_socket::tokio::prelude::*;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions};
@@ -28,57 +29,55 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::process::startup::End;
-
 /// How long a new connection may take to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(2);
-/// How long the listener rests when the system gives it no more descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How long the listener waits when the system has no file descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What every connection needs.
 #[derive(Clone)]
-pub struct Host {
-    /// The verbs.
+pub struct ListenerContext {
+    /// The service.
     pub service: Arc<Service>,
-    /// The group of sessions that work in no project.
+    /// The group of sessions outside any project.
     pub default_group: GroupName,
-    /// Differs between two runs of the daemon.
-    pub boot: Arc<str>,
-    /// Told when the daemon drains: sessions end after what they have in flight.
+    /// Identifies this run of the daemon.
+    pub boot_id: Arc<str>,
+    /// Cancelled when the daemon drains: sessions end after their calls in flight.
     pub draining: CancellationToken,
-    /// Counts the connections.
+    /// Tracks the connections.
     pub tasks: TaskTracker,
-    /// One for each connection that may be open; while there is none, nobody is let in.
-    pub open: Arc<Semaphore>,
-    /// One for each session that can be served; who finds none is told `busy`.
-    pub places: Arc<Semaphore>,
-    /// How long a peer may take to read an answer, or to go on with a line, before it is dropped.
-    pub patience: Duration,
+    /// One permit for each open connection; without a free one, no connection is accepted.
+    pub connection_permits: Arc<Semaphore>,
+    /// One permit for each session; without a free one, a hello is refused as `busy`.
+    pub session_permits: Arc<Semaphore>,
+    /// How long a peer may take to read an answer, or to continue a line, before it is disconnected.
+    pub peer_timeout: Duration,
 }
 
-/// The bound socket.
+/// The bound agents' socket.
 pub type Listener = interprocess::local_socket::tokio::Listener;
 
 /// Binds the agents' socket. The caller holds the lock.
 ///
 /// # Errors
 /// As [`bind_with`].
-pub fn bind(path: &Path) -> Result<Listener, End> {
+pub fn bind(path: &Path) -> Result<Listener, StartupError> {
     bind_with(path, |path| {
         let name = path.to_fs_name::<GenericFilePath>()?;
         ListenerOptions::new().name(name).reclaim_name(false).create_tokio()
     })
 }
 
-/// Takes over a socket that a service manager has bound.
+/// Uses a socket that a service manager has bound.
 ///
 /// # Errors
-/// `Storage` when the system does not let it be waited for.
-pub fn adopt(inherited: std::os::unix::net::UnixListener) -> Result<Listener, End> {
+/// `Storage` if the system cannot wait for its connections.
+pub fn adopt(inherited: std::os::unix::net::UnixListener) -> Result<Listener, StartupError> {
     let failed = |e: io::Error| {
-        End::new(
+        StartupError::new(
             Exit::Storage,
-            Failure::new(Code::StorageFailed, format!("the socket cannot be taken over: {e}")),
+            Failure::new(Code::StorageFailed, format!("the inherited socket cannot be used: {e}")),
         )
     };
     uds_local_socket::tokio::Listener::try_from(OwnedFd::from(inherited))
@@ -86,17 +85,20 @@ pub fn adopt(inherited: std::os::unix::net::UnixListener) -> Result<Listener, En
         .map_err(failed)
 }
 
-/// Binds a socket for its owner alone; a stale socket in its place is removed. The caller holds the lock.
+/// Binds a socket that only its owner can open; removes a stale socket at its path. The caller holds the lock.
 ///
 /// # Errors
-/// `Storage` when the path cannot be bound; something that is no socket is never removed.
-pub fn bind_with<L>(path: &Path, bind: impl FnOnce(&Path) -> io::Result<L>) -> Result<L, End> {
+/// `Storage` if the path cannot be bound; a file that is not a socket is never removed.
+pub fn bind_with<L>(
+    path: &Path,
+    bind: impl FnOnce(&Path) -> io::Result<L>,
+) -> Result<L, StartupError> {
     let bound = remove_stale(path).and_then(|()| bind(path)).and_then(|listener| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
         Ok(listener)
     });
     bound.map_err(|e| {
-        End::new(
+        StartupError::new(
             Exit::Storage,
             Failure::new(Code::StorageFailed, format!("{} cannot be bound: {e}", path.display())),
         )
@@ -106,43 +108,41 @@ pub fn bind_with<L>(path: &Path, bind: impl FnOnce(&Path) -> io::Result<L>) -> R
 fn remove_stale(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => std::fs::remove_file(path),
-        Ok(_) => {
-            Err(io::Error::other("something that is not a socket is in its place; move it away"))
-        }
+        Ok(_) => Err(io::Error::other("a file that is not a socket is at this path; move it away")),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),
     }
 }
 
 /// Accepts connections until the daemon drains.
-pub async fn accept(listener: Listener, host: Host) {
+pub async fn accept(listener: Listener, context: ListenerContext) {
     let mut exhausted = false;
     loop {
         let accepted = async {
-            let open = Arc::clone(&host.open).acquire_owned().await;
-            (open, listener.accept().await)
+            let permit = Arc::clone(&context.connection_permits).acquire_owned().await;
+            (permit, listener.accept().await)
         };
-        let (open, accepted) = tokio::select! {
-            () = host.draining.cancelled() => return,
+        let (permit, accepted) = tokio::select! {
+            () = context.draining.cancelled() => return,
             accepted = accepted => accepted,
         };
         match accepted.and_then(unix_stream) {
             Ok(stream) => {
                 exhausted = false;
-                let of_connection = host.clone();
-                host.tasks.spawn(async move {
-                    let _open = open;
-                    if let Err(error) = connection(of_connection, stream).await {
-                        tracing::debug!(%error, "a connection ended");
+                let connection_context = context.clone();
+                context.tasks.spawn(async move {
+                    let _permit = permit;
+                    if let Err(error) = connection(connection_context, stream).await {
+                        tracing::debug!(%error, "connection closed");
                     }
                 });
             }
             Err(error) => {
                 if !exhausted {
-                    tracing::warn!(%error, "no connection can be accepted at the moment");
+                    tracing::warn!(%error, "cannot accept connections");
                 }
                 exhausted = true;
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
     }
@@ -154,49 +154,53 @@ fn unix_stream(stream: interprocess::local_socket::tokio::Stream) -> io::Result<
     UnixStream::from_std(std::os::unix::net::UnixStream::from(fd))
 }
 
-async fn connection(host: Host, stream: UnixStream) -> io::Result<()> {
+async fn connection(context: ListenerContext, stream: UnixStream) -> io::Result<()> {
     let uid = stream.peer_cred()?.uid();
     if uid != nix::unistd::geteuid().as_raw() {
-        tracing::warn!(uid, "a connection of another user was closed");
+        tracing::warn!(uid, "refused a connection of another user");
         return Ok(());
     }
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    let greeting = tokio::time::timeout(HELLO_DEADLINE, greeting(&mut reader))
+    let hello_line = tokio::time::timeout(HELLO_DEADLINE, read_hello(&mut reader))
         .await
         .map_err(|_| io::Error::other("no hello in time"))??;
-    let (hello, version, _place) = match judge(&greeting, &host) {
-        Ok(welcome) => welcome,
-        Err(refusal) => return say(&mut writer, &Refused::new(refusal)).await,
+    let accepted_hello = match admit(&hello_line, &context) {
+        Ok(accepted_hello) => accepted_hello,
+        Err(refusal) => return write_line(&mut writer, &Refused::new(refusal)).await,
     };
     let welcome = Welcome {
         ok: true,
-        loci: version,
+        loci: accepted_hello.version,
         daemon: loci_proto::VERSION.to_owned(),
-        boot: host.boot.to_string(),
+        boot: context.boot_id.to_string(),
         pid: std::process::id(),
         tools: handshake::own_fingerprint().to_owned(),
     };
-    say(&mut writer, &welcome).await?;
-    let session = Session::new(hello.session, &host.default_group, host.service.now());
-    let entered = host.service.sessions.enter(session);
-    let door =
-        Door::new(Arc::clone(&host.service), Arc::clone(&entered.session), host.draining.clone());
-    let running = serve_directly_with_ct(
-        door,
-        Lines::new(reader, writer, host.patience),
-        None,
-        host.draining.child_token(),
+    write_line(&mut writer, &welcome).await?;
+    let session =
+        Session::new(accepted_hello.hello.session, &context.default_group, context.service.now());
+    let guard = context.service.sessions.register(session);
+    let handler = McpHandler::new(
+        Arc::clone(&context.service),
+        Arc::clone(&guard.session),
+        context.draining.clone(),
     );
-    // The library ends by itself: at the end of the stream, or when the daemon drains, after what is in flight.
+    let running = serve_directly_with_ct(
+        handler,
+        LineTransport::new(reader, writer, context.peer_timeout),
+        None,
+        context.draining.child_token(),
+    );
+    // Returns at the end of the stream, or after the calls in flight when the daemon drains.
     let _ = running.waiting().await;
     Ok(())
 }
 
-/// The first line, at most [`limits::HELLO_BYTES`]; of what cannot become a hello, nothing.
-async fn greeting(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
+/// Reads the first line, at most [`limits::HELLO_BYTES`]; returns nothing if it cannot be a hello.
+async fn read_hello(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
-    // Who speaks another language may never send a newline, and is told at once.
+    // A peer that speaks another protocol may never send a newline; it is refused at once.
     if reader.fill_buf().await?.first().is_some_and(|first| *first != b'{') {
         return Ok(line);
     }
@@ -204,17 +208,26 @@ async fn greeting(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec
     Ok(line)
 }
 
-fn judge(greeting: &[u8], host: &Host) -> Result<(Hello, u32, OwnedSemaphorePermit), Refusal> {
-    let hello: Hello = serde_json::from_slice(greeting).map_err(|_| Refusal::BadHello)?;
-    let version = hello::agree(hello.loci).ok_or(Refusal::Version)?;
-    if host.draining.is_cancelled() {
-        return Err(Refusal::Draining);
-    }
-    let place = Arc::clone(&host.places).try_acquire_owned().map_err(|_| Refusal::Busy)?;
-    Ok((hello, version, place))
+/// A connection whose hello was accepted.
+struct AcceptedHello {
+    hello: Hello,
+    /// The agreed version of the hello protocol.
+    version: u32,
+    _permit: OwnedSemaphorePermit,
 }
 
-async fn say(
+fn admit(hello_line: &[u8], context: &ListenerContext) -> Result<AcceptedHello, Refusal> {
+    let hello: Hello = serde_json::from_slice(hello_line).map_err(|_| Refusal::BadHello)?;
+    let version = hello::agreed_version(hello.loci).ok_or(Refusal::Version)?;
+    if context.draining.is_cancelled() {
+        return Err(Refusal::Draining);
+    }
+    let permit =
+        Arc::clone(&context.session_permits).try_acquire_owned().map_err(|_| Refusal::Busy)?;
+    Ok(AcceptedHello { hello, version, _permit: permit })
+}
+
+async fn write_line(
     writer: &mut (impl AsyncWriteExt + Unpin),
     line: &impl serde::Serialize,
 ) -> io::Result<()> {

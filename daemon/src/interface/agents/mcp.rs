@@ -1,15 +1,17 @@
-//! What MCP says: the handshake in both eras, the list of tools, and calls. The only room that knows the protocol.
+//! MCP for one connection: the handshake of both protocol generations, the list of tools, and tool calls.
 //!
-//! One [`Door`] serves one connection. It keeps no state of the protocol, so any request may come first. What a model can mend comes
-//! back as a tool result with `isError`; only faults of the protocol are JSON-RPC errors.
+//! A [`McpHandler`] keeps no protocol state, so any request may come first. A fault that a model can correct is a tool result with
+//! `isError`; only protocol faults are JSON-RPC errors. Not here: prompts and resources, lines (`transport`).
 
 use crate::handlers;
-use crate::handlers::Asked;
 use crate::interface::agents::session::Session;
-use crate::service::Service;
+use crate::interface::agents::{prompts, resources};
+use crate::service::{Caller, Service};
 use loci_proto::error::{Code, Failure};
+use loci_proto::mcp::idempotency::META_KEY;
 use loci_proto::mcp::tools;
-use loci_proto::{META_KEY, VERSION, limits};
+use loci_proto::requests::Request;
+use loci_proto::{VERSION, limits};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
@@ -29,30 +31,30 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// How long a call may take from its arrival to its answer.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// How long a call may take before the caller is told that it is being worked on, and then again.
-const PROGRESS: Duration = Duration::from_secs(1);
-/// How long a client may keep the list of tools, in milliseconds; it changes only with the daemon's version.
-const LIST_FRESH_MS: u64 = 3_600_000;
-/// Structured answers larger than this, in bytes, are not repeated as text.
-const TEXT_COPY_BYTES: usize = 128 * 1024;
+/// Interval of progress notifications.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a client may cache lists, in milliseconds; they change only with the daemon's version.
+const LIST_TTL_MS: u64 = 3_600_000;
+/// Structured results larger than this, in bytes, are not repeated as text.
+const MAX_TEXT_COPY_BYTES: usize = 128 * 1024;
 
-/// MCP for one session.
+/// Handles the MCP requests of one session.
 #[derive(Clone)]
-pub struct Door {
+pub struct McpHandler {
     service: Arc<Service>,
     session: Arc<Session>,
     draining: CancellationToken,
 }
 
-impl Door {
-    /// The door of a session.
+impl McpHandler {
+    /// Creates the handler of a session.
     #[must_use]
     pub fn new(service: Arc<Service>, session: Arc<Session>, draining: CancellationToken) -> Self {
         Self { service, session, draining }
     }
 }
 
-impl ServerHandler for Door {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(
             ServerCapabilities::builder()
@@ -72,7 +74,7 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let result = self.negotiate_initialize(&request)?;
-        // Later requests of this session are judged by the version that was agreed, not by the one that was asked for.
+        // Later requests of this session are validated against the agreed version, not the requested one.
         request.protocol_version = result.protocol_version.clone();
         context.peer.set_peer_info(request);
         Ok(result)
@@ -84,7 +86,7 @@ impl ServerHandler for Door {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let listed = tools::all().iter().map(tool).collect();
-        Ok(ListToolsResult::with_all_items(listed).with_ttl_ms(LIST_FRESH_MS))
+        Ok(ListToolsResult::with_all_items(listed).with_ttl_ms(LIST_TTL_MS))
     }
 
     async fn call_tool(
@@ -98,25 +100,23 @@ impl ServerHandler for Door {
                 None,
             ));
         }
-        self.session.called(
+        self.session.record_call(
             context.client_info().map(|client| format!("{} {}", client.name, client.version)),
         );
         let key = context.meta.get(META_KEY).and_then(Value::as_str).map(str::to_owned);
-        let (door, given) = (self.clone(), request.arguments.unwrap_or_default());
-        let call = guarded(async move {
-            // A session that sends many calls at once waits for itself, not the others for it.
-            let _turn = door.session.turn().await;
-            handlers::call(
-                &door.service,
-                Asked { session: &door.session, name: &request.name, given, key },
-            )
-            .await
+        let (handler, arguments) = (self.clone(), request.arguments.unwrap_or_default());
+        let call = run_guarded(async move {
+            // A session that sends many calls at once delays its own calls, not those of others.
+            let _permit = handler.session.call_permit().await;
+            let parsed = Request::parse(&request.name, arguments)?;
+            let caller = Caller { session: &handler.session, key };
+            handlers::handle(&handler.service, caller, parsed).await
         });
         let outcome = tokio::select! {
             outcome = call => outcome,
-            never = tell_progress(&context) => match never {},
-            // The answer is dropped by the library; what has reached the writer is done all the same.
-            () = taken_back(&context, &self.draining) => Err(Failure::new(Code::Invalid, "the call was cancelled")),
+            never = notify_progress(&context) => match never {},
+            // The library drops the answer; a job that has reached the writer is done all the same.
+            () = cancelled_by_client(&context, &self.draining) => Err(Failure::new(Code::Invalid, "the call was cancelled")),
         };
         Ok(CallToolResponse::Complete(match outcome {
             Ok(value) => success(value),
@@ -129,7 +129,7 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(crate::interface::agents::offers::prompts().with_ttl_ms(LIST_FRESH_MS))
+        Ok(prompts::list().with_ttl_ms(LIST_TTL_MS))
     }
 
     async fn get_prompt(
@@ -137,7 +137,7 @@ impl ServerHandler for Door {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        crate::interface::agents::offers::prompt(&request).map(GetPromptResponse::Complete)
+        prompts::get(&request).map(GetPromptResponse::Complete)
     }
 
     async fn list_resources(
@@ -145,7 +145,7 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(crate::interface::agents::offers::resources().with_ttl_ms(LIST_FRESH_MS))
+        Ok(resources::list().with_ttl_ms(LIST_TTL_MS))
     }
 
     async fn list_resource_templates(
@@ -153,7 +153,7 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(crate::interface::agents::offers::templates().with_ttl_ms(LIST_FRESH_MS))
+        Ok(resources::templates().with_ttl_ms(LIST_TTL_MS))
     }
 
     async fn read_resource(
@@ -161,12 +161,12 @@ impl ServerHandler for Door {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        crate::interface::agents::offers::resource(&self.service, &self.session, &request.uri)
+        resources::read(&self.service, &self.session, &request.uri)
             .await
             .map(ReadResourceResponse::Complete)
     }
 
-    /// Requests that the library cannot read land here: of a method that exists, it is the parameters that are wrong.
+    /// Answers requests that the library cannot parse: if the method exists, its parameters are wrong.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -186,7 +186,7 @@ impl ServerHandler for Door {
         ];
         if known.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params(
-                format!("the params of {} are not well formed", request.method),
+                format!("the params of {} are malformed", request.method),
                 None,
             ));
         }
@@ -202,39 +202,39 @@ impl ServerHandler for Door {
     }
 }
 
-/// Runs a call on a task of its own: a panic then becomes an answer, where the library would leave the caller waiting for ever.
-async fn guarded(
+/// Runs a call on its own task, so that a panic becomes an error; the library would leave the caller waiting forever.
+async fn run_guarded(
     call: impl Future<Output = Result<Value, Failure>> + Send + 'static,
 ) -> Result<Value, Failure> {
     let task = AbortOnDropHandle::new(tokio::spawn(call));
     match tokio::time::timeout(DEADLINE, task).await {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(_)) => Err(Failure::new(Code::Internal, "a fault of loci ended the call")
-            .hint("Run loci ctl logs and report it")),
+        Ok(Err(_)) => Err(Failure::new(Code::Internal, "an internal error ended the call")
+            .hint("Run loci ctl logs and report the error")),
         Err(_) => Err(too_slow()),
     }
 }
 
-/// Waits until the caller takes its call back. A daemon that drains ends every call's token too, and that is no reason to drop it.
-async fn taken_back(context: &RequestContext<RoleServer>, draining: &CancellationToken) {
+/// Waits until the client cancels its call. A draining daemon cancels every call's token too, but then the call is finished.
+async fn cancelled_by_client(context: &RequestContext<RoleServer>, draining: &CancellationToken) {
     context.ct.cancelled().await;
     if draining.is_cancelled() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Tells the caller every second that its call is being worked on, if it asked to be told.
-async fn tell_progress(context: &RequestContext<RoleServer>) -> Infallible {
+/// Notifies the client of progress every second, if it asked for that.
+async fn notify_progress(context: &RequestContext<RoleServer>) -> Infallible {
     let Some(token) = context.meta.get_progress_token() else {
         return std::future::pending().await;
     };
     let mut seconds = 0.0;
     loop {
-        tokio::time::sleep(PROGRESS).await;
-        seconds += PROGRESS.as_secs_f64();
-        let told = ProgressNotificationParam::new(token.clone(), seconds)
-            .with_message("loci is working on it");
-        if context.peer.notify_progress(told).await.is_err() {
+        tokio::time::sleep(PROGRESS_INTERVAL).await;
+        seconds += PROGRESS_INTERVAL.as_secs_f64();
+        let notification = ProgressNotificationParam::new(token.clone(), seconds)
+            .with_message("The call is in progress");
+        if context.peer.notify_progress(notification).await.is_err() {
             return std::future::pending().await;
         }
     }
@@ -242,26 +242,22 @@ async fn tell_progress(context: &RequestContext<RoleServer>) -> Infallible {
 
 fn too_slow() -> Failure {
     Failure::new(Code::Busy, format!("the call took more than {} s", DEADLINE.as_secs()))
-        .hint("Call again; a store may have been made")
+        .hint("Call again; a store may have succeeded")
 }
 
 fn success(value: Value) -> CallToolResult {
     let text = value.to_string();
-    if text.len() > limits::ANSWER_BYTES {
+    if text.len() > limits::REPLY_BYTES {
         let failure = Failure::new(
             Code::TooLarge,
-            format!(
-                "the answer has {} bytes; at most {} can be sent",
-                text.len(),
-                limits::ANSWER_BYTES
-            ),
+            format!("the answer has {} bytes; the limit is {}", text.len(), limits::REPLY_BYTES),
         );
         return CallToolResult::error(vec![ContentBlock::text(
             failure.hint("Ask for fewer results, or with a token_budget").to_string(),
         )]);
     }
     let mut result = CallToolResult::structured(value);
-    if text.len() > TEXT_COPY_BYTES {
+    if text.len() > MAX_TEXT_COPY_BYTES {
         result.content = vec![ContentBlock::text("The answer is in structuredContent.")];
     }
     result

@@ -1,8 +1,10 @@
-//! Agents.
+//! The agents' socket: connections, sessions, and MCP over lines.
 
 pub(crate) mod faults;
+pub(crate) mod line_reader;
 pub mod listen;
 pub mod mcp;
-pub(crate) mod offers;
+pub(crate) mod prompts;
+pub(crate) mod resources;
 pub mod session;
 pub mod transport;

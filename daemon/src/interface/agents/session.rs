@@ -1,9 +1,11 @@
-//! Who is connected: what each session said of itself, and what it has done.
+//! The connected agents: what each session said in its hello, and what it has done since.
+//!
+//! Not here: the connection (`listen`), MCP (`mcp`).
 
 use loci_engine::Actor;
 use loci_engine::model::time::Timestamp;
 use loci_proto::admin::SessionStatus;
-use loci_proto::group::{Group, GroupName, Hint};
+use loci_proto::group::{Group, GroupHint, GroupName};
 use loci_proto::hello;
 use loci_proto::memory::MemoryId;
 use std::collections::{BTreeMap, VecDeque};
@@ -15,42 +17,63 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 /// One connected agent.
 #[derive(Debug)]
 pub struct Session {
-    /// What the shim said.
+    /// The shim's hello.
     pub hello: hello::Session,
-    /// The project it works in.
+    /// The project of the session.
     pub group: Group,
     client: OnceLock<String>,
     calls: AtomicU64,
     since: Timestamp,
-    entered: Instant,
-    turns: Semaphore,
-    /// The latest questions that were answered with previews, and what was shown; shared with the same session in other groups.
-    shown: Arc<Mutex<VecDeque<Shown>>>,
+    connected_at: Instant,
+    call_permits: Semaphore,
+    /// The latest queries that were answered with previews; shared with the copies made by [`Session::in_group`].
+    pub previews: Arc<PreviewLog>,
 }
 
-/// A question that was answered with previews.
+/// The latest queries of a session that were answered with previews, to find out which preview the agent then reads in full.
+#[derive(Debug, Default)]
+pub struct PreviewLog(Mutex<VecDeque<PreviewedQuery>>);
+
 #[derive(Debug, Clone)]
-struct Shown {
+struct PreviewedQuery {
     query: String,
     ids: Vec<MemoryId>,
     group: Group,
 }
 
-/// Questions of one session that are kept in mind.
-const QUESTIONS: usize = 4;
+/// Number of queries in the preview log of one session.
+const MAX_PREVIEWED_QUERIES: usize = 4;
 
-/// Calls of one session that are worked on at once; its others wait, so that no session crowds out the rest.
-const TURNS: usize = 4;
+/// Calls of one session that run at once; its other calls wait, so that no session starves the others.
+const MAX_CONCURRENT_CALLS: usize = 4;
+
+impl PreviewLog {
+    /// Records a query that was answered with previews of these memories.
+    pub fn record(&self, query: String, ids: Vec<MemoryId>, group: Group) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.push_front(PreviewedQuery { query, ids, group });
+        log.truncate(MAX_PREVIEWED_QUERIES);
+    }
+
+    /// Returns the latest query that showed this memory as a preview, and the group in which it was asked.
+    #[must_use]
+    pub fn query_that_showed(&self, id: &MemoryId) -> Option<(String, Group)> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.iter()
+            .find(|previewed| previewed.ids.contains(id))
+            .map(|previewed| (previewed.query.clone(), previewed.group.clone()))
+    }
+}
 
 impl Session {
-    /// A session as its shim introduced it; without a project it belongs to `default_group`.
+    /// Creates a session from the shim's hello; outside any project its group is `default_group`.
     #[must_use]
     pub fn new(hello: hello::Session, default_group: &GroupName, since: Timestamp) -> Self {
         let group = match &hello.group {
-            Hint::Named(name) => Group::named(name),
-            Hint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
-            Hint::Folder(path) => Group::of_folder(path),
-            Hint::Default => Group::named(default_group),
+            GroupHint::Named(name) => Group::named(name),
+            GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
+            GroupHint::Folder(path) => Group::of_folder(path),
+            GroupHint::Default => Group::named(default_group),
         };
         Self {
             hello,
@@ -58,36 +81,19 @@ impl Session {
             client: OnceLock::new(),
             calls: AtomicU64::new(0),
             since,
-            entered: Instant::now(),
-            turns: Semaphore::new(TURNS),
-            shown: Arc::default(),
+            connected_at: Instant::now(),
+            call_permits: Semaphore::new(MAX_CONCURRENT_CALLS),
+            previews: Arc::default(),
         }
     }
 
-    /// Keeps a question in mind whose answers were shown as previews.
-    pub fn has_seen(&self, query: String, ids: Vec<MemoryId>, group: Group) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.push_front(Shown { query, ids, group });
-        shown.truncate(QUESTIONS);
+    /// Waits until the session may run another call; the call ends when the permit is dropped.
+    pub async fn call_permit(&self) -> Option<SemaphorePermit<'_>> {
+        // The semaphore is never closed, so this never returns `None`.
+        self.call_permits.acquire().await.ok()
     }
 
-    /// The latest question that showed this memory as a preview, and the project that it asked in.
-    #[must_use]
-    pub fn why_wanted(&self, id: &MemoryId) -> Option<(String, Group)> {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown
-            .iter()
-            .find(|shown| shown.ids.contains(id))
-            .map(|shown| (shown.query.clone(), shown.group.clone()))
-    }
-
-    /// Waits for this session's turn; the turn ends when what is returned is dropped.
-    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        // It is never closed, so there always is a permit.
-        self.turns.acquire().await.ok()
-    }
-
-    /// The same session at work in another group, for one call.
+    /// Returns the session as a member of another group, for one call.
     #[must_use]
     pub fn in_group(&self, group: Group) -> Self {
         Self {
@@ -96,21 +102,21 @@ impl Session {
             client: self.client.clone(),
             calls: AtomicU64::new(0),
             since: self.since,
-            entered: self.entered,
-            turns: Semaphore::new(TURNS),
-            shown: Arc::clone(&self.shown),
+            connected_at: self.connected_at,
+            call_permits: Semaphore::new(MAX_CONCURRENT_CALLS),
+            previews: Arc::clone(&self.previews),
         }
     }
 
-    /// Counts a tool call of this client.
-    pub fn called(&self, client: Option<String>) {
+    /// Counts a call, and records the client's name.
+    pub fn record_call(&self, client: Option<String>) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         if let Some(client) = client {
             self.client.get_or_init(|| client);
         }
     }
 
-    /// For the audit log.
+    /// Returns the session as an actor of the audit log.
     #[must_use]
     pub fn actor(&self) -> Actor {
         let session = self.hello.agent_session.clone().unwrap_or_else(|| self.hello.id.clone());
@@ -128,69 +134,69 @@ impl Session {
             pid: self.hello.pid,
             calls: self.calls.load(Ordering::Relaxed),
             since: self.since.iso(),
-            age_s: self.entered.elapsed().as_secs(),
+            age_s: self.connected_at.elapsed().as_secs(),
         }
     }
 }
 
-/// Every connected agent.
+/// All connected sessions.
 #[derive(Debug)]
 pub struct Sessions {
     open: Mutex<BTreeMap<u64, Arc<Session>>>,
-    next: AtomicU64,
-    last_seen: Mutex<Instant>,
+    next_number: AtomicU64,
+    last_closed: Mutex<Instant>,
 }
 
 impl Default for Sessions {
     fn default() -> Self {
         Self {
             open: Mutex::default(),
-            next: AtomicU64::new(0),
-            last_seen: Mutex::new(Instant::now()),
+            next_number: AtomicU64::new(0),
+            last_closed: Mutex::new(Instant::now()),
         }
     }
 }
 
-/// A place among the connected agents, given up when it is dropped.
+/// Registration of a session, removed when it is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct SessionGuard {
     sessions: Arc<Sessions>,
     number: u64,
-    /// Who holds it.
+    /// The session.
     pub session: Arc<Session>,
 }
 
-impl Drop for Place {
+impl Drop for SessionGuard {
     fn drop(&mut self) {
         self.sessions.lock().remove(&self.number);
-        *self.sessions.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.sessions.last_closed.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 }
 
 impl Sessions {
-    /// Takes a place for a session.
+    /// Registers a session.
     #[must_use]
-    pub fn enter(self: &Arc<Self>, session: Session) -> Place {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+    pub fn register(self: &Arc<Self>, session: Session) -> SessionGuard {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let session = Arc::new(session);
         self.lock().insert(number, Arc::clone(&session));
-        Place { sessions: Arc::clone(self), number, session }
+        SessionGuard { sessions: Arc::clone(self), number, session }
     }
 
-    /// How many there are.
+    /// Returns the number of sessions.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lock().len()
     }
 
-    /// Since when nobody is connected; none while somebody is.
+    /// Returns since when there is no session; `None` while there is one.
     #[must_use]
-    pub fn empty_since(&self) -> Option<Instant> {
+    pub fn idle_since(&self) -> Option<Instant> {
         let empty = self.lock().is_empty();
-        empty.then(|| *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner))
+        empty.then(|| *self.last_closed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// All of them for `loci ctl status`, and their warnings.
+    /// Returns all sessions for `loci ctl status`, and their distinct warnings.
     #[must_use]
     pub fn list(&self) -> (Vec<SessionStatus>, Vec<String>) {
         let open = self.lock();

@@ -1,12 +1,13 @@
-//! One connection as MCP messages: a line in, a message out, and back.
+//! The line transport of one connection: converts lines to MCP messages and back.
 //!
-//! rmcp's own line transport ignores what it cannot parse; here every line that asks for an answer gets one. Faults that serde would
-//! hide (a key given twice, a number that no float holds) are found before anything is parsed into values. At most
-//! [`limits::CALLS_IN_FLIGHT`] requests of a connection run at once: the next line is read when one has been answered. Who sends a line
-//! that is too long is told so and heard no more: no shim sends one, and what follows could be as long again.
-//! Not here: what the messages mean (`mcp`).
+//! rmcp's own line transport ignores lines that it cannot parse; here every line that requires an answer gets one. Faults that serde would
+//! hide (a duplicate key, a number that no float can hold) are found before anything is parsed into values. At most
+//! [`limits::CALLS_IN_FLIGHT`] requests of a connection run at once: the next line is read when one of them has been answered. A line that
+//! is too long is answered with an error, then nothing more is read: no shim sends one, and what follows could be as long again.
+//! Not here: what the messages mean (`mcp`), reading a line (`line_reader`).
 
-use crate::interface::agents::faults::Fault;
+use crate::interface::agents::faults::{self, Fault};
+use crate::interface::agents::line_reader::{LineLimits, LineOutcome, read_line};
 use loci_proto::limits;
 use rmcp::model::{
     CallToolResult, ClientNotification, ContentBlock, ErrorCode, ErrorData, JsonRpcMessage,
@@ -16,72 +17,61 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Lines of one connection as messages.
+/// MCP messages of one connection, as lines.
 ///
-/// A task of its own reads: the library drops a waiting [`Transport::receive`] whenever it has something to send, and what that
-/// future held would be lost with it.
-pub struct Lines<W> {
+/// A separate task reads: the library drops a pending [`Transport::receive`] whenever it has something to send, and a partly read line
+/// would be lost with that future.
+pub struct LineTransport<W> {
     messages: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
-    writer: Arc<Writer<W>>,
-    running: Arc<Running>,
+    writer: Arc<MessageWriter<W>>,
+    in_flight: Arc<InFlightRequests>,
     _reading: AbortOnDropHandle<()>,
 }
 
-/// The way back to the peer, as long as it reads.
-struct Writer<W> {
+/// Writes messages to the peer.
+struct MessageWriter<W> {
     stream: Mutex<W>,
-    /// How long the peer may take to read one answer, or to go on with a line that it has begun.
-    patience: Duration,
-    /// Part of a line may have been written: nothing can follow it.
+    /// How long the peer may take to read one answer, or to continue a line that it has begun.
+    peer_timeout: Duration,
+    /// Cancelled when a write failed: part of a line may have been written, so nothing can follow it.
     broken: CancellationToken,
 }
 
-/// The requests of a connection that are being answered.
-struct Running {
-    places: Arc<Semaphore>,
-    taken: std::sync::Mutex<HashMap<RequestId, OwnedSemaphorePermit>>,
+/// The requests of a connection that have no answer yet.
+struct InFlightRequests {
+    permits: Arc<Semaphore>,
+    permit_of: std::sync::Mutex<HashMap<RequestId, OwnedSemaphorePermit>>,
 }
 
-impl Running {
-    /// Takes a place for a request before it is handed on; a cancelled request gives its place back.
+impl InFlightRequests {
+    /// Waits for a permit for a request before it is passed on; a cancelled request returns its permit.
     ///
     /// # Errors
-    /// The refusal of a request whose id still waits: the library would answer one of the two, and leave the other without a word.
+    /// The refusal of a request whose id is in flight already: the library would answer only one of the two.
     async fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), Answer> {
         match message {
             JsonRpcMessage::Request(request) => {
-                if self
-                    .taken
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .contains_key(&request.id)
-                {
+                if self.permits_by_id().contains_key(&request.id) {
                     let why = "a request with this id is not answered yet";
-                    return Err(Box::new(refusal(
-                        Some(request.id.clone()),
-                        ErrorCode::INVALID_REQUEST,
-                        why,
-                    )));
+                    let id = Some(request.id.clone());
+                    return Err(Box::new(refusal(id, ErrorCode::INVALID_REQUEST, why)));
                 }
-                if let Ok(place) = Arc::clone(&self.places).acquire_owned().await {
-                    self.taken
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .insert(request.id.clone(), place);
+                if let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await {
+                    self.permits_by_id().insert(request.id.clone(), permit);
                 }
             }
             JsonRpcMessage::Notification(n) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &n.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    drop(self.done(id));
+                    drop(self.remove(id));
                 }
             }
             _ => {}
@@ -89,122 +79,99 @@ impl Running {
         Ok(())
     }
 
-    /// The request has its answer: its id may be used again, and so may its place once that is dropped.
-    fn done(&self, id: &RequestId) -> Option<OwnedSemaphorePermit> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    /// Removes a request that is answered: its id may be used again, and its permit once that is dropped.
+    fn remove(&self, id: &RequestId) -> Option<OwnedSemaphorePermit> {
+        self.permits_by_id().remove(id)
+    }
+
+    fn permits_by_id(&self) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
+        self.permit_of.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
-    /// Messages over this reader and writer; a peer that takes longer than `patience` to read an answer, or to go on with a
-    /// line, is dropped.
+impl<W: AsyncWrite + Unpin + Send + 'static> LineTransport<W> {
+    /// Creates a transport over a reader and a writer. A peer that takes longer than `peer_timeout` to read an answer, or to continue a
+    /// line, is disconnected.
     pub fn new(
         reader: impl AsyncBufRead + Unpin + Send + 'static,
         writer: W,
-        patience: Duration,
+        peer_timeout: Duration,
     ) -> Self {
-        let running = Arc::new(Running {
-            places: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)),
-            taken: std::sync::Mutex::default(),
+        let in_flight = Arc::new(InFlightRequests {
+            permits: Arc::new(Semaphore::new(limits::CALLS_IN_FLIGHT)),
+            permit_of: std::sync::Mutex::default(),
         });
-        let writer = Arc::new(Writer {
+        let writer = Arc::new(MessageWriter {
             stream: Mutex::new(writer),
-            patience,
+            peer_timeout,
             broken: CancellationToken::new(),
         });
-        let (found, messages) = mpsc::channel(1);
-        let reading = read(reader, Arc::clone(&writer), Arc::clone(&running), found);
-        Self { messages, writer, running, _reading: AbortOnDropHandle::new(tokio::spawn(reading)) }
+        let (parsed, messages) = mpsc::channel(1);
+        let reading = read_messages(reader, Arc::clone(&writer), Arc::clone(&in_flight), parsed);
+        Self {
+            messages,
+            writer,
+            in_flight,
+            _reading: AbortOnDropHandle::new(tokio::spawn(reading)),
+        }
     }
 }
 
-/// Reads messages until the end of the stream; lines that are none are answered here.
-async fn read<W: AsyncWrite + Unpin>(
+/// Reads messages until the end of the stream; answers lines that are not messages.
+async fn read_messages<W: AsyncWrite + Unpin>(
     mut reader: impl AsyncBufRead + Unpin,
-    writer: Arc<Writer<W>>,
-    running: Arc<Running>,
-    found: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
+    writer: Arc<MessageWriter<W>>,
+    in_flight: Arc<InFlightRequests>,
+    parsed: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
 ) {
     let mut line = Vec::new();
+    let line_limits =
+        LineLimits { max_bytes: limits::LINE_BYTES, continue_within: writer.peer_timeout };
     loop {
-        let understood = match read_line(&mut reader, &mut line, writer.patience).await {
-            Ok(Read::Line) => understand(&line),
-            Ok(Read::TooLong) => {
-                // Whether it is heard or not, the connection ends after what is in flight.
+        let message = match read_line(&mut reader, &mut line, line_limits).await {
+            Ok(LineOutcome::Line) => parse_message(&line),
+            Ok(LineOutcome::TooLong) => {
+                // Even if this cannot be written, the connection ends after the calls in flight.
                 let _ = writer
                     .write(&refusal(
-                        crate::interface::agents::faults::id_of_beginning(&line),
+                        faults::id_of_excerpt(&line),
                         ErrorCode::INVALID_REQUEST,
                         &too_long(),
                     ))
                     .await;
                 return;
             }
-            Ok(Read::End) | Err(_) => return,
+            Ok(LineOutcome::End) | Err(_) => return,
         };
-        let passed_on = match understood {
-            Ok(Some(message)) => match running.admit(&message).await {
-                Ok(()) => found.send(message).await.is_ok(),
+        let is_open = match message {
+            Ok(Some(message)) => match in_flight.admit(&message).await {
+                Ok(()) => parsed.send(message).await.is_ok(),
                 Err(answer) => writer.write(&answer).await.is_ok(),
             },
             Ok(None) => true,
             Err(answer) => writer.write(&answer).await.is_ok(),
         };
-        if !passed_on {
+        if !is_open {
             return;
         }
     }
 }
 
-/// What was read.
-enum Read {
-    Line,
-    TooLong,
-    End,
-}
-
-/// Reads the next line into `line`; of one that is too long, the beginning. The rest of that one is left where it is.
-///
-/// A line may begin whenever it likes, but who has begun one has to go on within `patience`.
-async fn read_line(
-    reader: &mut (impl AsyncBufRead + Unpin),
-    line: &mut Vec<u8>,
-    patience: Duration,
-) -> io::Result<Read> {
-    line.clear();
-    loop {
-        let patience = if line.is_empty() { Duration::MAX } else { patience };
-        let available =
-            tokio::time::timeout(patience, reader.fill_buf()).await.map_err(io::Error::from)??;
-        if available.is_empty() {
-            return Ok(Read::End);
-        }
-        let newline = available.iter().position(|byte| *byte == b'\n');
-        let taken = newline.map_or(available.len(), |at| at + 1);
-        if line.len() + taken > limits::LINE_BYTES {
-            return Ok(Read::TooLong);
-        }
-        line.extend_from_slice(&available[..taken]);
-        reader.consume(taken);
-        if newline.is_some() {
-            return Ok(Read::Line);
-        }
-    }
-}
-
-impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> {
+impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for LineTransport<W> {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (writer, running) = (Arc::clone(&self.writer), Arc::clone(&self.running));
+        let (writer, in_flight) = (Arc::clone(&self.writer), Arc::clone(&self.in_flight));
         async move {
-            // The id is free before the peer can know of it; the place only when the answer has been taken.
-            let _place = match &message {
-                JsonRpcMessage::Response(response) => running.done(&response.id),
-                JsonRpcMessage::Error(error) => error.id.as_ref().and_then(|id| running.done(id)),
+            // The id is free before the peer can see the answer; the permit only when the answer has been written.
+            let _permit = match &message {
+                JsonRpcMessage::Response(response) => in_flight.remove(&response.id),
+                JsonRpcMessage::Error(error) => {
+                    error.id.as_ref().and_then(|id| in_flight.remove(id))
+                }
                 _ => None,
             };
             writer.write(&message).await
@@ -224,7 +191,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> 
     }
 }
 
-impl<W: AsyncWrite + Unpin> Writer<W> {
+impl<W: AsyncWrite + Unpin> MessageWriter<W> {
     async fn write(&self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
@@ -232,12 +199,12 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         if self.broken.is_cancelled() {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let written = tokio::time::timeout(self.patience, async {
+        let written = tokio::time::timeout(self.peer_timeout, async {
             stream.write_all(&line).await?;
             stream.flush().await
         });
         let written = written.await.unwrap_or_else(|_| {
-            Err(io::Error::new(io::ErrorKind::TimedOut, "the peer does not read"))
+            Err(io::Error::new(io::ErrorKind::TimedOut, "the peer does not read its answers"))
         });
         if written.is_err() {
             self.broken.cancel();
@@ -246,14 +213,18 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     }
 }
 
+/// A message that is the answer to a faulty line.
 type Answer = Box<TxJsonRpcMessage<RoleServer>>;
 
-/// A line as a message; nothing for a blank line; the answer that says what is wrong with it otherwise.
-fn understand(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Answer> {
+/// Parses a line; returns `None` for a blank line.
+///
+/// # Errors
+/// The answer that names the fault of the line.
+fn parse_message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Answer> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    match crate::interface::agents::faults::find(line) {
+    match faults::find(line) {
         None => {}
         Some(Fault::NotJson(why)) => {
             return Err(Box::new(refusal(None, ErrorCode::PARSE_ERROR, &why)));
@@ -270,12 +241,8 @@ fn understand(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Answe
         }
     }
     serde_json::from_slice(line).map(Some).map_err(|fault| {
-        // A lone surrogate makes the whole line no JSON; any other fault still has an id to answer to.
-        let id = if fault.to_string().contains("surrogate") {
-            None
-        } else {
-            crate::interface::agents::faults::id_of(line)
-        };
+        // With a lone surrogate the whole line is not JSON; after any other fault the id can still be read.
+        let id = if fault.to_string().contains("surrogate") { None } else { faults::id_of(line) };
         let code = if id.is_some() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
         Box::new(refusal(id, code, &fault.to_string()))
     })
@@ -286,5 +253,5 @@ fn refusal(id: Option<RequestId>, code: ErrorCode, why: &str) -> TxJsonRpcMessag
 }
 
 fn too_long() -> String {
-    format!("the line is longer than {} bytes; the connection ends here", limits::LINE_BYTES)
+    format!("the line is longer than {} bytes; closing the connection", limits::LINE_BYTES)
 }

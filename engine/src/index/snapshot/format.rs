@@ -2,10 +2,11 @@
 //!
 //! Bytes that are no record give none, whatever they are. Not here: checksums and files (`sidecar`).
 
-use crate::db::memories::Status;
-use crate::index::{Entry, QuantizedVector, Record, Row, TextFeatures};
+use crate::index::{QuantizedVector, Record, Row, TextFeatures};
 use crate::model::decay::Anchor;
 use crate::model::encoding::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
+use crate::model::entry::Entry;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
 use crate::text::features::TextTraits;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -39,7 +40,7 @@ pub(crate) fn put(record: &Record<'_>, out: &mut Vec<u8>) {
         question,
     ];
     out.push(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)));
-    out.extend(said.print.to_le_bytes());
+    out.extend(said.fingerprint.to_le_bytes());
     text(out, speaker);
     count(out, entry.names.len());
     entry.names.iter().for_each(|name| text(out, name));
@@ -91,15 +92,15 @@ const PIECE: usize = 4 + 2 * DIMENSIONS;
 
 /// Vectors and codes of the record that is read, whose room is used again for the next.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
-    pieces: Vec<QuantizedVector>,
+pub(crate) struct RecordReader {
+    chunks: Vec<QuantizedVector>,
     codes: Vec<SignCode>,
 }
 
-impl Room {
+impl RecordReader {
     /// Reads a record; none where these are not exactly the bytes of one.
     pub(crate) fn take<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Record<'a>> {
-        let mut rest = Rest(bytes);
+        let mut rest = Bytes(bytes);
         let seq = rest.number()?;
         let (kind, scope, status) =
             (*rest.place(MemoryType::ALL)?, *rest.place(Scope::ALL)?, *rest.place(&STATUSES)?);
@@ -124,9 +125,9 @@ impl Room {
         let terms = rest.many(|rest| Some((rest.text()?, u16::from_le_bytes(rest.array()?))))?;
         let pieces = rest.count()?;
         let of_pieces = rest.take(pieces.checked_mul(PIECE)?)?;
-        self.pieces.clear();
-        self.pieces.extend(of_pieces.as_chunks().0.iter().map(piece));
-        if !self.pieces.iter().all(QuantizedVector::is_sound) {
+        self.chunks.clear();
+        self.chunks.extend(of_pieces.as_chunks().0.iter().map(piece));
+        if !self.chunks.iter().all(QuantizedVector::is_sound) {
             return None;
         }
         let codes = rest.count()?;
@@ -148,8 +149,8 @@ impl Room {
             summary,
             extractive: is(1),
         };
-        let said = TextFeatures { kind: kind_said, day: said_day, speaker: 0, print };
-        let pieces = self.pieces.iter().map(QuantizedVector::row).collect();
+        let said = TextFeatures { kind: kind_said, day: said_day, speaker: 0, fingerprint: print };
+        let pieces = self.chunks.iter().map(QuantizedVector::row).collect();
         let codes = (codes > 0).then_some(self.codes.as_slice());
         rest.0.is_empty().then_some(Record { entry, said, speaker, terms, length, pieces, codes })
     }
@@ -173,9 +174,9 @@ fn day(value: Option<i64>) -> Option<Option<i32>> {
 }
 
 /// What has not been read.
-struct Rest<'a>(&'a [u8]);
+struct Bytes<'a>(&'a [u8]);
 
-impl<'a> Rest<'a> {
+impl<'a> Bytes<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -239,7 +240,7 @@ mod tests {
                 act(&mut index, one);
             }
             for record in index.records() {
-                let (mut bytes, mut room) = (Vec::new(), Room::default());
+                let (mut bytes, mut room) = (Vec::new(), RecordReader::default());
                 put(&record, &mut bytes);
                 let expected = Record { said: TextFeatures { speaker: 0, ..record.said }, ..record };
                 prop_assert_eq!(room.take(&bytes), Some(expected));
@@ -252,7 +253,7 @@ mod tests {
 
         #[test]
         fn any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-            let _ = Room::default().take(&bytes);
+            let _ = RecordReader::default().take(&bytes);
         }
     }
 }

@@ -1,30 +1,37 @@
 //! Cleanup: what goes, what never goes, and for how long it can be brought back.
 
 use crate::maintain::tests::*;
-use loci_proto::requests::maintain::CleanupRequest;
-use loci_proto::requests::people::PinRequest;
+use loci_proto::requests::cleanup::CleanupRequest;
+use loci_proto::requests::pin::PinRequest;
 use loci_proto::requests::undo::UndoRequest;
 
-fn faint(house: &mut House, text: &str, confidence: f64) -> MemoryId {
-    house
+fn faint(test_store: &mut TestStore, text: &str, confidence: f64) -> MemoryId {
+    test_store
         .store("a", json!({"content": text, "type": "episodic", "confidence": confidence}), None)
         .id
 }
 
-fn listed(house: &House) -> Vec<MemoryId> {
-    house.reader.faded(house.now).expect("is read").memories.into_iter().map(|m| m.id).collect()
+fn listed(test_store: &TestStore) -> Vec<MemoryId> {
+    test_store
+        .reader
+        .faded(test_store.now)
+        .expect("is read")
+        .memories
+        .into_iter()
+        .map(|m| m.id)
+        .collect()
 }
 
-fn cleanup(house: &mut House) -> loci_proto::requests::maintain::CleanupReply {
-    let (call, at) = (house.call("a", None), Some(house.now.0));
-    house.writer.cleanup(&call, &CleanupRequest { dry_run: false, at }).expect("is done")
+fn cleanup(test_store: &mut TestStore) -> loci_proto::requests::cleanup::CleanupReply {
+    let (call, at) = (test_store.call("a", None), Some(test_store.now.0));
+    test_store.writer.cleanup(&call, &CleanupRequest { dry_run: false, at }).expect("is done")
 }
 
 fn after(rules: Rules, days: i64) -> usize {
-    let mut house = house(rules);
-    faint(&mut house, "Hardly sure", 0.1);
-    later(&mut house, days);
-    listed(&house).len()
+    let mut test_store = store_with(rules);
+    faint(&mut test_store, "Hardly sure", 0.1);
+    later(&mut test_store, days);
+    listed(&test_store).len()
 }
 
 #[test]
@@ -42,116 +49,126 @@ fn cleanup_no_access_days_says_how_long_unused() {
 
 #[test]
 fn what_is_pinned_used_or_superseded_stays() {
-    let mut house = house(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let (pinned, used, gone) = (
-        faint(&mut house, "Pinned", 0.01),
-        faint(&mut house, "Used", 0.01),
-        faint(&mut house, "Unused", 0.01),
+        faint(&mut test_store, "Pinned", 0.01),
+        faint(&mut test_store, "Used", 0.01),
+        faint(&mut test_store, "Unused", 0.01),
     );
-    let old = faint(&mut house, "Replaced", 0.01);
-    house.store(
+    let old = faint(&mut test_store, "Replaced", 0.01);
+    test_store.store(
         "a",
         json!({"content": "The replacement", "type": "episodic", "supersedes": old}),
         None,
     );
-    let call = house.call("a", None);
-    house
+    let call = test_store.call("a", None);
+    test_store
         .writer
         .pin(&call, &PinRequest { memory_id: pinned, pinned: true, group: None })
         .expect("is pinned");
-    later(&mut house, 95);
-    let seq = memory(&house, &used).seq;
+    later(&mut test_store, 95);
+    let seq = memory(&test_store, &used).seq;
     let accesses = std::collections::HashMap::from([(seq, 1)]);
-    house
+    test_store
         .writer
-        .touch(&accesses, house.now.plus(-10 * DAY), crate::transaction::access::Boosting::Off)
+        .touch(&accesses, test_store.now.plus(-10 * DAY), crate::transaction::access::Boosting::Off)
         .expect("is counted");
-    assert_eq!(listed(&house), std::slice::from_ref(&gone));
-    let reply = cleanup(&mut house);
+    assert_eq!(listed(&test_store), std::slice::from_ref(&gone));
+    let reply = cleanup(&mut test_store);
     assert_eq!((reply.memories.len(), reply.act.is_some()), (1, true));
-    assert_eq!((status(&house, &gone), status(&house, &old)), ("forgotten", "superseded"));
+    assert_eq!(
+        (status(&test_store, &gone), status(&test_store, &old)),
+        ("forgotten", "superseded")
+    );
 }
 
 #[test]
 fn a_cleanup_is_one_act_and_can_be_undone() {
-    let mut house = house(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids: Vec<MemoryId> =
-        (0..4).map(|i| faint(&mut house, &format!("Faint {i}"), 0.01)).collect();
-    later(&mut house, 95);
-    let before = dump(&house);
-    let act = cleanup(&mut house).act.expect("was done");
-    assert!(ids.iter().all(|id| status(&house, id) == "forgotten"));
-    later(&mut house, 29);
-    assert_eq!(purge(&mut house), 0);
-    let call = house.call("a", None);
-    house
+        (0..4).map(|i| faint(&mut test_store, &format!("Faint {i}"), 0.01)).collect();
+    later(&mut test_store, 95);
+    let before = dump(&test_store);
+    let act = cleanup(&mut test_store).act.expect("was done");
+    assert!(ids.iter().all(|id| status(&test_store, id) == "forgotten"));
+    later(&mut test_store, 29);
+    assert_eq!(purge(&mut test_store), 0);
+    let call = test_store.call("a", None);
+    test_store
         .writer
         .undo(&call, &UndoRequest { id: Some(act), ..UndoRequest::default() })
         .expect("is undone");
-    assert_eq!(dump(&house), before);
+    assert_eq!(dump(&test_store), before);
 }
 
-fn purge(house: &mut House) -> usize {
-    let call = CallContext { now: house.now, actor: actor(""), key: None };
-    house.writer.purge(&call, 3).expect("is done")
+fn purge(test_store: &mut TestStore) -> usize {
+    let call = CallContext { now: test_store.now, actor: actor(""), key: None };
+    test_store.writer.purge(&call, 3).expect("is done")
 }
 
 #[test]
 fn a_month_later_what_was_cleaned_up_is_gone_for_good_in_small_steps() {
-    let mut house = house(Rules::default());
+    let mut test_store = store_with(Rules::default());
     let ids: Vec<MemoryId> =
-        (0..4).map(|i| faint(&mut house, &format!("Faint {i}"), 0.01)).collect();
-    later(&mut house, 95);
-    cleanup(&mut house);
-    let other = faint(&mut house, "Forgotten by hand", 0.5);
+        (0..4).map(|i| faint(&mut test_store, &format!("Faint {i}"), 0.01)).collect();
+    later(&mut test_store, 95);
+    cleanup(&mut test_store);
+    let other = faint(&mut test_store, "Forgotten by hand", 0.5);
     let request = loci_proto::requests::forget::ForgetRequest {
         memory_id: other.clone(),
         reason: None,
         hard_delete: false,
         group: None,
     };
-    let call = house.call("a", None);
-    house.writer.forget(&call, &request).expect("is forgotten");
-    later(&mut house, 31);
-    assert_eq!([purge(&mut house), purge(&mut house), purge(&mut house)], [3, 1, 0]);
+    let call = test_store.call("a", None);
+    test_store.writer.forget(&call, &request).expect("is forgotten");
+    later(&mut test_store, 31);
+    assert_eq!([purge(&mut test_store), purge(&mut test_store), purge(&mut test_store)], [3, 1, 0]);
     for id in &ids {
-        assert!(memories::by_id(&house.reader.conn, id).expect("is read").is_none());
-        assert!(crate::db::tombstones::has(&house.reader.conn, id).expect("is read"));
+        assert!(memories::by_id(&test_store.reader.conn, id).expect("is read").is_none());
+        assert!(crate::db::tombstones::has(&test_store.reader.conn, id).expect("is read"));
     }
-    assert_eq!(status(&house, &other), "forgotten");
+    assert_eq!(status(&test_store, &other), "forgotten");
 }
 
 #[test]
 fn what_was_used_since_the_list_was_shown_stays() {
-    let mut house = house(Rules::default());
-    let (first, second) = (faint(&mut house, "First", 0.01), faint(&mut house, "Second", 0.01));
-    later(&mut house, 95);
-    let at = house.now.0;
-    let seq = memory(&house, &first).seq;
-    house
+    let mut test_store = store_with(Rules::default());
+    let (first, second) =
+        (faint(&mut test_store, "First", 0.01), faint(&mut test_store, "Second", 0.01));
+    later(&mut test_store, 95);
+    let at = test_store.now.0;
+    let seq = memory(&test_store, &first).seq;
+    test_store
         .writer
         .touch(
             &std::collections::HashMap::from([(seq, 1)]),
-            house.now,
+            test_store.now,
             crate::transaction::access::Boosting::On,
         )
         .expect("is counted");
-    let call = house.call("a", None);
-    house.writer.cleanup(&call, &CleanupRequest { dry_run: false, at: Some(at) }).expect("is done");
-    assert_eq!((status(&house, &first), status(&house, &second)), ("active", "forgotten"));
+    let call = test_store.call("a", None);
+    test_store
+        .writer
+        .cleanup(&call, &CleanupRequest { dry_run: false, at: Some(at) })
+        .expect("is done");
+    assert_eq!(
+        (status(&test_store, &first), status(&test_store, &second)),
+        ("active", "forgotten")
+    );
 }
 
 #[test]
 fn stats_count_what_is_flagged() {
-    let mut house = house(Rules::default());
-    faint(&mut house, "Faint", 0.05);
-    faint(&mut house, "Clear", 0.5);
-    let stats = house
+    let mut test_store = store_with(Rules::default());
+    faint(&mut test_store, "Faint", 0.05);
+    faint(&mut test_store, "Clear", 0.5);
+    let stats = test_store
         .reader
         .stats(
             &loci_proto::requests::stats::StatsRequest::default(),
             &crate::tests::fixture::named("a"),
-            house.now,
+            test_store.now,
         )
         .expect("counts");
     assert_eq!(stats.flagged, 1);
@@ -159,15 +176,15 @@ fn stats_count_what_is_flagged() {
 
 /// What is left of a sure memory after a week.
 fn left(kind: &str, decay: crate::model::decay::Decay) -> f64 {
-    let mut house = House::with(Settings { decay, ..Settings::for_model("test") });
-    house.store("a", json!({"content": "Sure", "type": kind}), None);
-    later(&mut house, 7);
-    let listed = house
+    let mut test_store = TestStore::with(Settings { decay, ..Settings::for_model("test") });
+    test_store.store("a", json!({"content": "Sure", "type": kind}), None);
+    later(&mut test_store, 7);
+    let listed = test_store
         .reader
         .list(
-            &loci_proto::requests::people::ListRequest::default(),
+            &loci_proto::requests::list::ListRequest::default(),
             &crate::tests::fixture::named("a"),
-            house.now,
+            test_store.now,
         )
         .expect("is listed");
     (listed.memories[0].confidence.get() * 1e4).round() / 1e4

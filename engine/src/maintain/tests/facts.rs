@@ -6,24 +6,24 @@ use loci_proto::memory::{MemoryType, Scope};
 use std::collections::HashMap;
 
 /// Episodes whose cosine to each other is the square of `lean`, not old enough to be compacted.
-fn said(house: &mut House, group: &str, count: usize, lean: f32) -> Vec<MemoryId> {
+fn said(test_store: &mut TestStore, group: &str, count: usize, lean: f32) -> Vec<MemoryId> {
     let first = if group == "a" { 0 } else { 30 };
-    let one = |house: &mut House, i: usize| {
+    let one = |test_store: &mut TestStore, i: usize| {
         episode(
-            house,
+            test_store,
             group,
             &format!("In {group} the user asked for tabs, time {i}"),
             "2026-01-31",
             Some(&leaning(7, 200 + first + i, lean)),
         )
     };
-    (0..count).map(|i| one(house, i)).collect()
+    (0..count).map(|i| one(test_store, i)).collect()
 }
 
 fn facts(rules: Rules, count: usize, lean: f32) -> usize {
-    let mut house = house(rules);
-    said(&mut house, "a", count, lean);
-    plan(&house).told().promoted
+    let mut test_store = store_with(rules);
+    said(&mut test_store, "a", count, lean);
+    plan(&test_store).to_reply().promoted
 }
 
 #[test]
@@ -43,11 +43,11 @@ fn promotion_similarity_says_how_alike() {
 #[test]
 fn what_happened_several_times_is_no_fact_however_alike_the_reports_are() {
     let promoted = |texts: [&str; 3]| {
-        let mut house = house(Rules::default());
+        let mut test_store = store_with(Rules::default());
         for (i, text) in texts.into_iter().enumerate() {
-            episode(&mut house, "a", text, "2026-01-31", Some(&leaning(7, 200 + i, 0.97)));
+            episode(&mut test_store, "a", text, "2026-01-31", Some(&leaning(7, 200 + i, 0.97)));
         }
-        plan(&house).told().promoted
+        plan(&test_store).to_reply().promoted
     };
     let report = |ticket, person, place| {
         format!("{person} traced ticket {ticket} about the mail gateway in {place} to a full disk.")
@@ -61,27 +61,30 @@ fn what_happened_several_times_is_no_fact_however_alike_the_reports_are() {
 
 #[test]
 fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
-    let mut house = house(Rules::default());
-    let ids = said(&mut house, "a", 3, 0.97);
-    let seq = memory(&house, &ids[1]).seq;
-    house.writer.touch(&HashMap::from([(seq, 2)]), house.now, Boosting::Off).expect("is counted");
-    let before: Vec<_> = ids.iter().map(|id| format!("{:?}", memory(&house, id))).collect();
-    let deed = run(&mut house).remove(0);
-    let fact = memory(&house, &deed.made.expect("is made"));
+    let mut test_store = store_with(Rules::default());
+    let ids = said(&mut test_store, "a", 3, 0.97);
+    let seq = memory(&test_store, &ids[1]).seq;
+    test_store
+        .writer
+        .touch(&HashMap::from([(seq, 2)]), test_store.now, Boosting::Off)
+        .expect("is counted");
+    let before: Vec<_> = ids.iter().map(|id| format!("{:?}", memory(&test_store, id))).collect();
+    let report = run(&mut test_store).remove(0);
+    let fact = memory(&test_store, &report.made.expect("is made"));
     assert_eq!(
         (fact.kind, fact.scope, fact.content.as_str()),
         (MemoryType::Semantic, Scope::Group, "In a the user asked for tabs, time 1")
     );
-    assert_eq!(deed.from.as_ref(), Some(&ids[1]), "of the equally central ones the most used");
+    assert_eq!(report.from.as_ref(), Some(&ids[1]), "of the equally central ones the most used");
     assert_eq!((field(&fact, "promoted"), field(&fact, "source_ids")), (json!(true), json!(ids)));
     assert_eq!(
-        ids.iter().map(|id| format!("{:?}", memory(&house, id))).collect::<Vec<_>>(),
+        ids.iter().map(|id| format!("{:?}", memory(&test_store, id))).collect::<Vec<_>>(),
         before
     );
-    let sources = memories::sources(&house.reader.conn, fact.seq).expect("is read");
+    let sources = memories::sources(&test_store.reader.conn, fact.seq).expect("is read");
     assert_eq!(sources.iter().map(|m| m.id.clone()).collect::<Vec<_>>(), ids);
     assert_eq!(
-        house.found("b", json!({"query": "tabs"}), None),
+        test_store.found("b", json!({"query": "tabs"}), None),
         Vec::<String>::new(),
         "another project does not see it"
     );
@@ -89,20 +92,20 @@ fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
 
 #[test]
 fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_once() {
-    let mut house = house(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for i in 0..3 {
         let text = format!("The user asked for tabs, time {i}");
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": "2026-01-31"}});
-        house.store_coded(
+        test_store.store_coded(
             "a",
             arguments,
             &crate::tests::fixture::coded(&text, leaning(7, 200 + i, 0.97)),
         );
     }
-    let made = run(&mut house).remove(0).made.expect("is made");
-    let fact = memory(&house, &made).seq;
-    let index = house.reader.shared.index();
+    let made = run(&mut test_store).remove(0).made.expect("is made");
+    let fact = memory(&test_store, &made).seq;
+    let index = test_store.reader.shared.index();
     let (fact, first) = (index.slot(fact).expect("is there"), index.slot(1).expect("is there"));
     assert!(index.codes(first).is_some_and(|codes| !codes.is_empty()));
     assert_eq!(index.codes(fact), index.codes(first));
@@ -110,92 +113,92 @@ fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_onc
 
 #[test]
 fn a_fact_is_as_sure_as_its_episodes_are() {
-    let mut house = house(Rules::default());
-    said(&mut house, "a", 3, 0.97);
-    later(&mut house, 7);
-    let made = run(&mut house)[0].made.clone().expect("is made");
-    assert!((memory(&house, &made).anchor.confidence.get() - 0.95).abs() < 1e-9);
+    let mut test_store = store_with(Rules::default());
+    said(&mut test_store, "a", 3, 0.97);
+    later(&mut test_store, 7);
+    let made = run(&mut test_store)[0].made.clone().expect("is made");
+    assert!((memory(&test_store, &made).anchor.confidence.get() - 0.95).abs() < 1e-9);
 }
 
 #[test]
 fn nothing_is_promoted_twice() {
-    let mut house = house(Rules::default());
-    said(&mut house, "a", 3, 0.97);
-    run(&mut house);
-    assert_eq!(plan(&house), Plan::default());
+    let mut test_store = store_with(Rules::default());
+    said(&mut test_store, "a", 3, 0.97);
+    run(&mut test_store);
+    assert_eq!(plan(&test_store), Plan::default());
     episode(
-        &mut house,
+        &mut test_store,
         "a",
         "In a the user asked for tabs once more",
         "2026-01-31",
         Some(&leaning(7, 260, 0.97)),
     );
     assert_eq!(
-        plan(&house),
+        plan(&test_store),
         Plan::default(),
         "one more does not make it again from the same episodes"
     );
-    undo_last(&mut house);
-    assert_eq!(plan(&house), Plan::default(), "and what was undone stays undone");
+    undo_last(&mut test_store);
+    assert_eq!(plan(&test_store), Plan::default(), "and what was undone stays undone");
 }
 
 #[test]
 fn summaries_and_forgotten_episodes_make_no_fact() {
-    let mut house = house(Rules::default());
-    let ids = said(&mut house, "a", 3, 0.97);
+    let mut test_store = store_with(Rules::default());
+    let ids = said(&mut test_store, "a", 3, 0.97);
     let request = loci_proto::requests::forget::ForgetRequest {
         memory_id: ids[0].clone(),
         reason: None,
         hard_delete: false,
         group: None,
     };
-    let call = house.call("a", None);
-    house.writer.forget(&call, &request).expect("is forgotten");
+    let call = test_store.call("a", None);
+    test_store.writer.forget(&call, &request).expect("is forgotten");
     let arguments =
         json!({"content": "Tabs, summed up", "type": "episodic", "metadata": {"summary": true}});
-    house.store("a", arguments, Some(&leaning(7, 270, 0.97)));
-    assert_eq!(plan(&house), Plan::default());
+    test_store.store("a", arguments, Some(&leaning(7, 270, 0.97)));
+    assert_eq!(plan(&test_store), Plan::default());
 }
 
 #[test]
 fn compacted_episodes_still_count() {
-    let mut house = house(Rules { promotion_threshold: 6, ..Rules::default() });
+    let mut test_store = store_with(Rules { promotion_threshold: 6, ..Rules::default() });
     for i in 0..6 {
         episode(
-            &mut house,
+            &mut test_store,
             "a",
             &format!("Tabs again {i}"),
             MONDAY,
             Some(&leaning(7, 200 + i, 0.97)),
         );
     }
-    let planned = plan(&house);
+    let planned = plan(&test_store);
     assert_eq!(planned.steps.len(), 2);
-    step(&mut house, &planned.steps[0]);
-    assert_eq!(plan(&house).steps, planned.steps[1..]);
-    assert!(step(&mut house, &planned.steps[1]).made.is_some());
+    step(&mut test_store, &planned.steps[0]);
+    assert_eq!(plan(&test_store).steps, planned.steps[1..]);
+    assert!(step(&mut test_store, &planned.steps[1]).made.is_some());
 }
 
 #[test]
 fn only_when_two_projects_agree_is_a_fact_for_all() {
-    let mut house = house(Rules::default());
-    said(&mut house, "a", 3, 0.97);
-    said(&mut house, "b", 4, 0.97);
-    let done = run(&mut house);
+    let mut test_store = store_with(Rules::default());
+    said(&mut test_store, "a", 3, 0.97);
+    said(&mut test_store, "b", 4, 0.97);
+    let done = run(&mut test_store);
     assert_eq!((done.len(), done[0].scope, done[0].members.len()), (1, Scope::Global, 7));
-    let fact = memory(&house, &done[0].made.clone().expect("is made"));
+    let fact = memory(&test_store, &done[0].made.clone().expect("is made"));
     assert!(fact.content.starts_with("In b "), "the larger cluster speaks: {}", fact.content);
-    assert_eq!(house.found("c", json!({"query": "tabs"}), None).len(), 1);
+    assert_eq!(test_store.found("c", json!({"query": "tabs"}), None).len(), 1);
 }
 
 #[test]
 fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
-    let mut house = house(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for (group, pin) in [("a", 4711), ("b", 9023)] {
         for (i, told) in ["told me", "told me again", "reminded me"].into_iter().enumerate() {
             let text = format!("The user {told} that the PIN of the safe is {pin}");
             episode(
-                &mut house,
+                &mut test_store,
                 group,
                 &text,
                 "2026-01-31",
@@ -203,35 +206,39 @@ fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
             );
         }
     }
-    let done = run(&mut house);
+    let done = run(&mut test_store);
     assert_eq!(
-        done.iter().map(|deed| (deed.scope, deed.members.len())).collect::<Vec<_>>(),
+        done.iter().map(|report| (report.scope, report.members.len())).collect::<Vec<_>>(),
         [(Scope::Group, 3), (Scope::Group, 3)]
     );
-    assert!(house.found("c", json!({"query": "PIN of the safe"}), None).is_empty());
+    assert!(test_store.found("c", json!({"query": "PIN of the safe"}), None).is_empty());
 }
 
 #[test]
 fn a_fact_that_is_known_is_linked_and_not_told_again() {
-    let mut house = house(Rules::default());
-    let ids = said(&mut house, "a", 3, 0.97);
-    let text = memory(&house, &ids[0]).content;
+    let mut test_store = store_with(Rules::default());
+    let ids = said(&mut test_store, "a", 3, 0.97);
+    let text = memory(&test_store, &ids[0]).content;
     let arguments = json!({"content": text, "type": "semantic", "scope": "group"});
-    let known = house.store("a", arguments, Some(&leaning(7, 200, 0.97))).id;
-    let before = dump(&house);
-    let deed = run(&mut house).remove(0);
+    let known = test_store.store("a", arguments, Some(&leaning(7, 200, 0.97))).id;
+    let before = dump(&test_store);
+    let report = run(&mut test_store).remove(0);
     assert_eq!(
-        (deed.act, deed.made.as_ref()),
-        (loci_proto::requests::maintain::Act::Link, Some(&known))
+        (report.act, report.made.as_ref()),
+        (loci_proto::requests::maintenance::StepKind::Link, Some(&known))
     );
-    assert_eq!(dump(&house), before, "no memory was made or changed");
+    assert_eq!(dump(&test_store), before, "no memory was made or changed");
     assert_eq!(
-        memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(),
+        memories::sources(&test_store.reader.conn, memory(&test_store, &known).seq)
+            .expect("is read")
+            .len(),
         3
     );
-    undo_last(&mut house);
+    undo_last(&mut test_store);
     assert_eq!(
-        memories::sources(&house.reader.conn, memory(&house, &known).seq).expect("is read").len(),
+        memories::sources(&test_store.reader.conn, memory(&test_store, &known).seq)
+            .expect("is read")
+            .len(),
         0
     );
 }

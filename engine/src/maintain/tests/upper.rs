@@ -5,36 +5,36 @@ use crate::model::time::moment_of;
 use loci_proto::requests::forget::ForgetRequest;
 
 /// Stores five episodes on each of so many days of 2025, a week apart, in turn about two subjects, and sums the weeks up; their ids.
-fn weeks(house: &mut House, days: &[&str]) -> Vec<MemoryId> {
+fn weeks(test_store: &mut TestStore, days: &[&str]) -> Vec<MemoryId> {
     let mut ids = Vec::new();
     for (week, day) in days.iter().enumerate() {
         for i in 0..5 {
             let text = format!("Event {week}-{i} of the gateway, kept apart by {week}{i}");
-            ids.push(episode(house, "a", &text, day, Some(&about(0, week * 10 + i))));
+            ids.push(episode(test_store, "a", &text, day, Some(&about(0, week * 10 + i))));
         }
     }
-    let done = run(house);
+    let done = run(test_store);
     assert_eq!(done.len(), days.len(), "a summary for each week");
     ids
 }
 
 const OCTOBER: [&str; 5] = ["2025-10-01", "2025-10-06", "2025-10-14", "2025-10-21", "2025-10-28"];
 
-fn goes_to(house: &mut House, date: &str) {
-    house.now = moment_of(date).expect("is a date");
+fn goes_to(test_store: &mut TestStore, date: &str) {
+    test_store.now = moment_of(date).expect("is a date");
 }
 
 #[test]
 fn the_weeks_of_a_month_that_has_settled_become_one_summary_of_their_lines() {
-    let mut house = house(Rules::default());
-    let ids = weeks(&mut house, &OCTOBER);
-    assert_eq!(plan(&house).steps.len(), 1, "three months have gone by");
-    goes_to(&mut house, "2026-01-28");
-    assert_eq!(plan(&house), Plan::default(), "not quite");
-    goes_to(&mut house, "2026-01-30");
-    let deed = run(&mut house).remove(0);
-    let month = memory(&house, &deed.made.clone().expect("is made"));
-    assert_eq!((deed.week.as_deref(), deed.members.len()), (Some("2025-10"), 5));
+    let mut test_store = store_with(Rules::default());
+    let ids = weeks(&mut test_store, &OCTOBER);
+    assert_eq!(plan(&test_store).steps.len(), 1, "three months have gone by");
+    goes_to(&mut test_store, "2026-01-28");
+    assert_eq!(plan(&test_store), Plan::default(), "not quite");
+    goes_to(&mut test_store, "2026-01-30");
+    let report = run(&mut test_store).remove(0);
+    let month = memory(&test_store, &report.made.clone().expect("is made"));
+    assert_eq!((report.week.as_deref(), report.members.len()), (Some("2025-10"), 5));
     assert_eq!((field(&month, "month"), field(&month, "week")), (json!("2025-10"), Value::Null));
     assert!(
         month.content.lines().next().is_some_and(|line| line.starts_with("2025-10-01: Event 0-")),
@@ -51,87 +51,96 @@ fn the_weeks_of_a_month_that_has_settled_become_one_summary_of_their_lines() {
         "{}",
         month.content
     );
-    assert!(deed.members.iter().all(|week| status(&house, week) == "compacted"));
-    assert_eq!(status(&house, &ids[0]), "compacted");
-    assert_eq!(plan(&house), Plan::default(), "nothing is done twice");
+    assert!(report.members.iter().all(|week| status(&test_store, week) == "compacted"));
+    assert_eq!(status(&test_store, &ids[0]), "compacted");
+    assert_eq!(plan(&test_store), Plan::default(), "nothing is done twice");
 }
 
 #[test]
 fn what_is_left_of_a_year_becomes_its_summary_when_the_year_has_settled() {
-    let mut house = house(Rules::default());
-    weeks(&mut house, &OCTOBER);
-    goes_to(&mut house, "2026-01-30");
-    run(&mut house);
-    weeks(&mut house, &["2025-02-05", "2025-03-05", "2025-06-05", "2025-09-05"]);
-    assert_eq!(plan(&house), Plan::default(), "no month of these has five");
-    goes_to(&mut house, "2026-04-02");
-    let deed = run(&mut house).remove(0);
+    let mut test_store = store_with(Rules::default());
+    weeks(&mut test_store, &OCTOBER);
+    goes_to(&mut test_store, "2026-01-30");
+    run(&mut test_store);
+    weeks(&mut test_store, &["2025-02-05", "2025-03-05", "2025-06-05", "2025-09-05"]);
+    assert_eq!(plan(&test_store), Plan::default(), "no month of these has five");
+    goes_to(&mut test_store, "2026-04-02");
+    let report = run(&mut test_store).remove(0);
     assert_eq!(
-        (deed.week.as_deref(), deed.members.len()),
+        (report.week.as_deref(), report.members.len()),
         (Some("2025"), 5),
         "four weeks and a month"
     );
-    assert_eq!(plan(&house), Plan::default());
+    assert_eq!(plan(&test_store), Plan::default());
 }
 
 #[test]
 fn a_summary_of_summaries_is_undone_exactly() {
-    let mut house = house(Rules::default());
-    weeks(&mut house, &OCTOBER);
-    let before = dump(&house);
-    run(&mut house);
-    assert_ne!(dump(&house), before);
-    undo_last(&mut house);
-    assert_eq!(dump(&house), before);
-    assert_eq!(plan(&house), Plan::default(), "and is not made again");
+    let mut test_store = store_with(Rules::default());
+    weeks(&mut test_store, &OCTOBER);
+    let before = dump(&test_store);
+    run(&mut test_store);
+    assert_ne!(dump(&test_store), before);
+    undo_last(&mut test_store);
+    assert_eq!(dump(&test_store), before);
+    assert_eq!(plan(&test_store), Plan::default(), "and is not made again");
 }
 
 #[test]
 fn a_hard_forgotten_memory_leaves_every_summary_above_it() {
-    let mut house = house(Rules::default());
-    let ids = weeks(&mut house, &OCTOBER);
-    let month = run(&mut house)[0].made.clone().expect("is made");
-    let quoted = |house: &House, number: usize| {
-        memory(house, &month).content.contains(&format!("Event {}-{} ", number / 5, number % 5))
+    let mut test_store = store_with(Rules::default());
+    let ids = weeks(&mut test_store, &OCTOBER);
+    let month = run(&mut test_store)[0].made.clone().expect("is made");
+    let quoted = |test_store: &TestStore, number: usize| {
+        memory(test_store, &month).content.contains(&format!(
+            "Event {}-{} ",
+            number / 5,
+            number % 5
+        ))
     };
-    let number = (0..ids.len()).find(|number| quoted(&house, *number)).expect("quotes something");
-    let lines = memory(&house, &month).content.lines().count();
-    let reply = hard(&mut house, &ids[number]);
-    assert!(!quoted(&house, number), "{}", memory(&house, &month).content);
-    assert_eq!(memory(&house, &month).content.lines().count(), lines - 1, "and nothing else is");
+    let number =
+        (0..ids.len()).find(|number| quoted(&test_store, *number)).expect("quotes something");
+    let lines = memory(&test_store, &month).content.lines().count();
+    let reply = hard(&mut test_store, &ids[number]);
+    assert!(!quoted(&test_store, number), "{}", memory(&test_store, &month).content);
     assert_eq!(
-        field(&memory(&house, &month), "source_ids").as_array().map(Vec::len),
+        memory(&test_store, &month).content.lines().count(),
+        lines - 1,
+        "and nothing else is"
+    );
+    assert_eq!(
+        field(&memory(&test_store, &month), "source_ids").as_array().map(Vec::len),
         Some(5),
         "its week's summary stays"
     );
     assert_eq!(reply.note, None, "nothing is left to remove by hand");
     let text = format!("Event {}-{} ", number / 5, number % 5);
-    assert!(!house.dump().contains(&text), "no trace");
+    assert!(!test_store.dump().contains(&text), "no trace");
 }
 
-fn hard(house: &mut House, id: &MemoryId) -> loci_proto::requests::forget::ForgetReply {
-    let call = house.call("a", None);
+fn hard(test_store: &mut TestStore, id: &MemoryId) -> loci_proto::requests::forget::ForgetReply {
+    let call = test_store.call("a", None);
     let request =
         ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: true, group: None };
-    house.writer.forget(&call, &request).expect("is forgotten")
+    test_store.writer.forget(&call, &request).expect("is forgotten")
 }
 
 /// The month's summary, one of the memories that it quotes, and what it says of it.
-fn quoted(house: &mut House) -> (MemoryId, MemoryId, String) {
-    let ids = weeks(house, &OCTOBER);
-    let month = run(house)[0].made.clone().expect("is made");
+fn quoted(test_store: &mut TestStore) -> (MemoryId, MemoryId, String) {
+    let ids = weeks(test_store, &OCTOBER);
+    let month = run(test_store)[0].made.clone().expect("is made");
     let text = |n: usize| format!("Event {}-{} ", n / 5, n % 5);
     let number = (0..ids.len())
-        .find(|n| memory(house, &month).content.contains(&text(*n)))
+        .find(|n| memory(test_store, &month).content.contains(&text(*n)))
         .expect("quotes something");
     (month, ids[number].clone(), text(number))
 }
 
-fn edit(house: &mut House, id: &MemoryId, change: Value) {
+fn edit(test_store: &mut TestStore, id: &MemoryId, change: Value) {
     let mut arguments = change;
     arguments["memory_id"] = json!(id);
-    let call = house.call("a", None);
-    house
+    let call = test_store.call("a", None);
+    test_store
         .writer
         .edit(&call, &crate::tests::fixture::parse(arguments), &DocumentEncoding::default())
         .expect("is edited");
@@ -139,73 +148,83 @@ fn edit(house: &mut House, id: &MemoryId, change: Value) {
 
 #[test]
 fn a_summary_that_a_person_has_edited_is_theirs_and_is_named_when_what_it_quoted_goes() {
-    let mut house = house(Rules::default());
-    let (month, id, text) = quoted(&mut house);
-    let content = memory(&house, &month).content.replacen("Event", "An event", 1);
+    let mut test_store = store_with(Rules::default());
+    let (month, id, text) = quoted(&mut test_store);
+    let content = memory(&test_store, &month).content.replacen("Event", "An event", 1);
     edit(
-        &mut house,
+        &mut test_store,
         &month,
         json!({"content": format!("{content}\nRoot cause found later: the kumquat firmware")}),
     );
     assert_eq!(
-        (field(&memory(&house, &month), "method"), field(&memory(&house, &month), "quotes")),
+        (
+            field(&memory(&test_store, &month), "method"),
+            field(&memory(&test_store, &month), "quotes")
+        ),
         (json!("edited"), Value::Null)
     );
-    let found = house.recall("a", json!({"query": "kumquat firmware"}), None).reply.results;
+    let found = test_store.recall("a", json!({"query": "kumquat firmware"}), None).reply.results;
     assert_eq!(
         found.first().map(|result| &result.id),
         Some(&month),
         "found by the person's own words"
     );
-    let note = hard(&mut house, &id).note.expect("says what is left");
+    let note = hard(&mut test_store, &id).note.expect("says what is left");
     assert!(note.contains(month.as_str()), "{note}");
-    hard(&mut house, &month);
-    assert!(!house.dump().contains(&text), "neither in the journal of the edit");
+    hard(&mut test_store, &month);
+    assert!(!test_store.dump().contains(&text), "neither in the journal of the edit");
 }
 
 #[test]
 fn what_a_summary_was_made_of_outlives_an_edit_of_its_metadata() {
-    let mut house = house(Rules::default());
-    let (month, id, text) = quoted(&mut house);
-    edit(&mut house, &month, json!({"metadata": {"topic": "gateways"}}));
-    let summary = memory(&house, &month);
+    let mut test_store = store_with(Rules::default());
+    let (month, id, text) = quoted(&mut test_store);
+    edit(&mut test_store, &month, json!({"metadata": {"topic": "gateways"}}));
+    let summary = memory(&test_store, &month);
     assert_eq!(
         (field(&summary, "topic"), field(&summary, "method")),
         (json!("gateways"), json!("extractive"))
     );
-    assert_eq!(hard(&mut house, &id).note, None);
-    assert!(!house.dump().contains(&text));
+    assert_eq!(hard(&mut test_store, &id).note, None);
+    assert!(!test_store.dump().contains(&text));
 }
 
 #[test]
 fn a_month_loses_all_lines_of_a_week_that_was_rewritten_by_hand() {
-    let mut house = house(Rules::default());
-    let (month, id, text) = quoted(&mut house);
-    let week: MemoryId =
-        memory(&house, &id).superseded_by.expect("stands below a week").parse().expect("is an id");
-    let call = house.call("a", None);
+    let mut test_store = store_with(Rules::default());
+    let (month, id, text) = quoted(&mut test_store);
+    let week: MemoryId = memory(&test_store, &id)
+        .superseded_by
+        .expect("stands below a week")
+        .parse()
+        .expect("is an id");
+    let call = test_store.call("a", None);
     let request = crate::tests::fixture::parse(json!({"memory_id": week}));
-    house.writer.restore(&call, &request).expect("is restored");
-    let content = memory(&house, &week).content.replace("Event", "Incident");
-    edit(&mut house, &week, json!({"content": content}));
-    assert!(memory(&house, &month).content.contains(&text));
-    let note = hard(&mut house, &id).note.expect("the week is in a person's words");
+    test_store.writer.restore(&call, &request).expect("is restored");
+    let content = memory(&test_store, &week).content.replace("Event", "Incident");
+    edit(&mut test_store, &week, json!({"content": content}));
+    assert!(memory(&test_store, &month).content.contains(&text));
+    let note = hard(&mut test_store, &id).note.expect("the week is in a person's words");
     assert!(note.contains(week.as_str()) && !note.contains(month.as_str()), "{note}");
-    assert!(!memory(&house, &month).content.contains(&text), "{}", memory(&house, &month).content);
+    assert!(
+        !memory(&test_store, &month).content.contains(&text),
+        "{}",
+        memory(&test_store, &month).content
+    );
 }
 
 #[test]
 fn what_was_forgotten_is_carried_into_no_new_summary() {
-    let mut house = house(Rules::default());
-    let ids = weeks(&mut house, &OCTOBER);
-    let call = house.call("a", None);
+    let mut test_store = store_with(Rules::default());
+    let ids = weeks(&mut test_store, &OCTOBER);
+    let call = test_store.call("a", None);
     for id in &ids[..3] {
         let request =
             ForgetRequest { memory_id: id.clone(), reason: None, hard_delete: false, group: None };
-        house.writer.forget(&call, &request).expect("is forgotten");
+        test_store.writer.forget(&call, &request).expect("is forgotten");
     }
-    let month = run(&mut house)[0].made.clone().expect("is made");
-    let content = memory(&house, &month).content;
+    let month = run(&mut test_store)[0].made.clone().expect("is made");
+    let content = memory(&test_store, &month).content;
     assert!(
         ["0-0", "0-1", "0-2"].iter().all(|event| !content.contains(&format!("Event {event} "))),
         "{content}"
@@ -215,34 +234,40 @@ fn what_was_forgotten_is_carried_into_no_new_summary() {
 
 #[test]
 fn what_a_removed_summary_stood_for_stands_for_itself_again() {
-    let mut house = house(Rules::default());
-    let (month, id, _) = quoted(&mut house);
-    let week: MemoryId =
-        memory(&house, &id).superseded_by.expect("stands below a week").parse().expect("is an id");
-    hard(&mut house, &month);
-    assert_eq!((status(&house, &week), memory(&house, &week).superseded_by), ("active", None));
-    hard(&mut house, &week);
-    assert_eq!(status(&house, &id), "active");
-    assert_eq!(memory(&house, &id).superseded_by, None);
+    let mut test_store = store_with(Rules::default());
+    let (month, id, _) = quoted(&mut test_store);
+    let week: MemoryId = memory(&test_store, &id)
+        .superseded_by
+        .expect("stands below a week")
+        .parse()
+        .expect("is an id");
+    hard(&mut test_store, &month);
+    assert_eq!(
+        (status(&test_store, &week), memory(&test_store, &week).superseded_by),
+        ("active", None)
+    );
+    hard(&mut test_store, &week);
+    assert_eq!(status(&test_store, &id), "active");
+    assert_eq!(memory(&test_store, &id).superseded_by, None);
 }
 
 #[test]
 fn what_was_brought_back_is_not_summed_up_again() {
-    let mut house = house(Rules::default());
-    let ids = weeks(&mut house, &OCTOBER[..1]);
-    let call = house.call("a", None);
+    let mut test_store = store_with(Rules::default());
+    let ids = weeks(&mut test_store, &OCTOBER[..1]);
+    let call = test_store.call("a", None);
     for id in &ids[..3] {
-        house
+        test_store
             .writer
             .restore(&call, &crate::tests::fixture::parse(json!({"memory_id": id})))
             .expect("is restored");
     }
-    assert_eq!(plan(&house), Plan::default());
+    assert_eq!(plan(&test_store), Plan::default());
 }
 
 #[test]
 fn a_summary_that_alone_is_sure_enough_is_found_by_its_own_words() {
-    let mut house = house(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for i in 0..6 {
         let (text, sure) = if i == 0 {
             ("The pelican contract was signed".to_owned(), 0.2)
@@ -250,11 +275,11 @@ fn a_summary_that_alone_is_sure_enough_is_found_by_its_own_words() {
             (format!("Event {i} of the gateway"), 1.0)
         };
         let arguments = json!({"content": text, "type": "episodic", "confidence": sure, "metadata": {"event_date": "2025-12-15"}});
-        house.store("a", arguments, Some(&about(0, i)));
+        test_store.store("a", arguments, Some(&about(0, i)));
     }
-    let made = run(&mut house)[0].made.clone().expect("is made");
-    assert!(memory(&house, &made).content.contains("pelican"));
-    let found = house
+    let made = run(&mut test_store)[0].made.clone().expect("is made");
+    assert!(memory(&test_store, &made).content.contains("pelican"));
+    let found = test_store
         .recall("a", json!({"query": "pelican contract", "min_confidence": 0.3}), None)
         .reply
         .results;
@@ -263,7 +288,7 @@ fn a_summary_that_alone_is_sure_enough_is_found_by_its_own_words() {
 
 #[test]
 fn who_calls_a_note_extractive_hides_it_from_nobody() {
-    let mut house = house(Rules::default());
+    let mut test_store = store_with(Rules::default());
     for i in 0..6 {
         let text = if i == 0 {
             "Purification of the enzyme papain".to_owned()
@@ -271,27 +296,30 @@ fn who_calls_a_note_extractive_hides_it_from_nobody() {
             format!("Event {i} of the gateway")
         };
         let metadata = json!({"event_date": "2025-12-15", "method": "extractive"});
-        house.store(
+        test_store.store(
             "a",
             json!({"content": text, "type": "episodic", "metadata": metadata}),
             Some(&about(0, i)),
         );
     }
-    run(&mut house);
-    assert!(!house.recall("a", json!({"query": "papain enzyme"}), None).reply.results.is_empty());
+    run(&mut test_store);
+    assert!(
+        !test_store.recall("a", json!({"query": "papain enzyme"}), None).reply.results.is_empty()
+    );
 }
 
 #[test]
 fn a_memory_of_long_ago_is_found_by_the_summary_that_speaks_for_it() {
-    let mut house = house(Rules::default());
-    let ids = weeks(&mut house, &OCTOBER);
-    let month = run(&mut house)[0].made.clone().expect("is made");
-    let hidden = (0..ids.len())
-        .find(|n| !memory(&house, &month).content.contains(&format!("Event {}-{} ", n / 5, n % 5)));
+    let mut test_store = store_with(Rules::default());
+    let ids = weeks(&mut test_store, &OCTOBER);
+    let month = run(&mut test_store)[0].made.clone().expect("is made");
+    let hidden = (0..ids.len()).find(|n| {
+        !memory(&test_store, &month).content.contains(&format!("Event {}-{} ", n / 5, n % 5))
+    });
     let hidden = hidden.expect("not all are quoted");
     for i in 0..8 {
         episode(
-            &mut house,
+            &mut test_store,
             "a",
             &format!("Lunch {i} near the gateway"),
             "2026-01-30",
@@ -300,7 +328,7 @@ fn a_memory_of_long_ago_is_found_by_the_summary_that_speaks_for_it() {
     }
     let query =
         json!({"query": format!("kept apart by {}{}", hidden / 5, hidden % 5), "max_results": 20});
-    let results = house.recall("a", query, None).reply.results;
+    let results = test_store.recall("a", query, None).reply.results;
     assert_eq!(results[0].id, month, "the only summary in use comes first");
     assert_eq!(
         results[0].sources.first().map(|source| &source.id),
@@ -317,7 +345,7 @@ fn a_memory_of_long_ago_is_found_by_the_summary_that_speaks_for_it() {
         (own.score.unwrap_or_default() * 2.0 - results[0].score.unwrap_or_default()).abs() < 2e-4,
         "at half the score"
     );
-    let named = house.recall("a", json!({"query": "lunch"}), None).reply.results;
+    let named = test_store.recall("a", json!({"query": "lunch"}), None).reply.results;
     assert!(
         named.iter().all(|result| result.sources.is_empty()),
         "who speaks for nobody names nobody"

@@ -3,15 +3,18 @@
 //! Not here: finding memories (`search`, `ids`), the estimate of tokens (`search::budget`).
 
 use crate::Reader;
-use crate::db::memories::{BySeq, Memory, Status};
+use crate::db::memories::MemoryReader;
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::visibility::Visibility;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::budget;
+use loci_proto::bounded_numbers::TokenBudget;
 use loci_proto::group::Group;
 use loci_proto::memory::{Confidence, MemoryId};
-use loci_proto::requests::explain::Why;
-use loci_proto::requests::recall::{RecallReply, RecallRequest, Recalled, Source, TokenBudget};
+use loci_proto::requests::explain::ScoreBreakdown;
+use loci_proto::requests::recall::{RecallReply, RecallRequest, RecalledMemory, Source};
 
 /// Maximum number of relations that are returned with an entity.
 const MAX_RELATIONS: usize = 10;
@@ -21,7 +24,7 @@ pub(crate) struct Hit {
     pub memory: Memory,
     /// Its score; `None` for a memory shown by id.
     pub score: Option<f64>,
-    pub why: Option<Why>,
+    pub why: Option<ScoreBreakdown>,
     /// Its rank, 0 for the best.
     pub rank: usize,
     /// Memories that state the same fact.
@@ -67,9 +70,9 @@ impl Reader {
                 preview(memory, score)
             } else {
                 let relations = self.relations(&memory, &visibility, MAX_RELATIONS, false)?;
-                Recalled { relations, ..full(confidence(&memory), memory, score) }
+                RecalledMemory { relations, ..full(confidence(&memory), memory, score) }
             };
-            results.push(Recalled { also, sources, ..result });
+            results.push(RecalledMemory { also, sources, ..result });
         }
         reply.degraded = context.degraded.clone();
         let explained = reply.explain.take();
@@ -85,7 +88,7 @@ impl Reader {
 }
 
 /// The memories whose score a summary took over, as previews.
-pub(crate) fn sources(memories: &mut BySeq<'_>, seqs: &[i64]) -> Result<Vec<Source>> {
+pub(crate) fn sources(memories: &mut MemoryReader<'_>, seqs: &[i64]) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for seq in seqs {
         // It may have been forgotten since the index was searched.
@@ -98,15 +101,15 @@ pub(crate) fn sources(memories: &mut BySeq<'_>, seqs: &[i64]) -> Result<Vec<Sour
     Ok(sources)
 }
 
-fn preview(memory: Memory, score: Option<f64>) -> Recalled {
-    Recalled { preview: Some(budget::preview(&memory.content)), ..bare(memory, score) }
+fn preview(memory: Memory, score: Option<f64>) -> RecalledMemory {
+    RecalledMemory { preview: Some(budget::preview(&memory.content)), ..bare(memory, score) }
 }
 
-fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recalled {
+fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> RecalledMemory {
     let content = std::mem::take(&mut memory.content);
     let metadata = std::mem::take(&mut memory.metadata);
     let created_at = memory.created_at.iso();
-    Recalled {
+    RecalledMemory {
         content: Some(content),
         confidence: Some(confidence),
         created_at: Some(created_at),
@@ -115,8 +118,8 @@ fn full(confidence: Confidence, mut memory: Memory, score: Option<f64>) -> Recal
     }
 }
 
-fn bare(memory: Memory, score: Option<f64>) -> Recalled {
-    Recalled {
+fn bare(memory: Memory, score: Option<f64>) -> RecalledMemory {
+    RecalledMemory {
         id: memory.id,
         kind: memory.kind,
         preview: None,

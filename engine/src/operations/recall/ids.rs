@@ -4,13 +4,15 @@
 
 use crate::Reader;
 use crate::db::memories;
-use crate::db::memories::{Memory, Status};
 use crate::error::Result;
+use crate::model::memory::Memory;
+use crate::model::status::Status;
 use crate::model::time::Timestamp;
+use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::{Draft, Hit};
 use crate::operations::recall::{Answer, RecallContext};
 use loci_proto::group::Group;
-use loci_proto::memory::{MemoryId, Scope};
+use loci_proto::memory::MemoryId;
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
 impl Reader {
@@ -22,6 +24,7 @@ impl Reader {
         group: &Group,
         ids: &[MemoryId],
     ) -> Result<Answer> {
+        let visibility = Visibility::of_group(&group.id);
         let mut reply = RecallReply::default();
         let mut hits: Vec<Hit> = Vec::new();
         for id in ids {
@@ -29,7 +32,7 @@ impl Reader {
                 continue;
             }
             match memories::by_id(&self.conn, id)?
-                .filter(|memory| is_visible(memory, group, context.now))
+                .filter(|memory| can_show(memory, &visibility, context.now))
             {
                 Some(memory) => hits.push(Hit::of(memory)),
                 None => reply.missing.push(id.clone()),
@@ -49,8 +52,8 @@ impl Reader {
     }
 }
 
-fn is_visible(memory: &Memory, group: &Group, now: Timestamp) -> bool {
-    let in_scope =
-        memory.scope == Scope::Global || memory.group.as_deref() == Some(group.id.as_str());
-    in_scope && memory.status != Status::Forgotten && memory.expires_at.is_none_or(|at| at > now)
+fn can_show(memory: &Memory, visibility: &Visibility, now: Timestamp) -> bool {
+    visibility.admits(memory.audience())
+        && memory.status != Status::Forgotten
+        && memory.expires_at.is_none_or(|at| at > now)
 }

@@ -16,8 +16,9 @@ use crate::error::Result;
 use crate::model::encoding::QueryEncoding;
 use crate::model::time::Timestamp;
 use crate::ranking::fusion::Fusion;
+use loci_proto::degraded::Degraded;
 use loci_proto::group::Group;
-use loci_proto::requests::recall::{Degraded, RecallReply};
+use loci_proto::requests::recall::RecallReply;
 use prepare::Target;
 
 /// A reply, and the memories that it contains in full.

@@ -4,18 +4,20 @@
 
 use crate::Reader;
 use crate::db::memories;
-use crate::db::memories::BySeq;
+use crate::db::memories::MemoryReader;
 use crate::error::Result;
 use crate::index::{Filter, Index};
+use crate::model::visibility::Visibility;
 use crate::operations::recall::hydrate::{Draft, Hit, sources};
 use crate::operations::recall::prepare::SearchText;
 use crate::operations::recall::{Answer, RecallContext};
 use crate::search::{Detail, SearchQuery, SearchResults, search};
 use crate::search::{collapse, fallback};
+use loci_proto::bounded_numbers::MaxResults;
 use loci_proto::group::Group;
 use loci_proto::memory::Confidence;
-use loci_proto::requests::explain::{Explained, Why};
-use loci_proto::requests::recall::{MaxResults, RecallReply, RecallRequest};
+use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
+use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
 /// Minimum confidence of a result if the request gives none.
 const MIN_CONFIDENCE: f64 = 0.1;
@@ -28,7 +30,7 @@ struct Found {
     ranked: Vec<FoundMemory>,
     matched: usize,
     weak: bool,
-    explained: Option<Explained>,
+    explained: Option<RecallExplanation>,
 }
 
 /// One memory that the index found.
@@ -39,7 +41,7 @@ struct FoundMemory {
     possible_duplicates: Vec<usize>,
     /// For a summary, the sequence numbers of the memories whose score it took over, best first.
     summarised: Vec<i64>,
-    why: Option<Why>,
+    why: Option<ScoreBreakdown>,
 }
 
 /// A search in one project.
@@ -47,7 +49,7 @@ struct FoundMemory {
 struct Scope<'a> {
     request: &'a RecallRequest,
     context: RecallContext<'a>,
-    group: &'a Group,
+    visibility: &'a Visibility,
 }
 
 impl Reader {
@@ -59,7 +61,9 @@ impl Reader {
         group: &Group,
         text: &SearchText,
     ) -> Result<Answer> {
-        let found = self.find_in_index(Scope { request, context, group }, text)?;
+        let visibility = Visibility::of_group(&group.id);
+        let scope = Scope { request, context, visibility: &visibility };
+        let found = self.find_in_index(scope, text)?;
         let degraded = found.by_fallback.then(|| fallback::degraded(context.degraded));
         let context =
             RecallContext { degraded: degraded.as_ref().unwrap_or(context.degraded), ..context };
@@ -70,7 +74,7 @@ impl Reader {
             total_matched: found.matched,
             truncated: text.query.truncated,
             weak: found.weak,
-            explain: found.explained.map(|explained| Explained {
+            explain: found.explained.map(|explained| RecallExplanation {
                 collapsed,
                 over_limit: explained.ranked.saturating_sub(hits.len() + collapsed),
                 ..explained
@@ -88,7 +92,7 @@ impl Reader {
 
     /// Reads the rows of the best results. A result that states the same fact as a better one is listed there and not returned itself.
     fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Hits> {
-        let mut memories = BySeq::new(&self.conn)?;
+        let mut memories = MemoryReader::new(&self.conn)?;
         let (mut hits, mut collapsed) = (Vec::<Hit>::new(), 0);
         for (rank, found) in ranked.into_iter().enumerate() {
             let wanted = hits.len() < limit;
@@ -136,7 +140,7 @@ impl Reader {
         };
         let mut mask = index.mask(&filter);
         if !text.dates.is_open() {
-            mask.slot_id(|slot| text.dates.admits(index.said(slot).day));
+            mask.retain(|slot| text.dates.admits(index.text_features(slot).day));
         }
         let query = SearchQuery {
             parsed: &text.query,
@@ -152,14 +156,14 @@ impl Reader {
         let mut whys = None;
         let explained = results.explanation.take().map(|explanation| {
             whys = Some(explanation.whys);
-            Explained {
+            RecallExplanation {
                 ranking: explanation.ranking.to_owned(),
                 in_store,
                 visible: index.mask(&self.all_visible(scope)).count(),
                 admitted: mask.count(),
                 matched: results.matched,
                 ranked: results.all,
-                ..Explained::default()
+                ..RecallExplanation::default()
             }
         });
         Ok(Found {
@@ -173,7 +177,7 @@ impl Reader {
 
     /// Everything that the project can see.
     fn all_visible<'a>(&self, scope: Scope<'a>) -> Filter<'a> {
-        Filter { compacted: true, ..self.shared.filter(&scope.group.id, scope.context.now) }
+        Filter { compacted: true, ..self.shared.filter(scope.visibility, scope.context.now) }
     }
 
     /// What the request restricts that to.
@@ -197,7 +201,11 @@ struct Hits {
 }
 
 /// Results by sequence number, so that they are valid without the index.
-fn found_memories(index: &Index, results: SearchResults, whys: Vec<Why>) -> Vec<FoundMemory> {
+fn found_memories(
+    index: &Index,
+    results: SearchResults,
+    whys: Vec<ScoreBreakdown>,
+) -> Vec<FoundMemory> {
     let duplicates = collapse::possible_duplicates(index, &results.ranked);
     let whys = whys.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
     let summarised = |slot: usize| {

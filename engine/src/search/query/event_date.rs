@@ -47,7 +47,7 @@ fn event_day(
     let terms: Vec<QueryTerm> = terms.iter().map(|(_, term)| *term).collect();
     let scorer = QueryScorer::new("", &terms, today);
     let reports = candidates.into_iter().filter_map(|slot| {
-        let features = index.said(slot);
+        let features = index.text_features(slot);
         let day = features.day.filter(|day| *day <= today && !features.kind.question)?;
         Some((scorer.word_match(index.codes(slot)?), day, slot))
     });

@@ -1,63 +1,63 @@
-//! `loci ctl logs`: the daemon's log, its end first asked for, then as it grows.
+//! `loci ctl logs`: prints the last lines of the daemon's log, and follows it with `--follow`.
 
-use crate::output::Problem;
+use crate::output::{Problem, print_bytes};
 use loci_proto::paths::Paths;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Most bytes of the log that are searched for its last lines.
-const MOST: u64 = 4 * 1024 * 1024;
-/// How often a growing log is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+/// Bytes at the end of the log that are searched for the last lines.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// Time between two reads of a followed log.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Prints the last lines, and with `follow` what comes after them, until interrupted.
+/// Prints the last `lines` lines; with `follow` also new ones, until interrupted.
 ///
 /// # Errors
 /// When there is no log, or it cannot be read.
 pub async fn run(paths: &Paths, lines: usize, follow: bool) -> Result<(), Problem> {
     let path = paths.logs.join("locid.log");
     let mut file = open(&path)?;
-    let text = end_of(&mut file)?;
-    show(last_lines(&text, lines))?;
+    let text = read_end(&mut file)?;
+    print_bytes(last_lines(&text, lines))?;
     if !follow {
         return Ok(());
     }
     loop {
-        sleep(LOOK).await;
+        sleep(POLL_INTERVAL).await;
         if was_replaced(&file, &path)? {
             file = open(&path)?;
         }
-        let mut grown = Vec::new();
-        (&file).take(MOST).read_to_end(&mut grown)?;
-        show(&grown)?;
+        let mut new = Vec::new();
+        (&file).take(MAX_BYTES).read_to_end(&mut new)?;
+        print_bytes(&new)?;
     }
 }
 
 fn open(path: &Path) -> Result<File, Problem> {
     File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Problem::new("There is no log yet")
-            .hint("locid writes it when it first starts: `loci ctl start`"),
-        _ => Problem::new(format!("{} cannot be read", path.display())).because(&error),
+        io::ErrorKind::NotFound => Problem::new("The log does not exist yet")
+            .hint("locid creates it when it first starts: `loci ctl start`"),
+        _ => Problem::new(format!("Cannot read {}", path.display())).because(&error),
     })
 }
 
-fn end_of(file: &mut File) -> io::Result<Vec<u8>> {
+fn read_end(file: &mut File) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_BYTES)))?;
     let mut text = Vec::new();
     file.read_to_end(&mut text)?;
     Ok(text)
 }
 
-/// The log was rotated (another file), or cut (shorter than what was read of it).
+/// Returns true when the log was rotated (another file) or truncated (shorter than our read position).
 fn was_replaced(file: &File, path: &Path) -> io::Result<bool> {
     let (ours, mut position) = (file.metadata()?, file);
-    let cut = ours.len() < position.stream_position()?;
-    Ok(cut || path.metadata().is_ok_and(|current| current.ino() != ours.ino()))
+    let truncated = ours.len() < position.stream_position()?;
+    Ok(truncated || path.metadata().is_ok_and(|current| current.ino() != ours.ino()))
 }
 
 fn last_lines(text: &[u8], lines: usize) -> &[u8] {
@@ -69,18 +69,12 @@ fn last_lines(text: &[u8], lines: usize) -> &[u8] {
     }
 }
 
-fn show(text: &[u8]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text)?;
-    stdout.flush()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_last_lines_are_whole_lines() {
+    fn last_lines_returns_whole_lines() {
         let text = b"one\ntwo\nthree\n";
         assert_eq!(last_lines(text, 2), b"two\nthree\n");
         assert_eq!(last_lines(text, 3), text);

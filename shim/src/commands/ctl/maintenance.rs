@@ -1,76 +1,44 @@
-//! `loci ctl maintenance`: how the lifecycle stands, what a run would do, a run now, and pausing it.
+//! `loci ctl maintenance`: prints the state and the plan of maintenance, runs it, pauses and resumes it.
 
-use crate::commands::lifecycle;
+use crate::cli::daemon::Maintenance;
+use crate::commands::maintenance_run;
+use crate::commands::reply_text::to_json;
 use crate::output::{Problem, say};
-use clap::Subcommand;
 use loci_proto::error::Exit;
-use loci_proto::requests::maintain::{Action, MaintenanceReply};
+use loci_proto::requests::maintenance::{MaintenanceAction, MaintenanceReply};
 use std::process::ExitCode;
 
-/// What to do about maintenance.
-#[derive(Debug, Subcommand)]
-pub enum Maintenance {
-    /// Show whether it runs by itself, when it ran last and when it will again.
-    #[command(after_help = "Example\n  loci ctl maintenance status --json")]
-    Status {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show what a run would do now.
-    #[command(after_help = "Example\n  loci ctl maintenance plan")]
-    Plan {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Do it now.
-    #[command(after_help = "Example\n  loci ctl maintenance run")]
-    Run {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Stop after the present step, and do nothing more until it is resumed; outlives a restart.
-    #[command(after_help = "Example\n  loci ctl maintenance pause")]
-    Pause,
-    /// Let it go on.
-    #[command(after_help = "Example\n  loci ctl maintenance resume")]
-    Resume,
-}
-
-/// Does what was asked.
+/// Runs the command.
 ///
 /// # Errors
-/// No daemon, or what it refuses.
+/// No daemon, or a refusal.
 pub async fn run(command: Maintenance) -> Result<ExitCode, Problem> {
     let (action, json) = match command {
-        Maintenance::Plan { json } => return lifecycle::plan(json).await,
-        Maintenance::Run { json } => return lifecycle::run(json).await,
-        Maintenance::Status { json } => (Action::Status, json),
-        Maintenance::Pause => (Action::Pause, false),
-        Maintenance::Resume => (Action::Resume, false),
+        Maintenance::Plan { json } => return maintenance_run::show_plan(json).await,
+        Maintenance::Run { json } => return maintenance_run::execute(json).await,
+        Maintenance::Status { json } => (MaintenanceAction::Status, json),
+        Maintenance::Pause => (MaintenanceAction::Pause, false),
+        Maintenance::Resume => (MaintenanceAction::Resume, false),
     };
-    let reply = lifecycle::ask(action, false).await?;
+    let reply = maintenance_run::request(action).await?;
     if json {
-        say(serde_json::to_string(&reply).map_err(std::io::Error::from)?)?;
+        say(to_json(&reply)?)?;
     } else {
-        say(told(&reply))?;
+        say(status_text(&reply))?;
     }
     Ok(Exit::Ok.into())
 }
 
-fn told(reply: &MaintenanceReply) -> String {
-    let how = match (reply.paused, reply.enabled) {
-        (true, _) => "paused; loci ctl maintenance resume lets it go on",
-        (false, true) => "runs by itself when nobody calls",
-        (false, false) => "runs only when it is asked to (maintenance.enabled = false)",
+fn status_text(reply: &MaintenanceReply) -> String {
+    let state = match (reply.paused, reply.enabled) {
+        (true, _) => "is paused; resume it: loci ctl maintenance resume",
+        (false, true) => "runs automatically while the daemon is idle",
+        (false, false) => "runs only on request (maintenance.enabled = false)",
     };
-    let or = |moment: &Option<String>, without: &str| {
-        moment.clone().unwrap_or_else(|| without.to_owned())
-    };
+    let or =
+        |time: &Option<String>, without: &str| time.clone().unwrap_or_else(|| without.to_owned());
     format!(
-        "Maintenance {how}\n  last run  {}\n  next run  {}",
+        "Maintenance {state}\n  last run  {}\n  next run  {}",
         or(&reply.last_run_at, "never"),
         or(&reply.next_run_at, "-")
     )

@@ -1,8 +1,8 @@
-//! `loci ctl`: people's hold on the daemon. One file a command.
+//! `loci ctl`: controls the daemon. One file per subcommand.
 
 mod drain;
 mod logs;
-pub mod maintenance;
+mod maintenance;
 mod ps;
 mod reload;
 mod restart;
@@ -10,16 +10,16 @@ mod start;
 pub mod status;
 pub mod stop;
 
-use crate::cli::Ctl;
+use crate::cli::daemon::Ctl;
 use crate::output::Problem;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
 use std::process::ExitCode;
 
-/// Does what was asked.
+/// Runs the command.
 ///
 /// # Errors
-/// With the exit code that belongs to it.
+/// The error of the subcommand, with its exit code.
 pub async fn run(command: Ctl) -> Result<ExitCode, Problem> {
     let paths = Paths::of_process()?;
     match command {

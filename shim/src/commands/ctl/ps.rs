@@ -1,4 +1,4 @@
-//! `loci ctl ps`: the connected agents, and what their shims cost.
+//! `loci ctl ps`: lists the connected agents and the memory of their shims.
 
 use crate::commands::ctl::status;
 use crate::output::{Problem, plain, say, table};
@@ -6,12 +6,12 @@ use loci_proto::admin::SessionStatus;
 use loci_proto::paths::Paths;
 use serde_json::json;
 
-/// Prints the sessions; a daemon that does not run is not started.
+/// Prints the sessions; never starts a daemon.
 ///
 /// # Errors
 /// `Absent` when none runs.
 pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
-    let sessions = status::ask(paths).await?.sessions;
+    let sessions = status::fetch(paths).await?.sessions;
     if as_json {
         let rows: Vec<_> = sessions
             .iter()
@@ -20,10 +20,10 @@ pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
         return say(json!(rows).to_string());
     }
     if sessions.is_empty() {
-        return say("no agent is connected");
+        return say("No agent is connected");
     }
-    let head = ["CLIENT", "GROUP", "PID", "CALLS", "AGE", "MEMORY"].map(str::to_owned);
-    let rows: Vec<[String; 6]> = std::iter::once(head).chain(sessions.iter().map(row)).collect();
+    let heading = ["CLIENT", "GROUP", "PID", "CALLS", "AGE", "MEMORY"].map(str::to_owned);
+    let rows: Vec<[String; 6]> = std::iter::once(heading).chain(sessions.iter().map(row)).collect();
     say(table(&rows).trim_end())
 }
 
@@ -35,7 +35,7 @@ fn row(session: &SessionStatus) -> [String; 6] {
     [plain(client), plain(&session.group), pid, calls, status::duration(session.age_s), memory]
 }
 
-/// Resident memory of a process, in KiB; none where the system does not tell.
+/// Returns the resident memory of a process in KiB; `None` if unknown.
 fn rss_kib(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status

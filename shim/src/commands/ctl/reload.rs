@@ -1,42 +1,42 @@
-//! `loci ctl reload`: the daemon reads config.toml again; starts nothing.
+//! `loci ctl reload`: makes the daemon read config.toml again; never starts a daemon.
 
-use crate::client::Unreachable;
 use crate::client::admin;
-use crate::commands::config::value;
-use crate::output::{Problem, Reader, plain, say};
+use crate::client::unreachable::Unreachable;
+use crate::commands::config::format_value;
+use crate::output::{OutputFormat, Problem, plain, say};
 use loci_proto::paths::Paths;
-use loci_proto::requests::config::{Changed, ReloadReply};
+use loci_proto::requests::config::{ChangedKey, ReloadReply};
 
-/// Has it read, and tells what is different now and what waits for a restart.
+/// Reloads the file; prints what changed and what needs a restart.
 ///
 /// # Errors
-/// `Absent` when no daemon runs; what is wrong with the file, which then changes nothing.
-pub async fn run(paths: &Paths, reader: Reader) -> Result<(), Problem> {
+/// `Absent` when no daemon runs; an invalid file, which changes nothing.
+pub async fn run(paths: &Paths, format: OutputFormat) -> Result<(), Problem> {
     let answer = admin::post(paths, "/reload").await?;
-    if reader == Reader::Script {
+    if format == OutputFormat::Json {
         return say(String::from_utf8_lossy(&answer));
     }
     let unreadable = |error: serde_json::Error| {
-        Unreachable::Broken(format!("its answer cannot be read: {error}"))
+        Unreachable::Broken(format!("its answer cannot be parsed: {error}"))
     };
-    say(sentences(&serde_json::from_slice(&answer).map_err(unreadable)?))
+    say(result_text(&serde_json::from_slice(&answer).map_err(unreadable)?))
 }
 
-fn sentences(reply: &ReloadReply) -> String {
+fn result_text(reply: &ReloadReply) -> String {
     if reply.changed.is_empty() {
-        return format!("{} has been read; nothing in it is new.", plain(&reply.file));
+        return format!("Reloaded {}; nothing changed.", plain(&reply.file));
     }
-    let line = |changed: &Changed| {
-        let waits = if changed.waits { "  (waits for loci ctl restart)" } else { "" };
+    let line = |changed: &ChangedKey| {
+        let pending = if changed.waits { "  (needs loci ctl restart)" } else { "" };
         format!(
-            "\n  {}: {} → {}{waits}",
+            "\n  {}: {} → {}{pending}",
             plain(&changed.key),
-            value(&changed.was),
-            value(&changed.is)
+            format_value(&changed.was),
+            format_value(&changed.is)
         )
     };
     format!(
-        "{} has been read.{}",
+        "Reloaded {}.{}",
         plain(&reply.file),
         reply.changed.iter().map(line).collect::<String>()
     )

@@ -1,7 +1,9 @@
-//! `loci ctl start`: a daemon that answers, whether it ran before or not.
+//! `loci ctl start`: starts the daemon unless it runs, and waits until it answers.
 
-use crate::client::admin::NotDone;
-use crate::client::{Failed, Patience, Pauses, Unreachable};
+use crate::client::admin::RequestError;
+use crate::client::backoff::Backoff;
+use crate::client::connector::ConnectTimeouts;
+use crate::client::unreachable::{ConnectError, Unreachable};
 use crate::commands::ctl::status;
 use crate::output::{Problem, say};
 use crate::spawn::Launch;
@@ -9,14 +11,14 @@ use loci_proto::admin::Status;
 use loci_proto::paths::Paths;
 use tokio::time::timeout;
 
-/// Starts the daemon, unless it runs, and waits until it answers.
+/// Ends a hold, starts the daemon unless it runs, and waits until it answers.
 ///
 /// # Errors
-/// Why it does not.
+/// Why the daemon does not start or answer.
 pub async fn run(paths: &Paths) -> Result<(), Problem> {
-    end_hold(paths)?;
+    remove_hold(paths)?;
     let mut latest = Unreachable::Absent;
-    match timeout(Patience::default().reach, until_it_answers(paths, &mut latest)).await {
+    match timeout(ConnectTimeouts::default().total, until_ready(paths, &mut latest)).await {
         Ok(answered) => {
             let Status { version, pid, .. } = answered?;
             say(format!("locid {version} is running (pid {pid})"))
@@ -25,31 +27,31 @@ pub async fn run(paths: &Paths) -> Result<(), Problem> {
     }
 }
 
-fn end_hold(paths: &Paths) -> Result<(), Problem> {
+fn remove_hold(paths: &Paths) -> Result<(), Problem> {
     match std::fs::remove_file(&paths.hold) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
 }
 
-async fn until_it_answers(paths: &Paths, latest: &mut Unreachable) -> Result<Status, Problem> {
-    let mut pauses = Pauses::default();
+async fn until_ready(paths: &Paths, latest: &mut Unreachable) -> Result<Status, Problem> {
+    let mut backoff = Backoff::default();
     loop {
-        match status::ask(paths).await {
-            Err(NotDone::Unreachable(Unreachable::Absent)) => {}
+        match status::fetch(paths).await {
+            Err(RequestError::Unreachable(Unreachable::Absent)) => {}
             Ok(status) if status.degraded.iter().any(|part| part == "store") => {
-                // It answers, but its memories are not there yet.
-                pauses.pause().await;
+                // It answers, but its database is not open yet.
+                backoff.wait().await;
                 continue;
             }
             answer => return Ok(answer?),
         }
         match Launch::default().start(paths, latest).await {
-            // It takes connections; its admin socket follows at once.
+            // The session socket accepts connections; the admin socket follows at once.
             Ok(_) => {}
-            Err(Failed::ForGood(reason)) => return Err(reason.into()),
-            Err(Failed::ForNow(reason)) => *latest = reason,
+            Err(ConnectError::Permanent(reason)) => return Err(reason.into()),
+            Err(ConnectError::Transient(reason)) => *latest = reason,
         }
-        pauses.pause().await;
+        backoff.wait().await;
     }
 }

@@ -1,13 +1,13 @@
-//! `loci ctl status`: the daemon and its sessions, for people or as JSON.
+//! `loci ctl status`: prints the state of the daemon and its sessions.
 
-use crate::client::Unreachable;
 use crate::client::admin;
-use crate::client::admin::NotDone;
+use crate::client::admin::RequestError;
+use crate::client::unreachable::Unreachable;
 use crate::output::{Problem, plain, say, table as table_of};
 use loci_proto::admin::{SessionStatus, Status};
 use loci_proto::paths::Paths;
 
-/// Prints the state; a daemon that does not run is not started.
+/// Prints the state; never starts a daemon.
 ///
 /// # Errors
 /// `Absent` when none runs.
@@ -19,17 +19,17 @@ pub async fn run(paths: &Paths, json: bool) -> Result<(), Problem> {
     say(table(&read(&answer)?).trim_end())
 }
 
-/// Asks the daemon for its state.
+/// Fetches the state of the daemon.
 ///
 /// # Errors
 /// `Absent` when none runs.
-pub async fn ask(paths: &Paths) -> Result<Status, NotDone> {
+pub async fn fetch(paths: &Paths) -> Result<Status, RequestError> {
     read(&admin::get(paths, "/status").await?)
 }
 
-fn read(answer: &[u8]) -> Result<Status, NotDone> {
+fn read(answer: &[u8]) -> Result<Status, RequestError> {
     let unreadable = |error: serde_json::Error| {
-        Unreachable::Broken(format!("its status cannot be read: {error}"))
+        Unreachable::Broken(format!("its status cannot be parsed: {error}"))
     };
     Ok(serde_json::from_slice(answer).map_err(unreadable)?)
 }
@@ -56,7 +56,7 @@ fn table(status: &Status) -> String {
     }
     row("model", format!("{}, {}{sha}", model.id, model.state));
     row(
-        "waiting",
+        "queued",
         format!(
             "{} to write, {} to read, {} to embed",
             queues.writer, queues.readers, queues.embedding
@@ -77,7 +77,7 @@ fn sessions(sessions: &[SessionStatus]) -> String {
     if sessions.is_empty() {
         return String::new();
     }
-    let head = ["CLIENT", "GROUP", "PID", "CALLS", "SINCE"].map(str::to_owned);
+    let heading = ["CLIENT", "PROJECT", "PID", "CALLS", "SINCE"].map(str::to_owned);
     let cells = |session: &SessionStatus| {
         let client = session.client.as_deref().unwrap_or("-");
         [
@@ -88,11 +88,11 @@ fn sessions(sessions: &[SessionStatus]) -> String {
             session.since.clone(),
         ]
     };
-    let rows: Vec<_> = std::iter::once(head).chain(sessions.iter().map(cells)).collect();
+    let rows: Vec<_> = std::iter::once(heading).chain(sessions.iter().map(cells)).collect();
     format!("\n{}", table_of(&rows))
 }
 
-/// `12,345`
+/// Formats a number as `12,345`.
 fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let parts: Vec<&str> = digits
@@ -104,7 +104,7 @@ fn thousands(number: usize) -> String {
     parts.join(",")
 }
 
-/// Two units at the most: `3 d 4 h`, `5 min 6 s`.
+/// Formats a duration with at most two units: `3 d 4 h`, `5 min 6 s`.
 pub(crate) fn duration(seconds: u64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
@@ -118,7 +118,7 @@ pub(crate) fn duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::admin::{Index, Model, Queues};
+    use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths};
 
     fn status() -> Status {
         let session = |client: Option<&str>, group: &str, calls| SessionStatus {
@@ -134,13 +134,13 @@ mod tests {
             pid: 77,
             uptime_s: 11_520,
             database: "/home/anna/.loci/memory.db".to_owned(),
-            model: Model {
+            model: ModelStatus {
                 id: "all-MiniLM-L6-v2".to_owned(),
                 sha256: "53aa51172d142c89".repeat(4),
                 state: "ready".to_owned(),
             },
             memories: 132,
-            index: Some(Index {
+            index: Some(IndexStatus {
                 state: "loading".to_owned(),
                 read: 950,
                 of: 1_000_000,
@@ -150,14 +150,14 @@ mod tests {
                 session(Some("Claude Code"), "shop", 17),
                 session(None, "notes\x1b[2J", 0),
             ],
-            queues: Queues { writer: 0, readers: 1, embedding: 0 },
+            queues: QueueLengths { writer: 0, readers: 1, embedding: 0 },
             degraded: vec!["embedding".to_owned()],
             warnings: vec!["The disk is nearly full".to_owned()],
         }
     }
 
     #[test]
-    fn the_table_fits_a_terminal_and_is_safe_to_print() {
+    fn the_status_screen_is_aligned_and_escaped() {
         let expected = "\
 locid 0.1.0 is running (pid 77, up 3 h 12 min)
 
@@ -165,10 +165,10 @@ locid 0.1.0 is running (pid 77, up 3 h 12 min)
   memories  132
   index     loading (950 of 1,000,000)
   model     all-MiniLM-L6-v2, ready, SHA-256 53aa51172d14…
-  waiting   0 to write, 1 to read, 0 to embed
+  queued    0 to write, 1 to read, 0 to embed
   sessions  2
 
-  CLIENT       GROUP            PID  CALLS  SINCE
+  CLIENT       PROJECT          PID  CALLS  SINCE
   Claude Code  shop            4242     17  2026-11-21T09:30:00Z
   -            notes\\u{1b}[2J  4242      0  2026-11-21T09:30:00Z
 
@@ -180,7 +180,7 @@ Warning: The disk is nearly full
     }
 
     #[test]
-    fn durations_have_two_units() {
+    fn durations_have_at_most_two_units() {
         assert_eq!(
             [7, 67, 7_260, 180_000].map(duration),
             ["7 s", "1 min 7 s", "2 h 1 min", "2 d 2 h"]

@@ -1,8 +1,10 @@
-//! `loci ctl stop`: no daemon any more, whether one ran before or not.
+//! `loci ctl stop`: stops the daemon and waits until it has exited.
 
 use crate::client::admin;
-use crate::client::admin::NotDone;
-use crate::client::{Pauses, Unreachable, pid_in};
+use crate::client::admin::RequestError;
+use crate::client::backoff::Backoff;
+use crate::client::socket::pid_in;
+use crate::client::unreachable::Unreachable;
 use crate::output::{Problem, say};
 use crate::spawn::folders;
 use loci_proto::paths::Paths;
@@ -12,67 +14,67 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a daemon may take to end: it finishes what runs, then closes its database.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit for the exit: the daemon finishes running calls, then closes its database.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Stops the daemon and says so; with `hold` nothing starts it again until `loci ctl start`.
+/// Stops the daemon and prints the result; with `hold` nothing starts it again until `loci ctl start`.
 ///
 /// # Errors
-/// A daemon that does not answer, or does not end.
+/// A daemon that does not answer or does not exit.
 pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
     if hold {
         folders::make(&paths.home)?;
         File::create(&paths.hold)?;
     }
-    let until = if hold { " and stays so until loci ctl start" } else { "" };
+    let until = if hold { " and will not start until loci ctl start" } else { "" };
     say(match stop(paths).await? {
-        Stopped::NoneRan => format!("locid is not running{until}"),
-        Stopped::Gone => format!("locid has stopped{until}"),
-        Stopped::Followed => {
-            "locid has stopped, and an agent's call has started it again; --hold keeps it down"
+        StopOutcome::NotRunning => format!("locid is not running{until}"),
+        StopOutcome::Exited => format!("locid has stopped{until}"),
+        StopOutcome::Restarted => {
+            "locid has stopped, but an agent's call has started it again; use --hold to prevent that"
                 .to_owned()
         }
     })
 }
 
-/// What has become of the daemon.
+/// The result of stopping the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
-    /// There was none.
-    NoneRan,
-    /// It is gone.
-    Gone,
-    /// It is gone, and another has taken its place already.
-    Followed,
+pub enum StopOutcome {
+    /// No daemon ran.
+    NotRunning,
+    /// The daemon has exited.
+    Exited,
+    /// The daemon has exited, and a new one already runs.
+    Restarted,
 }
 
-/// Stops the daemon and waits until it is gone.
+/// Stops the daemon and waits until it has exited.
 ///
 /// # Errors
-/// A daemon that does not answer, or does not end.
-pub async fn stop(paths: &Paths) -> Result<Stopped, Problem> {
-    let told = pid_in(&paths.lock);
+/// A daemon that does not answer or does not exit.
+pub async fn stop(paths: &Paths) -> Result<StopOutcome, Problem> {
+    let old_pid = pid_in(&paths.lock);
     match admin::post(paths, "/stop").await {
         Ok(_) => {}
-        Err(NotDone::Unreachable(Unreachable::Absent)) => return Ok(Stopped::NoneRan),
+        Err(RequestError::Unreachable(Unreachable::Absent)) => return Ok(StopOutcome::NotRunning),
         Err(reason) => return Err(reason.into()),
     }
-    timeout(PATIENCE, until_it_is_gone(paths, told)).await.map_err(|_| {
-        Problem::new("locid was told to stop and has not ended within 10 seconds")
+    timeout(STOP_TIMEOUT, until_exited(paths, old_pid)).await.map_err(|_| {
+        Problem::new("locid did not stop within 10 seconds")
             .hint("`loci ctl logs` shows what it is doing")
     })
 }
 
-async fn until_it_is_gone(paths: &Paths, told: Option<u32>) -> Stopped {
-    let mut pauses = Pauses::default();
-    // The lock is looked at last: while it is looked at, a new daemon could not take it.
+async fn until_exited(paths: &Paths, old_pid: Option<u32>) -> StopOutcome {
+    let mut backoff = Backoff::default();
+    // Check the lock last: while we hold it for the check, a new daemon could not take it.
     while paths.socket.exists() || is_locked(&paths.lock) {
-        if pid_in(&paths.lock).is_some_and(|pid| told.is_some_and(|told| told != pid)) {
-            return Stopped::Followed;
+        if pid_in(&paths.lock).is_some_and(|pid| old_pid.is_some_and(|old| old != pid)) {
+            return StopOutcome::Restarted;
         }
-        pauses.pause().await;
+        backoff.wait().await;
     }
-    Stopped::Gone
+    StopOutcome::Exited
 }
 
 fn is_locked(lock: &Path) -> bool {

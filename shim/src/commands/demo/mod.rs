@@ -1,29 +1,30 @@
-//! `loci demo`: the main job for real, in a throw-away home: one agent's session stores, another one finds by meaning.
+//! `loci demo`: stores memories in one agent session and finds them by meaning in another, in a temporary home.
 //!
-//! Nothing here takes a short cut: the sessions are two processes of `loci mcp`, the daemon and the model are the real ones. Only the
-//! model cache is the person's own, so that what was fetched is kept.
+//! Everything is real: two `loci mcp` processes, the daemon and the model. Only the model cache is the user's own, so a downloaded model
+//! is kept.
 
+mod sandbox;
 mod session;
-mod stage;
 
-use crate::client::admin::NotDone;
-use crate::client::{Pauses, Unreachable};
+use crate::client::admin::RequestError;
+use crate::client::backoff::Backoff;
+use crate::client::unreachable::Unreachable;
 use crate::commands::ctl::{status, stop};
 use crate::output::{Problem, Style, plain, say};
 use loci_proto::admin::Status;
 use loci_proto::error::Exit;
+use sandbox::Sandbox;
 use serde_json::{Value, json};
 use session::Session;
-use stage::Stage;
 use std::collections::HashSet;
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long the model may take to load.
-const LOADING: Duration = Duration::from_mins(1);
+/// Time limit for loading the model.
+const MODEL_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What the first session stores; the first of them is what the second session asks for.
+/// What the first session stores. The first memory answers [`QUESTION`].
 const MEMORIES: [(&str, &str); 5] = [
     (
         "semantic",
@@ -40,66 +41,66 @@ const MEMORIES: [(&str, &str); 5] = [
     ),
     ("entity", "Anna Berg maintains the payment service and reviews every change to it."),
 ];
-/// What the second session asks.
+/// The query of the second session; shares no word with the memory that answers it.
 const QUESTION: &str = "When are snapshots taken? How long do they stay?";
 
-/// Plays the demonstration; whatever happens, daemon and memories are gone in the end.
+/// Runs the demo; stops its daemon and removes its memories in any case.
 ///
 /// # Errors
-/// The first step that failed, or a wrong memory in the first place.
+/// The first step that failed, or a wrong best result.
 pub async fn run() -> Result<ExitCode, Problem> {
-    let stage = Stage::set()?;
+    let sandbox = Sandbox::create()?;
     say(format!(
-        "Everything but the model lies in {}, which is removed in the end.",
-        stage.folder().display()
+        "Everything except the model is stored in {}, which is removed at the end.",
+        sandbox.folder().display()
     ))?;
-    let played = tokio::select! {
-        played = play(&stage) => played,
-        _ = tokio::signal::ctrl_c() => Err(Problem::new("The demonstration was interrupted")),
+    let result = tokio::select! {
+        result = run_steps(&sandbox) => result,
+        _ = tokio::signal::ctrl_c() => Err(Problem::new("The demo was interrupted")),
     };
-    let stopped = stop::stop(stage.paths()).await;
+    let stopped = stop::stop(sandbox.paths()).await;
     let (folder, models) =
-        (stage.folder().display().to_string(), stage.paths().models.display().to_string());
-    let removed = stage
-        .strike()
-        .map_err(|error| Problem::new(format!("{folder} cannot be removed")).because(&error));
-    played?;
+        (sandbox.folder().display().to_string(), sandbox.paths().models.display().to_string());
+    let removed = sandbox
+        .remove()
+        .map_err(|error| Problem::new(format!("Cannot remove {folder}")).because(&error));
+    result?;
     stopped?;
     removed?;
     say(format!(
-        "\nThe daemon has stopped, and its memories are removed. The model stays in {models}."
+        "\nThe daemon has stopped and its memories are removed. The model stays in {models}."
     ))?;
     Ok(Exit::Ok.into())
 }
 
-async fn play(stage: &Stage) -> Result<(), Problem> {
+async fn run_steps(sandbox: &Sandbox) -> Result<(), Problem> {
     let shared = shared_words(MEMORIES[0].1, QUESTION);
     if !shared.is_empty() {
         return Err(Problem::new(format!(
-            "The question would give the answer away: {}",
+            "The question shares words with its answer: {}",
             shared.join(", ")
         )));
     }
     step("The model")?;
-    stage.fetch_model().await?;
-    step("An agent's session stores five memories")?;
-    let mut first = Session::begin(stage).await?;
-    until_the_model_is_ready(stage).await?;
+    sandbox.download_model().await?;
+    step("An agent session stores five memories")?;
+    let mut first = Session::begin(sandbox).await?;
+    wait_for_model(sandbox).await?;
     for (kind, content) in MEMORIES {
         store(&mut first, kind, content).await?;
     }
     first.end().await?;
-    step("That session ends; a new one asks, without one word in common")?;
+    step("A new session asks, without a word in common with the answer")?;
     say(format!("   {QUESTION}"))?;
-    let mut second = Session::begin(stage).await?;
+    let mut second = Session::begin(sandbox).await?;
     let found = second.call("recall_memory", json!({"query": QUESTION, "max_results": 3})).await?;
-    step("and finds")?;
+    step("Results")?;
     show(&found)?;
     second.end().await?;
-    tell_who_did_it(stage).await
+    print_versions(sandbox).await
 }
 
-/// Words that both texts hold, stop words included.
+/// Returns the words that both texts contain, including stop words.
 fn shared_words(one: &str, other: &str) -> Vec<String> {
     let words = |text: &str| -> HashSet<String> {
         text.to_lowercase()
@@ -111,25 +112,26 @@ fn shared_words(one: &str, other: &str) -> Vec<String> {
     words(one).intersection(&words(other)).cloned().collect()
 }
 
-async fn until_the_model_is_ready(stage: &Stage) -> Result<(), Problem> {
+async fn wait_for_model(sandbox: &Sandbox) -> Result<(), Problem> {
     let ready = async {
-        let mut pauses = Pauses::default();
+        let mut backoff = Backoff::default();
         loop {
-            match status::ask(stage.paths()).await {
+            match status::fetch(sandbox.paths()).await {
                 Ok(status) if status.model.state == "ready" => return Ok(()),
-                Ok(status) if status.model.state != "loading" => return Err(no_model(&status)),
-                Ok(_) | Err(NotDone::Unreachable(Unreachable::Absent)) => {}
+                Ok(status) if status.model.state != "loading" => return Err(model_error(&status)),
+                Ok(_) | Err(RequestError::Unreachable(Unreachable::Absent)) => {}
                 Err(reason) => return Err(reason.into()),
             }
-            pauses.pause().await;
+            backoff.wait().await;
         }
     };
-    let too_long =
-        |_| Problem::new(format!("The model was not ready within {} seconds", LOADING.as_secs()));
-    timeout(LOADING, ready).await.map_err(too_long)?
+    let too_long = |_| {
+        Problem::new(format!("The model was not ready within {} seconds", MODEL_TIMEOUT.as_secs()))
+    };
+    timeout(MODEL_TIMEOUT, ready).await.map_err(too_long)?
 }
 
-fn no_model(status: &Status) -> Problem {
+fn model_error(status: &Status) -> Problem {
     let problem = Problem::new(format!("The model is {}", status.model.state));
     status.warnings.iter().fold(problem, Problem::because)
 }
@@ -137,7 +139,7 @@ fn no_model(status: &Status) -> Problem {
 async fn store(session: &mut Session, kind: &str, content: &str) -> Result<(), Problem> {
     let stored = session.call("store_memory", json!({"content": content, "type": kind})).await?;
     if stored["id"].as_str().is_none() {
-        return Err(Problem::new("A memory was not stored").because(&stored));
+        return Err(Problem::new("The memory was not stored").because(&stored));
     }
     say(format!("   {kind:<12}{content}"))
 }
@@ -155,18 +157,18 @@ fn show(found: &Value) -> Result<(), Problem> {
     if first == Some(MEMORIES[0].1) {
         return Ok(());
     }
-    Err(Problem::new("The memory that answers the question was not found first")
+    Err(Problem::new("The best result does not answer the question")
         .because(&plain(&found.to_string())))
 }
 
-async fn tell_who_did_it(stage: &Stage) -> Result<(), Problem> {
-    let Status { version, pid, model, .. } = status::ask(stage.paths()).await?;
+async fn print_versions(sandbox: &Sandbox) -> Result<(), Problem> {
+    let Status { version, pid, model, .. } = status::fetch(sandbox.paths()).await?;
     say(format!("\nmodel   {}, SHA-256 {}", model.id, model.sha256))?;
     say(format!("daemon  locid {version}, pid {pid}"))
 }
 
 fn step(title: &str) -> Result<(), Problem> {
-    say(format!("\n{}", Style::of(&std::io::stdout()).paint(title)))
+    say(format!("\n{}", Style::of(&std::io::stdout()).bold(title)))
 }
 
 #[cfg(test)]

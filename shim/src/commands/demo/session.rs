@@ -1,8 +1,8 @@
-//! An agent's session as agents have it: a child process `loci mcp`, and MCP over its pipes.
+//! One agent session of the demo: a child process `loci mcp`, with MCP over its pipes.
 
-use crate::commands::demo::stage::Stage;
+use crate::commands::demo::sandbox::Sandbox;
 use crate::output::Problem;
-use crate::relay::line_reader::{Line, Lines};
+use crate::relay::line_reader::{Line, LineReader};
 use loci_proto::{VERSION, limits};
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -11,27 +11,27 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-/// How long one answer may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Time limit of one answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A running session.
 pub struct Session {
     child: Child,
     stdin: ChildStdin,
-    lines: Lines<ChildStdout>,
+    lines: LineReader<ChildStdout>,
     requests: u64,
 }
 
 impl Session {
-    /// Starts the process and shakes hands.
-    pub async fn begin(stage: &Stage) -> Result<Self, Problem> {
+    /// Starts the process and completes the MCP handshake.
+    pub async fn begin(sandbox: &Sandbox) -> Result<Self, Problem> {
         let mut child =
-            stage.loci(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+            sandbox.loci(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Problem::new("A session has no pipes"));
+            return Err(Problem::new("The session has no pipes"));
         };
         let mut session =
-            Self { child, stdin, lines: Lines::new(stdout, limits::LINE_BYTES), requests: 0 };
+            Self { child, stdin, lines: LineReader::new(stdout, limits::LINE_BYTES), requests: 0 };
         let client = json!({"name": "loci demo", "version": VERSION});
         session
             .request(
@@ -43,7 +43,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Calls a tool and returns its structured answer.
+    /// Calls a tool and returns its structured result.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Problem> {
         let mut result =
             self.request("tools/call", json!({"name": tool, "arguments": arguments})).await?;
@@ -54,17 +54,17 @@ impl Session {
         Ok(result["structuredContent"].take())
     }
 
-    /// Ends the session as an agent does, and waits for the process.
+    /// Closes the input as an agent does, and waits for the process to exit.
     pub async fn end(self) -> Result<(), Problem> {
         let Self { mut child, stdin, .. } = self;
         drop(stdin);
-        let ended = timeout(PATIENCE, child.wait())
+        let ended = timeout(ANSWER_TIMEOUT, child.wait())
             .await
-            .map_err(|_| Problem::new("A session did not end"))??;
+            .map_err(|_| Problem::new("The session did not end"))??;
         if ended.success() {
             Ok(())
         } else {
-            Err(Problem::new(format!("A session ended with {ended}")))
+            Err(Problem::new(format!("The session ended with {ended}")))
         }
     }
 
@@ -74,7 +74,7 @@ impl Session {
             &json!({"jsonrpc": "2.0", "id": self.requests, "method": method, "params": params}),
         )
         .await?;
-        let answer = timeout(PATIENCE, self.answer());
+        let answer = timeout(ANSWER_TIMEOUT, self.answer());
         let mut answer =
             answer.await.map_err(|_| Problem::new(format!("{method} was not answered")))??;
         match answer.get("result") {
@@ -89,15 +89,16 @@ impl Session {
         Ok(self.stdin.write_all(line.as_bytes()).await?)
     }
 
-    /// The answer to the latest request; notifications are passed over.
+    /// Returns the answer to the latest request; skips notifications.
     async fn answer(&mut self) -> Result<Value, Problem> {
         while let Some(Line::Whole(line)) = self.lines.next().await? {
-            let message: Value = serde_json::from_slice(&line)
-                .map_err(|error| Problem::new("A session spoke no JSON").because(&error))?;
+            let message: Value = serde_json::from_slice(&line).map_err(|error| {
+                Problem::new("The session sent a line that is not JSON").because(&error)
+            })?;
             if message["id"] == self.requests {
                 return Ok(message);
             }
         }
-        Err(Problem::new("A session ended without an answer"))
+        Err(Problem::new("The session ended without an answer"))
     }
 }

@@ -1,55 +1,63 @@
-//! Ids as people write them: whole, or as much of the beginning or the end as means one memory.
+//! Resolves the ids that people type: complete ids, or a unique prefix or suffix of at least 4 characters.
 //!
-//! Ids begin with the time at which they were made, so neighbours begin alike; tables show the end, which differs.
+//! Ids start with their creation time, so ids of the same time have the same prefix. Tables therefore show the end.
 
-use crate::client::call::Door;
-use crate::commands::line;
+use crate::client::call::VerbClient;
 use crate::output::{Problem, plain};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
-use loci_proto::requests::people::{FindReply, FindRequest, Found, Listed};
+use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
+use loci_proto::requests::list::ListedMemory;
 use std::fmt::Write as _;
 
-/// Characters of an id's end that tables show.
-const SHOWN: usize = 8;
+/// Characters at the end of an id that tables show.
+const SHORT_CHARS: usize = 8;
 
-/// Memories that the daemon names at the most.
-const MOST: usize = 10;
+/// Maximum number of matches that the daemon returns.
+const MAX_MATCHES: usize = 10;
 
-/// The end of an id, for a table.
+/// Returns the end of an id, for tables.
 #[must_use]
 pub fn short(id: &str) -> String {
-    let start = id.len().saturating_sub(SHOWN);
+    let start = id.len().saturating_sub(SHORT_CHARS);
     plain(id.get(start..).unwrap_or(id))
 }
 
-/// A memory that a person means.
+/// A resolved memory id.
 #[derive(Debug)]
-pub struct Meant {
-    /// Its id.
+pub struct ResolvedId {
+    /// The complete id.
     pub id: MemoryId,
-    /// The memory in one line, where it had to be looked up.
-    pub found: Option<Found>,
+    /// The memory, if it had to be looked up.
+    pub found: Option<FoundMemory>,
 }
 
-/// Finds the memory that a person means; the daemon is asked unless the id is whole.
+/// Resolves an id; asks the daemon only if the id is not complete.
 ///
 /// # Errors
-/// When it means none or several, or one of another project than `group`.
-pub async fn find(door: &Door, part: &str, group: Option<&GroupName>) -> Result<Meant, Problem> {
+/// When no memory or several match, or the memory belongs to a project other than `group`.
+pub async fn find(
+    client: &VerbClient,
+    part: &str,
+    group: Option<&GroupName>,
+) -> Result<ResolvedId, Problem> {
     if let Ok(id) = part.trim().parse() {
-        Ok(Meant { id, found: None })
+        Ok(ResolvedId { id, found: None })
     } else {
-        let found = look_up(door, part.trim(), group).await?;
-        Ok(Meant { id: found.memory.id.clone(), found: Some(found) })
+        let found = look_up(client, part.trim(), group).await?;
+        Ok(ResolvedId { id: found.memory.id.clone(), found: Some(found) })
     }
 }
 
-/// Looks a memory up, even where the id is whole: what is to be asked about has to be shown.
+/// Looks up a memory even if the id is complete, so that it can be shown before a confirmation.
 ///
 /// # Errors
 /// As [`find`].
-pub async fn look_up(door: &Door, part: &str, group: Option<&GroupName>) -> Result<Found, Problem> {
+pub async fn look_up(
+    client: &VerbClient,
+    part: &str,
+    group: Option<&GroupName>,
+) -> Result<FoundMemory, Problem> {
     if part.is_empty() {
         return Err(Problem::usage("The id is empty")
             .hint("`loci list` shows ids; 4 characters of one are enough"));
@@ -57,48 +65,53 @@ pub async fn look_up(door: &Door, part: &str, group: Option<&GroupName>) -> Resu
     let is_part = part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if !is_part || !(4..=36).contains(&part.len()) {
         return Err(Problem::usage(format!(
-            "{} is no id, nor at least 4 characters of one",
+            "{} is not an id, nor at least 4 characters of one",
             plain(part)
         ))
         .hint("`loci list` shows ids"));
     }
     let reply: FindReply =
-        door.reply("find", &FindRequest { part: part.to_owned() }).await?.read()?;
+        client.reply("find", &FindRequest { part: part.to_owned() }).await?.read()?;
     let mut memories = reply.memories;
     match memories.len() {
-        0 => Err(Problem::new(format!("No memory has an id that begins or ends with {part}"))
-            .hint("`loci list --status all --all-groups` shows every one")),
-        1 => seen(memories.remove(0), group),
-        _ => Err(Problem::new(ambiguous(part, &memories)).hint("Write more of it")),
+        0 => Err(Problem::new(format!("No memory id starts or ends with {part}"))
+            .hint("`loci list --status all --all-groups` lists every memory")),
+        1 => check_project(memories.remove(0), group),
+        _ => Err(Problem::new(ambiguous(part, &memories)).hint("Type more characters of the id")),
     }
 }
 
-/// Refuses a memory of a project that the command does not name; the verb would say that there is none.
-fn seen(found: Found, group: Option<&GroupName>) -> Result<Found, Problem> {
+/// Refuses a memory of another project; the verb itself would report that it does not exist.
+fn check_project(found: FoundMemory, group: Option<&GroupName>) -> Result<FoundMemory, Problem> {
     match (&found.group_id, group) {
         (Some(id), None) if !found.visible => {
             let name = found.memory.group.as_deref().unwrap_or(id);
-            Err(Problem::new(format!("That memory belongs to another project, {}", plain(name)))
+            Err(Problem::new(format!("This memory belongs to another project, {}", plain(name)))
                 .hint(format!("Add --group {}", plain(id))))
         }
         _ => Ok(found),
     }
 }
 
-fn ambiguous(part: &str, found: &[Found]) -> String {
-    let mut text = format!("{part} may mean several memories:");
+fn ambiguous(part: &str, found: &[FoundMemory]) -> String {
+    let mut text = format!("{part} matches several memories:");
     for memory in found {
-        let Listed { id, preview, .. } = &memory.memory;
+        let ListedMemory { id, preview, .. } = &memory.memory;
         let _ = write!(text, "\n  {id}  {}", plain(preview));
     }
-    if found.len() == MOST {
-        text.push_str("\n  … and perhaps more");
+    if found.len() == MAX_MATCHES {
+        text.push_str("\n  … and possibly more");
     }
     text
 }
 
-/// The memory in one line, or its id alone where no more is known.
+/// Describes the memory in one line, or by its id if it was not looked up.
 #[must_use]
-pub fn told(meant: &Meant) -> String {
-    meant.found.as_ref().map_or_else(|| meant.id.to_string(), |found| line(&found.memory))
+pub fn describe(resolved: &ResolvedId) -> String {
+    resolved.found.as_ref().map_or_else(|| resolved.id.to_string(), |found| summary(&found.memory))
+}
+
+/// Returns the end of the id and the preview.
+fn summary(memory: &ListedMemory) -> String {
+    format!("{}  {}", short(memory.id.as_str()), plain(&memory.preview))
 }

@@ -1,24 +1,23 @@
-//! A text of the command line, or of standard input where it is `-`.
+//! A text argument; `-` reads it from standard input.
 
 use crate::output::Problem;
 use std::io::Read;
 
-/// Most bytes that are read; the daemon takes less and says how much.
-const MOST: u64 = 1024 * 1024;
+/// Maximum bytes read; the daemon accepts less and reports its own limit.
+const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The text; the line break at the end of an input is not part of it.
+/// Returns the text, without a final line break if it comes from standard input.
 ///
 /// # Errors
-/// When standard input cannot be read, is no UTF-8, or goes on and on.
-pub fn given(text: String) -> Result<String, Problem> {
+/// When standard input cannot be read, is not UTF-8, or is longer than 1 MiB.
+pub fn read_argument(text: String) -> Result<String, Problem> {
     if text != "-" {
         return Ok(text);
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
-        return Err(Problem::new("Standard input is longer than any memory")
-            .hint("A memory has at most 32 KiB"));
+    std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Problem::new("Standard input is too long").hint("A memory has at most 32 KiB"));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         Problem::new("Standard input is not UTF-8").because(&error.utf8_error())

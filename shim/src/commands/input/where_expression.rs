@@ -1,29 +1,28 @@
 //! The expression of `--where`: `text:WORDS type:TYPE scope:SCOPE status:STATUS group:NAME older:90d confidence:<0.1`.
 //!
-//! All parts have to fit. Not here: the looking; the daemon's `list` does it.
+//! All conditions must match. Not here: the search itself; the verb `list` of the daemon does it.
 
-use crate::cli::duration;
-use crate::cli::memories::confidence;
-use loci_proto::requests::people::ListRequest;
+use crate::cli::values::{confidence, duration};
+use loci_proto::requests::list::ListRequest;
 
 const KEYS: &str = "text, type, scope, status, group, older or confidence";
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// In one sentence: an unknown or repeated key, a value that it cannot have, or nothing at all.
+/// One sentence: an unknown or repeated key, an invalid value, or an empty expression.
 pub fn parse(expression: &str) -> Result<ListRequest, String> {
     let mut request = ListRequest::default();
     let mut seen = Vec::new();
     for (key, value) in parts(expression)? {
         if seen.contains(&key) {
-            return Err(format!("{key}: stands there twice"));
+            return Err(format!("{key}: occurs twice"));
         }
         set(&mut request, &key, &value).map_err(|why| format!("{key}: {why}"))?;
         seen.push(key);
     }
     if seen.is_empty() {
-        Err(format!("it says nothing; it takes {KEYS}, as in type:episodic older:90d"))
+        Err(format!("it is empty; use {KEYS}, for example type:episodic older:90d"))
     } else {
         Ok(request)
     }
@@ -41,22 +40,22 @@ fn set(request: &mut ListRequest, key: &str, value: &str) -> Result<(), String> 
         "group" => (request.group, request.from_group) = (Some(value.parse()?), true),
         "older" => request.older_than_seconds = Some(duration(value)?),
         "confidence" => {
-            let limit = value.strip_prefix('<').ok_or("is written as confidence:<0.1")?;
+            let limit = value.strip_prefix('<').ok_or("must be written as confidence:<0.1")?;
             request.confidence_below = Some(confidence(limit)?);
         }
-        _ => return Err(format!("is no such key; it takes {KEYS}")),
+        _ => return Err(format!("is an unknown key; use {KEYS}")),
     }
     Ok(())
 }
 
-/// Keys and values; a value with blanks stands in double quotes.
+/// Splits an expression into keys and values; a value with spaces is in double quotes.
 fn parts(expression: &str) -> Result<Vec<(String, String)>, String> {
     let mut parts = Vec::new();
     let mut rest = expression.trim_start();
     while !rest.is_empty() {
         let word = rest.split_whitespace().next().unwrap_or(rest);
         let (key, after) = word.split_once(':').map(|(key, _)| rest.split_at(key.len())).ok_or_else(|| {
-            format!("{word} has no key; write text:{word}, or quotes around a value with blanks, as in text:\"two words\"")
+            format!("{word} has no key; write text:{word}, or quote a value with spaces, for example text:\"two words\"")
         })?;
         let after = &after[1..];
         let (value, left) = match after.strip_prefix('"') {
@@ -77,7 +76,7 @@ mod tests {
     use loci_proto::memory::MemoryType;
 
     #[test]
-    fn all_keys_can_stand_together() {
+    fn all_keys_can_be_combined() {
         let request =
             parse(r#" text:"old server" type:episodic group:shop older:90d confidence:<0.1"#)
                 .expect("is read");
@@ -91,14 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused_and_never_means_everything() {
+    fn an_invalid_expression_is_refused_and_never_matches_everything() {
         let expected = [
-            ("", "it says nothing"),
-            ("   ", "it says nothing"),
+            ("", "it is empty"),
+            ("   ", "it is empty"),
             ("server", "write text:server"),
             ("text:", "has no value"),
             ("text:\"old server", "not closed"),
-            ("txt:server", "no such key"),
+            ("txt:server", "an unknown key"),
             ("type:fact", "must be episodic"),
             ("older:90", "a number and s"),
             ("confidence:0.1", "confidence:<0.1"),

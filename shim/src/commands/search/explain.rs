@@ -1,17 +1,17 @@
-//! `loci search --explain`: how each score came about, as a table with the memories side by side, and how many each step left.
+//! `loci search --explain`: a table of the parts of each score, one column per memory, and the number of memories after each step.
 
 use crate::commands::input::memory_id;
 use crate::output::{Screen, table_on};
-use loci_proto::requests::explain::{Explained, Leg, Why};
-use loci_proto::requests::recall::Recalled;
+use loci_proto::requests::explain::{RankedScore, RecallExplanation, ScoreBreakdown};
+use loci_proto::requests::recall::RecalledMemory;
 
-/// Memories side by side; more make the next table.
-const ABREAST: usize = 6;
+/// Memories per table.
+const COLUMNS: usize = 6;
 
-/// What is printed below the memories that were found.
-pub fn screen(explained: &Explained, found: &[Recalled]) -> String {
-    let tables: Vec<String> = found.chunks(ABREAST).map(side_by_side).collect();
-    let Explained {
+/// Returns the text that is printed below the results.
+pub fn screen(explained: &RecallExplanation, found: &[RecalledMemory]) -> String {
+    let tables: Vec<String> = found.chunks(COLUMNS).map(side_by_side).collect();
+    let RecallExplanation {
         ranking,
         in_store,
         visible,
@@ -23,32 +23,34 @@ pub fn screen(explained: &Explained, found: &[Recalled]) -> String {
         cut_by_budget,
     } = explained;
     format!(
-        "\n\nHow each score came about (ranking: {ranking})\n{}\n\
-         {in_store} in the store, {visible} of them visible here and now, {admitted} let through by the filters, {matched} matched,\n\
-         {ranked} ranked (good ones have company); {collapsed} said the same as a better one, {over_limit} came after the limit,\n\
-         {cut_by_budget} did not fit the token budget",
+        "\n\nScore breakdown (ranking: {ranking})\n{}\n\
+         {in_store} memories in the store, {visible} visible here, {admitted} passed the filters, {matched} matched, {ranked} ranked\n\
+         (including neighbours of good matches); {collapsed} dropped as duplicates of a better one, {over_limit} over the limit,\n\
+         {cut_by_budget} over the token budget",
         tables.join("\n"),
     )
 }
 
-fn side_by_side(found: &[Recalled]) -> String {
-    let none = Why::default();
-    let whys: Vec<&Why> = found.iter().map(|found| found.why.as_ref().unwrap_or(&none)).collect();
+fn side_by_side(found: &[RecalledMemory]) -> String {
+    let none = ScoreBreakdown::default();
+    let whys: Vec<&ScoreBreakdown> =
+        found.iter().map(|found| found.why.as_ref().unwrap_or(&none)).collect();
     let mut rows = vec![row("", found.iter().map(|found| memory_id::short(found.id.as_str())))];
-    let leg = |leg: Option<Leg>| leg.map_or("-".to_owned(), |leg| format!("{:.3}", leg.score));
-    let place = |leg: Option<Leg>| leg.map_or("-".to_owned(), |leg| leg.rank.to_string());
-    rows.push(row("cosine of the vectors", whys.iter().map(|why| leg(why.vector))));
-    rows.push(row("  place by it", whys.iter().map(|why| place(why.vector))));
-    rows.push(row("share of the keywords", whys.iter().map(|why| leg(why.keywords))));
-    rows.push(row("  place by it", whys.iter().map(|why| place(why.keywords))));
+    let leg =
+        |leg: Option<RankedScore>| leg.map_or("-".to_owned(), |leg| format!("{:.3}", leg.score));
+    let rank = |leg: Option<RankedScore>| leg.map_or("-".to_owned(), |leg| leg.rank.to_string());
+    rows.push(row("vector similarity", whys.iter().map(|why| leg(why.vector))));
+    rows.push(row("  rank", whys.iter().map(|why| rank(why.vector))));
+    rows.push(row("keyword score", whys.iter().map(|why| leg(why.keywords))));
+    rows.push(row("  rank", whys.iter().map(|why| rank(why.keywords))));
     for step in steps(&whys) {
-        let adds = |why: &&Why| {
+        let addition = |why: &&ScoreBreakdown| {
             why.parts
                 .iter()
                 .find(|part| part.step == step)
                 .map_or("-".to_owned(), |part| format!("{:.4}", part.adds))
         };
-        rows.push(row(&format!("+ {step}"), whys.iter().map(adds)));
+        rows.push(row(&format!("+ {step}"), whys.iter().map(addition)));
     }
     rows.push(row(
         "= score",
@@ -57,8 +59,8 @@ fn side_by_side(found: &[Recalled]) -> String {
     table_on(Screen::of_stdout(), &rows)
 }
 
-/// Every step that any of them has, in the order of the ranking.
-fn steps(whys: &[&Why]) -> Vec<String> {
+/// Returns the steps that occur in any breakdown, in ranking order.
+fn steps(whys: &[&ScoreBreakdown]) -> Vec<String> {
     let mut steps: Vec<String> = Vec::new();
     for why in whys {
         let mut at = 0;

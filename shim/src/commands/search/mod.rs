@@ -1,39 +1,39 @@
-//! `loci search`: memories by meaning and words, best first.
+//! `loci search`: finds memories by meaning and words, best first.
 
 mod explain;
 
 use crate::cli::memories::Search;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
-use crate::commands::{date, print};
+use crate::commands::reply_text::{date, print_json};
 use crate::output::{Problem, lines, note, plain, say, table};
-use loci_proto::requests::recall::{RecallReply, Recalled};
+use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
 
-/// Tokens of an answer; a person's terminal has no budget.
-const BUDGET: u32 = 1_000_000;
+/// Token budget of the reply: effectively unlimited for a terminal.
+const TOKEN_BUDGET: u32 = 1_000_000;
 
-/// Memories that one search can show.
-const MOST: usize = 20;
+/// Maximum results of one search.
+const MAX_RESULTS: usize = 20;
 
-/// Asks, and prints what was found.
+/// Searches and prints the results.
 ///
 /// # Errors
-/// What the daemon refuses.
-pub async fn run(door: &Door, asked: Search) -> Result<(), Problem> {
-    let query = asked.query.join(" ");
+/// A refusal of the daemon.
+pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
+    let query = args.query.join(" ");
     let request = json!({
-        "query": query, "type": asked.kind, "scope": asked.scope, "group": asked.group, "max_results": asked.limit,
-        "min_confidence": asked.min_confidence, "summary_only": !asked.full, "token_budget": BUDGET,
-        "date_from": asked.from, "date_to": asked.to,
-        "explain": asked.explain.then_some(true), "dry_run": (asked.dry_run || asked.explain).then_some(true),
+        "query": query, "type": args.kind, "scope": args.scope, "group": args.group, "max_results": args.limit,
+        "min_confidence": args.min_confidence, "summary_only": !args.full, "token_budget": TOKEN_BUDGET,
+        "date_from": args.from, "date_to": args.to,
+        "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
     });
-    let answer = door.reply("recall_memory", &request).await?;
-    if asked.format.json {
-        return print(&answer);
+    let answer = client.reply("recall_memory", &request).await?;
+    if args.format.json {
+        return print_json(&answer);
     }
     let reply: RecallReply = answer.read()?;
-    let found = if asked.full { in_full(&reply.results) } else { previews(&reply.results) };
+    let found = if args.full { full_text(&reply.results) } else { previews(&reply.results) };
     let explained = reply
         .explain
         .as_ref()
@@ -47,47 +47,47 @@ pub async fn run(door: &Door, asked: Search) -> Result<(), Problem> {
 
 fn footer(reply: &RecallReply) -> String {
     match (reply.results.len(), reply.total_matched) {
-        (0, _) => "No memory fits.".to_owned(),
-        (shown, matched) if shown == MOST && matched > shown => {
-            format!("\nthe best {shown} of {matched} that fit")
+        (0, _) => "No memory matches.".to_owned(),
+        (shown, matched) if shown == MAX_RESULTS && matched > shown => {
+            format!("\nThe best {shown} of {matched} matches")
         }
         (shown, matched) if matched > shown => {
-            format!("\nthe best {shown} of {matched} that fit; more with --limit")
+            format!("\nThe best {shown} of {matched} matches; show more with --limit")
         }
         (1, _) => "\n1 memory".to_owned(),
         (shown, _) => format!("\n{shown} memories"),
     }
 }
 
-fn score(found: &Recalled) -> String {
+fn score(found: &RecalledMemory) -> String {
     found.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
-/// How many say the same and are not given again.
-fn also(found: &Recalled) -> String {
-    if found.also.is_empty() { String::new() } else { format!(" (+{} alike)", found.also.len()) }
+/// Returns the number of collapsed duplicates.
+fn duplicates(found: &RecalledMemory) -> String {
+    if found.also.is_empty() { String::new() } else { format!(" (+{} similar)", found.also.len()) }
 }
 
-fn previews(found: &[Recalled]) -> String {
+fn previews(found: &[RecalledMemory]) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let row = |found: &Recalled| {
+    let row = |found: &RecalledMemory| {
         let preview = found.preview.as_deref().unwrap_or_default();
         [
             score(found),
             found.kind.to_string(),
             memory_id::short(found.id.as_str()),
-            plain(preview) + &also(found),
+            plain(preview) + &duplicates(found),
         ]
     };
-    let head = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(found.iter().map(row)).collect();
+    let heading = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(heading).chain(found.iter().map(row)).collect();
     table(&rows)
 }
 
-fn in_full(found: &[Recalled]) -> String {
-    let block = |found: &Recalled| {
+fn full_text(found: &[RecalledMemory]) -> String {
+    let block = |found: &RecalledMemory| {
         let created = found.created_at.as_deref().map(date).unwrap_or_default();
         let confidence = found
             .confidence

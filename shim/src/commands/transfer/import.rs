@@ -1,13 +1,13 @@
-//! `loci import`: a file, or standard input, into the store.
+//! `loci import`: sends a file or standard input to the store.
 
 use crate::cli::store_admin::Import;
-use crate::client::call::Door;
+use crate::client::call::VerbClient;
 use crate::output::progress::Progress;
 use crate::output::{Problem, plain, say};
 use http_body_util::channel::Sender;
 use hyper::body::Bytes;
 use loci_proto::error::Exit;
-use loci_proto::requests::transfer::{ImportReply, ImportRequest};
+use loci_proto::requests::import::{ImportReply, ImportRequest};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,28 +15,28 @@ use std::path::Path;
 use std::process::ExitCode;
 use tokio::sync::mpsc;
 
-/// Bytes that are read at once.
-const PIECE: usize = 64 * 1024;
+/// Bytes per read.
+const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Brings a file into the store.
+/// Imports a file.
 ///
 /// # Errors
-/// A file that cannot be read; what the daemon refuses, naming the line.
-pub async fn run(asked: Import) -> Result<ExitCode, Problem> {
-    let (source, total) = open(&asked.file)?;
-    let door = Door::of_process()?;
+/// A file that cannot be read, or a refusal of the daemon that names the line.
+pub async fn run(args: Import) -> Result<ExitCode, Problem> {
+    let (source, total) = open(&args.file)?;
+    let client = VerbClient::of_process()?;
     let (sender, body) =
-        door.begin_sending("/import", &ImportRequest { skip_bad: asked.skip_bad }).await?;
+        client.start_upload("/import", &ImportRequest { skip_bad: args.skip_bad }).await?;
     let sending = tokio::spawn(send(source, sender, Progress::new("Sent", total)));
-    let answer = door.exchange("/import", body).await;
-    // Where it was refused early, the rest is not read any more.
+    let answer = client.exchange("/import", body).await;
+    // If the daemon refused it early, stop reading the file.
     sending.abort();
-    let whole = answer?.whole().await?;
-    if asked.json {
-        say(String::from_utf8_lossy(&whole))?;
+    let body = answer?.read_all().await?;
+    if args.json {
+        say(String::from_utf8_lossy(&body))?;
     } else {
-        let reply: ImportReply = serde_json::from_slice(&whole).map_err(io::Error::from)?;
-        say(in_words(&reply).trim_end())?;
+        let reply: ImportReply = serde_json::from_slice(&body).map_err(io::Error::from)?;
+        say(report_text(&reply).trim_end())?;
     }
     Ok(Exit::Ok.into())
 }
@@ -47,39 +47,38 @@ fn open(path: &Path) -> Result<(Source, Option<u64>), Problem> {
     if path == Path::new("-") {
         return Ok((Box::new(io::stdin()), None));
     }
-    let unread = |error: io::Error| {
-        Problem::new(format!("{} cannot be read", path.display())).because(&error)
-    };
-    let file = File::open(path).map_err(unread)?;
-    let found = file.metadata().map_err(unread)?;
+    let read_error =
+        |error: io::Error| Problem::new(format!("Cannot read {}", path.display())).because(&error);
+    let file = File::open(path).map_err(read_error)?;
+    let found = file.metadata().map_err(read_error)?;
     if found.is_dir() {
         return Err(Problem::new(format!("{} is a folder", path.display()))
-            .hint("Name a file that loci export has written"));
+            .hint("Use a file that loci export has written"));
     }
     let total = found.is_file().then_some(found.len());
     Ok((Box::new(file), total))
 }
 
-/// Sends what a thread reads; reading may wait for as long as a pipe stays silent.
+/// Sends what a thread reads; a thread, because reading a pipe may block.
 async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>, mut progress: Progress) {
-    let (read, mut pieces) = mpsc::channel::<io::Result<Bytes>>(2);
+    let (chunks_sender, mut chunks) = mpsc::channel::<io::Result<Bytes>>(2);
     std::thread::spawn(move || {
-        let mut buffer = vec![0; PIECE];
+        let mut buffer = vec![0; CHUNK_BYTES];
         loop {
-            let piece = match source.read(&mut buffer) {
+            let chunk = match source.read(&mut buffer) {
                 Ok(0) => return,
                 Ok(length) => Ok(Bytes::copy_from_slice(&buffer[..length])),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => Err(error),
             };
-            let last = piece.is_err();
-            if read.blocking_send(piece).is_err() || last {
+            let last = chunk.is_err();
+            if chunks_sender.blocking_send(chunk).is_err() || last {
                 return;
             }
         }
     });
-    while let Some(piece) = pieces.recv().await {
-        match piece {
+    while let Some(chunk) = chunks.recv().await {
+        match chunk {
             Ok(bytes) => {
                 progress.add(bytes.len());
                 if sender.send_data(bytes).await.is_err() {
@@ -89,39 +88,39 @@ async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>, mut prog
             Err(error) => return sender.abort(error),
         }
     }
-    progress.say("Importing …");
+    progress.message("Importing …");
 }
 
-fn in_words(reply: &ImportReply) -> String {
+fn report_text(reply: &ImportReply) -> String {
     let mut text = format!(
-        "{} memories are new, {} were changed, {} were known.\n",
+        "{} memories added, {} changed, {} unchanged.\n",
         reply.added, reply.changed, reply.unchanged
     );
-    let mut beside = Vec::new();
+    let mut others = Vec::new();
     let parts = [
         (reply.relations, "relations"),
         (reply.groups, "groups"),
-        (reply.log_lines, "lines of the log"),
-        (reply.other, "smaller records"),
+        (reply.log_lines, "log lines"),
+        (reply.other, "other records"),
     ];
-    beside.extend(
+    others.extend(
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")),
     );
-    if !beside.is_empty() {
-        let _ = writeln!(text, "Also new: {}.", beside.join(", "));
+    if !others.is_empty() {
+        let _ = writeln!(text, "Also added: {}.", others.join(", "));
     }
     if reply.refused > 0 {
         let ids: Vec<&str> =
             reply.refused_ids.iter().map(loci_proto::memory::MemoryId::as_str).collect();
         let _ = writeln!(
             text,
-            "{} lines were refused, because their memories were removed for good:\n  {}",
+            "{} lines refused because their memories were erased:\n  {}",
             reply.refused,
             ids.join("\n  ")
         );
     }
     if reply.skipped > 0 {
-        let _ = writeln!(text, "{} lines were left out:", reply.skipped);
+        let _ = writeln!(text, "{} lines skipped:", reply.skipped);
         for skipped in &reply.skipped_lines {
             let _ = writeln!(text, "  line {}: {}", skipped.line, plain(&skipped.reason));
         }
@@ -130,7 +129,7 @@ fn in_words(reply: &ImportReply) -> String {
         let _ = writeln!(text, "Note: {}", plain(note));
     }
     if let Some(act) = reply.act {
-        let _ = writeln!(text, "loci undo {act} takes it back.");
+        let _ = writeln!(text, "Undo: loci undo {act}");
     }
     text
 }
@@ -138,12 +137,12 @@ fn in_words(reply: &ImportReply) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_proto::requests::transfer::Skipped;
+    use loci_proto::requests::import::SkippedLine;
 
     #[test]
-    fn the_report_names_what_was_left_out() {
+    fn the_report_lists_skipped_lines() {
         let skipped_lines =
-            vec![Skipped { line: 7, reason: "content is empty\u{1b}[2J".to_owned() }];
+            vec![SkippedLine { line: 7, reason: "content is empty\u{1b}[2J".to_owned() }];
         let reply = ImportReply {
             added: 2,
             relations: 1,
@@ -152,7 +151,7 @@ mod tests {
             act: Some(9),
             ..ImportReply::default()
         };
-        let expected = "2 memories are new, 0 were changed, 0 were known.\nAlso new: 1 relations.\n1 lines were left out:\n  line 7: content is empty\\u{1b}[2J\nloci undo 9 takes it back.\n";
-        assert_eq!(in_words(&reply), expected);
+        let expected = "2 memories added, 0 changed, 0 unchanged.\nAlso added: 1 relations.\n1 lines skipped:\n  line 7: content is empty\\u{1b}[2J\nUndo: loci undo 9\n";
+        assert_eq!(report_text(&reply), expected);
     }
 }

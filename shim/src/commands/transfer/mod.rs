@@ -1,4 +1,4 @@
-//! `loci export` and `loci import`: files on this side, the store on the other. The daemon is given bytes, never a path.
+//! `loci export` and `loci import`. Files are opened by the command; the daemon receives bytes, never a path.
 
 pub mod export;
 pub mod import;

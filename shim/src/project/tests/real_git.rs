@@ -1,9 +1,9 @@
-//! Worktrees and submodules as this machine's git makes them; without git there is nothing to compare with.
+//! Worktrees and submodules created by the installed git; skipped without git.
 
 use crate::project::tests::*;
 use std::process::Command;
 
-impl World {
+impl FolderTree {
     /// Runs git there; false where there is no git.
     fn git(&self, folder: &str, arguments: &[&str]) -> bool {
         let mut command = Command::new("git");
@@ -24,7 +24,7 @@ impl World {
             .current_dir(self.root.join(folder))
             .args(arguments);
         let Ok(output) = command.output() else {
-            println!("no git: nothing was compared");
+            crate::skipped::skip("git is not installed; nothing was compared");
             return false;
         };
         assert!(
@@ -65,7 +65,7 @@ impl World {
         for folder in folders {
             assert_eq!(
                 self.hint_at(folder),
-                Hint::Folder(self.common(folder).display().to_string()),
+                GroupHint::Folder(self.common(folder).display().to_string()),
                 "{folder}"
             );
         }
@@ -74,60 +74,60 @@ impl World {
 
 #[test]
 fn submodules_of_git_are_projects_of_their_own() {
-    let world = World::new();
-    if world.with_submodules() {
-        world.is_what_git_says(&[
+    let tree = FolderTree::new();
+    if tree.with_submodules() {
+        tree.is_what_git_says(&[
             "home/shop",
             "home/shop/vendor",
             "home/shop/vendor/lib",
             "home/shop/vendor/lib/deep",
         ]);
         assert_eq!(
-            world.hint_at("home/shop/vendor/lib"),
-            world.folder_hint("home/shop/.git/modules/vendor/lib")
+            tree.hint_at("home/shop/vendor/lib"),
+            tree.folder_hint("home/shop/.git/modules/vendor/lib")
         );
         // git moves `core.worktree` to another file then.
-        world.git("home/shop/vendor/lib", &["sparse-checkout", "set", "docs"]);
-        world.is_what_git_says(&["home/shop/vendor/lib", "home/shop/vendor/lib/deep"]);
+        tree.git("home/shop/vendor/lib", &["sparse-checkout", "set", "docs"]);
+        tree.is_what_git_says(&["home/shop/vendor/lib", "home/shop/vendor/lib/deep"]);
     }
 }
 
 #[test]
 fn worktrees_of_git_share_the_project() {
-    let world = World::new();
-    if world.with_submodules() {
-        world.git("home/shop", &["worktree", "add", "-q", "../fix"]);
-        world.git("home/fix", &["submodule", "update", "-q", "--init"]);
-        world.git(
+    let tree = FolderTree::new();
+    if tree.with_submodules() {
+        tree.git("home/shop", &["worktree", "add", "-q", "../fix"]);
+        tree.git("home/fix", &["submodule", "update", "-q", "--init"]);
+        tree.git(
             "home/shop/vendor/lib",
             &["worktree", "add", "-q", "--detach", "../../../lib fix"],
         );
-        world.is_what_git_says(&["home/fix", "home/fix/vendor/lib", "home/lib fix"]);
-        assert_eq!(world.hint_at("home/fix"), world.hint_at("home/shop"));
-        assert_eq!(world.hint_at("home/lib fix"), world.hint_at("home/shop/vendor/lib"));
+        tree.is_what_git_says(&["home/fix", "home/fix/vendor/lib", "home/lib fix"]);
+        assert_eq!(tree.hint_at("home/fix"), tree.hint_at("home/shop"));
+        assert_eq!(tree.hint_at("home/lib fix"), tree.hint_at("home/shop/vendor/lib"));
     }
 }
 
 #[test]
 fn worktrees_of_a_bare_repository_share_the_project() {
-    let world = World::new();
-    if world.with_submodules() {
-        world.git("home", &["clone", "-q", "--bare", "shop", "proj/.bare"]);
-        world.git("home/proj/.bare", &["worktree", "add", "-q", "-b", "a", "../one"]);
-        world.git("home/proj/.bare", &["worktree", "add", "-q", "-b", "b", "../two"]);
-        world.is_what_git_says(&["home/proj/one", "home/proj/two"]);
-        assert_eq!(world.hint_at("home/proj/two"), world.folder_hint("home/proj/.bare"));
+    let tree = FolderTree::new();
+    if tree.with_submodules() {
+        tree.git("home", &["clone", "-q", "--bare", "shop", "proj/.bare"]);
+        tree.git("home/proj/.bare", &["worktree", "add", "-q", "-b", "a", "../one"]);
+        tree.git("home/proj/.bare", &["worktree", "add", "-q", "-b", "b", "../two"]);
+        tree.is_what_git_says(&["home/proj/one", "home/proj/two"]);
+        assert_eq!(tree.hint_at("home/proj/two"), tree.folder_hint("home/proj/.bare"));
     }
 }
 
 #[test]
 fn a_path_with_odd_characters_is_read_as_git_writes_it() {
-    let world = World::new();
-    world.folder("home/a; \"b\" #c");
-    if world.git("home", &["init", "-q", "lib"]) {
-        world.git("home/lib", &["commit", "-q", "--allow-empty", "-m", "one"]);
-        world.git("home", &["init", "-q", "shop"]);
-        world.git("home/shop", &["submodule", "add", "-q", "../lib", "a; \"b\" #c"]);
-        world.is_what_git_says(&["home/shop/a; \"b\" #c"]);
+    let tree = FolderTree::new();
+    tree.folder("home/a; \"b\" #c");
+    if tree.git("home", &["init", "-q", "lib"]) {
+        tree.git("home/lib", &["commit", "-q", "--allow-empty", "-m", "one"]);
+        tree.git("home", &["init", "-q", "shop"]);
+        tree.git("home/shop", &["submodule", "add", "-q", "../lib", "a; \"b\" #c"]);
+        tree.is_what_git_says(&["home/shop/a; \"b\" #c"]);
     }
 }

@@ -1,7 +1,7 @@
-//! A line of JSON-RPC, looked at just far enough to route it.
+//! Parses a JSON-RPC line just far enough to route it.
 //!
-//! The daemon is the one that understands messages; here they are told apart (request, notification, answer), and what can be no
-//! message of MCP is refused, because the daemon would pass over it in silence and the agent would wait for ever.
+//! Lines are classified as request, notification or answer. A line that cannot be an MCP message is refused here, because the daemon
+//! would ignore it silently and the agent would wait forever. Not here: what a message means; the daemon knows that.
 
 #[cfg(test)]
 mod tests;
@@ -15,28 +15,28 @@ use std::fmt;
 
 /// JSON-RPC: the line is not JSON.
 pub const PARSE_ERROR: i32 = -32700;
-/// JSON-RPC: it is JSON, but no request.
+/// JSON-RPC: it is JSON, but not a request.
 pub const INVALID_REQUEST: i32 = -32600;
-/// JSON-RPC: the parameters cannot be read.
+/// JSON-RPC: the parameters are invalid.
 pub const INVALID_PARAMS: i32 = -32602;
-/// JSON-RPC: the server is at fault.
+/// JSON-RPC: the server failed.
 pub const INTERNAL_ERROR: i32 = -32603;
 
-/// Nesting that both sides' JSON reader takes (`serde_json` stops at 128 levels).
-const DEPTH: usize = 127;
+/// Deepest nesting that the daemon's JSON parser accepts (`serde_json` stops at 128 levels).
+const MAX_DEPTH: usize = 127;
 
-/// A request's id in one spelling, so that `"a"` equals `"\u0061"`, and `1` does not equal `"1"`.
+/// A request's id in normalised JSON: `"a"` equals `"\u0061"`, and `1` does not equal `"1"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Id(Box<str>);
 
 impl Id {
-    /// The id as JSON.
+    /// Returns the id as JSON.
     #[must_use]
     pub fn as_json(&self) -> &str {
         &self.0
     }
 
-    /// Strings and whole numbers are ids; `null`, fractions and everything else are none.
+    /// Parses an id: a string or a whole number. `null`, fractions and everything else are not ids.
     fn of(raw: &RawValue) -> Option<Self> {
         let text = match serde_json::from_str(raw.get()).ok()? {
             serde_json::Value::String(text) => serde_json::to_string(&text).ok()?,
@@ -53,41 +53,41 @@ impl Id {
     }
 }
 
-/// What an agent sent.
+/// A message of the agent.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// Wants an answer.
+    /// Expects an answer.
     Request(Request<'a>),
-    /// Wants none.
+    /// Expects no answer.
     Notification(Notification<'a>),
     /// Answers a request of the daemon.
     Answer,
 }
 
-/// A message that wants an answer.
+/// A message that expects an answer.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// What the answer will carry.
+    /// The id that the answer repeats.
     pub id: Id,
-    /// For example `tools/call`.
+    /// The method, for example `tools/call`.
     pub method: Cow<'a, str>,
-    /// As they stand in the line.
+    /// The parameters, borrowed from the line.
     pub params: Option<&'a RawValue>,
 }
 
-/// A message that wants no answer.
+/// A message that expects no answer.
 #[derive(Debug)]
 pub struct Notification<'a> {
-    /// For example `notifications/cancelled`.
+    /// The method, for example `notifications/cancelled`.
     pub method: Cow<'a, str>,
-    /// As they stand in the line.
+    /// The parameters, borrowed from the line.
     pub params: Option<&'a RawValue>,
 }
 
 impl Notification<'_> {
-    /// The request that `notifications/cancelled` takes back.
+    /// Returns the id of the request that `notifications/cancelled` cancels.
     #[must_use]
-    pub fn cancels(&self) -> Option<Id> {
+    pub fn cancelled_request(&self) -> Option<Id> {
         #[derive(Deserialize)]
         struct Cancelled<'a> {
             #[serde(borrow, rename = "requestId")]
@@ -98,25 +98,25 @@ impl Notification<'_> {
     }
 }
 
-/// Why a line is not passed on.
+/// Why a line is not forwarded.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The request, where its id can be read.
+    /// The id of the request, if it can be read.
     pub id: Option<Id>,
-    /// JSON-RPC's number for it.
+    /// The JSON-RPC error code.
     pub code: i32,
-    /// One sentence.
+    /// The reason, in one sentence.
     pub why: String,
 }
 
 impl Refusal {
-    /// A refusal of the request `id`, or of a line whose id cannot be read.
+    /// Creates a refusal; `id` is `None` if the id of the line cannot be read.
     pub fn new(id: Option<Id>, code: i32, why: impl Into<String>) -> Self {
         Self { id, code, why: why.into() }
     }
 }
 
-/// The members of a message that matter for routing.
+/// The members of a message that routing needs.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
@@ -129,23 +129,23 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// A member that is `null` is there all the same: an id of `null` is no missing id.
+/// Deserialises a member so that `null` counts as present: an id of `null` is not a missing id.
 pub(crate) fn present<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads a line of the agent.
+/// Parses a line of the agent.
 ///
 /// # Errors
-/// What to answer instead of passing it on.
+/// The refusal to answer with if the line must not be forwarded.
 pub fn read(line: &[u8]) -> Result<Message<'_>, Refusal> {
     let not_json = |why: String| Refusal::new(None, PARSE_ERROR, format!("Not JSON: {why}"));
     let text = std::str::from_utf8(line).map_err(|e| not_json(e.to_string()))?;
     let envelope = serde_json::from_str::<Envelope>(text);
     if envelope.is_err() {
-        // What is no envelope may still be JSON: then it is the message that is wrong, not its syntax.
+        // Valid JSON that is not an envelope is an invalid request, not a parse error.
         serde_json::from_str::<&RawValue>(text).map_err(|e| not_json(e.to_string()))?;
     }
     check_strings_and_depth(text).map_err(|why| not_json(why.to_owned()))?;
@@ -155,7 +155,7 @@ pub fn read(line: &[u8]) -> Result<Message<'_>, Refusal> {
 
 fn not_a_message(text: &str, error: &serde_json::Error) -> Refusal {
     let why = if text.trim_start().starts_with('[') {
-        "MCP has no batches: send one message a line".to_owned()
+        "MCP does not support batches; send one message per line".to_owned()
     } else {
         error.to_string()
     };
@@ -173,7 +173,7 @@ impl<'a> Envelope<'a> {
             Some(Some(method)) => method,
             Some(None) => return refuse(id, "method must be a string"),
             None if self.id.is_some() => return Ok(Message::Answer),
-            None => return refuse(None, "A message needs a method or an id"),
+            None => return refuse(None, "A message must have a method or an id"),
         };
         match (self.id, id) {
             (None, _) => Ok(Message::Notification(Notification { method, params: self.params })),
@@ -189,18 +189,18 @@ fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(raw.get()).map(Cow::Owned).ok()
 }
 
-/// What the daemon sent.
+/// A line of the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FromDaemon {
-    /// The answer to this request.
+    /// The answer to the request with this id.
     Answer(Id),
-    /// A notification, or a request of its own.
+    /// A notification, or a request of the daemon.
     Other,
-    /// Nothing that an agent could use.
+    /// Not a message.
     Unreadable,
 }
 
-/// Reads a line of the daemon, which is trusted to write JSON.
+/// Classifies a line of the daemon, which is trusted to be JSON.
 #[must_use]
 pub fn read_answer(line: &[u8]) -> FromDaemon {
     match serde_json::from_slice::<Envelope>(line) {
@@ -212,9 +212,7 @@ pub fn read_answer(line: &[u8]) -> FromDaemon {
     }
 }
 
-/// The two things that `serde_json` leaves unchecked in a value that it hands over raw: the depth, and half surrogate pairs.
-///
-/// `text` is JSON otherwise.
+/// Checks what `serde_json` does not check in a `RawValue`: nesting depth and unpaired surrogates. `text` must be valid JSON otherwise.
 fn check_strings_and_depth(text: &str) -> Result<(), &'static str> {
     let mut bytes = text.bytes().enumerate();
     let (mut depth, mut in_string) = (0_usize, false);
@@ -223,21 +221,21 @@ fn check_strings_and_depth(text: &str) -> Result<(), &'static str> {
             b'"' => in_string = !in_string,
             b'\\' if in_string => {
                 let escape = text.get(at..).unwrap_or_default();
-                let length = escape_length(escape).ok_or("half a surrogate pair")?;
+                let length = escape_length(escape).ok_or("unpaired surrogate")?;
                 bytes.nth(length - 2);
             }
             b'{' | b'[' if !in_string => depth += 1,
             b'}' | b']' if !in_string => depth -= 1,
             _ => {}
         }
-        if depth > DEPTH {
-            return Err("nested too deep");
+        if depth > MAX_DEPTH {
+            return Err("nested too deeply");
         }
     }
     Ok(())
 }
 
-/// Bytes of the escape at the beginning of `text`: 2, 6, or 12 for a surrogate pair; none for half a pair.
+/// Returns the length of the escape at the start of `text` in bytes: 2, 6, or 12 for a surrogate pair; `None` for an unpaired surrogate.
 fn escape_length(text: &str) -> Option<usize> {
     let unit = |text: &str| {
         text.strip_prefix("\\u").and_then(|rest| u16::from_str_radix(rest.get(..4)?, 16).ok())
@@ -252,18 +250,18 @@ fn escape_length(text: &str) -> Option<usize> {
     }
 }
 
-/// The id of a request that was too long to be read: from its beginning, else from its very end (some clients write the id last).
+/// Finds the id of a too long request: near its start, or as the last member (some clients write the id last).
 #[must_use]
 pub fn id_of_excerpt(excerpt: &Excerpt) -> Option<Id> {
     let mut found = None;
-    // The error is expected: the text breaks off.
-    let _ = IdOfBeginning(&mut found)
-        .deserialize(&mut serde_json::Deserializer::from_slice(&excerpt.head));
+    // An error is expected: the text is truncated.
+    let _ =
+        IdOfHead(&mut found).deserialize(&mut serde_json::Deserializer::from_slice(&excerpt.head));
     found.or_else(|| id_at_end(&String::from_utf8_lossy(&excerpt.tail)))
 }
 
-/// `…,"id":7}` at the end of a line of JSON can only be the message's own last member: within a member another brace would follow,
-/// and within a string the quotes would be escaped.
+/// Parses `…,"id":7}` at the end of a line. It can only be the last member of the message: inside a nested object another brace would
+/// follow, and inside a string the quotes would be escaped.
 fn id_at_end(tail: &str) -> Option<Id> {
     let (before, after) = tail.rsplit_once("\"id\"")?;
     let value = after.trim_start().strip_prefix(':')?.trim_end().strip_suffix('}')?;
@@ -271,17 +269,17 @@ fn id_at_end(tail: &str) -> Option<Id> {
     Id::of(serde_json::from_str(value.trim()).ok().filter(|_| last_member)?)
 }
 
-/// Reads an object until it breaks off, and keeps its `id`.
-struct IdOfBeginning<'a>(&'a mut Option<Id>);
+/// Deserialises a truncated object and keeps its `id`.
+struct IdOfHead<'a>(&'a mut Option<Id>);
 
-impl<'de> DeserializeSeed<'de> for IdOfBeginning<'_> {
+impl<'de> DeserializeSeed<'de> for IdOfHead<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for IdOfBeginning<'_> {
+impl<'de> Visitor<'de> for IdOfHead<'_> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a message")
@@ -290,7 +288,7 @@ impl<'de> Visitor<'de> for IdOfBeginning<'_> {
         while let Some(name) = members.next_key::<Cow<'de, str>>()? {
             if name == "id" {
                 let id = Id::of(members.next_value()?);
-                // A number at the very end may have been cut; only a further name, or the end, shows that it was not.
+                // A number at the end of the excerpt may be truncated; a following member name or the end of the object rules that out.
                 members.next_key::<IgnoredAny>()?;
                 *self.0 = id;
                 return Err(de::Error::custom("found"));

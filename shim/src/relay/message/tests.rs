@@ -1,4 +1,4 @@
-//! What each line of an agent is taken for.
+//! Classification of lines: valid messages, refusals, and ids of too long lines.
 
 use crate::relay::message::*;
 
@@ -8,14 +8,14 @@ fn refused(line: &[u8]) -> (i32, Option<String>) {
 }
 
 fn request_id(line: &str) -> String {
-    match read(line.as_bytes()).expect("is read") {
+    match read(line.as_bytes()).expect("is valid") {
         Message::Request(request) => request.id.as_json().to_owned(),
         other => panic!("not a request: {other:?}"),
     }
 }
 
 #[test]
-fn what_is_not_json_is_a_parse_error_without_an_id() {
+fn a_line_that_is_not_json_is_a_parse_error_without_an_id() {
     let deep = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#,
         "[".repeat(200),
@@ -43,7 +43,7 @@ fn what_is_not_json_is_a_parse_error_without_an_id() {
 }
 
 #[test]
-fn json_that_is_no_message_is_an_invalid_request() {
+fn json_that_is_not_a_message_is_an_invalid_request() {
     let cases = [
         r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
         "42",
@@ -59,7 +59,7 @@ fn json_that_is_no_message_is_an_invalid_request() {
 }
 
 #[test]
-fn a_refusal_carries_the_id_where_there_is_one() {
+fn a_refusal_has_the_id_if_it_can_be_read() {
     assert_eq!(refused(br#"{"id":7,"method":"ping"}"#), (INVALID_REQUEST, Some("7".into())));
     assert_eq!(
         refused(br#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#),
@@ -72,7 +72,7 @@ fn a_refusal_carries_the_id_where_there_is_one() {
 }
 
 #[test]
-fn a_number_out_of_range_and_a_whole_surrogate_pair_pass() {
+fn a_number_out_of_range_and_a_surrogate_pair_are_accepted() {
     assert_eq!(request_id(r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"n":1e999}}"#), "1");
     assert_eq!(
         request_id(
@@ -83,7 +83,7 @@ fn a_number_out_of_range_and_a_whole_surrogate_pair_pass() {
 }
 
 #[test]
-fn nesting_passes_up_to_what_the_daemon_reads() {
+fn nesting_is_accepted_up_to_the_limit_of_the_daemons_parser() {
     let nested = |levels: usize| {
         format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#,
@@ -91,15 +91,15 @@ fn nesting_passes_up_to_what_the_daemon_reads() {
             "]".repeat(levels)
         )
     };
-    let most = nested(DEPTH - 1);
+    let most = nested(MAX_DEPTH - 1);
     assert_eq!(request_id(&most), "1");
     assert!(serde_json::from_str::<serde_json::Value>(&most).is_ok());
-    assert_eq!(refused(nested(DEPTH).as_bytes()).0, PARSE_ERROR);
-    assert!(serde_json::from_str::<serde_json::Value>(&nested(DEPTH)).is_err());
+    assert_eq!(refused(nested(MAX_DEPTH).as_bytes()).0, PARSE_ERROR);
+    assert!(serde_json::from_str::<serde_json::Value>(&nested(MAX_DEPTH)).is_err());
 }
 
 #[test]
-fn ids_are_told_apart_by_kind_but_not_by_spelling() {
+fn ids_differ_by_type_but_not_by_escaping() {
     let id = |id: &str| request_id(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
     assert_ne!(id("1"), id("\"1\""));
     assert_eq!(id("\"ab\""), id("\"a\\u0062\""));
@@ -107,14 +107,14 @@ fn ids_are_told_apart_by_kind_but_not_by_spelling() {
 }
 
 #[test]
-fn a_cancellation_names_its_request() {
+fn a_cancellation_has_the_id_of_its_request() {
     let line = br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a","reason":"b"}}"#;
     let Ok(Message::Notification(notification)) = read(line) else { panic!("not a notification") };
-    assert_eq!(notification.cancels().expect("names one").as_json(), "\"a\"");
+    assert_eq!(notification.cancelled_request().expect("has an id").as_json(), "\"a\"");
 }
 
 #[test]
-fn a_line_of_the_daemon_is_an_answer_only_without_a_method() {
+fn a_daemon_line_is_an_answer_only_without_a_method() {
     let Ok(Message::Request(request)) = read(br#"{"jsonrpc":"2.0","id":3,"method":"x"}"#) else {
         panic!("not a request")
     };
@@ -128,7 +128,7 @@ fn a_line_of_the_daemon_is_an_answer_only_without_a_method() {
 }
 
 #[test]
-fn the_id_of_an_overlong_line_is_found_at_either_end() {
+fn the_id_of_a_too_long_line_is_found_at_either_end() {
     let id = |head: &str, tail: &str| {
         let excerpt = Excerpt { head: head.as_bytes().to_vec(), tail: tail.as_bytes().to_vec() };
         id_of_excerpt(&excerpt).map(|id| id.as_json().to_owned())
@@ -139,7 +139,7 @@ fn the_id_of_an_overlong_line_is_found_at_either_end() {
         id(&format!("{{{body}"), r#"aaa"},"jsonrpc":"2.0","id": "x" }"#),
         Some("\"x\"".into())
     );
-    assert_eq!(id(&format!("{{{body}"), r#"aaa","id":7}}"#), None, "an id within the parameters");
-    assert_eq!(id(&format!("{{{body}"), r#"aaa,\"id\":7}"#), None, "an id within a string");
-    assert_eq!(id(r#"{"method":"x","id":12"#, "aaa"), None, "a number that was cut");
+    assert_eq!(id(&format!("{{{body}"), r#"aaa","id":7}}"#), None, "an id inside the parameters");
+    assert_eq!(id(&format!("{{{body}"), r#"aaa,\"id\":7}"#), None, "an id inside a string");
+    assert_eq!(id(r#"{"method":"x","id":12"#, "aaa"), None, "a truncated number");
 }

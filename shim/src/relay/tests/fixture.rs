@@ -1,10 +1,10 @@
-//! The stage of these tests: an agent's end of the pipes, and a daemon that does what the test says.
+//! The fixture of the relay tests: the agent's end of the pipes, and a daemon that does what the test says.
 
-use crate::client::{Patience, Reach};
+use crate::client::connector::{ConnectTimeouts, Connector};
 use crate::relay::agent::Agent;
-use crate::relay::idempotency_key::Keys;
-use crate::relay::line_reader::{Line, Lines};
-use crate::relay::{Endurance, Relay};
+use crate::relay::idempotency_key::IdempotencyKeys;
+use crate::relay::line_reader::{Line, LineReader};
+use crate::relay::{Relay, Timeouts};
 use loci_proto::hello::{Hello, Reply, Session, Welcome};
 use loci_proto::limits;
 use loci_proto::paths::{Paths, Variables};
@@ -19,49 +19,55 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, LocalSet};
 use tokio::time::timeout;
 
-/// Nothing in these tests may take longer.
-const AT_MOST: Duration = Duration::from_secs(20);
-/// How long to look for something that must not happen.
-const A_WHILE: Duration = Duration::from_millis(50);
+/// Time limit of one test.
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a test waits for an event that must not happen.
+const ABSENCE: Duration = Duration::from_millis(50);
 
-/// Deadlines of a scene; long ones unless the scene is about them.
+/// Timeouts of the relay; effectively unlimited unless a test sets them.
 #[derive(Clone, Copy)]
-pub struct Deadlines {
-    pub reach: Duration,
+pub struct TestTimeouts {
+    pub connect: Duration,
     pub hello: Duration,
     pub drain: Duration,
     pub request: Duration,
-    pub greeting: Duration,
+    pub local_handshake: Duration,
 }
 
-impl Default for Deadlines {
+impl Default for TestTimeouts {
     fn default() -> Self {
-        Self { reach: AT_MOST, hello: AT_MOST, drain: AT_MOST, request: AT_MOST, greeting: AT_MOST }
+        Self {
+            connect: TEST_TIMEOUT,
+            hello: TEST_TIMEOUT,
+            drain: TEST_TIMEOUT,
+            request: TEST_TIMEOUT,
+            local_handshake: TEST_TIMEOUT,
+        }
     }
 }
 
-/// A relay at work, and both its neighbours.
-pub struct Scene {
+/// A running relay with both of its ends.
+pub struct Fixture {
     pub agent: AgentEnd,
     pub daemon: DaemonEnd,
-    /// Ends when the relay does.
+    /// Completes when the relay ends.
     pub relay: JoinHandle<()>,
-    /// A signal to the relay.
+    /// Sends the stop signal to the relay.
     pub stop: oneshot::Sender<()>,
 }
 
-/// Plays a scene with long deadlines.
-pub async fn play(script: impl AsyncFnOnce(Scene)) {
-    play_with(Deadlines::default(), script).await;
+/// Runs a test with long timeouts.
+pub async fn run(script: impl AsyncFnOnce(Fixture)) {
+    run_with(TestTimeouts::default(), script).await;
 }
 
-/// Plays a scene.
-pub async fn play_with(deadlines: Deadlines, script: impl AsyncFnOnce(Scene)) {
-    let play = async { script(set(deadlines)).await };
-    timeout(AT_MOST, LocalSet::new().run_until(play)).await.expect("the scene does not hang");
+/// Runs a test.
+pub async fn run_with(timeouts: TestTimeouts, script: impl AsyncFnOnce(Fixture)) {
+    let test = async { script(set_up(timeouts)).await };
+    timeout(TEST_TIMEOUT, LocalSet::new().run_until(test)).await.expect("the test must not hang");
 }
 
-fn set(deadlines: Deadlines) -> Scene {
+fn set_up(limits_of_test: TestTimeouts) -> Fixture {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let variables = Variables {
         home: Some(folder.path().join("home")),
@@ -72,85 +78,92 @@ fn set(deadlines: Deadlines) -> Scene {
     std::fs::create_dir(&paths.runtime).expect("is made");
     let (stdin, to_relay) = tokio::io::duplex(64 * 1024);
     let (stdout, from_relay) = tokio::io::duplex(64 * 1024);
-    let keys = Keys::new();
+    let keys = IdempotencyKeys::new();
     let session = Session { id: keys.session().to_owned(), ..Session::default() };
     let hello = Hello { loci: (1, 1), shim: "0".to_owned(), session };
-    let patience = Patience { reach: deadlines.reach, hello: deadlines.hello };
-    let reach = Reach { paths: Ok(paths.clone()), hello, launch: None, patience };
-    let endurance = Endurance {
-        drain: deadlines.drain,
-        request: deadlines.request,
-        greeting: deadlines.greeting,
-        handshake: AT_MOST,
+    let connect_timeouts =
+        ConnectTimeouts { total: limits_of_test.connect, hello: limits_of_test.hello };
+    let connector =
+        Connector { paths: Ok(paths.clone()), hello, launch: None, timeouts: connect_timeouts };
+    let timeouts = Timeouts {
+        drain: limits_of_test.drain,
+        request: limits_of_test.request,
+        connect: limits_of_test.local_handshake,
+        handshake: TEST_TIMEOUT,
     };
-    let relay = Relay::new(Agent::new(stdin, stdout), Rc::new(reach), keys, endurance);
+    let relay = Relay::new(Agent::new(stdin, stdout), Rc::new(connector), keys, timeouts);
     let (stop, stopped) = oneshot::channel::<()>();
-    let told = async {
+    let stop_signal = async {
         if stopped.await.is_err() {
             std::future::pending::<()>().await;
         }
     };
-    Scene {
+    Fixture {
         agent: AgentEnd {
             stdin: Some(to_relay),
-            lines: Some(Lines::new(from_relay, limits::LINE_BYTES)),
+            lines: Some(LineReader::new(from_relay, limits::LINE_BYTES)),
         },
         daemon: DaemonEnd { listener: None, paths, _folder: folder },
-        relay: tokio::task::spawn_local(relay.run(told)),
+        relay: tokio::task::spawn_local(relay.run(stop_signal)),
         stop,
     }
 }
 
-/// What an agent holds of its server.
+/// The agent's end of the relay.
 pub struct AgentEnd {
     pub stdin: Option<DuplexStream>,
-    pub lines: Option<Lines<DuplexStream>>,
+    pub lines: Option<LineReader<DuplexStream>>,
 }
 
 impl AgentEnd {
-    pub async fn say(&mut self, line: &str) {
-        self.say_bytes(format!("{line}\n").as_bytes()).await;
+    pub async fn send(&mut self, line: &str) {
+        self.send_bytes(format!("{line}\n").as_bytes()).await;
     }
 
-    pub async fn say_bytes(&mut self, bytes: &[u8]) {
-        self.stdin.as_mut().expect("still speaks").write_all(bytes).await.expect("the relay reads");
+    pub async fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stdin
+            .as_mut()
+            .expect("input is open")
+            .write_all(bytes)
+            .await
+            .expect("the relay reads");
     }
 
-    pub async fn ask(&mut self, id: u32, method: &str) {
-        self.say(&request(id, method)).await;
+    pub async fn request(&mut self, id: u32, method: &str) {
+        self.send(&request(id, method)).await;
     }
 
-    /// The next answer; none when the relay has ended.
-    pub async fn hears(&mut self) -> Option<Value> {
-        match self.lines.as_mut().expect("still listens").next().await.expect("can be read")? {
+    /// Receives the next answer; `None` when the relay has ended.
+    pub async fn receive(&mut self) -> Option<Value> {
+        match self.lines.as_mut().expect("output is open").next().await.expect("can be read")? {
             Line::Whole(line) => Some(serde_json::from_slice(&line).expect("is JSON")),
             Line::TooLong(_) => panic!("an answer is too long"),
         }
     }
 
-    /// The ids of the next answers.
-    pub async fn hears_ids(&mut self, count: usize) -> Vec<Value> {
+    /// Receives answers and returns their ids.
+    pub async fn receive_ids(&mut self, count: usize) -> Vec<Value> {
         let mut ids = Vec::new();
         for _ in 0..count {
-            ids.push(self.hears().await.expect("an answer")["id"].take());
+            ids.push(self.receive().await.expect("an answer")["id"].take());
         }
         ids
     }
 
-    /// The text of the next answer, which is a failed call.
-    pub async fn hears_failure(&mut self) -> String {
-        let answer = self.hears().await.expect("an answer");
+    /// Receives a failed call and returns its text.
+    pub async fn receive_failure(&mut self) -> String {
+        let answer = self.receive().await.expect("an answer");
         assert_eq!(answer["result"]["isError"], true, "{answer}");
         answer["result"]["content"][0]["text"].as_str().expect("a text").to_owned()
     }
 }
 
-/// A request as the agent writes it.
+/// Returns a request line.
 pub fn request(id: u32, method: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{}}}}"#)
 }
 
-/// The place where a daemon may listen.
+/// The sockets on which the scripted daemon listens.
 pub struct DaemonEnd {
     listener: Option<UnixListener>,
     paths: Paths,
@@ -158,40 +171,41 @@ pub struct DaemonEnd {
 }
 
 impl DaemonEnd {
-    /// Begins to listen.
-    pub fn starts(&mut self) {
+    /// Starts listening.
+    pub fn listen(&mut self) {
         self.listener = Some(UnixListener::bind(&self.paths.socket).expect("is bound"));
     }
 
-    /// Accepts a shim and reads its hello, as it does while it is well.
-    pub async fn accepts(&mut self) -> DaemonSession {
+    /// Accepts a connection and reads its hello.
+    pub async fn accept_hello(&mut self) -> DaemonSession {
         if self.listener.is_none() {
-            self.starts();
+            self.listen();
         }
         let (stream, _) = self.listener.as_ref().expect("listens").accept().await.expect("accepts");
         let (reader, writer) = stream.into_split();
-        let mut session = DaemonSession { lines: Lines::new(reader, limits::LINE_BYTES), writer };
-        let hello = session.hears().await;
+        let mut session =
+            DaemonSession { lines: LineReader::new(reader, limits::LINE_BYTES), writer };
+        let hello = session.receive().await;
         serde_json::from_value::<Hello>(hello).expect("is a hello");
         session
     }
 
-    /// Accepts a shim and welcomes it.
-    pub async fn welcomes(&mut self) -> DaemonSession {
-        self.welcomes_with("").await
+    /// Accepts a connection and its hello.
+    pub async fn accept_and_welcome(&mut self) -> DaemonSession {
+        self.accept_and_welcome_with("").await
     }
 
-    /// The same, with a list of tools that has this fingerprint.
-    pub async fn welcomes_with(&mut self, tools: &str) -> DaemonSession {
-        let mut session = self.accepts().await;
+    /// Accepts a connection and its hello, with this fingerprint of the tool list.
+    pub async fn accept_and_welcome_with(&mut self, tools: &str) -> DaemonSession {
+        let mut session = self.accept_hello().await;
         let (daemon, boot, tools) = ("0".to_owned(), "b".to_owned(), tools.to_owned());
         let welcome = Welcome { ok: true, loci: 1, daemon, boot, pid: 1, tools };
-        session.says(&json!(Reply::Welcome(welcome))).await;
+        session.send(&json!(Reply::Welcome(welcome))).await;
         session
     }
 
-    /// Answers one request on the admin socket, and stops listening for agents as the request asked; its first line.
-    pub async fn obeys(&mut self) -> String {
+    /// Answers one stop request on the admin socket, stops listening, and returns the request line.
+    pub async fn answer_admin_request(&mut self) -> String {
         let admin = UnixListener::bind(&self.paths.admin_socket).expect("is bound");
         let (mut stream, _) = admin.accept().await.expect("accepts");
         let mut request = vec![0; 4096];
@@ -205,51 +219,51 @@ impl DaemonEnd {
         String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned()
     }
 
-    /// True when no shim comes within a while.
-    pub async fn is_left_alone(&mut self) -> bool {
-        timeout(A_WHILE, self.accepts()).await.is_err()
+    /// Returns true when no connection arrives within [`ABSENCE`].
+    pub async fn gets_no_connection(&mut self) -> bool {
+        timeout(ABSENCE, self.accept_hello()).await.is_err()
     }
 }
 
-/// What a daemon holds of a shim. Dropped, it is a daemon that was killed.
+/// The daemon's end of one connection. Dropping it simulates a killed daemon.
 pub struct DaemonSession {
-    pub lines: Lines<OwnedReadHalf>,
+    pub lines: LineReader<OwnedReadHalf>,
     pub writer: OwnedWriteHalf,
 }
 
 impl DaemonSession {
-    /// The next line as it came; none at the end.
-    pub async fn hears_line(&mut self) -> Option<String> {
+    /// Receives the next line unchanged; `None` at the end.
+    pub async fn receive_line(&mut self) -> Option<String> {
         match self.lines.next().await.expect("can be read")? {
             Line::Whole(line) => Some(String::from_utf8(line).expect("is text")),
             Line::TooLong(_) => panic!("a line is too long"),
         }
     }
 
-    pub async fn hears(&mut self) -> Value {
-        serde_json::from_str(&self.hears_line().await.expect("a line")).expect("is JSON")
+    pub async fn receive(&mut self) -> Value {
+        serde_json::from_str(&self.receive_line().await.expect("a line")).expect("is JSON")
     }
 
-    /// Ids (or methods, for notifications) of the next lines.
-    pub async fn hears_ids(&mut self, count: usize) -> Vec<Value> {
-        let mut heard = Vec::new();
+    /// Receives lines and returns their ids, or the methods of notifications.
+    pub async fn receive_ids(&mut self, count: usize) -> Vec<Value> {
+        let mut received = Vec::new();
         for _ in 0..count {
-            let mut message = self.hears().await;
+            let mut message = self.receive().await;
             let name = if message["id"].is_null() { "method" } else { "id" };
-            heard.push(message[name].take());
+            received.push(message[name].take());
         }
-        heard
+        received
     }
 
-    pub async fn says(&mut self, message: &Value) {
-        self.says_bytes(format!("{message}\n").as_bytes()).await;
+    pub async fn send(&mut self, message: &Value) {
+        self.send_bytes(format!("{message}\n").as_bytes()).await;
     }
 
-    pub async fn says_bytes(&mut self, bytes: &[u8]) {
+    pub async fn send_bytes(&mut self, bytes: &[u8]) {
         self.writer.write_all(bytes).await.expect("the relay reads");
     }
 
-    pub async fn answers(&mut self, id: u32) {
-        self.says(&json!({"jsonrpc": "2.0", "id": id, "result": {}})).await;
+    pub async fn answer(&mut self, id: u32) {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "result": {}})).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The relay between a scripted agent and a scripted daemon: every fault that it has to outlive.
+//! The relay between a scripted agent and a scripted daemon, with every fault that it must survive.
 
 mod agent_exit;
 mod daemon_loss;

@@ -1,21 +1,21 @@
-//! All is well: lines pass as they are, each way.
+//! Normal operation: lines are forwarded unchanged in both directions.
 
-use crate::relay::tests::fixture::{play, request};
-use loci_proto::META_KEY;
+use crate::relay::tests::fixture::{request, run};
+use loci_proto::mcp::idempotency::META_KEY;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
 #[tokio::test]
-async fn lines_pass_unchanged_but_for_the_stamp_on_calls() {
-    play(async |mut scene| {
+async fn lines_are_unchanged_except_for_the_key_of_calls() {
+    run(async |mut fixture| {
         let odd = r#"{ "params":{"a" :1e999, "a":2},  "method":"x/y", "id":"\u0061", "jsonrpc":"2.0"}"#;
-        scene.agent.say(&format!("\r\n  \n{odd}\r")).await;
+        fixture.agent.send(&format!("\r\n  \n{odd}\r")).await;
         let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"store_memory","_meta":{"dev.loci/key":"mine"}}}"#;
-        scene.agent.say(call).await;
-        scene.agent.say(call.replace(":2,", ":3,").as_str()).await;
-        let mut daemon = scene.daemon.welcomes().await;
-        assert_eq!(daemon.hears_line().await.as_deref(), Some(odd));
-        let (first, second) = (daemon.hears().await, daemon.hears().await);
+        fixture.agent.send(call).await;
+        fixture.agent.send(call.replace(":2,", ":3,").as_str()).await;
+        let mut daemon = fixture.daemon.accept_and_welcome().await;
+        assert_eq!(daemon.receive_line().await.as_deref(), Some(odd));
+        let (first, second) = (daemon.receive().await, daemon.receive().await);
         let key = |call: &serde_json::Value| call["params"]["_meta"][META_KEY].as_str().expect("a key").to_owned();
         assert!(key(&first).ends_with(":1") && key(&second).ends_with(":2"), "{first} {second}");
         assert_eq!(first["params"]["name"], "store_memory");
@@ -24,34 +24,34 @@ async fn lines_pass_unchanged_but_for_the_stamp_on_calls() {
 }
 
 #[tokio::test]
-async fn answers_and_notifications_of_the_daemon_pass_in_their_order() {
-    play(async |mut scene| {
-        scene.agent.ask(1, "tools/list").await;
-        let mut daemon = scene.daemon.welcomes().await;
-        daemon.hears().await;
+async fn answers_and_notifications_of_the_daemon_keep_their_order() {
+    run(async |mut fixture| {
+        fixture.agent.request(1, "tools/list").await;
+        let mut daemon = fixture.daemon.accept_and_welcome().await;
+        daemon.receive().await;
         let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}});
-        daemon.says(&progress).await;
-        daemon.answers(7).await;
-        daemon.answers(1).await;
-        daemon.answers(1).await;
-        daemon.says(&progress).await;
-        assert_eq!(scene.agent.hears().await, Some(progress.clone()));
+        daemon.send(&progress).await;
+        daemon.answer(7).await;
+        daemon.answer(1).await;
+        daemon.answer(1).await;
+        daemon.send(&progress).await;
+        assert_eq!(fixture.agent.receive().await, Some(progress.clone()));
         assert_eq!(
-            scene.agent.hears_ids(1).await,
+            fixture.agent.receive_ids(1).await,
             [1],
-            "an answer that nobody waits for is dropped"
+            "an answer without a request is dropped"
         );
-        assert_eq!(scene.agent.hears().await, Some(progress), "an answer is given once");
+        assert_eq!(fixture.agent.receive().await, Some(progress), "an answer is forwarded once");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_slow_daemon_holds_the_agent_back_and_loses_nothing() {
+async fn a_slow_daemon_slows_the_agent_down_and_loses_nothing() {
     const LINES: u32 = 1_000;
-    play(async |mut scene| {
-        let mut daemon = scene.daemon.welcomes().await;
-        let mut stdin = scene.agent.stdin.take().expect("still speaks");
+    run(async |mut fixture| {
+        let mut daemon = fixture.daemon.accept_and_welcome().await;
+        let mut stdin = fixture.agent.stdin.take().expect("still speaks");
         let writing = tokio::task::spawn_local(async move {
             for id in 0..LINES {
                 let pad = "x".repeat(32 * 1024);
@@ -61,11 +61,11 @@ async fn a_slow_daemon_holds_the_agent_back_and_loses_nothing() {
             stdin
         });
         for id in 0..LINES {
-            // 32 MB do not fit into any buffer on the way: the agent cannot be done before the daemon has read most of it.
-            assert!(id > LINES / 2 || !writing.is_finished(), "somebody holds everything in memory");
-            assert_eq!(daemon.hears().await["id"], id);
-            daemon.answers(id).await;
-            assert_eq!(scene.agent.hears_ids(1).await, [id]);
+            // 32 MB exceed all buffers together: the agent cannot finish before the daemon has read most of it.
+            assert!(id > LINES / 2 || !writing.is_finished(), "all lines are held in memory");
+            assert_eq!(daemon.receive().await["id"], id);
+            daemon.answer(id).await;
+            assert_eq!(fixture.agent.receive_ids(1).await, [id]);
         }
         writing.await.expect("was written");
     })
@@ -73,25 +73,25 @@ async fn a_slow_daemon_holds_the_agent_back_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_slow_agent_holds_the_daemon_back() {
-    play(async |mut scene| {
-        let mut daemon = scene.daemon.welcomes().await;
+async fn a_slow_agent_slows_the_daemon_down() {
+    run(async |mut fixture| {
+        let mut daemon = fixture.daemon.accept_and_welcome().await;
         let note = format!(
             "{}\n",
             json!({"jsonrpc": "2.0", "method": "x", "params": "y".repeat(64 * 1024)})
         );
         let writing = tokio::task::spawn_local(async move {
             for _ in 0..200 {
-                daemon.says_bytes(note.as_bytes()).await;
+                daemon.send_bytes(note.as_bytes()).await;
             }
             daemon
         });
         for _ in 0..100 {
-            assert!(!writing.is_finished(), "13 MB do not fit into any buffer on the way");
-            scene.agent.hears().await;
+            assert!(!writing.is_finished(), "13 MB exceed all buffers together");
+            fixture.agent.receive().await;
         }
         for _ in 0..100 {
-            scene.agent.hears().await;
+            fixture.agent.receive().await;
         }
         writing.await.expect("was written");
     })
@@ -99,36 +99,38 @@ async fn a_slow_agent_holds_the_daemon_back() {
 }
 
 #[tokio::test]
-async fn a_cancelled_request_is_forgotten_and_the_daemon_is_told() {
-    play(async |mut scene| {
-        scene.agent.ask(1, "tools/call").await;
-        scene.agent.ask(2, "tools/call").await;
-        let mut daemon = scene.daemon.welcomes().await;
-        daemon.hears_ids(2).await;
-        scene
+async fn a_cancelled_request_leaves_the_table_and_the_cancellation_is_forwarded() {
+    run(async |mut fixture| {
+        fixture.agent.request(1, "tools/call").await;
+        fixture.agent.request(2, "tools/call").await;
+        let mut daemon = fixture.daemon.accept_and_welcome().await;
+        daemon.receive_ids(2).await;
+        fixture
             .agent
-            .say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
+            .send(
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+            )
             .await;
-        assert_eq!(daemon.hears_ids(1).await, ["notifications/cancelled"]);
-        daemon.answers(1).await;
-        daemon.answers(2).await;
-        assert_eq!(scene.agent.hears_ids(1).await, [2]);
+        assert_eq!(daemon.receive_ids(1).await, ["notifications/cancelled"]);
+        daemon.answer(1).await;
+        daemon.answer(2).await;
+        assert_eq!(fixture.agent.receive_ids(1).await, [2]);
     })
     .await;
 }
 
 #[tokio::test]
-async fn what_is_said_before_the_daemon_is_there_arrives_in_order() {
-    play(async |mut scene| {
-        scene.agent.ask(0, "initialize").await;
-        scene.agent.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+async fn lines_sent_before_the_daemon_starts_arrive_in_order() {
+    run(async |mut fixture| {
+        fixture.agent.request(0, "initialize").await;
+        fixture.agent.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
         for id in 1..4 {
-            scene.agent.say(&request(id, "tools/call")).await;
+            fixture.agent.send(&request(id, "tools/call")).await;
         }
-        let mut daemon = scene.daemon.welcomes().await;
-        let told = daemon.hears_ids(5).await;
+        let mut daemon = fixture.daemon.accept_and_welcome().await;
+        let received = daemon.receive_ids(5).await;
         assert_eq!(
-            told,
+            received,
             [json!(0), json!("notifications/initialized"), json!(1), json!(2), json!(3)]
         );
     })

@@ -1,0 +1,196 @@
+//! `Embedder`: the callers' handle to the worker thread, the queue and the query cache. Not here: encoding (`worker`).
+
+use crate::embedding::chunk::TextKind;
+use crate::embedding::encoder::EncoderSource;
+#[cfg(any(test, feature = "fault-embedder"))]
+use crate::embedding::hash_encoder::FakeEncoder;
+use crate::embedding::model_files::ModelConfig;
+use crate::embedding::query_cache::QueryCache;
+use crate::embedding::queue::{EmbedResult, EmbeddingQueue, Priority, Reload};
+use crate::embedding::state::{EmbedError, ModelState};
+use crate::embedding::{resident_memory, worker};
+use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Minimum time between two checks of the models folder that calls cause.
+pub(crate) const RELOAD_CHECK_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Encodes texts; clones share one model. The thread ends with the last clone or with [`Embedder::stop`].
+#[derive(Clone)]
+pub struct Embedder(Arc<Inner>);
+
+struct Inner {
+    queue: Arc<EmbeddingQueue>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    last_reload_check: Mutex<Instant>,
+    cache: QueryCache,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.queue.stop();
+    }
+}
+
+impl Embedder {
+    /// Starts the thread, which begins to load the model at once.
+    ///
+    /// # Panics
+    /// If the system cannot start a thread, as [`std::thread::spawn`] does.
+    #[must_use]
+    pub fn start(config: ModelConfig) -> Self {
+        resident_memory::return_large_blocks_at_once();
+        #[cfg(feature = "fault-embedder")]
+        if let Some(fake) = FakeEncoder::from_environment() {
+            return Self::with_source(fake);
+        }
+        Self::with_source(config)
+    }
+
+    /// Starts an embedder whose vectors are all NaN.
+    #[cfg(test)]
+    pub(crate) fn with_nan_vectors() -> Self {
+        Self::with_source(FakeEncoder::Nan)
+    }
+
+    /// Starts an embedder of hashed words: texts that share words have similar vectors.
+    #[cfg(test)]
+    pub(crate) fn with_hash_vectors() -> Self {
+        Self::with_source(FakeEncoder::Hash)
+    }
+
+    pub(crate) fn with_source(source: impl EncoderSource + 'static) -> Self {
+        let queue = Arc::new(EmbeddingQueue::new());
+        let queue_of_thread = Arc::clone(&queue);
+        let thread = std::thread::Builder::new()
+            .name("embedding".to_owned())
+            .spawn(move || worker::run(&queue_of_thread, &source))
+            .expect("the system starts a thread");
+        Self(Arc::new(Inner {
+            queue,
+            thread: Mutex::new(Some(thread)),
+            last_reload_check: Mutex::new(Instant::now()),
+            cache: QueryCache::new(),
+        }))
+    }
+
+    /// Returns the present state of the model.
+    #[must_use]
+    pub fn state(&self) -> ModelState {
+        self.0.queue.status().borrow().state.clone()
+    }
+
+    /// Returns warnings for the user about the loaded model, in sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.0.queue.status().borrow().warnings.clone()
+    }
+
+    /// Waits until the model is no longer loading and returns its state.
+    pub async fn wait_until_loaded(&self) -> ModelState {
+        let mut changes = self.0.queue.status().subscribe();
+        let state = changes
+            .wait_for(|status| status.state != ModelState::Loading)
+            .await
+            .map(|status| status.state.clone());
+        state.unwrap_or_else(|_| self.state())
+    }
+
+    /// Encodes a query, ahead of all documents. Only the first chunk of a long query is encoded. Recent queries are cached.
+    ///
+    /// # Errors
+    /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
+    pub async fn query(&self, text: String) -> Result<QueryEncoding, EmbedError> {
+        if let Some(encoding) = self.0.cache.get(&text) {
+            return Ok(encoding);
+        }
+        let chunks = self.embed(text.clone(), TextKind::Query, Priority::Query).await?;
+        let chunk = chunks
+            .into_iter()
+            .next()
+            .ok_or_else(|| EmbedError::Failed("the text has no chunk".to_owned()))?;
+        let encoding = QueryEncoding { vector: chunk.vector, words: chunk.words };
+        self.0.cache.put(text, encoding.clone());
+        Ok(encoding)
+    }
+
+    /// Encodes a document: one vector per chunk, in order, and the token sketches of its content words.
+    ///
+    /// # Errors
+    /// [`EmbedError`]; `Unavailable` at once while the model is missing or failed.
+    pub async fn document(
+        &self,
+        text: String,
+        priority: Priority,
+    ) -> Result<DocumentEncoding, EmbedError> {
+        let chunks = self.embed(text, TextKind::Document, priority).await?;
+        let (vectors, words): (Vec<_>, Vec<_>) =
+            chunks.into_iter().map(|chunk| (chunk.vector, chunk.words)).unzip();
+        Ok(DocumentEncoding {
+            pieces: vectors,
+            words: Some(words.into_iter().flatten().map(|(_, code)| code).collect()),
+        })
+    }
+
+    async fn embed(&self, text: String, kind: TextKind, priority: Priority) -> EmbedResult {
+        let result = self.0.queue.submit(text, kind, priority)?;
+        result.await.unwrap_or_else(|_| Err(self.0.queue.unavailable()))
+    }
+
+    /// Requests another load if the model is missing and its files have changed, or if it failed. Returns at once.
+    pub fn reload(&self) {
+        self.0.queue.request_reload(Reload::Force);
+    }
+
+    /// Checks the models folder if the model cannot serve, at most every 10 s, and requests another load if the files have changed.
+    ///
+    /// Returns when the folder has been checked. Only the next [`Embedder::query`] or [`Embedder::document`] waits for the load.
+    pub async fn reload_if_due(&self) {
+        if self.state().hint().is_none() || !self.start_reload_check() {
+            return;
+        }
+        let number = self.0.queue.request_reload(Reload::IfChanged);
+        let mut changes = self.0.queue.status().subscribe();
+        // An error means that the thread has ended, and then there is nothing to wait for.
+        let _ = changes.wait_for(|status| status.reloads_handled >= number).await;
+    }
+
+    /// Returns true and restarts the interval if the next check is due.
+    fn start_reload_check(&self) -> bool {
+        let mut last = self.0.last_reload_check.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = last.elapsed() >= RELOAD_CHECK_INTERVAL;
+        if due {
+            *last = Instant::now();
+        }
+        due
+    }
+
+    /// Makes the next check due at once.
+    #[cfg(test)]
+    pub(crate) fn expire_reload_interval(&self) {
+        *self.0.last_reload_check.lock().unwrap_or_else(PoisonError::into_inner) -=
+            RELOAD_CHECK_INTERVAL;
+    }
+
+    /// Returns the number of texts that wait for their vectors.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.0.queue.pending()
+    }
+
+    /// Asks the thread to end after its current batch; waiting callers get an error. Returns at once.
+    pub fn stop(&self) {
+        self.0.queue.stop();
+    }
+
+    /// Waits for the thread to end after [`Embedder::stop`]: at most one batch, or the end of a load. Blocks; the last call of `main`.
+    pub fn join(&self) {
+        let thread = self.0.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It panics only through a defect of loci itself, and its callers have got an error then.
+            let _ = thread.join();
+        }
+    }
+}

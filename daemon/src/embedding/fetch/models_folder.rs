@@ -1,0 +1,153 @@
+//! The models folder during a download: one writer at a time, and only complete, verified files under their final names.
+//!
+//! Not here: where the bytes come from (`local_folder`, `hub`, `pip`).
+
+use crate::embedding::model_files::{path_of, verify};
+use crate::embedding::pinned_files::{Artifact, RUNTIMES, TOKENIZER, WEIGHTS};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Prefix of the temporary folders for downloaded packages.
+const TEMP_PREFIX: &str = ".fetch-";
+/// Name of the lock file.
+const LOCK: &str = ".lock";
+
+/// The result of one source for one artifact.
+pub(crate) type SourceOutcome = (&'static Artifact, Result<(), String>);
+
+/// The models folder, locked by this process.
+pub(crate) struct ModelsFolder {
+    path: PathBuf,
+    /// Held until this is dropped; the system also releases it when the process dies.
+    _lock: File,
+}
+
+impl ModelsFolder {
+    /// Creates the folder, waits for the lock, and removes the partial files of an interrupted download. Calls `on_wait` before it waits.
+    pub fn lock(models: &Path, on_wait: impl FnOnce()) -> io::Result<Self> {
+        fs::create_dir_all(models)?;
+        let path = models.canonicalize()?;
+        let lock =
+            File::options().create(true).truncate(false).write(true).open(path.join(LOCK))?;
+        match lock.try_lock() {
+            Ok(()) => (),
+            Err(TryLockError::WouldBlock) => {
+                on_wait();
+                lock.lock()?;
+            }
+            Err(TryLockError::Error(e)) => return Err(e),
+        }
+        let folder = Self { path, _lock: lock };
+        folder.remove_partial_files()?;
+        Ok(folder)
+    }
+
+    /// Returns true if the folder has the artifact with the pinned hash.
+    pub fn has(&self, artifact: &Artifact) -> bool {
+        verify(&path_of(&self.path, artifact), artifact).is_ok()
+    }
+
+    /// Creates a temporary folder for packages, on the same file system. Dropping it removes it; else the next download does.
+    pub fn temp_folder(&self) -> io::Result<TempDir> {
+        tempfile::Builder::new().prefix(TEMP_PREFIX).tempdir_in(&self.path)
+    }
+
+    /// Writes an artifact to a `.part` file and renames it when size and hash are right. Calls `on_progress` with the number of bytes written.
+    pub fn put(
+        &self,
+        artifact: &Artifact,
+        from: &mut dyn Read,
+        on_progress: &mut dyn FnMut(u64),
+    ) -> Result<(), String> {
+        let path = path_of(&self.path, artifact);
+        let part = part_path(&path);
+        let written =
+            self.create_parent(&path).and_then(|()| copy(from, &part, artifact.size, on_progress));
+        let outcome = match written {
+            Err(e) => Err(e.to_string()),
+            Ok((size, _)) if size != artifact.size => Err(format!(
+                "{} instead of {} bytes",
+                describe_size(size, artifact.size),
+                artifact.size
+            )),
+            Ok((_, sha256)) if sha256 != artifact.sha256 => {
+                Err(format!("wrong file: SHA-256 {sha256} instead of {}", artifact.sha256))
+            }
+            Ok(_) => fs::rename(&part, &path)
+                .and_then(|()| sync_folder(&path))
+                .map_err(|e| e.to_string()),
+        };
+        if outcome.is_err() {
+            // If this fails, the next download removes the file.
+            let _ = fs::remove_file(&part);
+        }
+        outcome
+    }
+
+    fn create_parent(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path.parent().unwrap_or(&self.path))
+    }
+
+    fn remove_partial_files(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(TEMP_PREFIX) {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+        let libraries = RUNTIMES.iter().map(|runtime| &runtime.library);
+        for artifact in [&WEIGHTS, &TOKENIZER].into_iter().chain(libraries) {
+            // Most of them do not exist.
+            let _ = fs::remove_file(part_path(&path_of(&self.path, artifact)));
+        }
+        Ok(())
+    }
+}
+
+fn part_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+/// Copies to disk, at most one byte more than `limit`; returns size and SHA-256.
+fn copy(
+    from: &mut dyn Read,
+    to: &Path,
+    limit: u64,
+    on_progress: &mut dyn FnMut(u64),
+) -> io::Result<(u64, String)> {
+    let mut from = from.take(limit + 1);
+    let mut file = File::create(to)?;
+    let (mut hash, mut done, mut buffer) = (Sha256::new(), 0, vec![0; 256 * 1024]);
+    loop {
+        let read = from.read(&mut buffer)?;
+        if read == 0 {
+            file.sync_all()?;
+            return Ok((done, format!("{:x}", hash.finalize())));
+        }
+        file.write_all(&buffer[..read])?;
+        hash.update(&buffer[..read]);
+        done += read as u64;
+        on_progress(done);
+    }
+}
+
+/// Only one byte more than `expected` is read, so a larger size is not known exactly.
+fn describe_size(size: u64, expected: u64) -> String {
+    if size > expected { format!("more than {expected}") } else { size.to_string() }
+}
+
+/// Writes the folder entry to disk, so that the new name survives a power failure.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}

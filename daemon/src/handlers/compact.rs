@@ -1,0 +1,36 @@
+//! `compact_memories`: returns a cluster of old episodes, or replaces it by the agent's summary.
+
+use crate::service::maintenance_run::trusted_now;
+use crate::service::{Caller, Service, index_warmup};
+use loci_engine::maintain;
+use loci_engine::transaction::change::CallContext;
+use loci_proto::error::Failure;
+use loci_proto::requests::compact::{CompactReply, CompactRequest};
+
+/// # Errors
+/// What the engine refuses; `conflict` while the clock is not trusted; `busy`, `embed_failed`.
+pub(super) async fn handle(
+    service: &Service,
+    caller: Caller<'_>,
+    request: CompactRequest,
+) -> Result<CompactReply, Failure> {
+    let pools = index_warmup::pools_with_index(service).await?;
+    let now = trusted_now(service)?;
+    let Some(text) = maintain::summary_text(&request)? else {
+        let group = caller.session.group.clone();
+        return Ok(pools.readers.run(move |reader| reader.compactable(&group, now)).await??);
+    };
+    let encoding = service.encode_document(text).await?;
+    if encoding.is_none() {
+        service.set_vectors_missing(true);
+    }
+    let call = CallContext { now, actor: caller.session.actor(), key: caller.key };
+    let done = pools
+        .writer
+        .run(move |writer| {
+            writer.store_agent_summary(&call, &request, &encoding.unwrap_or_default())
+        })
+        .await??;
+    service.request_checkpoint();
+    Ok(done)
+}

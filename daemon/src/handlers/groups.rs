@@ -1,0 +1,59 @@
+//! `groups`, `groups_rename`, `groups_merge`, `groups_alias`: list and change groups.
+
+use crate::interface::agents::session::Session;
+use crate::service::{Caller, Service};
+use loci_engine::Reader;
+use loci_proto::error::Failure;
+use loci_proto::group;
+use loci_proto::group::GroupHint;
+use loci_proto::requests::groups::{
+    AliasRequest, GroupChangedReply, GroupsReply, MergeRequest, RenameRequest,
+};
+
+pub(super) async fn list(service: &Service) -> Result<GroupsReply, Failure> {
+    service.read(Reader::groups).await
+}
+
+pub(super) async fn rename(
+    service: &Service,
+    caller: Caller<'_>,
+    request: RenameRequest,
+) -> Result<GroupChangedReply, Failure> {
+    service.write(caller, move |writer, call| writer.rename_group(call, &request)).await
+}
+
+pub(super) async fn merge(
+    service: &Service,
+    caller: Caller<'_>,
+    request: MergeRequest,
+) -> Result<GroupChangedReply, Failure> {
+    service.write(caller, move |writer, call| writer.merge_groups(call, &request)).await
+}
+
+pub(super) async fn alias(
+    service: &Service,
+    caller: Caller<'_>,
+    request: AliasRequest,
+) -> Result<GroupChangedReply, Failure> {
+    service.write(caller, move |writer, call| writer.alias_group(call, &request)).await
+}
+
+/// Refuses a session whose project was given a name that no new project may have, unless the store
+/// has that project already.
+///
+/// # Errors
+/// `invalid`, naming the variable or the file; `busy`.
+pub(super) async fn check_name(service: &Service, session: &Session) -> Result<(), Failure> {
+    let (field, name) = match &session.hello.group {
+        GroupHint::Named(name) => ("LOCI_GROUP", name),
+        GroupHint::ProjectNamed { name, .. } => ("group in .loci.toml", name),
+        // `config` checks `storage.default_group`; the name of a folder is cleaned.
+        GroupHint::Folder(_) | GroupHint::Default => return Ok(()),
+    };
+    let Err(reason) = group::check_name(name.as_str()) else { return Ok(()) };
+    let id = session.group.id.clone();
+    if service.read(move |reader| reader.has_group(&id)).await? {
+        return Ok(());
+    }
+    Err(Failure::invalid(field, reason).hint(group::NAME_HINT))
+}

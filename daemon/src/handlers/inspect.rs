@@ -1,0 +1,15 @@
+//! `memory_inspect`: returns one memory with everything that is stored about it.
+
+use crate::service::{Caller, Service};
+use loci_proto::error::Failure;
+use loci_proto::requests::inspect::{InspectReply, InspectRequest};
+
+pub(super) async fn handle(
+    service: &Service,
+    caller: Caller<'_>,
+    request: InspectRequest,
+) -> Result<InspectReply, Failure> {
+    service.flush_usage_unless_loading().await?;
+    let (own, now) = (caller.session.group.clone(), service.now());
+    service.read(move |reader| reader.inspect(&request, &own, now)).await
+}

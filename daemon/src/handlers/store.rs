@@ -1,0 +1,66 @@
+//! `store_memory`: encodes the text outside any lock, then stores it in one transaction that may share its commit with others.
+
+use crate::service::store_state::StorePools;
+use crate::service::{Caller, Service};
+use loci_engine::operations::store::Draft;
+use loci_proto::error::Failure;
+use loci_proto::requests::store::{StoreReply, StoreRequest};
+use std::time::Instant;
+
+/// # Errors
+/// What the engine refuses; `embed_failed` if the model returned unusable vectors; `busy`. Nothing is stored then.
+pub(super) async fn handle(
+    service: &Service,
+    caller: Caller<'_>,
+    request: StoreRequest,
+) -> Result<StoreReply, Failure> {
+    let draft = Draft::new(request)?;
+    let pools = service.pools().await?;
+    if let Some(answer) = earlier_answer(&pools, caller.key.clone()).await? {
+        return Ok(answer);
+    }
+    service.repeat_limiter.count(&caller.session.group.id, draft.content(), Instant::now())?;
+    let encoding = service.encode_document(draft.content()).await?;
+    if encoding.is_none() {
+        service.set_vectors_missing(true);
+    }
+    let call = service.call_context(caller);
+    let stored = pools
+        .writer
+        .run_grouped(move |writer| writer.store(&call, &draft, &encoding.unwrap_or_default()))
+        .await?;
+    service.request_checkpoint();
+    Ok(StoreReply { degraded: service.degraded(), ..stored? })
+}
+
+/// Returns the answer of a call that is sent again because the daemon died before the shim had it: nothing is encoded or queued then.
+async fn earlier_answer(
+    pools: &StorePools,
+    key: Option<String>,
+) -> Result<Option<StoreReply>, Failure> {
+    match key {
+        Some(key) => Ok(pools.readers.run(move |reader| reader.answered(&key)).await??),
+        None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::embedding::Embedder;
+    use crate::service::test_fixture::ServiceFixture;
+    use loci_proto::error::Code;
+    use serde_json::json;
+
+    #[tokio::test]
+    async fn a_vector_of_nan_is_refused_and_nothing_is_stored() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let fixture = ServiceFixture::warm(&folder, Embedder::with_nan_vectors());
+        let arguments = json!({"content": "x", "type": "semantic"});
+        let refused = fixture.call("store_memory", arguments).await.expect_err("is refused");
+        assert_eq!(refused.code, Code::EmbedFailed, "{refused}");
+        let stats = fixture.call("memory_stats", json!({})).await.expect("counts");
+        assert_eq!(stats["total_memories"], 0);
+        let answer = fixture.call("recall_memory", json!({"query": "x"})).await;
+        assert_eq!(answer.expect("searches words only")["degraded"], json!(["embedding"]));
+    }
+}

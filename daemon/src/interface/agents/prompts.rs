@@ -1,0 +1,33 @@
+//! MCP prompts: the list, and the text of one.
+
+use loci_proto::mcp::prompts::PROMPTS;
+use rmcp::model::{
+    ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
+    PromptMessage, Role,
+};
+
+/// Lists every prompt.
+pub fn list() -> ListPromptsResult {
+    let listed = PROMPTS.iter().map(|prompt| {
+        let arguments = prompt.argument.map(|argument| {
+            vec![
+                PromptArgument::new(argument.name)
+                    .with_description(argument.description)
+                    .with_required(false),
+            ]
+        });
+        Prompt::new(prompt.name, Some(prompt.description), arguments).with_title(prompt.title)
+    });
+    ListPromptsResult::with_all_items(listed.collect())
+}
+
+/// Returns one prompt with its text.
+pub fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+    let unknown =
+        || ErrorData::invalid_params(format!("there is no prompt {}", request.name), None);
+    let prompt = PROMPTS.iter().find(|prompt| prompt.name == request.name).ok_or_else(unknown)?;
+    let argument =
+        prompt.argument.and_then(|known| request.arguments.as_ref()?.get(known.name)?.as_str());
+    let message = PromptMessage::new_text(Role::User, prompt.text(argument));
+    Ok(GetPromptResult::new(vec![message]).with_description(prompt.description))
+}

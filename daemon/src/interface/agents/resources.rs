@@ -1,0 +1,84 @@
+//! MCP resources: a memory by its id as JSON, and a brief of a project as Markdown.
+
+use crate::handlers;
+use crate::interface::agents::session::Session;
+use crate::service::{Caller, Service};
+use loci_proto::error::{Code, Failure};
+use loci_proto::mcp::resources::{OWN_GROUP, Resource};
+use loci_proto::memory::MemoryId;
+use loci_proto::requests::Request;
+use loci_proto::requests::inspect::InspectRequest;
+use rmcp::model::{
+    ErrorCode, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
+    Resource as ListedResource, ResourceContents, ResourceTemplate,
+};
+
+/// Error code of MCP: the resource does not exist.
+const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
+
+/// Lists the resources with a fixed URI.
+pub fn list() -> ListResourcesResult {
+    let own = ListedResource::new(OWN_GROUP, "group")
+        .with_title("This project's memory")
+        .with_description("A brief of what is known here");
+    ListResourcesResult::with_all_items(vec![own.with_mime_type("text/markdown")])
+}
+
+/// Lists the resources whose URI contains an id or a name.
+pub fn templates() -> ListResourceTemplatesResult {
+    let memory = ResourceTemplate::new("loci://memory/{id}", "memory")
+        .with_description("Everything about one memory");
+    let group = ResourceTemplate::new("loci://group/{group}", "group")
+        .with_description("A brief of what is known in one project");
+    ListResourceTemplatesResult::with_all_items(vec![
+        memory.with_mime_type("application/json"),
+        group.with_mime_type("text/markdown"),
+    ])
+}
+
+/// Reads one resource.
+pub async fn read(
+    service: &Service,
+    session: &Session,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let (text, mime_type) = match Resource::parse(uri).map_err(error_data)? {
+        Resource::Memory(id) => {
+            (inspect(service, session, id).await.map_err(error_data)?, "application/json")
+        }
+        Resource::Group(name) => {
+            let resolved = service.resolve_group(&session.group).await;
+            let own = resolved.unwrap_or_else(|| session.group.clone());
+            let now = service.now();
+            let brief = service
+                .read(move |reader| reader.brief(name.as_ref(), &own, now))
+                .await
+                .map_err(error_data)?;
+            (brief, "text/markdown")
+        }
+    };
+    let contents = ResourceContents::text(text, uri).with_mime_type(mime_type);
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+async fn inspect(service: &Service, session: &Session, id: MemoryId) -> Result<String, Failure> {
+    let request = Request::Inspect(InspectRequest {
+        memory_id: id,
+        include_relations: None,
+        include_log: false,
+        log_before: None,
+        group: None,
+    });
+    let caller = Caller { session, key: None };
+    Ok(handlers::handle(service, caller, request).await?.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "passed to map_err, which gives the value")]
+fn error_data(failure: Failure) -> ErrorData {
+    let code = match failure.code {
+        Code::NotFound => RESOURCE_NOT_FOUND,
+        Code::Invalid => ErrorCode::INVALID_PARAMS,
+        _ => ErrorCode::INTERNAL_ERROR,
+    };
+    ErrorData::new(code, failure.to_string(), None)
+}

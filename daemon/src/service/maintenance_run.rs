@@ -1,0 +1,181 @@
+//! The steps of a maintenance run: planned once, then done one after another, by a caller or by the background loop.
+//!
+//! A step is one cluster: its sentences are encoded at the lowest priority, then one transaction is written. An interrupted run loses
+//! nothing: finished steps stay, and the next plan has the rest. Not here: what is due and what a step writes (the engine).
+
+use crate::embedding::{ModelState, Priority};
+use crate::service::Service;
+use crate::service::scheduler::{RunInProgress, due_at};
+use crate::service::store_state::StorePools;
+use loci_engine::maintain::{self, Cluster, Step};
+use loci_engine::model::encoding::Embedding;
+use loci_engine::model::time::Timestamp;
+use loci_engine::transaction::change::CallContext;
+use loci_proto::error::{Code, Failure};
+use loci_proto::requests::maintenance::StepReport;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// How often the background loop checks whether a step is due, and how long it waits between two steps.
+const TICK: Duration = Duration::from_millis(500);
+/// A run without a step for this long is dropped and planned again. Also the wait after a failed step.
+const STALE_AFTER: Duration = Duration::from_mins(10);
+/// Sentences that are given to the model at once: a recall may have to wait for them.
+const SENTENCES_AT_ONCE: usize = 4;
+
+/// What one call did of a run.
+#[derive(Debug)]
+pub struct StepDone {
+    /// The step that was done; `None` if nothing was due or the cluster has changed.
+    pub done: Option<StepReport>,
+    /// Number of steps that are left.
+    pub left: usize,
+}
+
+/// Returns the time, unless the clock is untrusted: a wrong clock would age and remove memories.
+///
+/// # Errors
+/// `conflict` while the clock is not trusted.
+pub fn trusted_now(service: &Service) -> Result<Timestamp, Failure> {
+    let reading = service.clock.read();
+    if reading.is_trusted {
+        return Ok(reading.now);
+    }
+    let message = format!(
+        "the clock says {}, far ahead of the store's latest entry, and is not trusted yet",
+        reading.now.iso()
+    );
+    Err(Failure::new(Code::Conflict, message).hint(
+        "Set the clock right; if it is right, try again when the daemon has run for 24 hours",
+    ))
+}
+
+/// Does the next step of the run in progress; begins a run if there is none, if it is stale, or if `restart` is set.
+///
+/// # Errors
+/// `conflict` while maintenance is paused or the clock is not trusted; `busy`, `storage_failed`.
+pub async fn do_step(
+    service: &Service,
+    pools: &StorePools,
+    restart: bool,
+) -> Result<StepDone, Failure> {
+    let now = trusted_now(service)?;
+    if pools.readers.run(|reader| reader.maintenance_state()).await??.paused {
+        return Err(Failure::new(Code::Conflict, "maintenance is paused")
+            .hint("Run loci ctl maintenance resume"));
+    }
+    let mut in_progress = service.scheduler.run.lock().await;
+    let current =
+        in_progress.take().filter(|run| !restart && run.last_step.elapsed() < STALE_AFTER);
+    let mut run = if let Some(run) = current {
+        run
+    } else {
+        let plan = pools.readers.run(move |reader| reader.plan(now)).await??;
+        tracing::info!(steps = plan.steps.len(), "maintenance run started");
+        RunInProgress { steps: plan.steps.into(), last_step: Instant::now() }
+    };
+    let next = run.steps.pop_front();
+    let left = run.steps.len();
+    run.last_step = Instant::now();
+    if left > 0 {
+        *in_progress = Some(run);
+    }
+    let done = match next {
+        Some(Step::Compact(cluster)) => compact(service, pools, cluster, now).await?,
+        Some(Step::Promote(promotion)) => {
+            let call = CallContext { now, actor: maintain::actor(&promotion.group), key: None };
+            Some(pools.writer.run(move |writer| writer.promote(&call, &promotion)).await??)
+        }
+        None => None,
+    };
+    if left == 0 {
+        pools.writer.run(move |writer| writer.run_ended(now)).await??;
+        tracing::info!("maintenance run finished");
+    }
+    service.request_checkpoint();
+    Ok(StepDone { done, left })
+}
+
+async fn compact(
+    service: &Service,
+    pools: &StorePools,
+    cluster: Cluster,
+    now: Timestamp,
+) -> Result<Option<StepReport>, Failure> {
+    let read = cluster.clone();
+    let Some(mut draft) = pools.readers.run(move |reader| reader.draft(&read)).await?? else {
+        return Ok(None);
+    };
+    for sentences in draft.sentences.chunks_mut(SENTENCES_AT_ONCE) {
+        let missing: Vec<_> =
+            sentences.iter_mut().filter(|sentence| sentence.vector.is_none()).collect();
+        let texts: Vec<String> = missing.iter().map(|sentence| sentence.text.clone()).collect();
+        let begun = Instant::now();
+        for (sentence, vector) in missing.into_iter().zip(encode_sentences(service, texts).await) {
+            sentence.vector = vector;
+        }
+        service.scheduler.pause_after_work(begun).await;
+    }
+    let begun = Instant::now();
+    // A summary without a vector is found by its words only, until the model is ready again.
+    let text = service.embedder.document(draft.text(), Priority::Bulk).await.unwrap_or_default();
+    if text.pieces.is_empty() {
+        service.set_vectors_missing(true);
+    }
+    service.scheduler.pause_after_work(begun).await;
+    let call = CallContext { now, actor: maintain::actor(&cluster.group), key: None };
+    Ok(Some(pools.writer.run(move |writer| writer.compact(&call, &cluster, &draft, &text)).await??))
+}
+
+/// Returns the vector of each sentence; `None` where the model returns none.
+async fn encode_sentences(service: &Service, texts: Vec<String>) -> Vec<Option<Embedding>> {
+    let spawn = |text| {
+        let embedder = service.embedder.clone();
+        tokio::spawn(async move {
+            let encoded = embedder.document(text, Priority::Bulk).await.ok()?;
+            encoded.pieces.into_iter().next()
+        })
+    };
+    let mut vectors = Vec::new();
+    for task in texts.into_iter().map(spawn).collect::<Vec<_>>() {
+        vectors.push(task.await.ok().flatten());
+    }
+    vectors
+}
+
+/// Runs maintenance in the background whenever it is due and no call has arrived for a while, until the daemon drains.
+pub async fn run_in_background(service: &Service, draining: CancellationToken) {
+    let Ok(pools) = service.pools().await else { return };
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        let one = async {
+            tick.tick().await;
+            if is_due(service, &pools).await
+                && let Err(failure) = do_step(service, &pools, false).await
+            {
+                tracing::warn!(%failure, "maintenance step failed");
+                tokio::time::sleep(STALE_AFTER).await;
+            }
+        };
+        tokio::select! {
+            () = one => {}
+            () = draining.cancelled() => return,
+        }
+    }
+}
+
+async fn is_due(service: &Service, pools: &StorePools) -> bool {
+    let Some(schedule) = service.scheduler.schedule() else { return false };
+    let can_run = service.scheduler.is_quiet()
+        && service.clock.read().is_trusted
+        && matches!(service.embedder.state(), ModelState::Ready { .. });
+    if !can_run || pools.loading.progress().is_some() {
+        return false;
+    }
+    let Ok(Ok(state)) = pools.readers.run(|reader| reader.maintenance_state()).await else {
+        return false;
+    };
+    let has_run = service.scheduler.run.lock().await.is_some();
+    !state.paused && (has_run || service.now() >= due_at(schedule, state.last_run))
+}

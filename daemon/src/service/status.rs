@@ -1,0 +1,72 @@
+//! `GET /status`: the daemon's state in one reply, for `loci ctl status`.
+
+use crate::config::options;
+use crate::embedding::{MODEL_ID, ModelState};
+use crate::service::Service;
+use crate::service::store_state::{StorePools, StoreState};
+use loci_engine::WarmupProgress;
+use loci_proto::admin::{IndexStatus, ModelStatus, QueueLengths, Status};
+
+impl Service {
+    /// Returns the daemon's state. Never waits for the store or the model.
+    pub async fn status(&self) -> Status {
+        let state = self.embedder.state();
+        let (sessions, mut warnings) = self.sessions.list();
+        warnings.extend(self.embedder.warnings());
+        warnings.extend(options::ignored_variables());
+        let mut status = Status {
+            version: loci_proto::VERSION.to_owned(),
+            pid: std::process::id(),
+            uptime_s: self.started.elapsed().as_secs(),
+            database: self.database.display().to_string(),
+            model: ModelStatus {
+                id: MODEL_ID.to_owned(),
+                sha256: sha256(&state),
+                state: state.as_str().to_owned(),
+            },
+            memories: 0,
+            index: None,
+            sessions,
+            queues: QueueLengths { writer: 0, readers: 0, embedding: self.embedder.pending() },
+            degraded: self.degraded().parts,
+            warnings,
+        };
+        let store = self.store.borrow().clone();
+        match store {
+            StoreState::Opening => status.degraded.push("store".to_owned()),
+            StoreState::Failed(failure) => status.warnings.push(failure.to_string()),
+            StoreState::Open(pools) => add_store(&mut status, &pools).await,
+        }
+        status
+    }
+}
+
+async fn add_store(status: &mut Status, pools: &StorePools) {
+    status.degraded.extend(pools.loading.progress().map(|_| "index".to_owned()));
+    status.index = Some(index(&pools.loading));
+    status.queues.writer = pools.writer.waiting();
+    status.queues.readers = pools.readers.waiting();
+    if let Ok(Ok(active)) = pools.readers.run(|reader| reader.active()).await {
+        status.memories = active;
+    }
+    if let Ok(Ok(state)) = pools.readers.run(|reader| reader.maintenance_state()).await
+        && state.paused
+    {
+        status
+            .warnings
+            .push("Maintenance is paused; resume it with loci ctl maintenance resume".to_owned());
+    }
+}
+
+fn index(loading: &WarmupProgress) -> IndexStatus {
+    let (read, of) = loading.counts();
+    let state = if loading.progress().is_some() { "loading" } else { "ready" };
+    IndexStatus { state: state.to_owned(), read, of, from: loading.origin().map(str::to_owned) }
+}
+
+fn sha256(state: &ModelState) -> String {
+    match state {
+        ModelState::Ready { sha256 } => sha256.clone(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,68 @@
+//! Records which memories a recall returned, and writes that to the database after the answer, so that no reader waits for the writer.
+
+use crate::interface::agents::session::Session;
+use crate::service::Service;
+use loci_engine::Writer;
+use loci_engine::operations::eval::ClickFeedback;
+use loci_engine::operations::recall::Answer;
+use loci_engine::transaction::access::Boosting;
+use loci_proto::error::Failure;
+use loci_proto::requests::recall::RecalledMemory;
+
+impl Service {
+    /// Records a recall's answer as usage. `previewed` is the query, if the answer consists of previews of the session's own group.
+    ///
+    /// A memory that is recalled by its id after a query has shown its preview counts as an answer to that query (click feedback).
+    pub fn record_usage(&self, session: &Session, previewed: Option<String>, answer: &Answer) {
+        self.usage.record_accesses(&answer.given);
+        let results = &answer.reply.results;
+        let has_scores = results.iter().any(|result| result.score.is_some());
+        if let Some(query) = previewed.filter(|_| has_scores) {
+            let ids = results.iter().map(|result| result.id.clone()).collect();
+            session.previews.record(query, ids, session.group.clone());
+            return;
+        }
+        let by_id = answer.given.iter().zip(results).filter(|(_, result)| result.score.is_none());
+        let click = |(seq, result): (&i64, &RecalledMemory)| {
+            let (query, group) = session.previews.query_that_showed(&result.id)?;
+            Some(ClickFeedback { query, seq: *seq, group })
+        };
+        self.usage.record_clicks(by_id.filter_map(click));
+    }
+
+    /// Writes the usage of all earlier answers to the database, so that the next read sees it.
+    ///
+    /// # Errors
+    /// `storage_failed`, `busy`.
+    pub async fn flush_usage(&self) -> Result<(), Failure> {
+        // Usage that another flush has taken and is still writing is of earlier answers, too.
+        let lock = self.usage.lock_flush().await;
+        let (clicks, accesses) = (self.usage.take_clicks(), self.usage.take_accesses());
+        if accesses.is_empty() && clicks.is_empty() {
+            return Ok(());
+        }
+        let reading = self.clock.read();
+        let boosting = if reading.is_trusted { Boosting::On } else { Boosting::Off };
+        let pools = self.pools().await?;
+        let write = move |writer: &mut Writer| {
+            // The job runs to its end even if the caller has gone, and holds the lock until then.
+            let _lock = lock;
+            writer.touch(&accesses, reading.now, boosting)?;
+            if clicks.is_empty() { Ok(()) } else { writer.store_click_feedback(&clicks) }
+        };
+        pools.writer.run(write).await??;
+        self.request_checkpoint();
+        Ok(())
+    }
+
+    /// Flushes usage, unless the write would have to wait until the index is loaded.
+    ///
+    /// # Errors
+    /// As [`Service::flush_usage`].
+    pub async fn flush_usage_unless_loading(&self) -> Result<(), Failure> {
+        match self.pools().await?.loading.progress() {
+            Some(_) => Ok(()),
+            None => self.flush_usage().await,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Opens a store, and loads its index from the snapshot or the database.
+//!
+//! Not here: what a recall answers during the load (`search::fallback`), the format of the snapshot (`index::snapshot`).
+
+use crate::db::{
+    ALL_SEQS, codes, connection, entity_links, groups, health, memories, migrate, vectors,
+};
+use crate::error::{Error, Result};
+use crate::handles::settings::Settings;
+use crate::handles::shared::Shared;
+use crate::handles::writer::Writer;
+use crate::index::Index;
+use crate::index::snapshot;
+use crate::index::snapshot::SnapshotState;
+use crate::index::snapshot::error::SnapshotError;
+use crate::index::warmup::{Origin, WarmupProgress};
+use crate::model::time::Timestamp;
+use crate::transaction::mentions;
+use loci_proto::error::{Code, Failure};
+use parking_lot::{Mutex, RwLock};
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The first schema with a table of mentions.
+const SCHEMA_WITH_MENTIONS: i64 = 2;
+
+/// Opens or creates the database, migrates it, checks it if it was not closed properly, and loads the index.
+///
+/// # Errors
+/// `NewerDatabase`, `NotOurs`, `Damaged`, `File` or `Database`; the file is unchanged then.
+pub fn open(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
+    let mut writer = open_cold(path, settings, now)?;
+    writer.load()?;
+    Ok(writer)
+}
+
+/// Like [`open`], but without loading the index: readers search by the database alone, and [`Writer::load`] is due.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writer> {
+    // Taken before the file is opened, because opening may already change it.
+    let identity = path.canonicalize().ok().and_then(|path| snapshot::FileIdentity::of(&path));
+    let mut conn = connection::writer(path)?;
+    // Files beside the database are beside the file itself, whichever symbolic link leads to it.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    migrate::check(&conn, path)?;
+    connection::make_durable(&conn)?;
+    let schema = migrate::run(&mut conn, now)?;
+    if (1..SCHEMA_WITH_MENTIONS).contains(&schema) {
+        health::request_mention_backfill(&conn)?;
+    }
+    let needs_mention_backfill = health::needs_mention_backfill(&conn)?;
+    let health::OpenedState { check, word: nonce } = health::begin(&conn, path)?;
+    let snapshot_state = nonce
+        .zip(identity)
+        .filter(|_| schema == migrate::SCHEMA)
+        .map(|(nonce, identity)| SnapshotState { nonce, identity });
+    let warmup = WarmupProgress::default();
+    warmup.set_total(memories::count(&conn)?);
+    let shared = Arc::new(Shared {
+        path: path.clone(),
+        group_redirects: RwLock::new(groups::group_redirects(&conn)?),
+        settings: RwLock::new(Arc::new(settings)),
+        index: RwLock::default(),
+        index_suspect: Mutex::default(),
+        warmup: Arc::new(warmup),
+    });
+    Ok(Writer {
+        conn,
+        shared,
+        check,
+        pending: Vec::new(),
+        erase_pending: false,
+        needs_mention_backfill,
+        snapshot_state,
+    })
+}
+
+impl Writer {
+    /// Returns the progress of loading the index.
+    #[must_use]
+    pub fn warmup(&self) -> Arc<WarmupProgress> {
+        Arc::clone(&self.shared.warmup)
+    }
+
+    /// Loads the index unless it is ready. Every write does this first.
+    ///
+    /// # Errors
+    /// `Database`; `busy` if the load was cancelled. Nothing was changed then.
+    pub fn load(&mut self) -> Result<()> {
+        if self.shared.warmup.progress().is_none() {
+            return Ok(());
+        }
+        let (mut index, origin) = self.load_memories()?;
+        if self.needs_mention_backfill {
+            let tx = self.conn.transaction()?;
+            mentions::renew_store(&tx, &index)?;
+            health::finish_mention_backfill(&tx)?;
+            tx.commit()?;
+            self.needs_mention_backfill = false;
+        }
+        for link in entity_links::all(&self.conn)? {
+            index.set_link(link);
+        }
+        entity_links::record_changes(&self.conn)?;
+        *self.shared.index_mut() = index;
+        self.shared.warmup.finish(origin);
+        Ok(())
+    }
+
+    /// Loads everything but the links: from the snapshot if it is usable, else from the database. The snapshot is removed either way. One
+    /// that cannot be removed stays unusable, since its nonce is no longer in the database.
+    fn load_memories(&mut self) -> Result<(Index, Origin)> {
+        let Shared { path, warmup, .. } = &*self.shared;
+        warmup.check_not_stopped()?;
+        let error = match self.snapshot_state.take() {
+            None if snapshot::path(path).exists() => SnapshotError::Stale,
+            None => SnapshotError::Missing,
+            Some(state) => {
+                match snapshot::read(path, &state, &self.shared.settings().model, warmup)? {
+                    Ok(index) if index.held().0 == memories::count(&self.conn)? => {
+                        let _ = snapshot::remove(path);
+                        return Ok((index, Origin::Snapshot));
+                    }
+                    Ok(_) => SnapshotError::Stale,
+                    Err(error) => error,
+                }
+            }
+        };
+        let _ = snapshot::remove(path);
+        let index = from_database(&self.conn, &self.shared)?;
+        Ok((
+            index,
+            if error == SnapshotError::Missing {
+                Origin::Database
+            } else {
+                Origin::Fallback(error)
+            },
+        ))
+    }
+}
+
+/// Builds everything but the links from the database. Texts and vectors are read in parallel on two connections: nothing is written
+/// before the index is ready, so both see the same state.
+fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
+    let (warmup, model) = (&shared.warmup, shared.settings().model.clone());
+    warmup.restart();
+    let mut encodings = Index::of_slots(&memories::seqs(conn)?);
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let conn = connection::reader(&shared.path)?;
+            vectors::load(&conn, &model, &ALL_SEQS, |seq, vector| {
+                encodings.push_vector(seq, vector);
+                warmup.check_not_stopped()
+            })?;
+            codes::load(&conn, &model, &ALL_SEQS, |seq, words| {
+                encodings.set_codes(seq, Some(&words));
+                warmup.check_not_stopped()
+            })?;
+            Ok::<_, Error>(encodings)
+        });
+        let mut index = Index::default();
+        let texts = memories::entries(conn, &ALL_SEQS, |entry| {
+            index.put(entry);
+            warmup.count();
+            warmup.check_not_stopped()
+        });
+        let encodings = reading.join().unwrap_or_else(|_| {
+            Err(Failure::new(Code::Internal, "a fault of loci ended the load").into())
+        });
+        texts?;
+        index.attach_encodings(encodings?);
+        Ok(index)
+    })
+}

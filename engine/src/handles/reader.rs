@@ -1,0 +1,30 @@
+//! The read-only handle of a store. Its operations are in `operations`, one file each.
+
+use crate::db::{connection, health};
+use crate::error::Result;
+use crate::handles::shared::Shared;
+use rusqlite::Connection;
+use std::sync::Arc;
+
+/// A read-only connection together with the shared index.
+#[derive(Debug)]
+pub struct Reader {
+    pub(crate) conn: Connection,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Reader {
+    /// Checks the structure of every page of the database. Takes about one second per 150 MB.
+    ///
+    /// # Errors
+    /// `Damaged` with the first fault, `Database`.
+    pub fn check(&self) -> Result<()> {
+        health::check(&self.fresh()?, &self.shared.path)
+    }
+
+    /// Opens a new connection, without FTS5's cached view of its index: to a stale view, pages that another connection has moved
+    /// since look damaged.
+    pub(crate) fn fresh(&self) -> Result<Connection> {
+        connection::reader(&self.shared.path)
+    }
+}

@@ -1,0 +1,82 @@
+//! Settings of an open store, with their defaults.
+//!
+//! Not here: configuration files and their checks (the daemon's `config`).
+
+use crate::index::snapshot::SNAPSHOT_FROM;
+use crate::maintain::Rules;
+use crate::model::decay::Decay;
+use crate::ranking::fusion::Fusion;
+use crate::search::Effort;
+use loci_proto::memory::MemoryType;
+
+/// What a user can set about the engine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The embedding model whose vectors are written and searched.
+    pub model: String,
+    /// How the lexical and the vector score are combined.
+    pub fusion: Fusion,
+    /// Above this cosine two texts are checked for being duplicates; 0 to 1.
+    pub dedup_threshold: f64,
+    /// Results of a recall that names no number.
+    pub default_max_results: usize,
+    /// Tokens of a reply with previews, if the call names no number.
+    pub preload_token_budget: usize,
+    /// Tokens of a reply with full texts, if the call names no number.
+    pub recall_token_budget: usize,
+    /// How fast confidence decays.
+    pub decay: Decay,
+    /// Default lifetimes of new memories.
+    pub ttl: Ttl,
+    /// When episodes are compacted, facts promoted and memories cleaned up.
+    pub rules: Rules,
+    /// How much of a large store a recall compares. Only benchmarks change it.
+    pub effort: Effort,
+    /// Number of memories from which the index is written to a snapshot at a stop. Only tests change it.
+    pub snapshot_from: usize,
+}
+
+/// Default lifetime of each memory type in seconds; `None` means unlimited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ttl {
+    /// Lifetime of events.
+    pub episodic: Option<usize>,
+    /// Lifetime of facts.
+    pub semantic: Option<usize>,
+    /// Lifetime of instructions.
+    pub procedural: Option<usize>,
+    /// Lifetime of entities.
+    pub entity: Option<usize>,
+}
+
+impl Ttl {
+    /// Returns the default lifetime of a type in seconds.
+    pub(crate) fn of(self, kind: MemoryType) -> Option<usize> {
+        match kind {
+            MemoryType::Episodic => self.episodic,
+            MemoryType::Semantic => self.semantic,
+            MemoryType::Procedural => self.procedural,
+            MemoryType::Entity => self.entity,
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the default settings with this embedding model.
+    #[must_use]
+    pub fn for_model(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            fusion: Fusion::default(),
+            dedup_threshold: 0.92,
+            default_max_results: 5,
+            preload_token_budget: 2000,
+            recall_token_budget: 4000,
+            decay: Decay::default(),
+            ttl: Ttl::default(),
+            rules: Rules::default(),
+            effort: Effort::default(),
+            snapshot_from: SNAPSHOT_FROM,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What the writer and the readers of one store share: the settings, the index and its warm-up progress.
+
+use crate::error::Result;
+use crate::handles::settings::Settings;
+use crate::index::warmup::WarmupProgress;
+use crate::index::{Filter, Index};
+use crate::model::time::Timestamp;
+use crate::model::visibility::Visibility;
+use loci_proto::error::{Code, Failure};
+use loci_proto::group::Group;
+use loci_proto::memory::Confidence;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The state that all handles of one store share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The database file, links resolved.
+    pub(crate) path: PathBuf,
+    pub(crate) settings: RwLock<Arc<Settings>>,
+    pub(crate) index: RwLock<Index>,
+    /// Serialises index updates. `true` marks the index as suspect: an update was interrupted, or `doctor` found a mismatch. A suspect
+    /// index is never written to a snapshot.
+    pub(crate) index_suspect: Mutex<bool>,
+    /// Groups that were merged into others, by id, and the group that each redirects to.
+    pub(crate) group_redirects: RwLock<HashMap<String, Group>>,
+    pub(crate) warmup: Arc<WarmupProgress>,
+}
+
+impl Shared {
+    /// Returns the index, or `None` while it is being loaded.
+    pub(crate) fn warm(&self) -> Option<RwLockReadGuard<'_, Index>> {
+        self.warmup.progress().is_none().then(|| self.index())
+    }
+
+    /// Marks the index as suspect. Blocks during an index update, so the caller must not hold the index lock.
+    pub(crate) fn suspect(&self) {
+        *self.index_suspect.lock() = true;
+    }
+
+    /// Returns whether the index may differ from the database.
+    pub(crate) fn is_suspect(&self) -> bool {
+        *self.index_suspect.lock()
+    }
+
+    /// Refuses an operation that needs the whole index while it is being loaded.
+    ///
+    /// # Errors
+    /// `busy` during the warm-up.
+    pub(crate) fn require_ready(&self) -> Result<()> {
+        match self.warmup.progress() {
+            Some(_) => Err(Failure::new(Code::Busy, "the index is still being loaded")
+                .hint("Call again in a moment")
+                .into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Locks the index for reading.
+    pub(crate) fn index(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read()
+    }
+
+    /// Locks the index for writing.
+    pub(crate) fn index_mut(&self) -> RwLockWriteGuard<'_, Index> {
+        self.index.write()
+    }
+
+    /// Waits until an index update that is under way is complete.
+    pub(crate) fn wait_for_index_update(&self) {
+        drop(self.index_suspect.lock());
+    }
+
+    /// Returns the current settings. A call takes them once and keeps to them.
+    pub(crate) fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read())
+    }
+
+    /// Returns the filter that admits every active, unexpired memory that is visible.
+    pub(crate) fn filter<'a>(&self, visibility: &'a Visibility, now: Timestamp) -> Filter<'a> {
+        Filter {
+            visibility,
+            kind: None,
+            scope: None,
+            min_confidence: Confidence::new(0.0).unwrap_or(Confidence::FULL),
+            now,
+            decay: self.settings().decay,
+            compacted: false,
+        }
+    }
+}

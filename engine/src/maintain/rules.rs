@@ -1,0 +1,32 @@
+//! The configurable rules of maintenance.
+
+/// When episodes are compacted, facts promoted, and memories cleaned up. The defaults are the
+/// specification's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    /// Episodes older than this many days are compacted.
+    pub compaction_age_days: f64,
+    /// Minimum episodes of a project and week.
+    pub compaction_min_group_size: usize,
+    /// Minimum similar episodes for a fact.
+    pub promotion_threshold: usize,
+    /// Above this cosine two episodes count as similar.
+    pub promotion_similarity: f64,
+    /// Below this confidence a memory may be cleaned up.
+    pub cleanup_confidence_floor: f64,
+    /// Days without an access before a cleanup.
+    pub cleanup_no_access_days: f64,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            compaction_age_days: 30.0,
+            compaction_min_group_size: 5,
+            promotion_threshold: 3,
+            promotion_similarity: 0.88,
+            cleanup_confidence_floor: 0.05,
+            cleanup_no_access_days: 90.0,
+        }
+    }
+}

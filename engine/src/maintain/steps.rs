@@ -1,0 +1,172 @@
+//! The steps of a maintenance run: clusters that become summaries, and promotions that become facts.
+//!
+//! Plain data and its conversion to the reply form. Not here: which steps are due (`plan`,
+//! `promote`), and doing them (`compact`, `promote`).
+
+use crate::db::clusters::Episode;
+use crate::maintain::PeriodKind;
+use crate::model::time::Timestamp;
+use loci_proto::memory::{MemoryId, Scope};
+
+use loci_proto::requests::maintenance::{MaintenancePlan, StepKind, StepReport};
+
+/// Project, scope, kind of period, and label of the period.
+pub(crate) type Key = (String, Scope, PeriodKind, String);
+
+/// All steps of a run, in order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    /// First episodes that become summaries, then summaries of summaries, then facts.
+    pub steps: Vec<Step>,
+}
+
+/// One transaction of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// A summary replaces episodes, or summaries.
+    Compact(Cluster),
+    /// Similar episodes become a fact.
+    Promote(Promotion),
+}
+
+/// Episodes of one project, scope, week and topic; or summaries of one month or year.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cluster {
+    /// Identifies the cluster: its period and a digest of its members.
+    pub key: String,
+    /// The project, by its id.
+    pub group: String,
+    pub(crate) scope: Scope,
+    pub(crate) span: PeriodKind,
+    /// The ISO week, month or year.
+    pub period: String,
+    pub(crate) members: Vec<Member>,
+}
+
+/// A memory in its state at the time of the plan.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Member {
+    pub seq: i64,
+    pub id: MemoryId,
+    pub at: Timestamp,
+    pub hash: Vec<u8>,
+}
+
+impl From<&Episode> for Member {
+    fn from(episode: &Episode) -> Self {
+        Self {
+            seq: episode.seq,
+            id: episode.id.clone(),
+            at: episode.at,
+            hash: episode.hash.clone(),
+        }
+    }
+}
+
+impl Cluster {
+    pub(crate) fn new(key: Key, members: Vec<Member>) -> Self {
+        let (group, scope, span, period) = key;
+        let ids: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
+        Self {
+            key: format!("{period}-{}", digest(&[&group, scope.as_str()], &ids)),
+            group,
+            scope,
+            span,
+            period,
+            members,
+        }
+    }
+
+    /// Its key in the table of processed clusters.
+    pub(crate) fn row(&self) -> String {
+        format!("compact/{}", self.key)
+    }
+}
+
+/// Returns a short digest of a set of ids in a context; the order of the ids does not matter.
+pub(crate) fn digest(context: &[&str], ids: &[&str]) -> String {
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    let text = format!("{}\n{}", context.join("\n"), sorted.join("\n"));
+    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+}
+
+impl Step {
+    /// Converts the step to its reply form.
+    #[must_use]
+    pub fn to_reply(&self) -> StepReport {
+        match self {
+            Self::Compact(cluster) => StepReport {
+                act: StepKind::Compact,
+                cluster: cluster.key.clone(),
+                group: cluster.group.clone(),
+                scope: cluster.scope,
+                week: Some(cluster.period.clone()),
+                members: cluster.members.iter().map(|member| member.id.clone()).collect(),
+                from: None,
+                made: None,
+                journal: None,
+            },
+            Self::Promote(promotion) => promotion.to_reply(),
+        }
+    }
+
+    /// The project, by its id.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        match self {
+            Self::Compact(cluster) => &cluster.group,
+            Self::Promote(promotion) => &promotion.group,
+        }
+    }
+}
+
+impl Plan {
+    /// Converts the plan to its reply form.
+    #[must_use]
+    pub fn to_reply(&self) -> MaintenancePlan {
+        let steps: Vec<StepReport> = self.steps.iter().map(Step::to_reply).collect();
+        let compacted = steps
+            .iter()
+            .filter(|deed| deed.act == StepKind::Compact)
+            .map(|deed| deed.members.len())
+            .sum();
+        let promoted = steps.iter().filter(|deed| deed.act != StepKind::Compact).count();
+        MaintenancePlan { steps, compacted, promoted }
+    }
+}
+
+/// Similar episodes and the fact that they become or support.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Promotion {
+    pub(crate) key: String,
+    /// The project, by its id.
+    pub group: String,
+    pub(crate) scope: Scope,
+    pub(crate) members: Vec<Member>,
+    /// Index of the member whose text becomes the fact.
+    pub(crate) central: usize,
+    /// An existing fact that states it already.
+    pub(crate) known: Option<(i64, MemoryId)>,
+}
+
+impl Promotion {
+    pub(crate) fn to_reply(&self) -> StepReport {
+        let from = self.known.as_ref().map_or(&self.members[self.central].id, |(_, id)| id);
+        StepReport {
+            act: if self.known.is_some() { StepKind::Link } else { StepKind::Promote },
+            cluster: self.key.clone(),
+            group: self.group.clone(),
+            scope: self.scope,
+            week: None,
+            members: self.members.iter().map(|member| member.id.clone()).collect(),
+            from: Some(from.clone()),
+            made: None,
+            journal: None,
+        }
+    }
+
+    pub(crate) fn row(&self) -> String {
+        format!("promote/{}", self.key)
+    }
+}

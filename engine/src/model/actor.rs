@@ -1,0 +1,14 @@
+//! The caller on whose behalf the engine acts.
+
+use loci_proto::group::Group;
+
+/// The caller of one operation, for the audit log and for visibility.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// The name that the agent gives itself.
+    pub client: Option<String>,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The group (project) that the session works in.
+    pub group: Group,
+}

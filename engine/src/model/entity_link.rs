@@ -1,0 +1,20 @@
+//! Links between entities and memories, as the database reports their changes and the index keeps them.
+
+/// The two kinds of link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LinkKind {
+    /// The memory `other` names `entity`.
+    Mention,
+    /// The entity `other` is related to `entity`.
+    Relation,
+}
+
+/// A link that was added or removed; both ends are sequence numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EntityLink {
+    pub entity: i64,
+    pub other: i64,
+    pub kind: LinkKind,
+    /// False if the link was removed.
+    pub exists: bool,
+}

@@ -1,0 +1,59 @@
+//! What the index reads of one memory: its attributes, names and text.
+//!
+//! Not here: how it is read from the database (`db::memories`), what the index keeps of it (`index`).
+
+use crate::model::decay::Anchor;
+use crate::model::status::Status;
+use crate::model::time::Timestamp;
+use crate::model::visibility::Audience;
+use loci_proto::memory::{Confidence, MemoryType, Scope};
+
+/// What the index reads of one memory.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) seq: i64,
+    pub(crate) kind: MemoryType,
+    pub(crate) group: Option<String>,
+    pub(crate) scope: Scope,
+    pub(crate) status: Status,
+    pub(crate) anchor: Anchor,
+    pub(crate) expires_at: Option<Timestamp>,
+    /// Names and aliases of an entity, as [`crate::model::names::of`] gives them; none for other types.
+    pub(crate) names: Vec<String>,
+    /// The text; the index tokenizes it and does not keep it.
+    pub(crate) content: String,
+    /// The day of `event_date`, in days since 0001-01-01 (day 1).
+    pub(crate) event_day: Option<i32>,
+    /// The day when it was stored, in the same unit.
+    pub(crate) created_day: i32,
+    /// The sequence number of the summary that replaced it in recall.
+    pub(crate) summary: Option<i64>,
+    /// True for a summary made of sentences of other memories.
+    pub(crate) extractive: bool,
+}
+
+impl Entry {
+    /// Returns who can see the memory.
+    pub(crate) fn audience(&self) -> Audience<'_> {
+        Audience::new(self.scope, self.group.as_deref())
+    }
+
+    /// Returns an active episodic memory without text and with default values.
+    pub(crate) fn bare(seq: i64) -> Self {
+        Self {
+            seq,
+            kind: MemoryType::Episodic,
+            group: None,
+            scope: Scope::Group,
+            status: Status::Active,
+            anchor: Anchor { confidence: Confidence::FULL, at: Timestamp(0), pinned: false },
+            expires_at: None,
+            names: Vec::new(),
+            content: String::new(),
+            event_day: None,
+            created_day: 0,
+            summary: None,
+            extractive: false,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What changes hand to the index: the set of touched memories, and the update made from it at the commit.
+
+use crate::model::encoding::DocumentEncoding;
+use crate::model::entity_link::EntityLink;
+use crate::model::entry::Entry;
+
+/// What one change has touched, collected while it runs.
+#[derive(Debug, Default)]
+pub(crate) struct ChangeSet {
+    /// Memories whose entries have changed.
+    pub(crate) seqs: Vec<i64>,
+    pub(crate) vectors: Vec<(i64, DocumentEncoding)>,
+    /// All memories were deleted.
+    pub(crate) emptied: bool,
+    /// Memories whose vectors are read back from the database, because there may be many.
+    pub(crate) stored_vectors: Vec<i64>,
+    /// Updates of earlier changes in the same group commit, which the index does not have yet.
+    pub(crate) earlier: Vec<IndexUpdate>,
+}
+
+/// The update that brings the index in line with one committed change.
+#[derive(Debug)]
+pub(crate) struct IndexUpdate {
+    /// Entries by sequence number; `None` for a memory that was deleted.
+    pub(crate) entries: Vec<(i64, Option<Entry>)>,
+    pub(crate) vectors: Vec<(i64, DocumentEncoding)>,
+    pub(crate) emptied: bool,
+    pub(crate) stored_vectors: Vec<i64>,
+    pub(crate) links: Vec<EntityLink>,
+}

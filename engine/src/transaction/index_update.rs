@@ -1,0 +1,79 @@
+//! Applies committed changes to the index.
+//!
+//! The index lags behind the database for a moment and never leads. Not here: what an update consists of (`change_set`).
+
+use crate::db::{groups, vectors};
+use crate::error::Result;
+use crate::handles::writer::Writer;
+use crate::index::Index;
+use crate::transaction::change_set::IndexUpdate;
+use parking_lot::RwLockWriteGuard;
+
+/// Memories and vectors applied before waiting readers are let in: some milliseconds of work.
+const UPDATES_PER_LOCK: usize = 256;
+
+impl Writer {
+    /// Applies the pending updates of committed changes to the index and the group redirects.
+    ///
+    /// # Errors
+    /// `Database`; the index is suspect then.
+    pub(crate) fn apply_to_index(&mut self) -> Result<()> {
+        let mut suspect = self.shared.index_suspect.lock();
+        // If this is interrupted by an error or a panic, the index stays suspect and is never written to a snapshot.
+        let was_suspect = std::mem::replace(&mut *suspect, true);
+        let group_redirects = groups::group_redirects(&self.conn)?;
+        *self.shared.group_redirects.write() = group_redirects;
+        let model = self.shared.settings().model.clone();
+        let mut index = self.shared.index_mut();
+        let mut applied = 0_usize;
+        // Readers see a small change as a whole. A large one (an import) lets them in every `UPDATES_PER_LOCK`.
+        let mut yield_to_readers = |index: &mut RwLockWriteGuard<'_, Index>| {
+            applied += 1;
+            if applied.is_multiple_of(UPDATES_PER_LOCK) {
+                RwLockWriteGuard::bump(index);
+            }
+        };
+        for IndexUpdate { entries, vectors: new, emptied, stored_vectors, links } in
+            self.pending.drain(..)
+        {
+            if emptied {
+                *index = Index::default();
+            }
+            for (seq, entry) in entries {
+                match entry {
+                    Some(entry) => index.put(entry),
+                    None => index.remove(seq),
+                }
+                yield_to_readers(&mut index);
+            }
+            for link in links {
+                index.set_link(link);
+            }
+            for (seq, pieces) in new {
+                index.set_vectors(seq, &pieces);
+                yield_to_readers(&mut index);
+            }
+            for seq in stored_vectors {
+                index.set_vectors(seq, &vectors::encoding(&self.conn, seq, &model)?);
+                yield_to_readers(&mut index);
+            }
+        }
+        drop(index);
+        self.compact_index();
+        *suspect = was_suspect;
+        Ok(())
+    }
+
+    /// Replaces the index by a copy without the slots of deleted memories, once these are many. Recalls use the old index meanwhile; only
+    /// this writer changes it.
+    fn compact_index(&self) {
+        let compacted = Some(self.shared.index())
+            .filter(|index| index.needs_compaction())
+            .map(|index| index.compacted_copy());
+        if let Some(compacted) = compacted {
+            let old = self.shared.index_mut().swap_in(compacted);
+            // Dropped after the lock is released, so that no recall waits for it.
+            drop(old);
+        }
+    }
+}

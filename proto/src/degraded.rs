@@ -1,0 +1,14 @@
+//! The part of a reply that says which parts of the daemon do not work at the moment.
+
+use serde::{Deserialize, Serialize};
+
+/// The parts that do not work at the moment. Flattened into replies; omitted when everything works.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Degraded {
+    /// The parts, for example `embedding`.
+    #[serde(default, rename = "degraded", skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
+    /// How to repair them, one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}

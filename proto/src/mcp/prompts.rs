@@ -1,0 +1,90 @@
+//! The MCP prompts that a user can select in a client.
+//!
+//! The list depends only on the version, so it is part of the handshake snapshot. Not here: MCP wire types (`daemon`).
+
+/// A prompt.
+#[derive(Debug, Clone, Copy)]
+pub struct Prompt {
+    /// Name in `prompts/get`.
+    pub name: &'static str,
+    /// Title shown to the user.
+    pub title: &'static str,
+    /// What the prompt does.
+    pub description: &'static str,
+    /// Its only argument, if it takes one.
+    pub argument: Option<Argument>,
+    text: &'static str,
+}
+
+/// The argument of a prompt.
+#[derive(Debug, Clone, Copy)]
+pub struct Argument {
+    /// Name in `prompts/get`, and in braces in the prompt's text.
+    pub name: &'static str,
+    /// What it means.
+    pub description: &'static str,
+    /// Text used if the argument is not given.
+    default: &'static str,
+}
+
+/// Every prompt, in the order of the list.
+pub const PROMPTS: [Prompt; 3] = [
+    Prompt {
+        name: "remember",
+        title: "Remember this",
+        description: "Store something for later sessions",
+        argument: Some(Argument {
+            name: "what",
+            description: "What to remember. Default: the last message",
+            default: "what was said last",
+        }),
+        text: "Remember this for later sessions: {what}\n\
+               First call recall_memory to find what is already stored about it. Then call store_memory once per fact, each a self-contained \
+               statement with names and full dates and the matching type. Set supersedes if a stored memory is out of date. Relate people \
+               and things with store_relation.",
+    },
+    Prompt {
+        name: "recall",
+        title: "What do you remember?",
+        description: "Look something up in the memories of earlier sessions",
+        argument: Some(Argument {
+            name: "topic",
+            description: "What to look up. Default: the current task",
+            default: "the current task",
+        }),
+        text: "Recall what is stored about this: {topic}\n\
+               Call recall_memory with summary_only, then with the ids that matter. Answer from their content, with dates. Say so if nothing \
+               is stored.",
+    },
+    Prompt {
+        name: "wrap_up",
+        title: "Wrap up the session",
+        description: "Store what this session decided, did and learned",
+        argument: None,
+        text: "Wrap up this session. Call store_memory for everything that a later session needs: one episodic summary of what was done and \
+               decided, with today's date as event_date; each new fact or preference as semantic, each new workflow as procedural, each new \
+               person or thing as entity. Set supersedes for what has changed. Then state in one line what you stored.",
+    },
+];
+
+impl Prompt {
+    /// Returns the text for the model, with the argument or its default inserted.
+    #[must_use]
+    pub fn text(&self, given: Option<&str>) -> String {
+        let Some(argument) = self.argument else { return self.text.to_owned() };
+        let given = given.map(str::trim).filter(|text| !text.is_empty());
+        self.text.replace(&format!("{{{}}}", argument.name), given.unwrap_or(argument.default))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_contains_its_argument_or_the_default() {
+        assert!(PROMPTS[0].text(Some("tea at four")).contains("sessions: tea at four\n"));
+        assert!(PROMPTS[1].text(Some("  ")).contains("the current task"));
+        assert!(PROMPTS.iter().all(|prompt| !prompt.text(None).contains('{')));
+    }
+}

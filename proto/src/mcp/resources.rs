@@ -1,0 +1,91 @@
+//! The MCP resources: one memory, or a brief of one project, addressed by URI.
+//!
+//! Not here: the content of a resource and MCP wire types (`daemon`).
+
+use crate::error::{Code, Failure};
+use crate::group::GroupName;
+use crate::memory::MemoryId;
+
+/// URI of the brief of the session's own project, the only resource that is listed.
+pub const OWN_GROUP: &str = "loci://group";
+
+/// A parsed resource URI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resource {
+    /// `loci://memory/<id>`: one memory with all its fields, as JSON.
+    Memory(MemoryId),
+    /// `loci://group/<group>`: a brief of a project, as Markdown; `None` is the session's own project.
+    Group(Option<GroupName>),
+}
+
+impl Resource {
+    /// Parses a URI.
+    ///
+    /// # Errors
+    /// `not_found` if the URI has another form.
+    pub fn parse(uri: &str) -> Result<Self, Failure> {
+        let not_found = |why: String| {
+            Failure::new(Code::NotFound, format!("{uri} is not a resource: {why}"))
+                .hint("Use loci://memory/<id> or loci://group/<group>")
+        };
+        let path = uri
+            .strip_prefix("loci://")
+            .ok_or_else(|| not_found("it does not begin with loci://".to_owned()))?;
+        match path.split_once('/') {
+            Some(("memory", id)) => Ok(Self::Memory(id.parse().map_err(not_found)?)),
+            Some(("group", name)) => {
+                Ok(Self::Group(Some(percent_decode(name).parse().map_err(not_found)?)))
+            }
+            None if path == "group" => Ok(Self::Group(None)),
+            _ => Err(not_found("the kind is unknown".to_owned())),
+        }
+    }
+}
+
+/// Decodes the `%XX` escapes of URIs; text that is not a valid escape stays unchanged.
+fn percent_decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while at < bytes.len() {
+        let byte = text
+            .get(at + 1..at + 3)
+            .filter(|_| bytes[at] == b'%')
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        decoded.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_is_parsed_into_a_memory_or_a_group() {
+        let id = "01953a2b-7c1e-7000-8000-0123456789ab";
+        assert_eq!(
+            Resource::parse(&format!("loci://memory/{id}")).expect("is valid"),
+            Resource::Memory(id.parse().expect("is an id"))
+        );
+        assert_eq!(Resource::parse(OWN_GROUP).expect("is valid"), Resource::Group(None));
+        let named = Resource::parse("loci://group/my%20shop%2F2").expect("is valid");
+        assert_eq!(named, Resource::Group(Some("my shop/2".parse().expect("is a name"))));
+    }
+
+    #[test]
+    fn any_other_uri_is_not_found() {
+        for uri in [
+            "",
+            "file:///etc/passwd",
+            "loci://",
+            "loci://memory/7",
+            "loci://group/",
+            "loci://what/x",
+            "loci://group/%0a",
+        ] {
+            let failure = Resource::parse(uri).expect_err("is refused");
+            assert_eq!(failure.code, Code::NotFound, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `edit`: changes one memory in place (`loci edit`). Agents store a new memory with `supersedes` instead.
+//!
+//! Request:
+//! ```json
+//! {"memory_id": "01953a2b-7c1e-7000-8000-0123456789ab", "content": "Anna prefers spaces.", "expires_at": "never"}
+//! ```
+//! Reply:
+//! ```json
+//! {"id": "01953a2b-7c1e-7000-8000-0123456789ab", "changed": ["content"], "act": 17}
+//! ```
+
+use crate::group::GroupName;
+use crate::memory::{Confidence, MemoryId, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Arguments of `edit`; what is not given stays as it is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditRequest {
+    /// Id of the memory.
+    pub memory_id: MemoryId,
+    /// New text.
+    #[serde(default)]
+    pub content: Option<String>,
+    /// New metadata; replaces all of the old.
+    #[serde(default)]
+    pub metadata: Option<Map<String, Value>>,
+    /// New scope.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+    /// New confidence.
+    #[serde(default)]
+    pub confidence: Option<Confidence>,
+    /// New expiry date or time (RFC 3339), or `never`.
+    #[serde(default)]
+    pub expires_at: Option<String>,
+    /// Another project than that of the working directory.
+    #[serde(default)]
+    pub group: Option<GroupName>,
+}
+
+/// Reply of `edit` and `pin`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangedReply {
+    /// Id of the memory.
+    pub id: MemoryId,
+    /// Names of the fields that were changed, for example `content`; empty if all had these values already.
+    pub changed: Vec<String>,
+    /// Number of the journal entry, for `loci undo`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub act: Option<i64>,
+}

@@ -1,0 +1,35 @@
+//! `export`: writes the whole store as a stream (`loci export`). `docs/format.md` describes the lines.
+//!
+//! Request; the reply is the export itself:
+//! ```json
+//! {"layout": "document", "vectors": true}
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of the export format that this build writes, and the only one that it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Layout of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Layout {
+    /// JSON Lines: one record per line.
+    #[default]
+    Lines,
+    /// One JSON document that holds the same records.
+    Document,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExportRequest {
+    /// `lines` (the default) or `document`.
+    #[serde(default)]
+    pub layout: Layout,
+    /// Include the vectors, which can also be recomputed from the texts.
+    #[serde(default)]
+    pub vectors: bool,
+}

@@ -1,0 +1,64 @@
+//! `history`: lists journal entries (`loci history`). Every transaction that changes the store, except a plain store, is one entry.
+//!
+//! Request:
+//! ```json
+//! {"memory_id": "01953a2b-7c1e-7000-8000-0123456789ab", "limit": 5}
+//! ```
+//! Reply:
+//! ```json
+//! {"acts": [{"id": 17, "act": "edit", "rows": 2, "client": "loci 0.1.0", "group": "shop", "at": "2026-01-05T09:00:00Z"}], "next": 17}
+//! ```
+
+use crate::memory::MemoryId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Arguments of `history`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryRequest {
+    /// Only entries that changed this memory.
+    #[serde(default)]
+    pub memory_id: Option<MemoryId>,
+    /// Only entries older than this one: `next` of the previous page.
+    #[serde(default)]
+    pub before: Option<i64>,
+    /// Entries per page, 1 to 1000; default 20.
+    #[serde(default)]
+    pub limit: Option<usize>,
+}
+
+/// Reply of `history`: one page, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryReply {
+    /// The entries.
+    pub acts: Vec<JournalEntry>,
+    /// Value of `before` for the next page; absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<i64>,
+}
+
+/// One entry of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JournalEntry {
+    /// Its number.
+    pub id: i64,
+    /// The operation, for example `forget`.
+    pub act: String,
+    /// Number of rows that it changed.
+    pub rows: usize,
+    /// Name of the client that called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Session of the agent that called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Id of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Time of the change, ISO 8601, UTC.
+    pub at: String,
+    /// Time when it was undone; absent if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone_at: Option<String>,
+}

@@ -1,0 +1,117 @@
+//! `maintenance`: controls the compaction and promotion of old memories (`loci ctl maintenance`).
+//!
+//! Request:
+//! ```json
+//! {"action": "run", "anew": true}
+//! ```
+//! Reply:
+//! ```json
+//! {"enabled": true, "paused": false, "last_run_at": null, "next_run_at": "2026-02-01T12:30:00Z", "left": 1,
+//!  "done": {"act": "compact", "cluster": "c_5d1f0a", "group": "shop", "scope": "group", "week": "2026-W05",
+//!   "members": ["01953a2b-7c1e-7000-8000-0123456789ab"], "made": "01953a2b-7c1e-7000-8000-0123456789ac", "journal": 20}}
+//! ```
+
+use crate::memory::{MemoryId, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MaintenanceAction {
+    /// Return the status.
+    #[default]
+    Status,
+    /// Return the steps of a run without executing them.
+    Plan,
+    /// Execute the next step of a run; the reply gives the number of steps left.
+    Run,
+    /// Stop all maintenance until `resume`.
+    Pause,
+    /// End a pause.
+    Resume,
+}
+
+/// Arguments of `maintenance`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaintenanceRequest {
+    /// `status` (the default), `plan`, `run`, `pause` or `resume`.
+    #[serde(default)]
+    pub action: MaintenanceAction,
+    /// With `run`: start a new run and discard the rest of a run in progress.
+    #[serde(default)]
+    pub anew: bool,
+}
+
+/// Reply of `maintenance`: the status, and what was planned or done.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MaintenanceReply {
+    /// True if runs start automatically (`maintenance.enabled`).
+    pub enabled: bool,
+    /// True if a user has paused maintenance.
+    pub paused: bool,
+    /// End of the last completed run, ISO 8601, UTC.
+    pub last_run_at: Option<String>,
+    /// When the next run is due; absent if runs do not start automatically.
+    pub next_run_at: Option<String>,
+    /// What a run would do; only for `plan`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<MaintenancePlan>,
+    /// What this step did; only for `run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<StepReport>,
+    /// Number of steps left in the run in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<usize>,
+}
+
+/// What a run would do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MaintenancePlan {
+    /// The steps, in the order of execution.
+    pub steps: Vec<StepReport>,
+    /// Number of episodes that would be compacted.
+    pub compacted: usize,
+    /// Number of facts that would be promoted or linked.
+    pub promoted: usize,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepKind {
+    /// Replaces episodes by a summary.
+    Compact,
+    /// Turns episodes that state the same into a fact.
+    Promote,
+    /// Links such episodes with an existing fact.
+    Link,
+}
+
+/// One step of a run, planned or done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepReport {
+    /// What the step does.
+    pub act: StepKind,
+    /// Id of the cluster.
+    pub cluster: String,
+    /// Id of the project.
+    pub group: String,
+    /// Scope of the memory that is created.
+    pub scope: Scope,
+    /// For `compact`: ISO week of the episodes (`2026-W05`); month (`2026-01`) or year of summaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub week: Option<String>,
+    /// The episodes, oldest first.
+    pub members: Vec<MemoryId>,
+    /// For `promote`: the episode whose text becomes the fact. For `link`: the existing fact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<MemoryId>,
+    /// The memory that was created; absent in a plan, and if the step was skipped because the episodes had changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<MemoryId>,
+    /// Number of the journal entry, for `loci undo`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<i64>,
+}

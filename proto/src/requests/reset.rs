@@ -1,0 +1,32 @@
+//! `reset`: deletes all memories, after a backup (`loci reset`).
+//!
+//! Request:
+//! ```json
+//! {"dry_run": true}
+//! ```
+//! Reply:
+//! ```json
+//! {"memories": 3, "backup": "memory-20260105-090000.db"}
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Arguments of `reset`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResetRequest {
+    /// Count what would be deleted without deleting it.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Reply of `reset`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResetReply {
+    /// Number of memories of any status.
+    pub memories: usize,
+    /// The backup that was made before; absent if there was nothing to delete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backup: Option<String>,
+}

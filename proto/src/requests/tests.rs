@@ -1,0 +1,155 @@
+//! Tests of [`Request`], and of the JSON examples in the documentation of the requests.
+
+use crate::mcp::{arguments, tools};
+use crate::requests::{
+    Request, cleanup, compact, config, doctor, edit, eval, export, find, forget, forget_many,
+    groups, history, import, inspect, list, maintenance, pin, purge_backups, recall, relate, reset,
+    restore, stats, store, undo,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+#[test]
+fn an_unknown_verb_is_refused_by_name() {
+    let failure = Request::parse("frobnicate", Map::new()).expect_err("is refused");
+    assert_eq!(failure.to_string(), "invalid: there is no verb frobnicate");
+}
+
+#[test]
+fn every_request_names_its_own_verb() {
+    assert_eq!(Request::NAMES.iter().collect::<BTreeSet<_>>().len(), Request::NAMES.len());
+    for name in Request::NAMES {
+        match Request::parse(name, Map::new()) {
+            Ok(request) => assert_eq!(request.name(), *name),
+            Err(failure) => assert_eq!(failure.message, "is missing", "{name}: {failure}"),
+        }
+    }
+}
+
+#[test]
+fn the_agent_tools_are_those_that_mcp_lists() {
+    let listed: Vec<&str> = tools::all().iter().map(|tool| tool.name).collect();
+    assert_eq!(Request::NAMES[..listed.len()], listed);
+    for name in ["config", "reset"] {
+        let request = Request::parse(name, Map::new()).expect("takes no arguments");
+        assert!(!request.is_agent_tool(), "{name}");
+    }
+    let stats = Request::parse("memory_stats", Map::new()).expect("takes no arguments");
+    assert!(stats.is_agent_tool());
+}
+
+/// Returns the `json` blocks of a module's documentation.
+fn examples(source: &str) -> Vec<Value> {
+    let documentation: String = source
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let blocks = documentation.split("```json").skip(1);
+    blocks
+        .map(|block| {
+            let json = block.split("```").next().expect("a block ends");
+            serde_json::from_str(json).unwrap_or_else(|e| panic!("{e} in {json}"))
+        })
+        .collect()
+}
+
+/// Asserts that the value written back has every field of the example.
+fn assert_contains(written: &Value, example: &Value) {
+    match (written, example) {
+        (Value::Object(written), Value::Object(example)) => {
+            for (key, value) in example {
+                let field = written.get(key).unwrap_or_else(|| panic!("{key} is lost"));
+                assert_contains(field, value);
+            }
+        }
+        (Value::Array(written), Value::Array(example)) => {
+            assert_eq!(written.len(), example.len());
+            for (item, value) in written.iter().zip(example) {
+                assert_contains(item, value);
+            }
+        }
+        _ => assert_eq!(written, example),
+    }
+}
+
+fn assert_request<T>(example: &Value)
+where
+    T: DeserializeOwned + Serialize + JsonSchema + 'static,
+{
+    let arguments = example.as_object().expect("arguments are an object").clone();
+    let request: T = arguments::parse(arguments).unwrap_or_else(|e| panic!("{e}: {example}"));
+    assert_contains(&serde_json::to_value(request).expect("is JSON"), example);
+}
+
+fn assert_reply<T: DeserializeOwned + Serialize>(example: &Value) {
+    let reply: T =
+        serde_json::from_value(example.clone()).unwrap_or_else(|e| panic!("{e}: {example}"));
+    assert_contains(&serde_json::to_value(reply).expect("is JSON"), example);
+}
+
+/// Declares one test per module: its documentation holds one request and one reply.
+macro_rules! one_example {
+    ($($module:ident: $request:ident, $reply:ty;)+) => {
+        $(#[test]
+        fn $module() {
+            let examples = examples(include_str!(concat!(stringify!($module), ".rs")));
+            let [request, reply] = examples.as_slice() else { panic!("one request, one reply") };
+            assert_request::<$module::$request>(request);
+            assert_reply::<$reply>(reply);
+        })+
+    };
+}
+
+mod the_example_is_parsed_and_written_back_for {
+    use super::*;
+
+    one_example! {
+        cleanup: CleanupRequest, cleanup::CleanupReply;
+        compact: CompactRequest, compact::CompactReply;
+        config: ConfigRequest, config::ConfigReply;
+        doctor: DoctorRequest, doctor::DoctorReply;
+        edit: EditRequest, edit::ChangedReply;
+        eval: EvalRequest, eval::EvalReply;
+        find: FindRequest, find::FindReply;
+        forget: ForgetRequest, forget::ForgetReply;
+        forget_many: ForgetManyRequest, forget_many::ForgetManyReply;
+        history: HistoryRequest, history::HistoryReply;
+        import: ImportRequest, import::ImportReply;
+        inspect: InspectRequest, inspect::InspectReply;
+        list: ListRequest, list::ListReply;
+        maintenance: MaintenanceRequest, maintenance::MaintenanceReply;
+        pin: PinRequest, edit::ChangedReply;
+        purge_backups: PurgeBackupsRequest, purge_backups::PurgeBackupsReply;
+        recall: RecallRequest, recall::RecallReply;
+        relate: RelateRequest, relate::RelateReply;
+        reset: ResetRequest, reset::ResetReply;
+        restore: RestoreRequest, restore::RestoreReply;
+        stats: StatsRequest, stats::StatsReply;
+        store: StoreRequest, store::StoreReply;
+        undo: UndoRequest, undo::UndoReply;
+    }
+
+    #[test]
+    fn groups() {
+        let examples = examples(include_str!("groups.rs"));
+        let [list, groups, rename, changed, merge, alias] = examples.as_slice() else {
+            panic!("six examples")
+        };
+        assert_request::<groups::GroupsRequest>(list);
+        assert_reply::<groups::GroupsReply>(groups);
+        assert_request::<groups::RenameRequest>(rename);
+        assert_reply::<groups::GroupChangedReply>(changed);
+        assert_request::<groups::MergeRequest>(merge);
+        assert_request::<groups::AliasRequest>(alias);
+    }
+
+    #[test]
+    fn export() {
+        let examples = examples(include_str!("export.rs"));
+        let [request] = examples.as_slice() else { panic!("one request") };
+        assert_request::<export::ExportRequest>(request);
+    }
+}

@@ -1,0 +1,147 @@
+//! The arguments of the commands about the daemon, its configuration, its model and its maintenance. Only definitions.
+
+use crate::cli::memories::Format;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `loci ctl`
+#[derive(Debug, Subcommand)]
+pub enum Ctl {
+    /// Print the state of the daemon and its sessions; never starts it.
+    #[command(after_help = "Example: for a script\n  loci ctl status --json")]
+    Status {
+        /// Print the daemon's reply as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the connected agents: client, project, pid, calls, age, memory of the shim.
+    #[command(after_help = "Example\n  loci ctl ps")]
+    Ps {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Start the daemon unless it runs, and wait until it answers; ends a hold.
+    #[command(after_help = "Example\n  loci ctl start")]
+    Start,
+    /// Stop the daemon and wait until it has exited; the next call of an agent starts it again.
+    #[command(
+        after_help = "Example: before moving the database while agents run\n  loci ctl stop --hold"
+    )]
+    Stop {
+        /// Prevent agents from starting it until `loci ctl start`.
+        #[arg(long)]
+        hold: bool,
+    },
+    /// Restart the daemon; agents reconnect automatically.
+    #[command(after_help = "Example: after an update\n  loci ctl restart")]
+    Restart,
+    /// Reload config.toml; prints changes that need a restart.
+    #[command(after_help = "Example: after editing config.toml\n  loci ctl reload")]
+    Reload(Format),
+    /// Make the daemon exit after the running calls; does not wait.
+    #[command(after_help = "Example: before an update\n  loci ctl drain")]
+    Drain,
+    /// Control maintenance: compaction and promotion of memories.
+    #[command(
+        subcommand,
+        after_help = "Example: show what a run would do\n  loci ctl maintenance plan"
+    )]
+    Maintenance(Maintenance),
+    /// Print the daemon's log.
+    #[command(after_help = "Example: follow it\n  loci ctl logs --follow")]
+    Logs {
+        /// Follow the log until interrupted.
+        #[arg(long, short)]
+        follow: bool,
+        /// Number of lines.
+        #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
+        lines: usize,
+    },
+}
+
+/// `loci config`
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Print every key with its value and source.
+    #[command(after_help = "Example: for a script\n  loci config show --json")]
+    Show(Format),
+}
+
+/// `loci model`
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// Download the model unless it is complete; verifies the SHA-256 of every file.
+    #[command(
+        after_help = "Example: from local files\n  loci model download --from /media/stick/models"
+    )]
+    Download {
+        /// Copy the files from this folder instead of downloading them.
+        #[arg(long, value_name = "PATH")]
+        from: Option<PathBuf>,
+    },
+    /// Print the model and whether its files are complete.
+    #[command(after_help = "Example: for a script\n  loci model status --json")]
+    Status {
+        /// Print JSON, on one line.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `loci compact`
+#[derive(Debug, Args)]
+pub struct Compact {
+    /// Print what would be done and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `loci cleanup`
+#[derive(Debug, Args)]
+pub struct Cleanup {
+    /// Print what would be forgotten and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask for confirmation.
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `loci ctl maintenance`
+#[derive(Debug, Subcommand)]
+pub enum Maintenance {
+    /// Print whether it runs automatically, and the last and next run.
+    #[command(after_help = "Example\n  loci ctl maintenance status --json")]
+    Status {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what a run would do now.
+    #[command(after_help = "Example\n  loci ctl maintenance plan")]
+    Plan {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run now.
+    #[command(after_help = "Example\n  loci ctl maintenance run")]
+    Run {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Pause after the current step until resumed; survives a restart.
+    #[command(after_help = "Example\n  loci ctl maintenance pause")]
+    Pause,
+    /// Resume maintenance.
+    #[command(after_help = "Example\n  loci ctl maintenance resume")]
+    Resume,
+}

@@ -1,0 +1,118 @@
+//! A maintenance run or its plan, shared by `loci compact` and `loci ctl maintenance`. The daemon does one step per request.
+
+use crate::client::call::VerbClient;
+use crate::commands::reply_text::to_json;
+use crate::output::{Problem, plain, say};
+use loci_proto::error::Exit;
+use loci_proto::requests::maintenance::{
+    MaintenanceAction, MaintenancePlan, MaintenanceReply, MaintenanceRequest, StepKind, StepReport,
+};
+use std::process::ExitCode;
+
+/// Prints the steps that are due.
+///
+/// # Errors
+/// No daemon.
+pub async fn show_plan(json: bool) -> Result<ExitCode, Problem> {
+    let reply = request(MaintenanceAction::Plan).await?;
+    match &reply.plan {
+        _ if json => say(to_json(&reply)?)?,
+        Some(plan) => say(plan_text(plan))?,
+        None => {}
+    }
+    Ok(Exit::Ok.into())
+}
+
+/// Runs all due steps, one request per step, and prints each.
+///
+/// # Errors
+/// No daemon, or a refusal; the steps done before it stay done.
+pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
+    let client = VerbClient::of_process()?;
+    let mut done = Vec::new();
+    let mut first_request = true;
+    loop {
+        let reply: MaintenanceReply = client
+            .call(
+                "maintenance",
+                &MaintenanceRequest { action: MaintenanceAction::Run, anew: first_request },
+            )
+            .await?;
+        first_request = false;
+        if let Some(step) = reply.done {
+            if !json {
+                let left = reply.left.unwrap_or_default();
+                say(format!(
+                    "{}{}",
+                    step_text(&step, Tense::Done),
+                    if left > 0 { format!("  ({left} left)") } else { String::new() }
+                ))?;
+            }
+            done.push(step);
+        }
+        if reply.left.unwrap_or_default() == 0 {
+            break;
+        }
+    }
+    if json {
+        say(to_json(&serde_json::json!({"done": done}))?)?;
+    } else {
+        let made = done.iter().filter(|step| step.made.is_some()).count();
+        say(if done.is_empty() {
+            "Nothing is due".to_owned()
+        } else {
+            format!("{made} steps done; undo one with loci undo ACT")
+        })?;
+    }
+    Ok(Exit::Ok.into())
+}
+
+/// Sends one maintenance request.
+///
+/// # Errors
+/// No daemon, or a refusal.
+pub async fn request(action: MaintenanceAction) -> Result<MaintenanceReply, Problem> {
+    VerbClient::of_process()?.call("maintenance", &MaintenanceRequest { action, anew: false }).await
+}
+
+/// Whether a step is planned or done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tense {
+    Planned,
+    Done,
+}
+
+fn step_text(step: &StepReport, tense: Tense) -> String {
+    let (count, group) = (step.members.len(), plain(&step.group));
+    let description = match step.act {
+        StepKind::Compact => {
+            let period = step.week.as_deref().unwrap_or("?");
+            // Episodes are grouped by week (`2026-W05`); months and years group summaries.
+            let kind = if period.contains('W') { "episodes" } else { "summaries" };
+            format!("{count} {kind} of {period} in {group} into a summary")
+        }
+        StepKind::Promote => {
+            format!("{count} episodes in {group} into a fact for {}", step.scope.as_str())
+        }
+        StepKind::Link => format!("{count} episodes in {group} linked to a known fact"),
+    };
+    match (&step.made, tense) {
+        (Some(id), _) => format!("  {description}: {id}"),
+        (None, Tense::Planned) => format!("  {description}"),
+        (None, Tense::Done) => format!("  skipped because the memories changed: {description}"),
+    }
+}
+
+fn plan_text(plan: &MaintenancePlan) -> String {
+    if plan.steps.is_empty() {
+        return "Nothing is due".to_owned();
+    }
+    let mut lines: Vec<String> =
+        plan.steps.iter().map(|step| step_text(step, Tense::Planned)).collect();
+    let summaries = plan.steps.len() - plan.promoted;
+    lines.push(format!(
+        "{} episodes into {summaries} summaries, {} facts",
+        plan.compacted, plan.promoted
+    ));
+    lines.join("\n")
+}

@@ -1,0 +1,29 @@
+//! Formatting that several commands share: raw replies, times, and the hint how to undo.
+
+use crate::client::call::Answer;
+use crate::output::{Problem, plain, say};
+
+/// Prints a reply unchanged (`--json`).
+pub fn print_json(answer: &Answer) -> Result<(), Problem> {
+    say(answer.as_str())
+}
+
+/// Serialises a value as one line of JSON.
+pub fn to_json(value: &impl serde::Serialize) -> Result<String, Problem> {
+    serde_json::to_string(value).map_err(|error| Problem::from(std::io::Error::from(error)))
+}
+
+/// Returns a second line that says how to undo `act`; empty without an act.
+pub fn undo_hint(act: Option<i64>) -> String {
+    act.map(|act| format!("\n  undo: loci undo {act}")).unwrap_or_default()
+}
+
+/// Returns the date of an RFC 3339 time.
+pub fn date(time: &str) -> String {
+    plain(time.get(..10).unwrap_or(time))
+}
+
+/// Returns an RFC 3339 time to the second as `2026-11-22 09:30:00`.
+pub fn date_time(time: &str) -> String {
+    plain(&time.get(..19).unwrap_or(time).replace('T', " "))
+}

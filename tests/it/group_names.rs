@@ -1,0 +1,156 @@
+//! Names of projects: what no file could be called is refused on every way in, cleaned by an import, and served where a store has it.
+
+use crate::house::{Agent, House};
+use serde_json::{Value, json};
+use std::process::Output;
+
+/// Names that no new project may have, and a part of what is said of each.
+fn refused_names() -> [(String, &'static str); 4] {
+    [
+        ("../..".to_owned(), "must not contain /"),
+        ("..".to_owned(), "must not be only dots"),
+        ("/".to_owned(), "must not contain /"),
+        ("買".repeat(67), "must have at most 200 bytes, not 201"),
+    ]
+}
+
+const NEXT_STEP: &str = "Choose a name that a file could have";
+
+fn add(house: &House, group: &str) -> Output {
+    let mut add = house.command("loci");
+    add.args(["add", "The gate code is 12", "--type", "episodic"]).env("LOCI_GROUP", group);
+    add.output().expect("runs")
+}
+
+fn error(output: &Output) -> String {
+    assert!(!output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn assert_said(said: &str, field: &str, what: &str) {
+    for part in [field, what, NEXT_STEP] {
+        assert!(said.contains(part), "{part} is not in: {said}");
+    }
+}
+
+/// The ids and display names of all groups.
+fn groups(house: &House) -> Vec<(String, String)> {
+    let listed = house.loci(&["groups", "list", "--json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).expect("is JSON");
+    let text = |group: &Value, key: &str| group[key].as_str().expect("is text").to_owned();
+    let listed = listed["groups"].as_array().expect("is a list").clone();
+    listed.iter().map(|group| (text(group, "id"), text(group, "name"))).collect()
+}
+
+/// The previews of the memories of one group.
+fn listed(house: &House, group: &str) -> String {
+    let output = house.loci(&["list", "--group", group]);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_new_name_that_no_file_could_have_is_refused_on_every_way_in() {
+    let house = House::without_model();
+    assert!(add(&house, "kept").status.success());
+    for (name, what) in &refused_names() {
+        assert_said(&error(&add(&house, name)), "LOCI_GROUP", what);
+        let arguments: [&[&str]; 4] = [
+            &["add", "x", "--type", "episodic", "--group", name],
+            &["list", "--group", name],
+            &["search", "x", "--group", name],
+            &["stats", "--group", name],
+        ];
+        for arguments in arguments {
+            assert_said(&error(&house.loci(arguments)), "group", what);
+        }
+        let renamed = house.loci(&["groups", "rename", "kept", name]);
+        assert_said(&error(&renamed), "to must", what);
+        let alias = house.loci(&["groups", "alias", "kept", name]);
+        assert_said(&error(&alias), "alias must", what);
+
+        let mut agent = house.session();
+        let arguments = json!({"content": "x", "type": "episodic", "group": name});
+        assert_said(&agent.call("store_memory", arguments).expect_err("is refused"), "group", what);
+
+        std::fs::create_dir_all(house.path("evil")).expect("a folder");
+        let file = house.path("evil/.loci.toml");
+        std::fs::write(file, format!("group = \"{name}\"\n")).expect("is written");
+        let mut evil = house.session_in("evil");
+        let said = evil.call("memory_stats", json!({})).expect_err("is refused");
+        assert_said(&said, "group in .loci.toml", what);
+    }
+    assert_eq!(groups(&house), [("kept".to_owned(), "kept".to_owned())]);
+    assert!(add(&house, "買い物リスト").status.success(), "Unicode is allowed");
+    assert!(listed(&house, "買い物リスト").contains("gate code"));
+}
+
+#[test]
+fn a_default_group_that_no_file_could_be_called_is_refused_with_its_place() {
+    for (name, what) in &refused_names() {
+        let house = House::without_model();
+        house.configure_whole(&format!("[storage]\ndefault_group = \"{name}\"\n"));
+        let output = house.command("locid").output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(78), "{said}");
+        assert_said(&said, "config.toml:2:1: storage.default_group", what);
+    }
+}
+
+#[test]
+fn an_import_cleans_such_names_and_keeps_two_apart() {
+    let (old, new) = (House::without_model(), House::without_model());
+    for group in ["first", "second", "x_y"] {
+        assert!(add(&old, group).status.success());
+    }
+    let exported = old.loci(&["export"]);
+    let exported = String::from_utf8(exported.stdout).expect("is UTF-8");
+    let odd = exported.replace("\"first\"", "\"x/y\"").replace("\"second\"", r#""x\ny""#);
+    let file = new.path("odd.jsonl");
+    std::fs::write(&file, &odd).expect("is written");
+    let import = || {
+        let output = new.loci(&["import", file.to_str().expect("is UTF-8"), "--json"]);
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<Value>(&output.stdout).expect("is JSON")
+    };
+    assert_eq!(import()["added"], 3);
+    let known = groups(&new);
+    assert_eq!(known.len(), 3, "{known:?}");
+    for (id, name) in &known {
+        assert_eq!(id, name);
+        assert!(id == "x_y" || id.starts_with("x_y-"), "{id}");
+        assert!(listed(&new, id).contains("gate code"), "{id}");
+    }
+    let again = import();
+    assert_eq!((&again["unchanged"], groups(&new)), (&json!(3), known), "{again}");
+}
+
+/// Gives the only group of a stopped store a name from before there was a rule.
+fn give_old_name(house: &House, name: &str) {
+    let store = rusqlite::Connection::open(house.path(".loci/memory.db")).expect("opens");
+    store.pragma_update(None, "foreign_keys", false).expect("is set");
+    store.execute("UPDATE groups SET id = ?1, name = ?1", [name]).expect("is renamed");
+    store.execute("UPDATE memories SET source_group = ?1", [name]).expect("are moved");
+}
+
+fn session_of(house: &House, group: &str) -> Agent {
+    let mut command = house.command("loci");
+    Agent::bare(command.arg("mcp").env("LOCI_GROUP", group))
+}
+
+#[test]
+fn a_store_that_has_such_a_name_is_served_under_it() {
+    let house = House::without_model();
+    assert!(add(&house, "acme").status.success());
+    assert!(house.loci(&["ctl", "stop"]).status.success());
+    give_old_name(&house, "acme/shop");
+    assert!(listed(&house, "acme/shop").contains("gate code"));
+    let mut agent = session_of(&house, "acme/shop");
+    agent.store("episodic", "The gate was oiled");
+    assert_eq!(agent.recall("gate").len(), 2);
+    assert!(house.loci(&["groups", "alias", "acme/shop", "acme-shop"]).status.success());
+    assert_eq!(session_of(&house, "acme-shop").recall("gate").len(), 2);
+    assert!(house.loci(&["groups", "rename", "acme/shop", "Acme"]).status.success());
+    assert_eq!(agent.recall("gate").len(), 2);
+    assert!(house.loci(&["export"]).status.success());
+}

@@ -1,4 +1,5 @@
-//! What a recall finds while the index is being loaded: what it would find by the same words afterwards, and nothing else.
+//! Fallback search while the index is loading: it finds what a keyword search of the index finds
+//! later, and nothing else.
 
 use crate::handles::open::open_cold;
 use crate::handles::reader::Reader;
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A store that was closed and is open again, without its index.
+/// A reopened store whose index is not loaded.
 struct Cold {
     test_store: TestStore,
 }
@@ -43,7 +44,7 @@ fn told(test_store: &TestStore, question: Value) -> Value {
 }
 
 #[test]
-fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() {
+fn the_reply_says_that_the_index_is_loading_and_only_keywords_were_searched() {
     let mut test_store = TestStore::new();
     let kettle = test_store
         .store(
@@ -74,7 +75,7 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
         (&early["results"][0]["id"], &early["explain"]["in_store"]),
         (&json!(kettle), &json!(2))
     );
-    // What is asked for by its id, or counted, needs no index.
+    // A recall by id and the statistics need no index.
     let shown = told(&cold.test_store, json!({"ids": [kettle]}));
     assert!(
         shown["results"][0]["content"].is_string() && shown.get("degraded").is_none(),
@@ -97,7 +98,7 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
 }
 
 #[test]
-fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
+fn calls_that_need_the_whole_index_are_rejected_and_a_store_loads_it_first() {
     let mut test_store = TestStore::new();
     let first = test_store
         .store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None)
@@ -123,7 +124,7 @@ fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
 }
 
 #[test]
-fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
+fn a_stopped_load_fails_and_loses_nothing() {
     let mut test_store = TestStore::new();
     test_store.store(
         "a",
@@ -141,7 +142,7 @@ fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
 }
 
 #[test]
-fn a_memory_below_a_summary_is_given_with_it() {
+fn a_summarised_memory_is_returned_with_its_summary() {
     let mut test_store = TestStore::new();
     let below =
         test_store.store("a", json!({"content": "The kettle broke", "type": "semantic"}), None).id;
@@ -155,7 +156,7 @@ fn a_memory_below_a_summary_is_given_with_it() {
     assert_eq!((early[0].id.clone(), early[0].sources[0].id.clone()), (summary, below));
 }
 
-/// A memory, and what becomes of it.
+/// A memory: project, age in days, arguments of the store, and what happens to it later.
 fn memory() -> impl Strategy<Value = (usize, i64, Value, u8)> {
     let (kinds, scopes) = (["episodic", "semantic", "procedural", "entity"], ["group", "global"]);
     let confidence = prop::sample::select(vec![0.05, 0.1, 0.3, 1.0]);
@@ -204,9 +205,9 @@ fn question() -> impl Strategy<Value = Value> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Whatever is asked of whatever is there: the same memories are admitted before the index stands and afterwards.
+    /// The same memories are admitted before and after the index is loaded.
     #[test]
-    fn what_may_be_found_is_the_same_before_and_after(
+    fn the_same_memories_are_found_before_and_after_the_load(
         memories in prop::collection::vec(memory(), 1..18), questions in prop::collection::vec(question(), 1..6),
     ) {
         let mut test_store = TestStore::new();

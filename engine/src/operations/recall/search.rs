@@ -1,4 +1,5 @@
-//! Recall by query: searches the index, reads the rows of the best results, and groups those that state the same fact.
+//! Recall by query: searches the index, reads the rows of the best results, and groups those that
+//! state the same fact.
 //!
 //! Not here: ranking (`crate::search`), the reply's content (`hydrate`).
 
@@ -90,7 +91,8 @@ impl Reader {
         request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
     }
 
-    /// Reads the rows of the best results. A result that states the same fact as a better one is listed there and not returned itself.
+    /// Reads the rows of the best results. A result that states the same fact as a better one is
+    /// listed there and not returned itself.
     fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Hits> {
         let mut memories = MemoryReader::new(&self.conn)?;
         let (mut hits, mut collapsed) = (Vec::<Hit>::new(), 0);
@@ -170,7 +172,7 @@ impl Reader {
             by_fallback,
             matched: results.matched,
             weak: results.weak,
-            ranked: found_memories(index, results, whys.unwrap_or_default()),
+            ranked: found_memories(index, &results, whys.unwrap_or_default()),
             explained,
         })
     }
@@ -203,7 +205,7 @@ struct Hits {
 /// Results by sequence number, so that they are valid without the index.
 fn found_memories(
     index: &Index,
-    results: SearchResults,
+    results: &SearchResults,
     whys: Vec<ScoreBreakdown>,
 ) -> Vec<FoundMemory> {
     let duplicates = collapse::possible_duplicates(index, &results.ranked);

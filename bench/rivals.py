@@ -28,7 +28,7 @@ sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
 
 import process
 import report
-from home import Home, model_cache
+from home import Home, models_folder
 from measure import percentile
 from session import Session
 
@@ -210,7 +210,7 @@ def install(*command, env=None):
 
 def runtime():
     """Environment that links the crate with the ONNX Runtime of `loci model download`: its own build would download one."""
-    found = sorted(model_cache().glob("onnxruntime-*/libonnxruntime.so.*"))
+    found = sorted(models_folder().glob("onnxruntime-*/libonnxruntime.so.*"))
     if not found:
         return {}
     folder = RIVALS / "ort"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# MCP's conformance suite against the daemon's MCP on loopback HTTP, by both revisions that the daemon speaks.
+# Runs the MCP conformance suite against the daemon's MCP handler over loopback HTTP, in both supported protocol revisions.
 #
-#   tests/clients/conformance.sh [SCENARIO]      all active scenarios unless one is named, which is then shown in full
+#   tests/clients/conformance.sh [SCENARIO]      runs all active scenarios, or one scenario with full output
 #
-# What does not apply to loci, and why, is in conformance-baseline.yml; anything else that fails, and anything there that passes, fails
-# here. The server is an example of the daemon, which no release has. Needs python3 with pip and venv, for a Node that is new enough.
+# conformance-baseline.yml lists the scenarios that do not apply to loci, with reasons. Any other failure, and any listed scenario that
+# passes, fails this script. The server is an example program of the daemon that is not part of a release. Needs python3 with pip and
+# venv, to install a recent Node.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -31,10 +32,10 @@ if [ ! -e "$folder/installed" ]; then
     touch "$folder/installed"
 fi
 
-# Of the whole workspace, so that it is what `cargo test` has built already.
+# Built for the whole workspace, so that the artifacts of `cargo test` are reused.
 cargo build --release --locked --manifest-path "$root/Cargo.toml" --workspace --example conformance
 
-# The address is the first line that the server prints.
+# The first line that the server prints is its URL.
 exec {server}< <(exec "$root/target/release/examples/conformance" --port 0)
 pid=$!
 trap 'kill "$pid"' EXIT

@@ -1,6 +1,6 @@
-"""A stand-in for the Messages API on loopback: a scripted model that asks for one tool after another.
+"""A fake Messages API server on loopback: a scripted model that calls one tool after another.
 
-With it a real agent runs without a network or an account. Only what an agent reads is imitated.
+It lets a real agent run without a network or an account. Implements only what an agent reads.
 """
 
 import json
@@ -8,21 +8,21 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PREFIX = "mcp__"
-"""How an agent marks the tools of MCP servers; requests that offer none are side jobs, such as naming the session."""
+"""Prefix of MCP tools in requests. Requests without such tools are auxiliary, for example to name the session."""
 
 
 class ScriptedModel:
-    """Asks for the calls `[(tool, arguments), …]` in turn, then says that it is done.
+    """Requests the calls `[(tool, arguments), …]` in order, then ends its turn.
 
-    Arguments that depend on what earlier calls came to are a function of those results, oldest first.
+    Arguments that depend on earlier calls are a function of their results, oldest first.
     """
 
     def __init__(self, calls):
         self.calls = calls
         self.offered = []
-        """Names of the MCP tools that the agent offered."""
+        """Names of the MCP tools in the last request."""
         self.results = []
-        """What the calls came to, `{"content": …, "is_error": …}`, in the script's order."""
+        """Results of the calls so far, `{"content": …, "is_error": …}`, in order."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
@@ -34,8 +34,8 @@ class ScriptedModel:
         self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, request):
-        """The model's next message: a content block and why it stopped there."""
+    def next_block(self, request):
+        """Returns the content block of the next message, and its stop reason."""
         offered = [tool["name"] for tool in request.get("tools", []) if tool.get("name", "").startswith(PREFIX)]
         if not offered:
             return {"type": "text", "text": "done"}, "end_turn"
@@ -54,21 +54,21 @@ def _tool_results(messages):
         blocks = message["content"] if isinstance(message["content"], list) else []
         for block in blocks:
             if block["type"] == "tool_result":
-                yield {"content": _text(block.get("content", "")), "is_error": bool(block.get("is_error"))}
+                yield {"content": _text_of(block.get("content", "")), "is_error": bool(block.get("is_error"))}
 
 
-def _text(content):
+def _text_of(content):
     return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
 
 
-def _message(request, block, stop):
+def _message_of(request, block, stop):
     usage = {"input_tokens": 1, "output_tokens": 1}
-    whole = {"id": "msg_scripted", "type": "message", "role": "assistant", "model": request.get("model", "scripted")}
-    return whole | {"content": [block], "stop_reason": stop, "stop_sequence": None, "usage": usage}
+    message = {"id": "msg_scripted", "type": "message", "role": "assistant", "model": request.get("model", "scripted")}
+    return message | {"content": [block], "stop_reason": stop, "stop_sequence": None, "usage": usage}
 
 
 def _stream(message):
-    """The message as server-sent events: its head, its one block as start, delta and stop, its end."""
+    """Formats a message with one content block as server-sent events."""
     [block] = message["content"]
     if block["type"] == "tool_use":
         start, delta = block | {"input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
@@ -96,7 +96,7 @@ def _handler(model):
             if path.endswith("/count_tokens"):
                 self.reply(200, json.dumps({"input_tokens": 1}))
             elif path.endswith("/messages"):
-                message = _message(request, *model.answer(request))
+                message = _message_of(request, *model.next_block(request))
                 if request.get("stream"):
                     self.reply(200, _stream(message), "text/event-stream")
                 else:
@@ -119,6 +119,6 @@ def _handler(model):
             self.wfile.write(body)
 
         def log_message(self, *_):
-            """An agent's requests are no news."""
+            """Requests are not logged."""
 
     return Handler

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Real clients against the release binaries: installs the clients under target/clients (once), then runs each case.
+# Tests the release binaries with real MCP clients: installs the clients under target/clients (once), then runs each case.
 #
-#   tests/clients/run.sh [LOCI]      LOCI: the binary under test, target/release/loci unless given; locid is its neighbour
+#   tests/clients/run.sh [LOCI]      LOCI: the binary under test, by default target/release/loci; locid must be in its folder
 #
-# Needs python3 (3.10 or newer) with pip and venv; the model must be in the cache (`loci model download`). Where there is no npm, it
-# comes from pip too.
-# The last line is `N passed, N failed`; the exit code is 0 when none failed.
+# Needs python3 (3.10 or newer) with pip and venv, and the model (`loci model download`). Installs npm with pip if it is missing.
+# The last line is `N passed, N failed`; the exit code is 0 if none failed.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -17,7 +16,7 @@ claude_code=2.1.330
 node=24.19.0
 passed=0 failed=0
 
-# A virtual environment with the packages of a requirements file; made anew when the file has changed.
+# install_sdk NAME: creates a virtual environment with the packages of NAME.txt; again if the file has changed.
 install_sdk() {
     local pins=$here/$1.txt venv=$clients/$1
     cmp -s "$pins" "$venv/installed.txt" && return
@@ -28,7 +27,7 @@ install_sdk() {
     cp "$pins" "$venv/installed.txt"
 }
 
-# npm of this machine, else one that pip brings.
+# Adds npm to PATH: the installed one, else one installed with pip.
 find_npm() {
     command -v npm >/dev/null && return
     if [ ! -x "$clients/node/bin/npm" ]; then
@@ -40,7 +39,7 @@ find_npm() {
     PATH=$PATH:$clients/node/bin
 }
 
-# The clients for Node, as node/package-lock.json pins them; made anew when that file has changed.
+# Installs the Node clients that node/package-lock.json pins; again if that file has changed.
 install_packages() {
     local pins=$here/node packages=$clients/packages
     cmp -s "$pins/package-lock.json" "$packages/installed.json" && return
@@ -52,7 +51,7 @@ install_packages() {
     cp "$pins/package-lock.json" "$packages/installed.json"
 }
 
-# The npm package that holds the program for this machine; prints the program's path.
+# Installs the npm package with the Claude Code program of this platform; prints the path of the program.
 install_claude_code() {
     local system machine package folder
     system=$(uname -s | tr '[:upper:]' '[:lower:]')
@@ -70,8 +69,8 @@ install_claude_code() {
     echo "$folder/node_modules/$package/claude"
 }
 
-# case_of NAME COMMAND…: one client, one verdict.
-case_of() {
+# run_case NAME COMMAND…: runs one client and prints the verdict.
+run_case() {
     local name=$1 start=$SECONDS
     shift
     if "$@"; then
@@ -83,7 +82,7 @@ case_of() {
     fi
 }
 
-[ -x "$loci" ] || { printf 'Error: %s is no program\nHint: cargo build --release\n' "$loci" >&2; exit 1; }
+[ -x "$loci" ] || { printf 'Error: %s is not an executable file\nHint: cargo build --release\n' "$loci" >&2; exit 1; }
 export PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$clients"
 install_sdk mcp-1.30.0
@@ -92,17 +91,17 @@ find_npm
 install_packages
 claude=$(install_claude_code)
 
-case_of "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
-case_of "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto
-case_of "Python client 2.3.0, legacy era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" legacy
-case_of "TypeScript client 1.32.2" python3 "$here/node_clients.py" "$loci" "$clients/packages" sdk
-case_of "TypeScript client 2.4.0, modern era" python3 "$here/node_clients.py" "$loci" "$clients/packages" client auto
-case_of "TypeScript client 2.4.0, legacy era" python3 "$here/node_clients.py" "$loci" "$clients/packages" client legacy
-case_of "Inspector 0.15.0" python3 "$here/node_clients.py" "$loci" "$clients/packages" inspector
-case_of "Claude Code $claude_code, modern era" python3 "$here/claude_code.py" "$loci" "$claude" modern
-case_of "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
-case_of "Claude Code $claude_code, daemon killed before the answer" python3 "$here/claude_code_kill.py" "$loci" "$claude" modern
-case_of "Claude Code $claude_code, entities and relations" python3 "$here/claude_code_graph.py" "$loci" "$claude"
+run_case "Python client 1.30.0" "$clients/mcp-1.30.0/bin/python" "$here/python_sdk.py" "$loci" legacy
+run_case "Python client 2.3.0, modern era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" auto
+run_case "Python client 2.3.0, legacy era" "$clients/mcp-2.3.0/bin/python" "$here/python_sdk.py" "$loci" legacy
+run_case "TypeScript client 1.32.2" python3 "$here/node_clients.py" "$loci" "$clients/packages" sdk
+run_case "TypeScript client 2.4.0, modern era" python3 "$here/node_clients.py" "$loci" "$clients/packages" client auto
+run_case "TypeScript client 2.4.0, legacy era" python3 "$here/node_clients.py" "$loci" "$clients/packages" client legacy
+run_case "Inspector 0.15.0" python3 "$here/node_clients.py" "$loci" "$clients/packages" inspector
+run_case "Claude Code $claude_code, modern era" python3 "$here/claude_code.py" "$loci" "$claude" modern
+run_case "Claude Code $claude_code, legacy era" python3 "$here/claude_code.py" "$loci" "$claude" legacy
+run_case "Claude Code $claude_code, daemon killed before the reply" python3 "$here/claude_code_kill.py" "$loci" "$claude" modern
+run_case "Claude Code $claude_code, entities and relations" python3 "$here/claude_code_graph.py" "$loci" "$claude"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,13 +1,13 @@
-"""Stands between an agent and `loci mcp`, passes every line, and ends the daemon between a store's commit and its answer.
+"""Relays lines between an agent and `loci mcp`, and kills the daemon between the commit of a store and its reply.
 
     python3 tap.py DATABASE RECORD LOCI mcp
 
-For each call of store_memory: the line is passed on, and the daemon is let run in slices (SIGSTOP, SIGCONT); between two of them the
-header of the WAL index is read, until it tells of a commit that shows the new row. Had the answer left the daemon in that slice, it
-comes through the relay within a moment; then it was too late, and the daemon goes on. Else it is ended with SIGKILL: the effect was
-committed, and no answer of that daemon can come any more. RECORD gets a line for each store: `killed PID` or `late PID`.
+For each call of store_memory it forwards the line and lets the daemon run in short slices (SIGCONT, SIGSTOP). After each slice it reads
+the header of the WAL index, until a commit has added the row. If the daemon sent the reply in that slice, the reply soon arrives through
+the relay: too late, and the daemon continues. Else the daemon is killed with SIGKILL: the row is committed, and this daemon can no longer
+reply. RECORD gets a line for each store: `killed PID` or `late PID`.
 
-SQLite itself is asked only after a commit: a daemon that was stopped while it took a lock would have the question wait for seconds.
+SQLite is queried only after a commit: if the daemon was stopped while it held a lock, a query would block for seconds.
 """
 
 import json
@@ -21,89 +21,89 @@ import time
 from contextlib import closing
 
 COMMIT_WITHIN_S = 20
-"""Longer than a store takes, also one for which the model is still being read."""
-COPY_OF_HEADER = 48
-"""Bytes of the WAL index's header, which stands twice at the start of the `-shm` file; every commit writes both copies anew."""
+"""Maximum time until the commit of a store, including the time to load the model."""
+HEADER_COPY_BYTES = 48
+"""Size of the WAL index header. The `-shm` file begins with two copies of it; every commit rewrites both."""
 SLICE_S = 0.00003
-"""How long the daemon runs between two looks; commit and answer lie a few times as far apart."""
-STANDS_WITHIN_S = 0.0001
-"""How long it takes until every thread of the daemon has been stopped; one let go before that has not stood at all."""
+"""Time that the daemon runs between two checks. Commit and reply are a few slices apart."""
+STOP_WITHIN_S = 0.0001
+"""Time until all threads of the daemon have stopped after SIGSTOP. A SIGCONT before that would cancel the stop."""
 LATE_WITHIN_S = 0.5
-"""In this time an answer that had left the daemon has passed the relay."""
+"""Time in which a reply that the daemon has sent arrives through the relay."""
 
 
-class Tap:
-    """One relay, and what was seen of it."""
+class TapRelay:
+    """A relay process, and the ids of the replies that came through it."""
 
     def __init__(self, database, record, command):
         self.database, self.record, self.loci = database, record, command[0]
         self.relay = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.answered, self.news = set(), threading.Condition()
+        self.replied_ids, self.reply_arrived = set(), threading.Condition()
 
     def run(self):
-        """Passes lines both ways until the agent closes its end; gives the relay's exit code."""
-        answers = threading.Thread(target=self._pass_answers)
-        answers.start()
+        """Forwards lines both ways until the agent closes its output; returns the exit code of the relay."""
+        reply_thread = threading.Thread(target=self._forward_replies)
+        reply_thread.start()
         for line in iter(sys.stdin.buffer.readline, b""):
             message = json.loads(line)
             if message.get("method") == "tools/call" and message["params"]["name"] == "store_memory":
-                self._pass_store(line, message)
+                self._forward_store_and_kill(line, message)
             else:
-                self._pass(line)
+                self._forward(line)
         self.relay.stdin.close()
-        answers.join()
+        reply_thread.join()
         return self.relay.wait()
 
-    def _pass(self, line):
+    def _forward(self, line):
         self.relay.stdin.write(line)
         self.relay.stdin.flush()
 
-    def _pass_answers(self):
+    def _forward_replies(self):
         for line in self.relay.stdout:
-            with self.news:
-                self.answered.add(json.loads(line).get("id"))
-                self.news.notify()
+            with self.reply_arrived:
+                self.replied_ids.add(json.loads(line).get("id"))
+                self.reply_arrived.notify()
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
 
-    def _pass_store(self, line, message):
+    def _forward_store_and_kill(self, line, message):
         status = subprocess.run([self.loci, "ctl", "status", "--json"], stdout=subprocess.PIPE, check=True)
         daemon = json.loads(status.stdout)["pid"]
         with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, isolation_level=None, timeout=0)) as database:
-            before, deadline = _rows(database), time.monotonic() + COMMIT_WITHIN_S
-            with open(f"{self.database}-shm", "rb", buffering=0) as shared:
-                seen = _commit(shared)
-                self._pass(line)
-                while (now := _commit(shared)) in (None, seen) or _rows(database) == before:
+            before, deadline = _row_count(database), time.monotonic() + COMMIT_WITHIN_S
+            with open(f"{self.database}-shm", "rb", buffering=0) as wal_index:
+                seen = _wal_index_header(wal_index)
+                self._forward(line)
+                while (now := _wal_index_header(wal_index)) in (None, seen) or _row_count(database) == before:
                     seen = now or seen
                     os.kill(daemon, signal.SIGCONT)
-                    assert time.monotonic() < deadline, "nothing was stored"
-                    _pass_time(SLICE_S)
+                    assert time.monotonic() < deadline, "the store was not committed in time"
+                    _busy_wait(SLICE_S)
                     os.kill(daemon, signal.SIGSTOP)
-                    _pass_time(STANDS_WITHIN_S)
-        with self.news:
-            late = self.news.wait_for(lambda: message["id"] in self.answered, LATE_WITHIN_S)
+                    _busy_wait(STOP_WITHIN_S)
+        with self.reply_arrived:
+            late = self.reply_arrived.wait_for(lambda: message["id"] in self.replied_ids, LATE_WITHIN_S)
         os.kill(daemon, signal.SIGCONT if late else signal.SIGKILL)
         with open(self.record, "a", encoding="utf-8") as record:
             print("late" if late else "killed", daemon, file=record)
 
 
-def _pass_time(seconds):
-    """Stays on the processor: who sleeps so briefly wakes too late."""
+def _busy_wait(seconds):
+    """Waits without sleeping: a sleep this short would wake up too late."""
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         pass
 
 
-def _commit(shared):
-    """The state of the WAL that readers are shown; none while the daemon is within writing it down."""
-    first, second = (os.pread(shared.fileno(), COPY_OF_HEADER, start) for start in (0, COPY_OF_HEADER))
+def _wal_index_header(wal_index):
+    """Returns the header of the WAL index; None while the daemon is writing it (the copies differ)."""
+    first, second = (os.pread(wal_index.fileno(), HEADER_COPY_BYTES, start) for start in (0, HEADER_COPY_BYTES))
     return first if first == second else None
 
 
-def _rows(database):
+def _row_count(database):
     return database.execute("SELECT count(*) FROM memories").fetchone()
 
 
 if __name__ == "__main__":
-    sys.exit(Tap(sys.argv[1], sys.argv[2], sys.argv[3:]).run())
+    sys.exit(TapRelay(sys.argv[1], sys.argv[2], sys.argv[3:]).run())

@@ -1,7 +1,7 @@
 //! Socket activation without a service manager: systemd's protocol, and the exact command that
 //! launchd would run.
 
-use crate::house::House;
+use crate::home::TestHome;
 use crate::wire::{Daemon, Peer, signal, until};
 use serde_json::json;
 use std::fs;
@@ -14,14 +14,14 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Returns a home with a socket folder, and the notify socket of its service manager.
-fn house() -> (House, UnixDatagram) {
-    let house = House::without_model();
-    fs::create_dir(house.path("run/loci")).expect("is made");
-    fs::set_permissions(house.path("run/loci"), fs::Permissions::from_mode(0o700)).expect("is set");
-    let ear = UnixDatagram::bind(house.path("notify")).expect("is bound");
+fn home() -> (TestHome, UnixDatagram) {
+    let home = TestHome::without_model();
+    fs::create_dir(home.path("run/loci")).expect("is made");
+    fs::set_permissions(home.path("run/loci"), fs::Permissions::from_mode(0o700)).expect("is set");
+    let ear = UnixDatagram::bind(home.path("notify")).expect("is bound");
     ear.set_read_timeout(Some(Duration::from_secs(20))).expect("is set");
-    let notify = house.path("notify");
-    (house.with("NOTIFY_SOCKET", notify).with("WATCHDOG_USEC", "200000"), ear)
+    let notify = home.path("notify");
+    (home.with("NOTIFY_SOCKET", notify).with("WATCHDOG_USEC", "200000"), ear)
 }
 
 fn hear(ear: &UnixDatagram) -> String {
@@ -31,11 +31,11 @@ fn hear(ear: &UnixDatagram) -> String {
 }
 
 /// Tests a daemon that was given its socket, from readiness to exit.
-fn serve_and_end(house: &House, mut daemon: Daemon, ear: &UnixDatagram) {
-    let place = house.path("run/loci/locid.sock");
-    let mut agent = house.session();
+fn serve_and_end(home: &TestHome, mut daemon: Daemon, ear: &UnixDatagram) {
+    let place = home.path("run/loci/locid.sock");
+    let mut agent = home.session();
     agent.store("semantic", "Stored through the socket that was handed over");
-    assert_eq!(house.status()["pid"], daemon.pid(), "no other daemon was started");
+    assert_eq!(home.status()["pid"], daemon.pid(), "no other daemon was started");
     assert_eq!(hear(ear), "READY=1");
     assert_eq!([hear(ear), hear(ear)], ["WATCHDOG=1", "WATCHDOG=1"]);
     signal("-TERM", [daemon.pid()]);
@@ -46,14 +46,14 @@ fn serve_and_end(house: &House, mut daemon: Daemon, ear: &UnixDatagram) {
         fs::symlink_metadata(&place).expect("is still there").file_type().is_socket(),
         "the socket is not ours to remove"
     );
-    assert!(!house.path("run/loci/admin.sock").exists(), "the admin socket is");
+    assert!(!home.path("run/loci/admin.sock").exists(), "the admin socket is");
 }
 
 #[test]
 fn systemd_starts_the_daemon_when_the_first_agent_knocks() {
-    let (house, ear) = house();
-    let place = house.path("run/loci/locid.sock");
-    let mut command = house.command("locid");
+    let (home, ear) = home();
+    let place = home.path("run/loci/locid.sock");
+    let mut command = home.command("locid");
     let variables: Vec<String> = command
         .get_envs()
         .filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value?.to_str()?)))
@@ -74,46 +74,46 @@ fn systemd_starts_the_daemon_when_the_first_agent_knocks() {
         return;
     }
     command.arg("--version");
-    let activator = Daemon::launch(&house, &mut activator);
+    let activator = Daemon::launch(&home, &mut activator);
     until("the socket is there", || {
         Command::new("test").arg("-S").arg(&place).status().expect("runs").success()
     });
-    assert!(!house.path("run/loci/locid.lock").exists(), "there is no daemon yet");
-    serve_and_end(&house, activator, &ear);
+    assert!(!home.path("run/loci/locid.lock").exists(), "there is no daemon yet");
+    serve_and_end(&home, activator, &ear);
 }
 
 /// Returns `locid` with a listening socket as descriptor 3, as systemd passes it.
-fn handed(house: &House, place: &Path) -> Command {
+fn handed(home: &TestHome, place: &Path) -> Command {
     let listener = UnixListener::bind(place).expect("is bound");
-    let mut command = house.command_at("/bin/sh".as_ref());
+    let mut command = home.command_at("/bin/sh".as_ref());
     let hand_over = "exec 3<&0 0</dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\"";
     command
         .args(["-c", hand_over])
-        .arg(crate::house::binaries().join("locid"))
+        .arg(crate::home::binaries().join("locid"))
         .stdin(OwnedFd::from(listener));
     command
 }
 
 #[test]
 fn a_socket_that_is_handed_over_is_served_and_left() {
-    let (house, ear) = house();
-    let mut command = handed(&house, &house.path("run/loci/locid.sock"));
-    let daemon = Daemon::start(&house, &mut command);
+    let (home, ear) = home();
+    let mut command = handed(&home, &home.path("run/loci/locid.sock"));
+    let daemon = Daemon::start(&home, &mut command);
     drop(command);
-    drop(Peer::welcome(&house));
-    let second = house.command("locid").output().expect("runs");
+    drop(Peer::welcome(&home));
+    let second = home.command("locid").output().expect("runs");
     assert_eq!(second.status.code(), Some(75), "the lock is held all the same");
-    serve_and_end(&house, daemon, &ear);
+    serve_and_end(&home, daemon, &ear);
 }
 
 #[test]
 fn a_socket_where_no_agent_looks_is_refused() {
-    let (house, ear) = house();
-    let run = handed(&house, &house.path("run/other.sock")).output().expect("runs");
+    let (home, ear) = home();
+    let run = handed(&home, &home.path("run/other.sock")).output().expect("runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{said}");
     assert!(
-        said.contains("other.sock") && said.contains("ListenStream= of the socket unit has to be"),
+        said.contains("other.sock") && said.contains("Set ListenStream= of the socket unit to"),
         "{said}"
     );
     ear.set_nonblocking(true).expect("is set");
@@ -122,7 +122,7 @@ fn a_socket_where_no_agent_looks_is_refused() {
         ErrorKind::WouldBlock
     );
     assert!(
-        house.session().call("memory_stats", json!({})).is_ok(),
+        home.session().call("memory_stats", json!({})).is_ok(),
         "agents start one of their own"
     );
 }
@@ -139,44 +139,43 @@ fn launch_command() -> String {
 }
 
 /// Returns a home as on macOS, without a runtime folder, with loci installed by cargo.
-fn mac() -> House {
-    let house = House::without_model().with("XDG_RUNTIME_DIR", "");
-    fs::create_dir_all(house.path(".cargo/bin")).expect("is made");
-    symlink(crate::house::binaries().join("locid"), house.path(".cargo/bin/locid"))
-        .expect("is made");
-    house
+fn mac() -> TestHome {
+    let home = TestHome::without_model().with("XDG_RUNTIME_DIR", "");
+    fs::create_dir_all(home.path(".cargo/bin")).expect("is made");
+    symlink(crate::home::binaries().join("locid"), home.path(".cargo/bin/locid")).expect("is made");
+    home
 }
 
 #[test]
 fn the_command_of_the_launch_agent_serves_at_the_socket_that_it_names() {
-    let house = mac();
+    let home = mac();
     let command = format!("umask 077; {}", launch_command());
-    let daemon = Daemon::start(&house, house.command_at("/bin/sh".as_ref()).args(["-c", &command]));
-    let mut agent = house.session();
+    let daemon = Daemon::start(&home, home.command_at("/bin/sh".as_ref()).args(["-c", &command]));
+    let mut agent = home.session();
     agent.store("semantic", "Stored with the daemon of the launch agent");
-    assert_eq!(house.status()["pid"], daemon.pid(), "no other daemon was started");
+    assert_eq!(home.status()["pid"], daemon.pid(), "no other daemon was started");
     assert!(
-        fs::symlink_metadata(house.path(".loci/run/locid.sock"))
+        fs::symlink_metadata(home.path(".loci/run/locid.sock"))
             .expect("is there")
             .file_type()
             .is_socket()
     );
-    assert!(house.log().contains("serving"), "its log is the one that people are shown");
+    assert!(home.log().contains("serving"), "its log is the one that people are shown");
 }
 
 #[test]
 fn a_launch_agent_that_names_a_socket_where_no_agent_looks_is_refused() {
-    let house = mac();
-    let house = {
-        let elsewhere = house.path("elsewhere");
-        house.with("LOCI_HOME", elsewhere)
+    let home = mac();
+    let home = {
+        let elsewhere = home.path("elsewhere");
+        home.with("LOCI_HOME", elsewhere)
     };
-    let run = house
+    let run = home
         .command_at("/bin/sh".as_ref())
         .args(["-c", &format!("umask 077; {}", launch_command())])
         .output()
         .expect("runs");
-    let said = fs::read_to_string(house.path(".loci/logs/locid.log")).expect("is there");
+    let said = fs::read_to_string(home.path(".loci/logs/locid.log")).expect("is there");
     assert_eq!(run.status.code(), Some(78), "{said}");
     assert!(
         said.contains(".loci/run/locid.sock, but agents connect to")

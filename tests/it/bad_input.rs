@@ -1,6 +1,6 @@
 //! Bad input: what is refused, with which text; the session continues each time.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
 
 fn refused(agent: &mut Agent, tool: &str, arguments: Value) -> String {
@@ -25,8 +25,8 @@ fn semantic(content: &str) -> Value {
 
 #[test]
 fn content_that_is_empty_too_large_or_holds_nul() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     for nothing in ["", "   ", "\u{200B}"] {
         assert!(
             refused(&mut agent, "store_memory", semantic(nothing))
@@ -43,8 +43,8 @@ fn content_that_is_empty_too_large_or_holds_nul() {
 
 #[test]
 fn a_lone_surrogate_is_no_json_and_the_session_goes_on() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.send(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"store_memory","arguments":{"content":"\ud800","type":"semantic"}}}"#);
     let answer = agent.receive();
     assert_eq!(
@@ -57,8 +57,8 @@ fn a_lone_surrogate_is_no_json_and_the_session_goes_on() {
 
 #[test]
 fn types_scopes_and_arguments_that_do_not_exist() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let said = refused(&mut agent, "store_memory", json!({"content": "x", "type": "fact"}));
     assert_eq!(said, "invalid: type must be episodic, semantic, procedural or entity");
     let said = refused(
@@ -73,8 +73,8 @@ fn types_scopes_and_arguments_that_do_not_exist() {
 
 #[test]
 fn metadata_that_is_no_object_too_deep_too_large_or_has_a_key_twice() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let with = |metadata: Value| json!({"content": "x", "type": "semantic", "metadata": metadata});
     assert!(
         refused(&mut agent, "store_memory", with(json!([1])))
@@ -103,8 +103,8 @@ fn metadata_that_is_no_object_too_deep_too_large_or_has_a_key_twice() {
 
 #[test]
 fn supersedes_of_what_is_unknown_replaced_or_foreign() {
-    let house = House::without_model();
-    let (mut agent, mut foreign) = (house.session_in("mine"), house.session_in("theirs"));
+    let home = TestHome::without_model();
+    let (mut agent, mut foreign) = (home.session_in("mine"), home.session_in("theirs"));
     let old = agent.store("semantic", "Version one");
     let new =
         agent.store_with(json!({"content": "Version two", "type": "semantic", "supersedes": old}));
@@ -134,8 +134,8 @@ fn supersedes_of_what_is_unknown_replaced_or_foreign() {
 
 #[test]
 fn recall_without_a_question_with_both_and_with_odd_ones() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let id = agent.store("semantic", "C++ templates: foo-bar belongs to user's config.toml");
     assert!(
         refused(&mut agent, "recall_memory", json!({})).starts_with("invalid: query is missing")
@@ -154,8 +154,8 @@ fn recall_without_a_question_with_both_and_with_odd_ones() {
 
 #[test]
 fn a_query_of_twenty_thousand_words_is_cut_and_says_so() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "word3 is the one that counts");
     let long = (0..20_000).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
     let answer = agent.call("recall_memory", json!({"query": long})).expect("is answered");
@@ -164,8 +164,8 @@ fn a_query_of_twenty_thousand_words_is_cut_and_says_so() {
 
 #[test]
 fn numbers_out_of_range() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     for wrong in ["0", "-1", "21", "1e9", "2.5", "\"5\""] {
         let said = refused_text(
             &mut agent,
@@ -186,8 +186,8 @@ fn numbers_out_of_range() {
 
 #[test]
 fn a_token_budget_of_nothing_gives_nothing_and_says_so() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "The answer is here");
     for budget in [0, 1] {
         let answer = agent
@@ -202,8 +202,8 @@ fn a_token_budget_of_nothing_gives_nothing_and_says_so() {
 
 #[test]
 fn ids_too_many_malformed_repeated_and_hostile() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let id = agent.store("semantic", "Only once");
     let many: Vec<&str> = std::iter::repeat_n(id.as_str(), 10_000).collect();
     assert!(
@@ -223,8 +223,8 @@ fn ids_too_many_malformed_repeated_and_hostile() {
 
 #[test]
 fn a_tool_that_does_not_exist_is_a_protocol_error() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let answer =
         agent.request("tools/call", json!({"name": "remember_everything", "arguments": {}}));
     assert_eq!(answer["error"]["code"], -32602);

@@ -1,11 +1,11 @@
 //! What each command about memories does, seen through its JSON.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::{Value, json};
 
 /// The reply of a command that succeeds.
-fn done(house: &House, arguments: &[&str]) -> Value {
-    let output = house.command("loci").args(arguments).arg("--json").output().expect("runs");
+fn done(home: &TestHome, arguments: &[&str]) -> Value {
+    let output = home.command("loci").args(arguments).arg("--json").output().expect("runs");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("is text");
     assert_eq!(text.lines().count(), 1, "one line: {text}");
@@ -13,8 +13,8 @@ fn done(house: &House, arguments: &[&str]) -> Value {
 }
 
 /// The exit code and the problem of a command that fails.
-fn refused(house: &House, arguments: &[&str]) -> (Option<i32>, Value) {
-    let output = house.command("loci").args(arguments).arg("--json").output().expect("runs");
+fn refused(home: &TestHome, arguments: &[&str]) -> (Option<i32>, Value) {
+    let output = home.command("loci").args(arguments).arg("--json").output().expect("runs");
     let problem: Value = serde_json::from_slice(&output.stdout).expect("is JSON");
     (output.status.code(), problem["error"].clone())
 }
@@ -34,24 +34,24 @@ fn previews(reply: &Value, of: &str) -> Vec<String> {
 
 #[test]
 fn what_is_added_has_all_that_was_said_of_it() {
-    let house = House::without_model();
-    let old = id(&done(&house, &["add", "The server is called heron", "--type", "semantic"]));
+    let home = TestHome::without_model();
+    let old = id(&done(&home, &["add", "The server is called heron", "--type", "semantic"]));
     let details = r#"{"category": "servers"}"#;
     let said =
         ["--metadata", details, "--supersedes", &old[28..], "--confidence", "0.5", "--ttl", "30d"];
     let added = done(
-        &house,
+        &home,
         &[&["add", "The server is called egret", "--type", "semantic"][..], &said].concat(),
     );
     assert_eq!(added["superseded"], json!(old));
-    let shown = &done(&house, &["inspect", &id(&added)])["memory"];
+    let shown = &done(&home, &["inspect", &id(&added)])["memory"];
     assert_eq!(
         (&shown["metadata"], &shown["confidence"]),
         (&json!({"category": "servers"}), &json!(0.5))
     );
     assert!(shown["expires_at"].is_string());
     let dated = done(
-        &house,
+        &home,
         &[
             "add",
             "Until the end of 2090",
@@ -63,7 +63,7 @@ fn what_is_added_has_all_that_was_said_of_it() {
             "attic",
         ],
     );
-    let shown = &done(&house, &["inspect", &id(&dated), "--group", "attic"])["memory"];
+    let shown = &done(&home, &["inspect", &id(&dated), "--group", "attic"])["memory"];
     assert_eq!(
         (&shown["group"], shown["expires_at"].as_str().map(|at| at.starts_with("2091-01-01"))),
         (&json!("attic"), Some(true))
@@ -72,9 +72,9 @@ fn what_is_added_has_all_that_was_said_of_it() {
 
 #[test]
 fn edit_changes_each_part_and_undo_takes_it_back() {
-    let house = House::new();
-    let memory = id(&done(&house, &["add", "The server is called heron", "--type", "semantic"]));
-    let before = done(&house, &["inspect", &memory])["memory"].clone();
+    let home = TestHome::new();
+    let memory = id(&done(&home, &["add", "The server is called heron", "--type", "semantic"]));
+    let before = done(&home, &["inspect", &memory])["memory"].clone();
     for (arguments, changed) in [
         (&["--content", "The server is called egret"][..], "content"),
         (&["--metadata", r#"{"category": "servers"}"#], "metadata"),
@@ -83,19 +83,19 @@ fn edit_changes_each_part_and_undo_takes_it_back() {
         (&["--expires", "2090-12-31"], "expires_at"),
     ] {
         assert_eq!(
-            done(&house, &[&["edit", &memory][..], arguments].concat())["changed"],
+            done(&home, &[&["edit", &memory][..], arguments].concat())["changed"],
             json!([changed])
         );
     }
     assert_eq!(
-        previews(&done(&house, &["search", "egret"]), "results"),
+        previews(&done(&home, &["search", "egret"]), "results"),
         ["The server is called egret"]
     );
     assert_eq!(
-        done(&house, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len),
+        done(&home, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len),
         Some(5)
     );
-    let after = done(&house, &["inspect", &memory])["memory"].clone();
+    let after = done(&home, &["inspect", &memory])["memory"].clone();
     for field in ["content", "metadata", "scope", "expires_at", "confidence"] {
         assert_eq!(after[field], before[field], "{field}");
     }
@@ -103,84 +103,84 @@ fn edit_changes_each_part_and_undo_takes_it_back() {
 
 #[test]
 fn forget_where_takes_what_fits_as_one_act_and_nothing_else() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store_all("episodic", ["An old thing of ours", "A new thing of ours"]);
     agent.store("semantic", "An old fact");
-    let mut other = house.session_in("garden");
+    let mut other = home.session_in("garden");
     other.store("episodic", "An old thing of the garden");
     other.store("semantic", "A fact from the garden");
-    let all = |house: &House| done(house, &["list", "--all-groups"])["total"].clone();
-    assert_eq!(all(&house), 5);
+    let all = |home: &TestHome| done(home, &["list", "--all-groups"])["total"].clone();
+    assert_eq!(all(&home), 5);
     let forgotten = done(
-        &house,
+        &home,
         &["forget", "--where", "text:OLD type:episodic", "--yes", "--reason", "spring"],
     );
     assert_eq!(
-        (forgotten["forgotten"].as_array().map(Vec::len), all(&house)),
+        (forgotten["forgotten"].as_array().map(Vec::len), all(&home)),
         (Some(1), json!(4)),
         "the garden's is not ours"
     );
     assert_eq!(
-        previews(&done(&house, &["list", "--status", "forgotten"]), "memories"),
+        previews(&done(&home, &["list", "--status", "forgotten"]), "memories"),
         ["An old thing of ours"]
     );
-    assert_eq!(done(&house, &["forget", "--where", "older:1d", "--yes"]), json!({"forgotten": []}));
+    assert_eq!(done(&home, &["forget", "--where", "older:1d", "--yes"]), json!({"forgotten": []}));
     assert_eq!(
-        done(&house, &["forget", "--where", "confidence:<0.5", "--yes"]),
+        done(&home, &["forget", "--where", "confidence:<0.5", "--yes"]),
         json!({"forgotten": []})
     );
     // A project by its id: what came from it, global or not, and no global memory of others.
-    let listed = done(&house, &["list", "--all-groups", "--text", "garden"]);
-    let garden = done(&house, &["history", "--limit", "1"])["acts"][0]["group"].clone();
+    let listed = done(&home, &["list", "--all-groups", "--text", "garden"]);
+    let garden = done(&home, &["history", "--limit", "1"])["acts"][0]["group"].clone();
     assert!(garden.is_string() && listed["total"] == 2);
     let part = listed["memories"][1]["id"].as_str().expect("is an id")[28..].to_owned();
-    let (code, problem) = refused(&house, &["forget", &part]);
+    let (code, problem) = refused(&home, &["forget", &part]);
     let hint = problem["hint"].as_str().expect("has a hint");
     assert_eq!(
         (code, problem["message"].as_str()),
         (Some(1), Some("This memory belongs to another project, garden"))
     );
     let group = hint.strip_prefix("Add --group ").expect("names it");
-    let swept = done(&house, &["forget", "--where", "type:semantic", "--group", group, "--yes"]);
+    let swept = done(&home, &["forget", "--where", "type:semantic", "--group", group, "--yes"]);
     assert_eq!(swept["forgotten"].as_array().map(Vec::len), Some(1));
     assert_eq!(
-        previews(&done(&house, &["list", "--type", "semantic"]), "memories"),
+        previews(&done(&home, &["list", "--type", "semantic"]), "memories"),
         ["An old fact"]
     );
-    done(&house, &["forget", &part, "--group", group]);
+    done(&home, &["forget", &part, "--group", group]);
     assert_eq!(
-        done(&house, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len),
+        done(&home, &["undo", "--since", "1h", "--yes"])["undone"].as_array().map(Vec::len),
         Some(3)
     );
-    assert_eq!(all(&house), 5);
+    assert_eq!(all(&home), 5);
 }
 
 #[test]
 fn a_hard_forget_leaves_nothing_to_restore() {
-    let house = House::without_model();
-    let memory = id(&done(&house, &["add", "A secret of the heron", "--type", "semantic"]));
-    let gone = done(&house, &["forget", &memory[28..], "--hard", "--yes"]);
+    let home = TestHome::without_model();
+    let memory = id(&done(&home, &["add", "A secret of the heron", "--type", "semantic"]));
+    let gone = done(&home, &["forget", &memory[28..], "--hard", "--yes"]);
     assert_eq!((&gone["status"], &gone["act"]), (&json!("deleted"), &Value::Null));
-    assert_eq!(done(&house, &["forget", &memory, "--hard", "--yes"])["already_forgotten"], true);
-    assert_eq!(refused(&house, &["restore", &memory]).1["code"], "not_found");
-    assert_eq!(done(&house, &["list", "--status", "all"])["total"], 0);
+    assert_eq!(done(&home, &["forget", &memory, "--hard", "--yes"])["already_forgotten"], true);
+    assert_eq!(refused(&home, &["restore", &memory]).1["code"], "not_found");
+    assert_eq!(done(&home, &["list", "--status", "all"])["total"], 0);
 }
 
 #[test]
 fn relations_are_kept_with_their_evidence() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let entity = |name: &str| {
         let details = json!({"name": name, "entity_type": "thing"}).to_string();
         id(&done(
-            &house,
+            &home,
             &["add", &format!("{name} is known"), "--type", "entity", "--metadata", &details],
         ))
     };
     let (anna, initech) = (entity("Anna"), entity("Initech"));
-    let says = id(&done(&house, &["add", "She signed in May", "--type", "episodic"]));
+    let says = id(&done(&home, &["add", "She signed in May", "--type", "episodic"]));
     let made = done(
-        &house,
+        &home,
         &[
             "relate",
             &anna,
@@ -193,20 +193,20 @@ fn relations_are_kept_with_their_evidence() {
         ],
     );
     assert_eq!(made["created"], true);
-    let relations = &done(&house, &["inspect", &anna])["relations"];
+    let relations = &done(&home, &["inspect", &anna])["relations"];
     assert_eq!(
         (&relations[0]["object"]["id"], &relations[0]["evidence"], &relations[0]["confidence"]),
         (&json!(initech), &json!([says]), &json!(0.75))
     );
-    assert_eq!(refused(&house, &["relate", &anna, "works_at", &says]).1["code"], "invalid");
-    assert_eq!(done(&house, &["undo", "--last", "--yes"])["undone"][0]["act"], "relate");
-    assert_eq!(done(&house, &["inspect", &anna])["relations"], json!([]));
+    assert_eq!(refused(&home, &["relate", &anna, "works_at", &says]).1["code"], "invalid");
+    assert_eq!(done(&home, &["undo", "--last", "--yes"])["undone"][0]["act"], "relate");
+    assert_eq!(done(&home, &["inspect", &anna])["relations"], json!([]));
 }
 
 #[test]
 fn pages_follow_one_another_and_hold_everything_once() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let stored: Vec<String> =
         (0..7).map(|n| agent.store("semantic", &format!("Memory number {n}"))).collect();
     let (mut seen, mut before) = (Vec::new(), None::<String>);
@@ -214,7 +214,7 @@ fn pages_follow_one_another_and_hold_everything_once() {
         let mut arguments = vec!["list", "--limit", "3"];
         arguments
             .extend(before.as_deref().map(|before| ["--before", before]).into_iter().flatten());
-        let page = done(&house, &arguments);
+        let page = done(&home, &arguments);
         seen.extend(page["memories"].as_array().expect("is an array").iter().map(id));
         match page["next"].as_i64() {
             Some(next) => before = Some(next.to_string()),
@@ -223,62 +223,59 @@ fn pages_follow_one_another_and_hold_everything_once() {
     }
     assert!(seen.iter().eq(stored.iter().rev()));
     for memory in &stored[..3] {
-        done(&house, &["pin", memory]);
+        done(&home, &["pin", memory]);
     }
-    let first = done(&house, &["history", "--limit", "2"]);
+    let first = done(&home, &["history", "--limit", "2"]);
     let next = first["next"].as_i64().expect("has a next page").to_string();
     assert_eq!(
-        done(&house, &["history", "--limit", "2", "--before", &next])["acts"]
+        done(&home, &["history", "--limit", "2", "--before", &next])["acts"]
             .as_array()
             .map(Vec::len),
         Some(1)
     );
     assert_eq!(
-        done(&house, &["history", &stored[1][28..]])["acts"].as_array().map(Vec::len),
+        done(&home, &["history", &stored[1][28..]])["acts"].as_array().map(Vec::len),
         Some(1)
     );
-    assert_eq!(done(&house, &["list", "--status", "pinned"])["total"], 3);
+    assert_eq!(done(&home, &["list", "--status", "pinned"])["total"], 3);
 }
 
 #[test]
 fn searches_are_narrowed_as_they_are_asked() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("episodic", "The apple fell");
     agent.store_with(
         json!({"content": "An apple is a fruit", "type": "semantic", "confidence": 0.3}),
     );
-    house.session_in("garden").store("episodic", "The apple of the garden");
+    home.session_in("garden").store("episodic", "The apple of the garden");
     let found = |arguments: &[&str]| {
-        previews(&done(&house, &[&["search", "apple"][..], arguments].concat()), "results").len()
+        previews(&done(&home, &[&["search", "apple"][..], arguments].concat()), "results").len()
     };
     assert_eq!(found(&[]), 2);
     assert_eq!(found(&["--type", "semantic"]), 1);
     assert_eq!(found(&["--scope", "group"]), 1);
     assert_eq!(found(&["--min-confidence", "0.5"]), 1);
     assert_eq!(found(&["--limit", "1"]), 1);
-    let full = done(&house, &["search", "the", "apple", "--full", "--limit", "1"]);
+    let full = done(&home, &["search", "the", "apple", "--full", "--limit", "1"]);
     assert!(full["results"][0]["content"].is_string() && full["results"][0]["preview"].is_null());
 }
 
 #[test]
 fn the_project_is_found_as_an_agents_would_be() {
-    let house = House::without_model();
-    house.session().store("episodic", "Seen in the project alone");
-    assert_eq!(done(&house, &["list"])["total"], 1);
+    let home = TestHome::without_model();
+    home.session().store("episodic", "Seen in the project alone");
+    assert_eq!(done(&home, &["list"])["total"], 1);
     let elsewhere = |name: &str, value: &str| {
         let output =
-            house.command("loci").args(["list", "--json"]).env(name, value).output().expect("runs");
+            home.command("loci").args(["list", "--json"]).env(name, value).output().expect("runs");
         serde_json::from_slice::<Value>(&output.stdout).expect("is JSON")["total"].clone()
     };
     assert_eq!(elsewhere("LOCI_GROUP", "attic"), 0);
-    std::fs::create_dir(house.path("garden")).expect("is made");
+    std::fs::create_dir(home.path("garden")).expect("is made");
+    assert_eq!(elsewhere("CLAUDE_PROJECT_DIR", home.path("garden").to_str().expect("is UTF-8")), 0);
     assert_eq!(
-        elsewhere("CLAUDE_PROJECT_DIR", house.path("garden").to_str().expect("is UTF-8")),
-        0
-    );
-    assert_eq!(
-        elsewhere("CLAUDE_PROJECT_DIR", house.path("project").to_str().expect("is UTF-8")),
+        elsewhere("CLAUDE_PROJECT_DIR", home.path("project").to_str().expect("is UTF-8")),
         1
     );
 }
@@ -327,33 +324,33 @@ fn names(reply: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn replies_are_as_the_page_documents_them() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let added =
-        done(&house, &["add", "The server is called heron", "--type", "semantic", "--ttl", "30d"]);
+        done(&home, &["add", "The server is called heron", "--type", "semantic", "--ttl", "30d"]);
     let memory = id(&added);
     let person = r#"{"name": "Anna", "entity_type": "person"}"#;
     let anna =
-        id(&done(&house, &["add", "Anna is known", "--type", "entity", "--metadata", person]));
+        id(&done(&home, &["add", "Anna is known", "--type", "entity", "--metadata", person]));
     let bob = id(&done(
-        &house,
+        &home,
         &["add", "Bob is known", "--type", "entity", "--metadata", &person.replace("Anna", "Bob")],
     ));
     let replies = [
         ("add", added),
-        ("search", done(&house, &["search", "heron"])),
-        ("search", done(&house, &["search", "heron", "--full"])),
-        ("edit", done(&house, &["edit", &memory, "--content", "The server is called egret"])),
-        ("pin", done(&house, &["pin", &memory])),
-        ("list", done(&house, &["list", "--limit", "1"])),
-        ("relate", done(&house, &["relate", &anna, "knows", &bob])),
-        ("forget", done(&house, &["forget", &memory, "--reason", "old"])),
-        ("inspect", done(&house, &["inspect", &memory, "--log"])),
-        ("restore", done(&house, &["restore", &memory])),
-        ("stats", done(&house, &["stats"])),
-        ("history", done(&house, &["history", "--limit", "1"])),
-        ("undo", done(&house, &["undo", "--last", "--yes"])),
-        ("config show", done(&house, &["config", "show"])),
-        ("ctl status", done(&house, &["ctl", "status"])),
+        ("search", done(&home, &["search", "heron"])),
+        ("search", done(&home, &["search", "heron", "--full"])),
+        ("edit", done(&home, &["edit", &memory, "--content", "The server is called egret"])),
+        ("pin", done(&home, &["pin", &memory])),
+        ("list", done(&home, &["list", "--limit", "1"])),
+        ("relate", done(&home, &["relate", &anna, "knows", &bob])),
+        ("forget", done(&home, &["forget", &memory, "--reason", "old"])),
+        ("inspect", done(&home, &["inspect", &memory, "--log"])),
+        ("restore", done(&home, &["restore", &memory])),
+        ("stats", done(&home, &["stats"])),
+        ("history", done(&home, &["history", "--limit", "1"])),
+        ("undo", done(&home, &["undo", "--last", "--yes"])),
+        ("config show", done(&home, &["config", "show"])),
+        ("ctl status", done(&home, &["ctl", "status"])),
     ];
     for (command, reply) in replies {
         let (documented, mut told) = (documented(command), Vec::new());
@@ -368,19 +365,19 @@ fn replies_are_as_the_page_documents_them() {
 
 #[test]
 fn the_state_of_the_model_is_told_as_json_with_the_exit_code_of_the_words() {
-    let status = |house: &House| {
-        let output = house.loci(&["model", "status", "--json"]);
-        let words = house.loci(&["model", "status"]);
+    let status = |home: &TestHome| {
+        let output = home.loci(&["model", "status", "--json"]);
+        let words = home.loci(&["model", "status"]);
         assert_eq!(output.status.code(), words.status.code());
         let text = String::from_utf8(output.stdout).expect("is UTF-8");
         assert_eq!(text.lines().count(), 1, "{text}");
         (output.status.code(), serde_json::from_str::<Value>(&text).expect("is JSON"))
     };
-    let house = House::without_model();
-    let (exit, missing) = status(&house);
+    let home = TestHome::without_model();
+    let (exit, missing) = status(&home);
     assert_eq!((exit, &missing["complete"]), (Some(1), &json!(false)), "{missing}");
-    assert_eq!(missing["folder"], json!(house.path("models")));
-    let (exit, present) = status(&House::new());
+    assert_eq!(missing["folder"], json!(home.path("models")));
+    let (exit, present) = status(&TestHome::new());
     assert_eq!((exit, &present["complete"]), (Some(0), &json!(true)), "{present}");
     for (reply, condition) in [(&missing, "missing"), (&present, "present")] {
         assert_eq!(reply["id"], "all-MiniLM-L6-v2");

@@ -2,7 +2,7 @@
 //!
 //! After a change that is meant: `INSTA_UPDATE=always cargo test --release -p loci-tests --test it cli_screens`, then read the diff.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use clap::CommandFactory;
 use loci::cli::Cli;
 use serde_json::{Value, json};
@@ -29,16 +29,16 @@ const HOME: &str = "~";
 
 /// A store with something of everything; the ids in the order of storing.
 struct Scene {
-    // Still connected, so that there is a session to show; dropped before its house.
+    // Still connected, so that there is a session to show; dropped before its home.
     _agent: Option<Agent>,
-    house: House,
+    home: TestHome,
     ids: Vec<String>,
 }
 
 impl Scene {
     fn new() -> Self {
-        let house = House::without_model();
-        let mut agent = house.session();
+        let home = TestHome::without_model();
+        let mut agent = home.session();
         let anna = agent.store_with(
             json!({"content": "Anna Kowalska is the lead engineer of the shop", "type": "entity",
             "metadata": {"name": "Anna Kowalska", "entity_type": "person", "aliases": ["Ania"]}}),
@@ -61,11 +61,11 @@ impl Scene {
             "A hostile text with \u{1b}[31mcolour\u{1b}[0m and \u{202e}direction, 日本語 beside it",
         ));
         ids.push(agent.store("episodic", "The old server was switched off"));
-        Self { _agent: Some(agent), house, ids }
+        Self { _agent: Some(agent), home, ids }
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        self.house.loci(arguments)
+        self.home.loci(arguments)
     }
 
     /// A memory's id as tables show it.
@@ -88,7 +88,7 @@ impl Scene {
     /// The same text whenever and wherever it was printed.
     fn alike(&self, text: &str) -> String {
         let mut text = text
-            .replace(self.house.path("").to_str().expect("is UTF-8").trim_end_matches('/'), HOME);
+            .replace(self.home.path("").to_str().expect("is UTF-8").trim_end_matches('/'), HOME);
         for (at, id) in self.ids.iter().enumerate() {
             text = text
                 .replace(id, &format!("00000000-0000-7000-8000-00000000000{at}"))
@@ -338,13 +338,13 @@ fn looking_after_it() {
         scene.screen(&["ctl", "ps"]),
         scene.screen(&["config", "show"]),
     ];
-    scene.house.configure("[retrieval]\nrrf_k = 30\n[storage]\ndefault_group = \"attic\"\n");
+    scene.home.configure("[retrieval]\nrrf_k = 30\n[storage]\ndefault_group = \"attic\"\n");
     screens.push(scene.screen(&["ctl", "reload"]));
     screens.push(scene.screen(&["ctl", "reload"]));
     screens.push(scene.screen(&["config", "show"]));
-    scene.house.configure("[retrieval]\nrrf_kk = 30\n");
+    scene.home.configure("[retrieval]\nrrf_kk = 30\n");
     screens.push(scene.screen(&["ctl", "reload"]));
-    scene.house.configure("");
+    scene.home.configure("");
     for command in
         [["ctl", "start"], ["ctl", "restart"], ["ctl", "drain"], ["ctl", "stop"], ["ctl", "status"]]
     {
@@ -361,8 +361,8 @@ fn looking_after_it() {
 
 #[test]
 fn the_model_and_the_demonstration() {
-    let scene = Scene { _agent: None, house: House::new(), ids: Vec::new() };
-    let models = crate::house::models();
+    let scene = Scene { _agent: None, home: TestHome::new(), ids: Vec::new() };
+    let models = crate::home::models();
     let screens = [
         scene.screen(&["model", "status"]),
         scene.screen(&["model", "download"]),
@@ -387,7 +387,7 @@ fn the_model_and_the_demonstration() {
 
 #[test]
 fn what_is_made_of_the_definitions() {
-    let scene = Scene { _agent: None, house: House::without_model(), ids: Vec::new() };
+    let scene = Scene { _agent: None, home: TestHome::without_model(), ids: Vec::new() };
     let start = |screen: String| screen.lines().take(12).collect::<Vec<_>>().join("\n");
     let screens = [
         start(scene.screen(&["completions", "bash"])),
@@ -402,7 +402,7 @@ fn what_is_made_of_the_definitions() {
             "{shell}"
         );
     }
-    let folder = scene.house.path("man");
+    let folder = scene.home.path("man");
     assert!(scene.run(&["man", "--dir", folder.to_str().expect("is UTF-8")]).status.success());
     let pages: BTreeSet<String> = std::fs::read_dir(folder)
         .expect("is there")

@@ -1,6 +1,6 @@
 //! `loci` at a terminal: widths, colours, questions; and where its output goes into a pipe.
 
-use crate::house::House;
+use crate::home::TestHome;
 use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -23,15 +23,15 @@ fn at_a_terminal(mut command: Command, width: u16, typed: &str) -> (String, Exit
     (String::from_utf8_lossy(&shown).replace("\r\n", "\n"), child.wait().expect("ends"))
 }
 
-fn loci(house: &House, arguments: &[&str]) -> Command {
-    let mut command = house.command("loci");
+fn loci(home: &TestHome, arguments: &[&str]) -> Command {
+    let mut command = home.command("loci");
     command.args(arguments);
     command
 }
 
-fn ids(house: &House) -> Vec<String> {
+fn ids(home: &TestHome) -> Vec<String> {
     let listed: Value =
-        serde_json::from_slice(&house.loci(&["list", "--json"]).stdout).expect("is JSON");
+        serde_json::from_slice(&home.loci(&["list", "--json"]).stdout).expect("is JSON");
     listed["memories"]
         .as_array()
         .expect("is an array")
@@ -42,13 +42,13 @@ fn ids(house: &House) -> Vec<String> {
 
 #[test]
 fn a_script_is_told_of_a_command_line_that_does_not_parse() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     for (arguments, said) in [
         (&["search", "--json"][..], "required arguments were not provided"),
         (&["list", "--json", "--nope"], "unexpected argument '--nope'"),
         (&["--json", "lst"], "unexpected argument '--json'"),
     ] {
-        let output = house.loci(arguments);
+        let output = home.loci(arguments);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         let told: Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
@@ -59,25 +59,25 @@ fn a_script_is_told_of_a_command_line_that_does_not_parse() {
         );
     }
     assert!(
-        house.loci(&["list", "--nope"]).stdout.is_empty(),
+        home.loci(&["list", "--nope"]).stdout.is_empty(),
         "a person is told on standard error alone"
     );
 }
 
 #[test]
 fn a_table_fits_the_terminal_and_is_painted_there_alone() {
-    let house = House::without_model();
-    house.session().store("semantic", "A memory that is rather long, so that it has to be cut in a narrow terminal and not in a wide one");
-    let (narrow, _) = at_a_terminal(loci(&house, &["list"]), 60, "");
-    let (wide, _) = at_a_terminal(loci(&house, &["list"]), 160, "");
+    let home = TestHome::without_model();
+    home.session().store("semantic", "A memory that is rather long, so that it has to be cut in a narrow terminal and not in a wide one");
+    let (narrow, _) = at_a_terminal(loci(&home, &["list"]), 60, "");
+    let (wide, _) = at_a_terminal(loci(&home, &["list"]), 160, "");
     assert!(narrow.contains('…') && !wide.contains('…'), "{narrow}\n{wide}");
     assert!(narrow.contains("\u{1b}[1m"), "{narrow:?}");
     let plain = narrow.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
     assert!(plain.lines().all(|line| line.chars().count() <= 60), "{plain}");
-    let mut without = loci(&house, &["list"]);
+    let mut without = loci(&home, &["list"]);
     without.env("NO_COLOR", "1");
     assert!(!at_a_terminal(without, 60, "").0.contains('\u{1b}'));
-    let piped = String::from_utf8(house.loci(&["list"]).stdout).expect("is text");
+    let piped = String::from_utf8(home.loci(&["list"]).stdout).expect("is text");
     assert!(
         !piped.contains('\u{1b}') && piped.lines().all(|line| line.chars().count() <= 80),
         "{piped}"
@@ -86,52 +86,52 @@ fn a_table_fits_the_terminal_and_is_painted_there_alone() {
 
 #[test]
 fn a_question_is_asked_and_only_a_yes_goes_on() {
-    let house = House::without_model();
-    house.session().store_all("episodic", ["One old thing", "Another old thing"]);
+    let home = TestHome::without_model();
+    home.session().store_all("episodic", ["One old thing", "Another old thing"]);
     for (typed, left) in [("\n", 2), ("n\n", 2), ("maybe\n", 2), ("\u{4}", 2), ("y\n", 0)] {
         let (shown, status) =
-            at_a_terminal(loci(&house, &["forget", "--where", "text:old"]), 100, typed);
+            at_a_terminal(loci(&home, &["forget", "--where", "text:old"]), 100, typed);
         assert!(
             shown.contains("One old thing") && shown.contains("Forget these 2 memories? [y/N]"),
             "{shown}"
         );
-        assert_eq!((ids(&house).len(), status.success()), (left, left == 0), "{typed:?}: {shown}");
+        assert_eq!((ids(&home).len(), status.success()), (left, left == 0), "{typed:?}: {shown}");
     }
-    let (shown, _) = at_a_terminal(loci(&house, &["undo", "--last"]), 100, "n\n");
+    let (shown, _) = at_a_terminal(loci(&home, &["undo", "--last"]), 100, "n\n");
     assert!(
-        shown.contains("forget") && shown.contains("Undo this act?") && ids(&house).is_empty(),
+        shown.contains("forget") && shown.contains("Undo this act?") && ids(&home).is_empty(),
         "{shown}"
     );
-    let (shown, _) = at_a_terminal(loci(&house, &["undo", "--last"]), 100, "yes\n");
-    assert!(shown.contains("Undid 1 act.") && ids(&house).len() == 2, "{shown}");
-    let first = &ids(&house)[0];
-    let (shown, _) = at_a_terminal(loci(&house, &["forget", first, "--hard"]), 100, "no\n");
-    assert!(shown.contains("cannot be undone") && ids(&house).len() == 2, "{shown}");
-    at_a_terminal(loci(&house, &["forget", first, "--hard"]), 100, "y\n");
-    assert_eq!(ids(&house).len(), 1);
+    let (shown, _) = at_a_terminal(loci(&home, &["undo", "--last"]), 100, "yes\n");
+    assert!(shown.contains("Undid 1 act.") && ids(&home).len() == 2, "{shown}");
+    let first = &ids(&home)[0];
+    let (shown, _) = at_a_terminal(loci(&home, &["forget", first, "--hard"]), 100, "no\n");
+    assert!(shown.contains("cannot be undone") && ids(&home).len() == 2, "{shown}");
+    at_a_terminal(loci(&home, &["forget", first, "--hard"]), 100, "y\n");
+    assert_eq!(ids(&home).len(), 1);
 }
 
 #[test]
 fn without_a_terminal_nothing_is_done_and_the_flag_is_named() {
-    let house = House::without_model();
-    house.session().store_all("episodic", ["One old thing", "Another old thing"]);
-    let id = &ids(&house)[0];
+    let home = TestHome::without_model();
+    home.session().store_all("episodic", ["One old thing", "Another old thing"]);
+    let id = &ids(&home)[0];
     for arguments in [
         &["forget", "--where", "text:old"][..],
         &["forget", id, "--hard"],
         &["forget", id, "--hard", "--json"],
     ] {
-        let refused = house.loci(arguments);
+        let refused = home.loci(arguments);
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains("--yes"));
     }
-    assert_eq!(ids(&house).len(), 2);
+    assert_eq!(ids(&home).len(), 2);
 }
 
 #[test]
 fn a_closed_pipe_ends_every_list_quietly() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     for n in 0..30 {
         agent.store("semantic", &format!("Memory number {n}"));
     }
@@ -144,7 +144,7 @@ fn a_closed_pipe_ends_every_list_quietly() {
         &["completions", "zsh"],
         &["config", "show"],
     ] {
-        let mut child = loci(&house, arguments)
+        let mut child = loci(&home, arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -162,9 +162,9 @@ fn a_closed_pipe_ends_every_list_quietly() {
 
 #[test]
 fn what_a_terminal_would_obey_is_shown_and_json_is_exact() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let hostile = "Red \u{1b}[31malert\u{7} and \u{202e}backwards";
-    let mut agent = house.session();
+    let mut agent = home.session();
     let stored = agent.store_with(json!({"content": hostile, "type": "semantic", "metadata": {"category": "a\u{1b}]0;title\u{7}"}}));
     let id = stored["id"].as_str().expect("has an id");
     for arguments in [
@@ -173,24 +173,24 @@ fn what_a_terminal_would_obey_is_shown_and_json_is_exact() {
         &["search", "backwards", "--full"],
         &["inspect", id, "--log"],
     ] {
-        let shown = String::from_utf8(house.loci(arguments).stdout).expect("is text");
+        let shown = String::from_utf8(home.loci(arguments).stdout).expect("is text");
         assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{shown:?}");
         assert!(shown.contains("\\u{1b}[31malert"), "{shown:?}");
     }
     let exact: Value =
-        serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
+        serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
     assert_eq!(exact["memory"]["content"], hostile);
     let full: Value =
-        serde_json::from_slice(&house.loci(&["search", "backwards", "--full", "--json"]).stdout)
+        serde_json::from_slice(&home.loci(&["search", "backwards", "--full", "--json"]).stdout)
             .expect("is JSON");
     assert_eq!(full["results"][0]["content"], hostile);
 }
 
 #[test]
 fn text_comes_from_standard_input_too() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let with_input = |arguments: &[&str], input: &[u8]| {
-        let mut child = loci(&house, arguments)
+        let mut child = loci(&home, arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -207,8 +207,8 @@ fn text_comes_from_standard_input_too() {
     let stored: Value = serde_json::from_slice(&stored.stdout).expect("is JSON");
     let id = stored["id"].as_str().expect("has an id");
     let content = || -> Value {
-        let shown: Value = serde_json::from_slice(&house.loci(&["inspect", id, "--json"]).stdout)
-            .expect("is JSON");
+        let shown: Value =
+            serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
         shown["memory"]["content"].clone()
     };
     assert_eq!(content(), "First line\nżółw, the second");
@@ -228,7 +228,7 @@ fn text_comes_from_standard_input_too() {
 
 #[test]
 fn arguments_that_are_no_text_are_refused_and_help_needs_no_home() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let odd = std::ffi::OsStr::from_bytes(b"caf\xe9");
     for before in [
         &["search"][..],
@@ -237,13 +237,8 @@ fn arguments_that_are_no_text_are_refused_and_help_needs_no_home() {
         &["forget", "--where"],
         &["list", "--text"],
     ] {
-        let refused = house
-            .command("loci")
-            .args(before)
-            .arg(odd)
-            .stdin(Stdio::null())
-            .output()
-            .expect("runs");
+        let refused =
+            home.command("loci").args(before).arg(odd).stdin(Stdio::null()).output().expect("runs");
         assert_eq!(refused.status.code(), Some(2), "{before:?}");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("UTF-8"), "{refused:?}");
     }
@@ -254,7 +249,7 @@ fn arguments_that_are_no_text_are_refused_and_help_needs_no_home() {
         &["completions", "fish"],
         &["man"],
     ] {
-        let helped = Command::new(crate::house::binaries().join("loci"))
+        let helped = Command::new(crate::home::binaries().join("loci"))
             .args(arguments)
             .env_clear()
             .output()

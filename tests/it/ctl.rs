@@ -1,22 +1,22 @@
 //! `loci ctl` as a person uses it while agents work.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn ps_lists_the_agents_with_what_their_shims_cost() {
-    let house = House::without_model();
-    let mut agent = house.session_in("garden");
+    let home = TestHome::without_model();
+    let mut agent = home.session_in("garden");
     agent.store("semantic", "Named");
-    let table = String::from_utf8(house.loci(&["ctl", "ps"]).stdout).expect("is text");
+    let table = String::from_utf8(home.loci(&["ctl", "ps"]).stdout).expect("is text");
     let row = table.lines().nth(1).expect("has a row");
     for part in ["it 1", "garden", &agent.pid().to_string(), "MiB"] {
         assert!(row.contains(part), "{part} in {table}");
     }
     let rows: Value =
-        serde_json::from_slice(&house.loci(&["ctl", "ps", "--json"]).stdout).expect("is JSON");
+        serde_json::from_slice(&home.loci(&["ctl", "ps", "--json"]).stdout).expect("is JSON");
     assert_eq!(
         (&rows[0]["session"]["group"], &rows[0]["session"]["calls"]),
         (&json!("garden"), &json!(1))
@@ -26,20 +26,20 @@ fn ps_lists_the_agents_with_what_their_shims_cost() {
 
 #[test]
 fn a_restart_gives_another_daemon_and_the_session_goes_on() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Before the restart");
-    let first = house.status()["pid"].clone();
-    assert!(house.loci(&["ctl", "restart"]).status.success());
-    assert_ne!(house.status()["pid"], first);
+    let first = home.status()["pid"].clone();
+    assert!(home.loci(&["ctl", "restart"]).status.success());
+    assert_ne!(home.status()["pid"], first);
     assert_eq!(agent.recall("restart"), ["Before the restart"]);
 }
 
 #[test]
 fn a_daemon_that_a_busy_agent_starts_again_at_once_has_stopped_all_the_same() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let done = Arc::new(AtomicBool::new(false));
-    let busy = [house.session(), house.session()].map(|mut agent| {
+    let busy = [home.session(), home.session()].map(|mut agent| {
         let done = Arc::clone(&done);
         std::thread::spawn(move || {
             while !done.load(Ordering::Relaxed) {
@@ -50,12 +50,12 @@ fn a_daemon_that_a_busy_agent_starts_again_at_once_has_stopped_all_the_same() {
         })
     });
     for _ in 0..3 {
-        let (before, stopped) = (house.status()["pid"].clone(), house.loci(&["ctl", "stop"]));
+        let (before, stopped) = (home.status()["pid"].clone(), home.loci(&["ctl", "stop"]));
         let said = String::from_utf8_lossy(&stopped.stdout).into_owned()
             + &String::from_utf8_lossy(&stopped.stderr);
         assert!(stopped.status.success() && said.starts_with("locid has stopped"), "{said}");
-        assert!(house.loci(&["ctl", "start"]).status.success());
-        assert_ne!(house.status()["pid"], before);
+        assert!(home.loci(&["ctl", "start"]).status.success());
+        assert_ne!(home.status()["pid"], before);
     }
     done.store(true, Ordering::Relaxed);
     for agent in busy {
@@ -65,27 +65,27 @@ fn a_daemon_that_a_busy_agent_starts_again_at_once_has_stopped_all_the_same() {
 
 #[test]
 fn a_hold_lasts_until_start_and_each_call_says_so() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Before the hold");
-    assert!(house.loci(&["ctl", "stop", "--hold"]).status.success());
+    assert!(home.loci(&["ctl", "stop", "--hold"]).status.success());
     let said = agent.call("memory_stats", json!({})).expect_err("is on hold");
     assert!(said.contains("--hold") && said.contains("loci ctl start"), "{said}");
-    assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3));
-    let mut late = Agent::bare(house.command("loci").arg("mcp"));
+    assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3));
+    let mut late = Agent::bare(home.command("loci").arg("mcp"));
     assert!(
         late.request("tools/list", json!({}))["result"]["tools"].is_array(),
         "a new session has its tools"
     );
-    assert!(house.loci(&["ctl", "start"]).status.success());
+    assert!(home.loci(&["ctl", "start"]).status.success());
     assert_eq!(agent.recall("hold"), ["Before the hold"]);
 }
 
 #[test]
 fn a_drained_daemon_ends_and_the_next_call_has_another() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Before the drain");
-    assert!(house.loci(&["ctl", "drain"]).status.success());
+    assert!(home.loci(&["ctl", "drain"]).status.success());
     assert_eq!(agent.recall("drain"), ["Before the drain"]);
 }

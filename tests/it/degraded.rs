@@ -1,14 +1,14 @@
 //! Without a model: everything works by words and says so; vectors are added once a model is there.
 
-use crate::house::{House, models};
+use crate::home::{TestHome, models};
 use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[test]
 fn without_a_model_words_find_and_every_recall_says_so() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let stored = agent.store_with(
         json!({"content": "The parking permit is in the blue folder", "type": "semantic"}),
     );
@@ -20,7 +20,7 @@ fn without_a_model_words_find_and_every_recall_says_so() {
     assert_eq!(answer["degraded"], json!(["embedding"]));
     let hint = answer["hint"].as_str().expect("has a remedy");
     assert!(hint.contains("loci model download") && !hint.contains('\n'), "{hint}");
-    let status = house.status();
+    let status = home.status();
     assert_eq!(
         (&status["model"]["state"], &status["degraded"]),
         (&json!("missing"), &json!(["embedding"]))
@@ -30,12 +30,12 @@ fn without_a_model_words_find_and_every_recall_says_so() {
 
 #[test]
 fn a_truncated_model_is_named_and_words_still_find() {
-    let house = House::without_model();
-    copy_model(&models(), &house.path("models"));
-    let weights = house.path("models/all-MiniLM-L6-v2/model.safetensors");
+    let home = TestHome::without_model();
+    copy_model(&models(), &home.path("models"));
+    let weights = home.path("models/all-MiniLM-L6-v2/model.safetensors");
     let file = std::fs::OpenOptions::new().write(true).open(&weights).expect("is there");
     file.set_len(1_000_000).expect("is cut");
-    let mut agent = house.session();
+    let mut agent = home.session();
     agent.store("semantic", "The spare key hangs behind the door");
     let answer = agent.call("recall_memory", json!({"query": "spare key"})).expect("is answered");
     assert_eq!(
@@ -47,11 +47,11 @@ fn a_truncated_model_is_named_and_words_still_find() {
 
 #[test]
 fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("episodic", "The vet prescribed drops for the cat's left eye");
-    copy_model(&models(), &house.path("models"));
-    let found = house.loci(&["model", "download"]);
+    copy_model(&models(), &home.path("models"));
+    let found = home.loci(&["model", "download"]);
     assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
     // The daemon was told to look for the model, loads it, and encodes; recall until it has.
     let (question, begun) =
@@ -63,7 +63,7 @@ fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
         let by_meaning = answer["results"].as_array().is_some_and(|results| !results.is_empty());
         by_meaning && answer.get("degraded").is_none()
     });
-    assert!(answered.is_some(), "no vector came: {}", house.log());
+    assert!(answered.is_some(), "no vector came: {}", home.log());
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["without_vector"], 0);
 }
 

@@ -1,12 +1,12 @@
 //! `loci doctor`: a healthy installation, and each fault that it can find.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
 /// Returns the exit code, and the findings as `part verdict`.
-fn doctor(house: &House) -> (Option<i32>, Vec<Value>) {
-    let output = house.loci(&["doctor", "--json"]);
+fn doctor(home: &TestHome) -> (Option<i32>, Vec<Value>) {
+    let output = home.loci(&["doctor", "--json"]);
     let reply: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     (output.status.code(), reply["findings"].as_array().expect("is a list").clone())
@@ -19,11 +19,11 @@ fn found<'a>(findings: &'a [Value], part: &str, verdict: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_sound_house_has_nothing_wrong() {
-    let house = House::new();
-    let mut agent = house.session();
+fn doctor_finds_nothing_wrong_in_a_healthy_installation() {
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store_all("semantic", ["One fact", "Another thing", "A third one"]);
-    let (code, findings) = doctor(&house);
+    let (code, findings) = doctor(&home);
     assert_eq!(code, Some(0), "{findings:?}");
     for part in ["daemon", "socket", "config", "model", "database", "index", "disk"] {
         assert!(!found(&findings, part, "ok").is_empty(), "{part}: {findings:?}");
@@ -33,16 +33,16 @@ fn a_sound_house_has_nothing_wrong() {
         found(&findings, "index", "ok")[0].starts_with("3 memories and 3 vectors"),
         "{findings:?}"
     );
-    let text = String::from_utf8_lossy(&house.loci(&["doctor"]).stdout).into_owned();
+    let text = String::from_utf8_lossy(&home.loci(&["doctor"]).stdout).into_owned();
     assert!(text.lines().any(|line| line.starts_with("ok    daemon    locid ")), "{text}");
 }
 
 #[test]
 fn a_wrong_configuration_and_a_missing_model_are_named_with_the_next_step() {
-    let house = House::without_model();
-    house.session().store("semantic", "One fact");
-    house.configure("[storage]\ndb_pth = 1\n");
-    let (code, findings) = doctor(&house);
+    let home = TestHome::without_model();
+    home.session().store("semantic", "One fact");
+    home.configure("[storage]\ndb_pth = 1\n");
+    let (code, findings) = doctor(&home);
     assert_eq!(code, Some(1));
     assert!(found(&findings, "config", "fail")[0].contains("config.toml"), "{findings:?}");
     assert!(!found(&findings, "model", "warn").is_empty(), "{findings:?}");
@@ -52,47 +52,47 @@ fn a_wrong_configuration_and_a_missing_model_are_named_with_the_next_step() {
             .all(|finding| finding["verdict"] == "ok" || finding["next_step"].is_string()),
         "{findings:?}"
     );
-    house.configure("");
+    home.configure("");
 }
 
 #[test]
 fn what_can_be_seen_from_outside_is_looked_at_when_the_daemon_cannot_be_started() {
-    let house = House::without_model();
-    house.session().store("semantic", "One fact");
-    assert!(house.loci(&["ctl", "stop"]).status.success());
-    let db = house.path(".loci/memory.db");
+    let home = TestHome::without_model();
+    home.session().store("semantic", "One fact");
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    let db = home.path(".loci/memory.db");
     let whole = std::fs::read(&db).expect("is there");
     std::fs::write(
         &db,
         "no database at all, but a text that is longer than its header would be. ".repeat(4),
     )
     .expect("is written");
-    let (code, findings) = doctor(&house);
+    let (code, findings) = doctor(&home);
     assert_eq!(code, Some(1));
     assert!(found(&findings, "daemon", "fail")[0].contains("cannot be started"), "{findings:?}");
     assert!(found(&findings, "database", "fail")[0].contains("is not a database"), "{findings:?}");
     std::fs::write(&db, whole).expect("is written");
-    std::fs::set_permissions(house.path(".loci"), std::fs::Permissions::from_mode(0o755))
+    std::fs::set_permissions(home.path(".loci"), std::fs::Permissions::from_mode(0o755))
         .expect("is set");
-    let (_, findings) = doctor(&house);
+    let (_, findings) = doctor(&home);
     assert!(found(&findings, "database", "fail")[0].contains("is open to others"), "{findings:?}");
-    std::fs::set_permissions(house.path(".loci"), std::fs::Permissions::from_mode(0o700))
+    std::fs::set_permissions(home.path(".loci"), std::fs::Permissions::from_mode(0o700))
         .expect("is set");
-    assert_eq!(doctor(&house).0, Some(0));
+    assert_eq!(doctor(&home).0, Some(0));
 }
 
 #[test]
 fn everything_is_its_owners_alone_whatever_the_umask_says() {
-    let house = House::without_model();
-    let file = house.path("m.jsonl");
+    let home = TestHome::without_model();
+    let file = home.path("m.jsonl");
     let script = format!(
         "umask 000; loci ctl start && loci export --output {0} && loci reset --yes && loci import {0}",
         file.display()
     );
-    let mut command = house.command("loci");
+    let mut command = home.command("loci");
     let path = format!(
         "{}:{}",
-        crate::house::binaries().display(),
+        crate::home::binaries().display(),
         std::env::var("PATH").unwrap_or_default()
     );
     let shell: Vec<(String, String)> = command
@@ -109,7 +109,7 @@ fn everything_is_its_owners_alone_whatever_the_umask_says() {
         .expect("runs");
     assert!(done.status.success(), "{done:?}");
     assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
-    for folder in [house.path(".loci"), house.path("run/loci")] {
+    for folder in [home.path(".loci"), home.path("run/loci")] {
         private(&folder);
     }
 }

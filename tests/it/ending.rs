@@ -1,6 +1,6 @@
 //! Exits and stalls: a shim whose agent goes away in every possible way, and a stopped daemon.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use crate::wire::{sessions, signal, until};
 use rusqlite::Connection;
 use serde_json::json;
@@ -8,26 +8,26 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Returns a session that has reached the daemon.
-fn session(house: &House) -> Agent {
-    let mut agent = house.session();
+fn session(home: &TestHome) -> Agent {
+    let mut agent = home.session();
     agent.call("memory_stats", json!({})).expect("is answered");
     agent
 }
 
-fn is_gone(house: &House, pid: u32) {
+fn is_gone(home: &TestHome, pid: u32) {
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "no shim is left");
-    until("the daemon has forgotten it", || sessions(house) == 0);
+    until("the daemon has forgotten it", || sessions(home) == 0);
 }
 
 #[test]
 fn a_shim_with_nothing_in_flight_ends_at_once_and_well_in_whichever_way_it_is_told() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let daemon = {
-        drop(session(&house));
-        house.status()["pid"].clone()
+        drop(session(&home));
+        home.status()["pid"].clone()
     };
     for way in ["-TERM", "-INT", "-HUP", "input", "output"] {
-        let mut agent = session(&house);
+        let mut agent = session(&home);
         let (pid, start) = (agent.pid(), Instant::now());
         let code = match way {
             "input" => agent.close(),
@@ -39,22 +39,22 @@ fn a_shim_with_nothing_in_flight_ends_at_once_and_well_in_whichever_way_it_is_to
         };
         assert_eq!(code, Some(0), "{way}");
         assert!(start.elapsed() < Duration::from_secs(1), "{way}: {:?}", start.elapsed());
-        is_gone(&house, pid);
+        is_gone(&home, pid);
     }
-    assert_eq!(house.status()["pid"], daemon, "the daemon stays");
+    assert_eq!(home.status()["pid"], daemon, "the daemon stays");
 }
 
 #[test]
 fn a_shim_with_a_call_in_flight_waits_five_seconds_at_most_and_says_how_it_ended() {
-    let house = House::without_model();
-    let mut agent = session(&house);
-    let held = Connection::open(house.path(".loci/memory.db")).expect("opens");
+    let home = TestHome::without_model();
+    let mut agent = session(&home);
+    let held = Connection::open(home.path(".loci/memory.db")).expect("opens");
     held.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
     let call = json!({"name": "store_memory", "arguments": {"content": "Never in time", "type": "semantic"}});
     agent.send(
         &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string(),
     );
-    until("the daemon has it", || house.status()["sessions"][0]["calls"] == 2);
+    until("the daemon has it", || home.status()["sessions"][0]["calls"] == 2);
     let (pid, start) = (agent.pid(), Instant::now());
     signal("-TERM", [pid]);
     let answer = agent.receive();
@@ -66,14 +66,14 @@ fn a_shim_with_a_call_in_flight_waits_five_seconds_at_most_and_says_how_it_ended
     assert_eq!(agent.ended(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
     drop(held);
-    is_gone(&house, pid);
+    is_gone(&home, pid);
 }
 
 #[test]
 fn a_stopped_daemon_is_named_within_ten_seconds_and_once_it_goes_on_so_does_the_session() {
-    let house = House::without_model();
-    let (mut agent, mut late) = (session(&house), Agent::bare(house.command("loci").arg("mcp")));
-    let daemon = house.status()["pid"]
+    let home = TestHome::without_model();
+    let (mut agent, mut late) = (session(&home), Agent::bare(home.command("loci").arg("mcp")));
+    let daemon = home.status()["pid"]
         .as_u64()
         .and_then(|pid| u32::try_from(pid).ok())
         .expect("is a process");
@@ -94,5 +94,5 @@ fn a_stopped_daemon_is_named_within_ten_seconds_and_once_it_goes_on_so_does_the_
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     signal("-CONT", [daemon]);
     agent.store("semantic", "Stored when it had woken up");
-    assert_eq!(house.status()["pid"], daemon, "it was not replaced");
+    assert_eq!(home.status()["pid"], daemon, "it was not replaced");
 }

@@ -1,6 +1,6 @@
 //! `loci eval`: a store is measured with questions with known answers, without side effects.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::{Value, json};
 
 const NOTES: [&str; 6] = [
@@ -12,9 +12,9 @@ const NOTES: [&str; 6] = [
     "The mobile app caches map tiles for a whole week",
 ];
 
-fn eval(house: &House, more: &[&str]) -> Value {
+fn eval(home: &TestHome, more: &[&str]) -> Value {
     let arguments: Vec<&str> = ["eval", "--json"].iter().chain(more).copied().collect();
-    let output = house.loci(&arguments);
+    let output = home.loci(&arguments);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
 }
 
@@ -27,7 +27,7 @@ fn figures(mut reply: Value) -> Value {
 }
 
 /// Recalls previews, then reads the memory with this text in full.
-fn choose(agent: &mut crate::house::Agent, query: &str, text: &str) -> Value {
+fn choose(agent: &mut crate::home::Agent, query: &str, text: &str) -> Value {
     let seen = agent
         .call("recall_memory", json!({"query": query, "summary_only": true}))
         .expect("is answered");
@@ -42,13 +42,13 @@ fn choose(agent: &mut crate::house::Agent, query: &str, text: &str) -> Value {
 
 #[test]
 fn what_was_chosen_after_a_question_is_a_known_answer_until_it_is_removed_for_good() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store_all("episodic", NOTES);
     choose(&mut agent, "Who takes care of our greenery?", NOTES[2]);
     let id = choose(&mut agent, "clients unhappy about slow billing", NOTES[1]);
     choose(&mut agent, "clients unhappy about slow billing", NOTES[1]);
-    let told = figures(eval(&house, &["--probes", "0"]));
+    let told = figures(eval(&home, &["--probes", "0"]));
     assert_eq!((&told["known"], &told["probes"]), (&json!(2), &json!(0)));
     assert_eq!(
         told["runs"][0]["known"],
@@ -59,10 +59,10 @@ fn what_was_chosen_after_a_question_is_a_known_answer_until_it_is_removed_for_go
     agent
         .call("recall_memory", json!({"query": "backup", "summary_only": true, "dry_run": true}))
         .expect("is answered");
-    assert_eq!(eval(&house, &["--probes", "0"])["known"], 2);
+    assert_eq!(eval(&home, &["--probes", "0"])["known"], 2);
     agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
-    assert_eq!(eval(&house, &["--probes", "0"])["known"], 1);
-    let database = house.path(".loci/memory.db");
+    assert_eq!(eval(&home, &["--probes", "0"])["known"], 1);
+    let database = home.path(".loci/memory.db");
     for file in [database.clone(), database.with_extension("db-wal")] {
         let bytes = std::fs::read(file).unwrap_or_default();
         assert!(
@@ -74,8 +74,8 @@ fn what_was_chosen_after_a_question_is_a_known_answer_until_it_is_removed_for_go
 
 #[test]
 fn two_settings_stand_side_by_side_the_same_seed_asks_the_same_and_nothing_is_counted() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let ids: Vec<String> = NOTES.iter().map(|note| agent.store("episodic", note)).collect();
     let asked = [
         "--probes",
@@ -87,8 +87,8 @@ fn two_settings_stand_side_by_side_the_same_seed_asks_the_same_and_nothing_is_co
         "--set",
         "retrieval.vector_weight=0",
     ];
-    let told = figures(eval(&house, &asked));
-    assert_eq!(told, figures(eval(&house, &asked)));
+    let told = figures(eval(&home, &asked));
+    assert_eq!(told, figures(eval(&home, &asked)));
     assert_eq!((&told["probes"], &told["known"]), (&json!(5), &json!(0)));
     assert_eq!(
         told["runs"][1]["set"],
@@ -99,7 +99,7 @@ fn two_settings_stand_side_by_side_the_same_seed_asks_the_same_and_nothing_is_co
         let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
         assert_eq!(shown["memory"]["access_count"], 0);
     }
-    let config = house.loci(&["config", "show", "--json"]);
+    let config = home.loci(&["config", "show", "--json"]);
     assert!(
         String::from_utf8_lossy(&config.stdout).contains("\"soft\""),
         "the setting is as it was"
@@ -108,8 +108,8 @@ fn two_settings_stand_side_by_side_the_same_seed_asks_the_same_and_nothing_is_co
 
 #[test]
 fn words_alone_are_worse_than_meaning_where_no_word_is_shared() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store_all("episodic", NOTES);
     choose(&mut agent, "Who takes care of our greenery?", NOTES[2]);
     let set = [
@@ -120,7 +120,7 @@ fn words_alone_are_worse_than_meaning_where_no_word_is_shared() {
         "--set",
         "retrieval.vector_weight=0",
     ];
-    let told = eval(&house, &set);
+    let told = eval(&home, &set);
     assert_eq!(
         (&told["runs"][0]["known"]["mrr"], &told["runs"][1]["known"]["mrr"]),
         (&json!(1.0), &json!(0.0)),
@@ -130,15 +130,15 @@ fn words_alone_are_worse_than_meaning_where_no_word_is_shared() {
 
 #[test]
 fn what_cannot_be_judged_is_refused_by_its_name() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     for (set, said) in [
         ("fusion", "set must be KEY=VALUE"),
         ("maintenance.enabled=true", "names a key that ranking does not use"),
         ("retrieval.fusion=best", "retrieval.fusion must be one of soft, weighted, rrf"),
     ] {
-        let output = house.loci(&["eval", "--set", set]);
+        let output = home.loci(&["eval", "--set", set]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(1) && error.contains(said), "{error}");
     }
-    assert_eq!(house.loci(&["eval", "--probes", "2001"]).status.code(), Some(2));
+    assert_eq!(home.loci(&["eval", "--probes", "2001"]).status.code(), Some(2));
 }

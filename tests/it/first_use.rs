@@ -1,6 +1,6 @@
 //! The first text that needs the model downloads it, here from a local mirror.
 
-use crate::house::{House, models};
+use crate::home::{TestHome, models};
 use crate::wire::until;
 use serde_json::json;
 use std::fs::Permissions;
@@ -12,9 +12,9 @@ use std::process::Command;
 
 #[test]
 fn the_model_comes_by_itself_and_the_session_goes_on_meanwhile() {
-    let house = House::without_model();
-    house.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror(models())));
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    home.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror(models())));
+    let mut agent = home.session();
     let stored = agent.store_with(
         json!({"content": "The vet prescribed drops for the cat's left eye", "type": "episodic"}),
     );
@@ -23,17 +23,17 @@ fn the_model_comes_by_itself_and_the_session_goes_on_meanwhile() {
     let found = std::iter::from_fn(|| {
         Some(agent.call("recall_memory", question.clone()).expect("is answered"))
     })
-    .take_while(|_| !house.log().contains("could not be fetched"))
+    .take_while(|_| !home.log().contains("could not be fetched"))
     .find(|answer| answer.get("degraded").is_none() && answer["total_matched"] == 1);
-    assert!(found.is_some(), "{}", house.log());
+    assert!(found.is_some(), "{}", home.log());
 }
 
 #[test]
 fn a_download_that_ends_early_leaves_no_file_in_place() {
-    let house = House::without_model();
-    house.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror_that_breaks()));
-    let nowhere = house.path("nowhere");
-    let mut download = house.command("loci");
+    let home = TestHome::without_model();
+    home.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror_that_breaks()));
+    let nowhere = home.path("nowhere");
+    let mut download = home.command("loci");
     // Without Python in PATH there is no other source.
     let output = download.args(["model", "download"]).env("PATH", &nowhere).output().expect("runs");
     assert_eq!(output.status.code(), Some(1));
@@ -44,7 +44,7 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
     );
     let left = Command::new("find")
         .args([
-            house.path("models").as_os_str(),
+            home.path("models").as_os_str(),
             "-type".as_ref(),
             "f".as_ref(),
             "-name".as_ref(),
@@ -58,8 +58,8 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
 /// working.
 #[test]
 fn whatever_fetches_the_model_ends_with_the_daemon() {
-    let house = House::without_model();
-    let (programs, started) = (house.path("programs"), house.path("started"));
+    let home = TestHome::without_model();
+    let (programs, started) = (home.path("programs"), home.path("started"));
     std::fs::create_dir(&programs).expect("a folder");
     let python = programs.join("python3");
     std::fs::write(
@@ -71,15 +71,15 @@ fn whatever_fetches_the_model_ends_with_the_daemon() {
     )
     .expect("is written");
     std::fs::set_permissions(&python, Permissions::from_mode(0o700)).expect("is set");
-    nix::unistd::mkfifo(&house.path("started.never"), nix::sys::stat::Mode::S_IRWXU)
+    nix::unistd::mkfifo(&home.path("started.never"), nix::sys::stat::Mode::S_IRWXU)
         .expect("is made");
-    house.configure_whole("");
+    home.configure_whole("");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
-    let house = house.with("PATH", path);
-    house.session().store("semantic", "Sent for the model, which never comes");
+    let home = home.with("PATH", path);
+    home.session().store("semantic", "Sent for the model, which never comes");
     until("pip is at work", || started.exists());
     let pid = std::fs::read_to_string(&started).expect("is there");
-    assert!(house.loci(&["ctl", "stop"]).status.success());
+    assert!(home.loci(&["ctl", "stop"]).status.success());
     until("it has ended", || {
         let state =
             std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();

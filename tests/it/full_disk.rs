@@ -5,7 +5,7 @@
 //! daemons share. That needs no privileges where user namespaces are allowed. Elsewhere only the
 //! engine's own test of a full database remains.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use serde_json::json;
 use std::fs::File;
 use std::io::Write;
@@ -23,10 +23,10 @@ struct OnDisk {
 
 impl OnDisk {
     /// Returns `None` if this user may not create namespaces.
-    fn session(house: &House, prepare: &str) -> Option<Self> {
-        let mut command = small_disk(house, &format!("{MOUNT} && {prepare} && exec \"$0\" mcp"));
-        command.arg(crate::house::binaries().join("loci"));
-        if !small_disk(house, MOUNT).status().is_ok_and(|status| status.success()) {
+    fn session(home: &TestHome, prepare: &str) -> Option<Self> {
+        let mut command = small_disk(home, &format!("{MOUNT} && {prepare} && exec \"$0\" mcp"));
+        command.arg(crate::home::binaries().join("loci"));
+        if !small_disk(home, MOUNT).status().is_ok_and(|status| status.success()) {
             crate::skipped::skip("this user may have no namespaces: no disk was filled");
             return None;
         }
@@ -35,7 +35,7 @@ impl OnDisk {
         let disk = Path::new("/proc")
             .join(agent.pid().to_string())
             .join("root")
-            .join(house.path(".loci").strip_prefix("/").ok()?);
+            .join(home.path(".loci").strip_prefix("/").ok()?);
         Some(Self { agent, disk })
     }
 
@@ -61,27 +61,27 @@ impl OnDisk {
 }
 
 /// Returns a shell in its own namespace, in which this user may mount.
-fn small_disk(house: &House, script: &str) -> Command {
-    let mut command = house.command_at("unshare".as_ref());
+fn small_disk(home: &TestHome, script: &str) -> Command {
+    let mut command = home.command_at("unshare".as_ref());
     command.args(["--map-root-user", "--mount", "--", "/bin/sh", "-c", script]);
     command
 }
 
 /// Returns a home whose configuration is not on the disk.
-fn house() -> House {
-    let house = House::without_model();
-    std::fs::rename(house.path(".loci/config.toml"), house.path("config.toml")).expect("is there");
-    let config = house.path("config.toml");
-    house.with("LOCI_CONFIG", config)
+fn home() -> TestHome {
+    let home = TestHome::without_model();
+    std::fs::rename(home.path(".loci/config.toml"), home.path("config.toml")).expect("is there");
+    let config = home.path("config.toml");
+    home.with("LOCI_CONFIG", config)
 }
 
 #[test]
 fn a_disk_that_is_full_is_told_by_each_store_and_once_there_is_room_the_same_session_stores() {
     // It logs a lot, and the log is on that disk.
-    let house = house().with("LOCI_LOG_LEVEL", "debug");
-    let Some(mut session) = OnDisk::session(&house, "true") else { return };
+    let home = home().with("LOCI_LOG_LEVEL", "debug");
+    let Some(mut session) = OnDisk::session(&home, "true") else { return };
     session.store(0).expect("there is room");
-    let daemon = house.status()["pid"].clone();
+    let daemon = home.status()["pid"].clone();
     session.fill();
     // Allocated space is used up first.
     let stored = (1..200).find(|number| session.store(*number).is_err()).expect("the disk is full");
@@ -105,22 +105,22 @@ fn a_disk_that_is_full_is_told_by_each_store_and_once_there_is_room_the_same_ses
         session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"],
         stored
     );
-    drop(house.session());
+    drop(home.session());
     session.make_room();
     session.store(stored).expect("there is room again");
     assert_eq!(
         session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"],
         stored + 1
     );
-    assert_eq!(house.status()["pid"], daemon, "it is the same daemon");
+    assert_eq!(home.status()["pid"], daemon, "it is the same daemon");
 }
 
 #[test]
 fn a_disk_that_is_full_from_the_start_is_told_by_each_call_and_once_there_is_room_the_same_session_works()
  {
-    let house = house();
+    let home = home();
     let fill = r#"{ cat /dev/zero > "$HOME/.loci/filler" 2>/dev/null; true; }"#;
-    let Some(mut session) = OnDisk::session(&house, fill) else { return };
+    let Some(mut session) = OnDisk::session(&home, fill) else { return };
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
     assert_eq!(session.agent.request("initialize", hello)["result"]["serverInfo"]["name"], "loci");
     let tools = session.agent.request("tools/list", json!({}))["result"]["tools"].clone();

@@ -1,6 +1,6 @@
 //! Names of projects: what no file could be called is refused on every way in, cleaned by an import, and served where a store has it.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
 use std::process::Output;
 
@@ -16,8 +16,8 @@ fn refused_names() -> [(String, &'static str); 4] {
 
 const NEXT_STEP: &str = "Choose a name that a file could have";
 
-fn add(house: &House, group: &str) -> Output {
-    let mut add = house.command("loci");
+fn add(home: &TestHome, group: &str) -> Output {
+    let mut add = home.command("loci");
     add.args(["add", "The gate code is 12", "--type", "episodic"]).env("LOCI_GROUP", group);
     add.output().expect("runs")
 }
@@ -34,8 +34,8 @@ fn assert_said(said: &str, field: &str, what: &str) {
 }
 
 /// The ids and display names of all groups.
-fn groups(house: &House) -> Vec<(String, String)> {
-    let listed = house.loci(&["groups", "list", "--json"]);
+fn groups(home: &TestHome) -> Vec<(String, String)> {
+    let listed = home.loci(&["groups", "list", "--json"]);
     let listed: Value = serde_json::from_slice(&listed.stdout).expect("is JSON");
     let text = |group: &Value, key: &str| group[key].as_str().expect("is text").to_owned();
     let listed = listed["groups"].as_array().expect("is a list").clone();
@@ -43,18 +43,18 @@ fn groups(house: &House) -> Vec<(String, String)> {
 }
 
 /// The previews of the memories of one group.
-fn listed(house: &House, group: &str) -> String {
-    let output = house.loci(&["list", "--group", group]);
+fn listed(home: &TestHome, group: &str) -> String {
+    let output = home.loci(&["list", "--group", group]);
     assert!(output.status.success(), "{output:?}");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
 fn a_new_name_that_no_file_could_have_is_refused_on_every_way_in() {
-    let house = House::without_model();
-    assert!(add(&house, "kept").status.success());
+    let home = TestHome::without_model();
+    assert!(add(&home, "kept").status.success());
     for (name, what) in &refused_names() {
-        assert_said(&error(&add(&house, name)), "LOCI_GROUP", what);
+        assert_said(&error(&add(&home, name)), "LOCI_GROUP", what);
         let arguments: [&[&str]; 4] = [
             &["add", "x", "--type", "episodic", "--group", name],
             &["list", "--group", name],
@@ -62,35 +62,35 @@ fn a_new_name_that_no_file_could_have_is_refused_on_every_way_in() {
             &["stats", "--group", name],
         ];
         for arguments in arguments {
-            assert_said(&error(&house.loci(arguments)), "group", what);
+            assert_said(&error(&home.loci(arguments)), "group", what);
         }
-        let renamed = house.loci(&["groups", "rename", "kept", name]);
+        let renamed = home.loci(&["groups", "rename", "kept", name]);
         assert_said(&error(&renamed), "to must", what);
-        let alias = house.loci(&["groups", "alias", "kept", name]);
+        let alias = home.loci(&["groups", "alias", "kept", name]);
         assert_said(&error(&alias), "alias must", what);
 
-        let mut agent = house.session();
+        let mut agent = home.session();
         let arguments = json!({"content": "x", "type": "episodic", "group": name});
         assert_said(&agent.call("store_memory", arguments).expect_err("is refused"), "group", what);
 
-        std::fs::create_dir_all(house.path("evil")).expect("a folder");
-        let file = house.path("evil/.loci.toml");
+        std::fs::create_dir_all(home.path("evil")).expect("a folder");
+        let file = home.path("evil/.loci.toml");
         std::fs::write(file, format!("group = \"{name}\"\n")).expect("is written");
-        let mut evil = house.session_in("evil");
+        let mut evil = home.session_in("evil");
         let said = evil.call("memory_stats", json!({})).expect_err("is refused");
         assert_said(&said, "group in .loci.toml", what);
     }
-    assert_eq!(groups(&house), [("kept".to_owned(), "kept".to_owned())]);
-    assert!(add(&house, "買い物リスト").status.success(), "Unicode is allowed");
-    assert!(listed(&house, "買い物リスト").contains("gate code"));
+    assert_eq!(groups(&home), [("kept".to_owned(), "kept".to_owned())]);
+    assert!(add(&home, "買い物リスト").status.success(), "Unicode is allowed");
+    assert!(listed(&home, "買い物リスト").contains("gate code"));
 }
 
 #[test]
 fn a_default_group_that_no_file_could_be_called_is_refused_with_its_place() {
     for (name, what) in &refused_names() {
-        let house = House::without_model();
-        house.configure_whole(&format!("[storage]\ndefault_group = \"{name}\"\n"));
-        let output = house.command("locid").output().expect("runs");
+        let home = TestHome::without_model();
+        home.configure_whole(&format!("[storage]\ndefault_group = \"{name}\"\n"));
+        let output = home.command("locid").output().expect("runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(78), "{said}");
         assert_said(&said, "config.toml:2:1: storage.default_group", what);
@@ -99,7 +99,7 @@ fn a_default_group_that_no_file_could_be_called_is_refused_with_its_place() {
 
 #[test]
 fn an_import_cleans_such_names_and_keeps_two_apart() {
-    let (old, new) = (House::without_model(), House::without_model());
+    let (old, new) = (TestHome::without_model(), TestHome::without_model());
     for group in ["first", "second", "x_y"] {
         assert!(add(&old, group).status.success());
     }
@@ -126,31 +126,31 @@ fn an_import_cleans_such_names_and_keeps_two_apart() {
 }
 
 /// Gives the only group of a stopped store a name from before there was a rule.
-fn give_old_name(house: &House, name: &str) {
-    let store = rusqlite::Connection::open(house.path(".loci/memory.db")).expect("opens");
+fn give_old_name(home: &TestHome, name: &str) {
+    let store = rusqlite::Connection::open(home.path(".loci/memory.db")).expect("opens");
     store.pragma_update(None, "foreign_keys", false).expect("is set");
     store.execute("UPDATE groups SET id = ?1, name = ?1", [name]).expect("is renamed");
     store.execute("UPDATE memories SET source_group = ?1", [name]).expect("are moved");
 }
 
-fn session_of(house: &House, group: &str) -> Agent {
-    let mut command = house.command("loci");
+fn session_of(home: &TestHome, group: &str) -> Agent {
+    let mut command = home.command("loci");
     Agent::bare(command.arg("mcp").env("LOCI_GROUP", group))
 }
 
 #[test]
 fn a_store_that_has_such_a_name_is_served_under_it() {
-    let house = House::without_model();
-    assert!(add(&house, "acme").status.success());
-    assert!(house.loci(&["ctl", "stop"]).status.success());
-    give_old_name(&house, "acme/shop");
-    assert!(listed(&house, "acme/shop").contains("gate code"));
-    let mut agent = session_of(&house, "acme/shop");
+    let home = TestHome::without_model();
+    assert!(add(&home, "acme").status.success());
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    give_old_name(&home, "acme/shop");
+    assert!(listed(&home, "acme/shop").contains("gate code"));
+    let mut agent = session_of(&home, "acme/shop");
     agent.store("episodic", "The gate was oiled");
     assert_eq!(agent.recall("gate").len(), 2);
-    assert!(house.loci(&["groups", "alias", "acme/shop", "acme-shop"]).status.success());
-    assert_eq!(session_of(&house, "acme-shop").recall("gate").len(), 2);
-    assert!(house.loci(&["groups", "rename", "acme/shop", "Acme"]).status.success());
+    assert!(home.loci(&["groups", "alias", "acme/shop", "acme-shop"]).status.success());
+    assert_eq!(session_of(&home, "acme-shop").recall("gate").len(), 2);
+    assert!(home.loci(&["groups", "rename", "acme/shop", "Acme"]).status.success());
     assert_eq!(agent.recall("gate").len(), 2);
-    assert!(house.loci(&["export"]).status.success());
+    assert!(home.loci(&["export"]).status.success());
 }

@@ -1,10 +1,10 @@
 //! `loci groups`: renamed and merged projects, and the sessions that continue to work in them.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::{Value, json};
 
-fn groups(house: &House, arguments: &[&str]) -> Result<Value, String> {
-    let output = house.loci(&[&["groups"], arguments, &["--json"]].concat());
+fn groups(home: &TestHome, arguments: &[&str]) -> Result<Value, String> {
+    let output = home.loci(&[&["groups"], arguments, &["--json"]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
         Ok(serde_json::from_slice(&output.stdout).expect("is JSON"))
@@ -14,8 +14,8 @@ fn groups(house: &House, arguments: &[&str]) -> Result<Value, String> {
 }
 
 /// Returns the id of the group with this display name.
-fn id(house: &House, name: &str) -> String {
-    let listed = groups(house, &["list"]).expect("lists");
+fn id(home: &TestHome, name: &str) -> String {
+    let listed = groups(home, &["list"]).expect("lists");
     let found = listed["groups"]
         .as_array()
         .expect("is a list")
@@ -28,23 +28,23 @@ fn id(house: &House, name: &str) -> String {
 
 #[test]
 fn a_session_whose_project_was_merged_into_another_works_there_from_its_next_call_on() {
-    let house = House::without_model();
-    let (mut garden, mut shop) = (house.session_in("garden"), house.session_in("shop"));
+    let home = TestHome::without_model();
+    let (mut garden, mut shop) = (home.session_in("garden"), home.session_in("shop"));
     garden.store("episodic", "The garden gate squeaks");
     shop.store("episodic", "The shop bell squeaks");
     assert_eq!(shop.recall("squeaks"), ["The shop bell squeaks"]);
     assert!(
-        groups(&house, &["merge", "garden", "shop"])
+        groups(&home, &["merge", "garden", "shop"])
             .expect_err("nobody can be asked")
             .contains("Add --yes")
     );
-    let merged = groups(&house, &["merge", "garden", "shop", "--yes"]).expect("is merged");
+    let merged = groups(&home, &["merge", "garden", "shop", "--yes"]).expect("is merged");
     assert_eq!(
         (&merged["moved"], &merged["group"]["memories"]),
         (&json!(1), &json!(2)),
         "{merged}"
     );
-    for agent in [&mut garden, &mut shop, &mut house.session_in("garden")] {
+    for agent in [&mut garden, &mut shop, &mut home.session_in("garden")] {
         assert_eq!(
             agent.recall("squeaks").len(),
             2,
@@ -54,7 +54,7 @@ fn a_session_whose_project_was_merged_into_another_works_there_from_its_next_cal
     garden.store("episodic", "The garden hose squeaks too");
     assert_eq!(shop.recall("hose").len(), 1);
     assert_eq!(
-        groups(&house, &["list"]).expect("lists")["groups"].as_array().expect("is a list").len(),
+        groups(&home, &["list"]).expect("lists")["groups"].as_array().expect("is a list").len(),
         1,
         "none was made anew"
     );
@@ -66,26 +66,26 @@ fn a_session_whose_project_was_merged_into_another_works_there_from_its_next_cal
         3,
         "the old name leads there"
     );
-    house.loci(&["ctl", "restart"]);
+    home.loci(&["ctl", "restart"]);
     assert_eq!(garden.recall("squeaks").len(), 3, "also after a restart");
 }
 
 #[test]
 fn a_rename_is_shown_and_changes_nothing_else() {
-    let house = House::without_model();
-    let mut garden = house.session_in("garden");
+    let home = TestHome::without_model();
+    let mut garden = home.session_in("garden");
     garden.store("episodic", "The gate squeaks");
-    let before = id(&house, "garden");
-    groups(&house, &["rename", "garden", "the allotment"]).expect("is renamed");
-    assert_eq!(id(&house, "the allotment"), before);
+    let before = id(&home, "garden");
+    groups(&home, &["rename", "garden", "the allotment"]).expect("is renamed");
+    assert_eq!(id(&home, "the allotment"), before);
     assert_eq!(garden.recall("gate"), ["The gate squeaks"]);
-    groups(&house, &["alias", "the allotment", "plot"]).expect("has one more name");
-    let table = String::from_utf8_lossy(&house.loci(&["groups", "list"]).stdout).into_owned();
+    groups(&home, &["alias", "the allotment", "plot"]).expect("has one more name");
+    let table = String::from_utf8_lossy(&home.loci(&["groups", "list"]).stdout).into_owned();
     assert!(
         table.contains("the allotment") && table.contains(&before) && table.contains("plot"),
         "{table}"
     );
-    let told = house.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
+    let told = home.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
     assert!(
         String::from_utf8_lossy(&told.stdout)
             .starts_with("plot no longer refers to the allotment. Undo: loci undo "),
@@ -95,26 +95,26 @@ fn a_rename_is_shown_and_changes_nothing_else() {
 
 #[test]
 fn names_that_mean_none_several_or_the_same_group_are_refused() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     for folder in ["a/app", "b/app", "c"] {
-        house.session_in(folder).store("episodic", "Something");
+        home.session_in(folder).store("episodic", "Something");
     }
     assert!(
-        groups(&house, &["merge", "app", "c", "--yes"])
+        groups(&home, &["merge", "app", "c", "--yes"])
             .expect_err("is refused")
             .contains("several groups: g_")
     );
     assert!(
-        groups(&house, &["merge", "nowhere", "c", "--yes"])
+        groups(&home, &["merge", "nowhere", "c", "--yes"])
             .expect_err("is refused")
             .contains("names no group: nowhere")
     );
     assert!(
-        groups(&house, &["merge", "c", "c", "--yes"])
+        groups(&home, &["merge", "c", "c", "--yes"])
             .expect_err("is refused")
             .contains("is the group itself")
     );
     assert!(
-        groups(&house, &["rename", "c", "app"]).expect_err("is refused").contains("another group")
+        groups(&home, &["rename", "c", "app"]).expect_err("is refused").contains("another group")
     );
 }

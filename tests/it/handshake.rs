@@ -1,6 +1,6 @@
 //! The handshake is answered always, and in the same words whoever answers.
 
-use crate::house::{Agent, House, binaries};
+use crate::home::{Agent, TestHome, binaries};
 use loci_proto::mcp::handshake::{self, Answer, LISTS};
 use serde_json::{Value, json};
 use std::fs::Permissions;
@@ -40,8 +40,8 @@ fn requests() -> Vec<(&'static str, Value)> {
 }
 
 /// The line that the daemon answers with, on a connection of its own for each request.
-fn of_daemon(house: &House, method: &str, params: &Value) -> String {
-    let socket = UnixStream::connect(house.path("run/loci/locid.sock")).expect("is served");
+fn of_daemon(home: &TestHome, method: &str, params: &Value) -> String {
+    let socket = UnixStream::connect(home.path("run/loci/locid.sock")).expect("is served");
     let mut writer = socket.try_clone().expect("is a socket");
     let mut lines = BufReader::new(socket).lines();
     let mut say = |line: Value| writeln!(writer, "{line}").expect("is taken");
@@ -63,24 +63,24 @@ fn line(answer: Answer) -> String {
 }
 
 /// The same beside a daemon that runs: this shim looks for the socket of a home of its own.
-fn orphan_elsewhere(house: &House) -> Agent {
-    let run = house.path("elsewhere");
+fn orphan_elsewhere(home: &TestHome) -> Agent {
+    let run = home.path("elsewhere");
     if !run.exists() {
         std::fs::create_dir(&run).expect("a folder");
         std::fs::set_permissions(&run, Permissions::from_mode(0o700)).expect("is set");
     }
-    let mut command = alone(house);
+    let mut command = alone(home);
     Agent::bare(command.env("XDG_RUNTIME_DIR", run))
 }
 
 /// A shim that has no daemon to start: its binary lies alone in a folder.
-fn orphan(house: &House) -> Agent {
-    Agent::bare(&mut alone(house))
+fn orphan(home: &TestHome) -> Agent {
+    Agent::bare(&mut alone(home))
 }
 
 /// `loci mcp` where it finds no `locid`.
-fn alone(house: &House) -> Command {
-    let alone = house.path("alone");
+fn alone(home: &TestHome) -> Command {
+    let alone = home.path("alone");
     if !alone.exists() {
         std::fs::create_dir(&alone).expect("a folder");
         // Not by this process: a file that is open for writing cannot be run, and any test may fork meanwhile.
@@ -88,20 +88,20 @@ fn alone(house: &House) -> Command {
             Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
         assert!(copied.success());
     }
-    let mut command = house.command_at(&alone.join("loci"));
+    let mut command = home.command_at(&alone.join("loci"));
     command.env("PATH", "/nowhere").arg("mcp");
     command
 }
 
 #[test]
 fn the_shims_snapshot_is_what_the_daemon_says() {
-    let house = House::without_model();
-    assert!(house.loci(&["ctl", "start"]).status.success());
+    let home = TestHome::without_model();
+    assert!(home.loci(&["ctl", "start"]).status.success());
     if std::env::var_os("LOCI_BLESS").is_some() {
-        bless(&house);
+        bless(&home);
     }
     for (method, params) in requests() {
-        let said = of_daemon(&house, method, &params);
+        let said = of_daemon(&home, method, &params);
         let snapshot = handshake::answer(method, &params).expect("is in the snapshot");
         assert_eq!(
             line(snapshot),
@@ -113,25 +113,25 @@ fn the_shims_snapshot_is_what_the_daemon_says() {
 
 #[test]
 fn a_shim_answers_byte_for_byte_the_same_with_a_daemon_and_without() {
-    let house = House::without_model();
-    assert!(house.loci(&["ctl", "start"]).status.success());
+    let home = TestHome::without_model();
+    assert!(home.loci(&["ctl", "start"]).status.success());
     for (method, params) in requests() {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let mut with_daemon = Agent::bare(house.command("loci").arg("mcp"));
-        let mut without = orphan_elsewhere(&house);
+        let mut with_daemon = Agent::bare(home.command("loci").arg("mcp"));
+        let mut without = orphan_elsewhere(&home);
         let answers = [&mut with_daemon, &mut without].map(|agent| {
             agent.send(&request.to_string());
             agent.line()
         });
         assert_eq!(answers[0], answers[1], "{method} {params}");
-        assert_eq!(answers[0].trim_end(), of_daemon(&house, method, &params), "{method} {params}");
+        assert_eq!(answers[0].trim_end(), of_daemon(&home, method, &params), "{method} {params}");
     }
 }
 
 /// Writes the daemon's answers down as the snapshot, keys in the daemon's order.
-fn bless(house: &House) {
+fn bless(home: &TestHome) {
     let result = |method: &str, params: Value| {
-        let line = of_daemon(house, method, &params);
+        let line = of_daemon(home, method, &params);
         let result =
             line.strip_prefix(r#"{"jsonrpc":"2.0","id":1,"result":"#).expect("is a result");
         result.strip_suffix('}').expect("is an object").to_owned()
@@ -186,15 +186,15 @@ fn pretty(compact: &str) -> String {
 
 #[test]
 fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     for (method, params) in requests() {
-        let mut agent = orphan(&house);
+        let mut agent = orphan(&home);
         let answer = agent.request(method, params.clone());
         let expected = handshake::answer(method, &params).expect("is in the snapshot");
         let expected: Value = serde_json::from_str(&line(expected)).expect("is JSON");
         assert_eq!(answer, expected, "{method}");
     }
-    let mut agent = orphan(&house);
+    let mut agent = orphan(&home);
     let said = agent.call("memory_stats", json!({})).expect_err("says why");
     assert!(said.contains("locid"), "{said}");
     assert_eq!(
@@ -206,27 +206,27 @@ fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong()
 
 #[test]
 fn a_session_whose_standard_error_takes_nothing_lives_on() {
-    let house = House::without_model();
-    house.configure_whole("[retrieval]\nrrf_kk = 5\n");
-    let mut command = house.command_at("/bin/sh".as_ref());
+    let home = TestHome::without_model();
+    home.configure_whole("[retrieval]\nrrf_kk = 5\n");
+    let mut command = home.command_at("/bin/sh".as_ref());
     command.args(["-c", "exec \"$0\" mcp 2>/dev/full"]).arg(binaries().join("loci"));
     let mut agent = Agent::bare(&mut command);
     for _ in 0..2 {
         let said = agent.call("memory_stats", json!({})).expect_err("says why");
         assert!(said.contains("rrf_kk"), "{said}");
     }
-    house.configure("");
+    home.configure("");
     agent.store("semantic", "Nobody had to read that");
 }
 
 #[test]
 fn what_keeps_the_daemon_from_starting_is_told_and_once_mended_the_same_session_works() {
-    let house = House::without_model();
-    house.configure_whole("[retrieval]\nrrf_kk = 5\n");
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    home.configure_whole("[retrieval]\nrrf_kk = 5\n");
+    let mut agent = home.session();
     let said = agent.call("memory_stats", json!({})).expect_err("says why");
     assert!(said.contains("config.toml:2:1") && said.contains("rrf_kk"), "{said}");
-    house.configure("");
+    home.configure("");
     agent.store("semantic", "Mended in the same session");
     assert_eq!(agent.recall("mended"), ["Mended in the same session"]);
 }

@@ -1,6 +1,6 @@
 //! Start and exit of the daemon, and the permissions of its files.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,65 +8,65 @@ use std::process::Command;
 
 #[test]
 fn status_start_and_stop_say_what_is_so() {
-    let house = House::without_model();
-    let absent = house.loci(&["ctl", "status"]);
+    let home = TestHome::without_model();
+    let absent = home.loci(&["ctl", "status"]);
     assert_eq!(absent.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&absent.stderr).contains("locid is not running"));
-    assert!(house.loci(&["ctl", "start"]).status.success());
-    let status = house.status();
+    assert!(home.loci(&["ctl", "start"]).status.success());
+    let status = home.status();
     assert_eq!((&status["sessions"], &status["memories"]), (&json!([]), &json!(0)));
-    assert!(house.loci(&["ctl", "status"]).status.success());
-    assert!(house.loci(&["ctl", "stop"]).status.success());
-    assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3));
+    assert!(home.loci(&["ctl", "status"]).status.success());
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3));
     assert!(
-        house.loci(&["ctl", "stop"]).status.success(),
+        home.loci(&["ctl", "stop"]).status.success(),
         "stopping what is stopped is done already"
     );
 }
 
 #[test]
 fn a_stop_lasts_until_the_next_tool_call() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Written before the stop");
-    let first = house.status()["pid"].clone();
-    assert!(house.loci(&["ctl", "stop"]).status.success());
+    let first = home.status()["pid"].clone();
+    assert!(home.loci(&["ctl", "stop"]).status.success());
     assert_eq!(
-        house.loci(&["ctl", "status"]).status.code(),
+        home.loci(&["ctl", "status"]).status.code(),
         Some(3),
         "an idle shim brings nothing back"
     );
     assert_eq!(agent.recall("written"), ["Written before the stop"]);
-    assert_ne!(house.status()["pid"], first);
+    assert_ne!(home.status()["pid"], first);
 }
 
 #[test]
 fn a_killed_daemon_costs_the_session_nothing() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Stored before the crash");
-    kill(&house);
+    kill(&home);
     agent.store("semantic", "Stored after the crash");
     assert_eq!(agent.recall("stored crash").len(), 2);
 }
 
 #[test]
 fn closing_a_session_ends_its_shim_and_leaves_the_daemon() {
-    let house = House::without_model();
-    let agent = house.session();
+    let home = TestHome::without_model();
+    let agent = home.session();
     let pid = agent.pid();
     assert_eq!(agent.close(), Some(0));
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
-    let gone = (0..1000).map(|_| house.status()).find(|s| s["sessions"] == json!([]));
+    let gone = (0..1000).map(|_| home.status()).find(|s| s["sessions"] == json!([]));
     assert!(gone.is_some(), "the daemon forgot the session");
 }
 
 #[test]
 fn every_file_and_folder_is_its_owners_alone() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Private");
-    for folder in [house.path(".loci"), house.path("run/loci")] {
+    for folder in [home.path(".loci"), home.path("run/loci")] {
         check(&folder);
     }
     drop(agent);
@@ -85,19 +85,19 @@ fn check(path: &Path) {
 #[test]
 fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the_same_session_works()
  {
-    let house = House::without_model();
-    house.session().store("semantic", "Of the older loci");
-    let schema = schema(&house.path(".loci/memory.db"));
-    assert!(house.loci(&["ctl", "stop"]).status.success());
-    let db = house.path(".loci/memory.db");
+    let home = TestHome::without_model();
+    home.session().store("semantic", "Of the older loci");
+    let schema = schema(&home.path(".loci/memory.db"));
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    let db = home.path(".loci/memory.db");
     set_user_version(&db, 99);
     let before = std::fs::read(&db).expect("is there");
-    let run = house.command("locid").output().expect("runs");
+    let run = home.command("locid").output().expect("runs");
     assert_eq!(run.status.code(), Some(78));
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(said.contains("newer loci") && said.contains("schema 99"), "{said}");
     assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
-    let mut agent = Agent::bare(house.command("loci").arg("mcp"));
+    let mut agent = Agent::bare(home.command("loci").arg("mcp"));
     for _ in 0..3 {
         let refused = agent.call("memory_stats", json!({})).expect_err("says why");
         assert!(refused.contains("newer loci") && refused.contains("schema 99"), "{refused}");
@@ -108,7 +108,7 @@ fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the
     );
     assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
     // The refusing daemon may still be shutting down and would report the old fault again.
-    house.loci(&["ctl", "stop"]);
+    home.loci(&["ctl", "stop"]);
     set_user_version(&db, schema);
     assert_eq!(agent.recall("older"), ["Of the older loci"], "the session that was refused");
 }
@@ -128,57 +128,57 @@ fn set_user_version(db: &Path, version: u32) {
 
 #[test]
 fn a_second_daemon_on_the_same_database_ends_silently() {
-    let house = House::without_model();
-    drop(house.session());
-    let second = house.command("locid").output().expect("runs");
+    let home = TestHome::without_model();
+    drop(home.session());
+    let second = home.command("locid").output().expect("runs");
     assert_eq!(second.status.code(), Some(75));
     assert!(second.stderr.is_empty(), "{}", String::from_utf8_lossy(&second.stderr));
 }
 
 #[test]
 fn a_terminated_daemon_closes_the_database_in_good_order() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Kept");
-    assert!(house.loci(&["ctl", "stop"]).status.success());
-    assert!(!house.path(".loci/memory.db-wal").exists(), "the log was emptied and removed");
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    assert!(!home.path(".loci/memory.db-wal").exists(), "the log was emptied and removed");
     assert!(
-        !house.path("run/loci/locid.sock").exists() && !house.path("run/loci/admin.sock").exists()
+        !home.path("run/loci/locid.sock").exists() && !home.path("run/loci/admin.sock").exists()
     );
 }
 
 #[test]
 fn an_auto_started_daemon_goes_home_when_nobody_is_there() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let status =
-        house.command("locid").args(["--auto-started", "--idle-exit", "1"]).status().expect("runs");
+        home.command("locid").args(["--auto-started", "--idle-exit", "1"]).status().expect("runs");
     assert_eq!(status.code(), Some(0));
 }
 
 /// The socket of an exiting process still accepts connections about one time in five.
 #[test]
 fn a_command_right_after_the_daemon_was_killed_is_done_by_the_next() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     for _ in 0..20 {
-        assert!(house.loci(&["stats"]).status.success());
-        kill(&house);
-        let done = house.loci(&["stats"]);
+        assert!(home.loci(&["stats"]).status.success());
+        kill(&home);
+        let done = home.loci(&["stats"]);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 }
 
 /// Kills the daemon of this home as a crash would.
-fn kill(house: &House) {
-    let pid = house.status()["pid"].to_string();
+fn kill(home: &TestHome) {
+    let pid = home.status()["pid"].to_string();
     assert!(Command::new("kill").args(["-9", &pid]).status().expect("runs").success());
 }
 
 #[test]
 fn a_session_says_who_it_is() {
-    let house = House::without_model();
-    let mut agent: Agent = house.session_in("garden");
+    let home = TestHome::without_model();
+    let mut agent: Agent = home.session_in("garden");
     agent.store("semantic", "Named");
-    let status = house.status();
+    let status = home.status();
     let session = &status["sessions"][0];
     assert_eq!(
         (&session["client"], &session["group"], &session["calls"]),

@@ -1,6 +1,6 @@
 //! A large store is served while its index is loaded, and says so.
 
-use crate::house::House;
+use crate::home::TestHome;
 use crate::wire::{signal, until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -13,12 +13,12 @@ const MEMORIES: usize = LONG.0;
 const MANY: (usize, usize) = (50_001, 6);
 
 /// Returns a home with a closed store: many texts and one that differs from them.
-fn house((memories, words): (usize, usize)) -> House {
-    let house = House::without_model();
+fn home((memories, words): (usize, usize)) -> TestHome {
+    let home = TestHome::without_model();
     let added =
-        house.loci(&["add", "The zebra crossing is closed until Friday", "--type", "semantic"]);
-    assert!(added.status.success() && house.loci(&["ctl", "stop"]).status.success());
-    let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
+        home.loci(&["add", "The zebra crossing is closed until Friday", "--type", "semantic"]);
+    assert!(added.status.success() && home.loci(&["ctl", "stop"]).status.success());
+    let conn = Connection::open(home.path(".loci/memory.db")).expect("opens");
     conn.execute_batch("PRAGMA synchronous = OFF; BEGIN").expect("begins");
     {
         let mut row = conn
@@ -36,17 +36,17 @@ fn house((memories, words): (usize, usize)) -> House {
         }
     }
     conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)").expect("is stored");
-    house
+    home
 }
 
-fn index(house: &House) -> Value {
-    house.status()["index"].clone()
+fn index(home: &TestHome) -> Value {
+    home.status()["index"].clone()
 }
 
 #[test]
 fn a_large_store_is_served_while_its_index_is_being_loaded() {
-    let house = house(LONG);
-    let mut agent = house.session();
+    let home = home(LONG);
+    let mut agent = home.session();
     let question = json!({"query": "Where is the zebra?"});
     let early = agent.call("recall_memory", question.clone()).expect("is answered");
     assert_eq!(
@@ -54,17 +54,17 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
         "{early}"
     );
     assert_eq!(early["degraded"], json!(["embedding", "index"]), "{early}");
-    let status = house.status();
+    let status = home.status();
     assert_eq!(
         (&status["index"]["state"], &status["index"]["of"]),
         (&json!("loading"), &json!(MEMORIES)),
         "{status}"
     );
-    let screen = String::from_utf8_lossy(&house.loci(&["ctl", "status"]).stdout).into_owned();
+    let screen = String::from_utf8_lossy(&home.loci(&["ctl", "status"]).stdout).into_owned();
     assert!(screen.contains("  index     loading (") && screen.contains(" of 6,000)"), "{screen}");
     let counted = agent.call("memory_stats", json!({})).expect("counts");
     assert_eq!(
-        (&counted["total_memories"], &index(&house)["state"]),
+        (&counted["total_memories"], &index(&home)["state"]),
         (&json!(MEMORIES), &json!("loading"))
     );
     // A store waits for the index, so that earlier texts are known.
@@ -73,7 +73,7 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
     );
     assert_eq!((&again["deduplicated"], &again["id"]), (&json!(true), &early["results"][0]["id"]));
     assert_eq!(
-        index(&house),
+        index(&home),
         json!({"state": "ready", "read": MEMORIES, "of": MEMORIES, "from": "built from the database"})
     );
     let late = agent.call("recall_memory", question).expect("is answered");
@@ -82,19 +82,19 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
 
 #[test]
 fn a_daemon_that_is_stopped_or_killed_while_it_loads_ends_well() {
-    let house = house(LONG);
+    let home = home(LONG);
     for way in ["stop", "kill"] {
-        assert!(house.loci(&["ctl", "start"]).status.success());
-        let status = house.status();
+        assert!(home.loci(&["ctl", "start"]).status.success());
+        let status = home.status();
         assert_eq!(status["index"]["state"], "loading", "{way}: {status}");
         if way == "stop" {
-            assert!(house.loci(&["ctl", "stop"]).status.success());
-            let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
+            assert!(home.loci(&["ctl", "stop"]).status.success());
+            let conn = Connection::open(home.path(".loci/memory.db")).expect("opens");
             let open: i64 = conn
                 .query_row("SELECT count(*) FROM meta WHERE key = 'open'", [], |row| row.get(0))
                 .expect("reads");
             assert_eq!(open, 0, "it was closed in good order");
-            let log = house.log();
+            let log = home.log();
             assert!(
                 log.matches("the index is loaded").count() == 1 && !log.contains("ERROR"),
                 "only the first daemon's: {log}"
@@ -108,13 +108,13 @@ fn a_daemon_that_is_stopped_or_killed_while_it_loads_ends_well() {
             until("it is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
         }
     }
-    assert_eq!(house.session().recall("zebra"), ["The zebra crossing is closed until Friday"]);
+    assert_eq!(home.session().recall("zebra"), ["The zebra crossing is closed until Friday"]);
 }
 
 #[test]
 fn a_very_large_store_starts_from_the_file_of_its_last_stop() {
-    let house = house(MANY);
-    let file = house.path(".loci/memory.db-index");
+    let home = home(MANY);
+    let file = home.path(".loci/memory.db-index");
     let holds = |needle: &str| {
         std::fs::read(&file)
             .expect("is there")
@@ -122,23 +122,23 @@ fn a_very_large_store_starts_from_the_file_of_its_last_stop() {
             .any(|part| part == needle.as_bytes())
     };
     let from = |expected: &str| {
-        assert!(house.loci(&["ctl", "start"]).status.success());
-        until("the index is loaded", || index(&house)["state"] == "ready");
-        assert_eq!((index(&house)["from"].as_str(), file.exists()), (Some(expected), false));
+        assert!(home.loci(&["ctl", "start"]).status.success());
+        until("the index is loaded", || index(&home)["state"] == "ready");
+        assert_eq!((index(&home)["from"].as_str(), file.exists()), (Some(expected), false));
     };
     from("built from the database");
-    assert!(house.loci(&["ctl", "stop"]).status.success());
+    assert!(home.loci(&["ctl", "stop"]).status.success());
     assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
     assert!(holds("zebra"), "else nothing would be shown below");
     from("read from the file beside the database");
-    let doctor = house.loci(&["doctor"]);
+    let doctor = home.loci(&["doctor"]);
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(said.contains("read from the file beside the database"), "{said}");
     let found =
-        house.session().call("recall_memory", json!({"query": "zebra"})).expect("is answered");
+        home.session().call("recall_memory", json!({"query": "zebra"})).expect("is answered");
     let id = found["results"][0]["id"].as_str().expect("is found").to_owned();
-    assert!(house.loci(&["forget", &id, "--hard", "--yes"]).status.success());
-    assert!(house.loci(&["ctl", "stop"]).status.success());
+    assert!(home.loci(&["forget", &id, "--hard", "--yes"]).status.success());
+    assert!(home.loci(&["ctl", "stop"]).status.success());
     assert!(!holds("zebra"));
     from("read from the file beside the database");
 }

@@ -18,7 +18,7 @@ mod group_names;
 mod groups;
 mod groups_cli;
 mod handshake;
-mod house;
+mod home;
 mod lifecycle;
 mod loading;
 mod maintenance;

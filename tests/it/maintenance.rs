@@ -1,7 +1,7 @@
 //! The lifecycle through the real binaries: plans and runs, cleanup, an agent's summary, and an
 //! untrusted clock.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -23,28 +23,28 @@ fn store_week(agent: &mut Agent, texts: &[&str]) -> Vec<String> {
     texts.iter().map(one).collect()
 }
 
-fn answer(house: &House, arguments: &[&str]) -> Value {
-    let output = house.loci(arguments);
+fn answer(home: &TestHome, arguments: &[&str]) -> Value {
+    let output = home.loci(arguments);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{arguments:?}: {said}");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&output.stdout)))
 }
 
-fn refused(house: &House, arguments: &[&str]) -> String {
-    let output = house.loci(arguments);
+fn refused(home: &TestHome, arguments: &[&str]) -> String {
+    let output = home.loci(arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
 fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let ids = store_week(&mut agent, &WEEK);
-    let plan = answer(&house, &["ctl", "maintenance", "plan", "--json"])["plan"].clone();
+    let plan = answer(&home, &["ctl", "maintenance", "plan", "--json"])["plan"].clone();
     assert_eq!((&plan["compacted"], &plan["steps"][0]["week"]), (&json!(6), &json!("2025-W10")));
-    let done = answer(&house, &["compact", "--json"])["done"].clone();
+    let done = answer(&home, &["compact", "--json"])["done"].clone();
     assert_eq!(done.as_array().map(Vec::len), plan["steps"].as_array().map(Vec::len));
     for name in ["act", "cluster", "group", "scope", "week", "members"] {
         assert_eq!(done[0][name], plan["steps"][0][name], "{name}");
@@ -78,22 +78,22 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
         0,
         "the summary has its vector at once"
     );
-    assert!(String::from_utf8_lossy(&house.loci(&["compact"]).stdout).contains("Nothing is due"));
+    assert!(String::from_utf8_lossy(&home.loci(&["compact"]).stdout).contains("Nothing is due"));
 }
 
 #[test]
 fn a_pause_outlives_a_restart_and_every_status_says_so() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     store_week(&mut agent, &WEEK);
-    assert!(house.loci(&["ctl", "maintenance", "pause"]).status.success());
-    assert!(house.loci(&["ctl", "restart"]).status.success());
-    assert!(house.status()["warnings"].to_string().contains("Maintenance is paused"));
-    let said = refused(&house, &["compact"]);
+    assert!(home.loci(&["ctl", "maintenance", "pause"]).status.success());
+    assert!(home.loci(&["ctl", "restart"]).status.success());
+    assert!(home.status()["warnings"].to_string().contains("Maintenance is paused"));
+    let said = refused(&home, &["compact"]);
     assert!(said.contains("is paused") && said.contains("resume"), "{said}");
-    assert!(house.loci(&["ctl", "maintenance", "resume"]).status.success());
+    assert!(home.loci(&["ctl", "maintenance", "resume"]).status.success());
     assert_eq!(
-        answer(&house, &["compact", "--json"])["done"][0]["members"].as_array().map(Vec::len),
+        answer(&home, &["compact", "--json"])["done"][0]["members"].as_array().map(Vec::len),
         Some(6),
         "without a model, too"
     );
@@ -101,8 +101,8 @@ fn a_pause_outlives_a_restart_and_every_status_says_so() {
 
 #[test]
 fn a_run_under_kill_goes_on_where_it_was() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let old = ["2025-03-05", "2025-03-12", "2025-03-19"];
     for date in old {
         for i in 0..5 {
@@ -111,8 +111,8 @@ fn a_run_under_kill_goes_on_where_it_was() {
             );
         }
     }
-    let planned = answer(&house, &["compact", "--dry-run", "--json"])["plan"]["steps"].clone();
-    let mut child = house
+    let planned = answer(&home, &["compact", "--dry-run", "--json"])["plan"]["steps"].clone();
+    let mut child = home
         .command("loci")
         .args(["compact"])
         .stdout(std::process::Stdio::piped())
@@ -124,10 +124,10 @@ fn a_run_under_kill_goes_on_where_it_was() {
         &mut first,
     )
     .expect("is text");
-    let pid = house.status()["pid"].as_u64().expect("runs");
+    let pid = home.status()["pid"].as_u64().expect("runs");
     std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().expect("is killed");
     child.wait().expect("ends");
-    let rest = answer(&house, &["compact", "--json"])["done"].clone();
+    let rest = answer(&home, &["compact", "--json"])["done"].clone();
     let done = agent.call("memory_stats", json!({})).expect("counts");
     assert_eq!(
         (&done["compacted"], &done["active_memories"]),
@@ -140,10 +140,10 @@ fn a_run_under_kill_goes_on_where_it_was() {
 #[test]
 fn enabled_makes_it_run_by_itself_when_nobody_calls() {
     let with = |config: &str| {
-        let house = House::new();
-        house.configure(config);
-        store_week(&mut house.session(), &WEEK);
-        house
+        let home = TestHome::new();
+        home.configure(config);
+        store_week(&mut home.session(), &WEEK);
+        home
     };
     let off = with("");
     let standing = answer(&off, &["ctl", "maintenance", "status", "--json"]);
@@ -159,8 +159,8 @@ fn enabled_makes_it_run_by_itself_when_nobody_calls() {
         std::thread::yield_now();
     };
     assert!(standing["next_run_at"].as_str() > standing["last_run_at"].as_str(), "{standing}");
-    let compacted = |house: &House| {
-        house.session().call("memory_stats", json!({})).expect("counts")["compacted"].clone()
+    let compacted = |home: &TestHome| {
+        home.session().call("memory_stats", json!({})).expect("counts")["compacted"].clone()
     };
     assert_eq!((compacted(&on), compacted(&off)), (json!(6), json!(0)));
 }
@@ -168,10 +168,10 @@ fn enabled_makes_it_run_by_itself_when_nobody_calls() {
 #[test]
 fn rules_of_the_configuration_change_what_is_planned() {
     let planned = |config: &str, count: usize| {
-        let house = House::without_model();
-        house.configure(config);
-        store_week(&mut house.session(), &WEEK[..count]);
-        answer(&house, &["compact", "--dry-run", "--json"])["plan"]["compacted"].clone()
+        let home = TestHome::without_model();
+        home.configure(config);
+        store_week(&mut home.session(), &WEEK[..count]);
+        answer(&home, &["compact", "--dry-run", "--json"])["plan"]["compacted"].clone()
     };
     assert_eq!([planned("", 4), planned("", 5)], [0, 5]);
     assert_eq!(planned("[maintenance]\ncompaction_min_group_size = 4\n", 4), 4);
@@ -180,23 +180,23 @@ fn rules_of_the_configuration_change_what_is_planned() {
 
 #[test]
 fn cleanup_asks_first_and_says_what_it_would_do() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store_with(
         json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.01}),
     );
     assert!(
-        String::from_utf8_lossy(&house.loci(&["cleanup"]).stdout).contains("No memory has faded"),
+        String::from_utf8_lossy(&home.loci(&["cleanup"]).stdout).contains("No memory has faded"),
         "it was made today"
     );
-    let faint = answer(&house, &["cleanup", "--dry-run", "--json"]);
+    let faint = answer(&home, &["cleanup", "--dry-run", "--json"]);
     assert_eq!(faint["memories"], json!([]));
 }
 
 /// Changes the database while no process has it open.
-fn with_database(house: &House, change: &str) {
-    assert!(house.loci(&["ctl", "stop"]).status.success());
-    let conn = rusqlite::Connection::open(house.path(".loci/memory.db")).expect("opens");
+fn with_database(home: &TestHome, change: &str) {
+    assert!(home.loci(&["ctl", "stop"]).status.success());
+    let conn = rusqlite::Connection::open(home.path(".loci/memory.db")).expect("opens");
     assert_eq!(conn.execute(change, []).expect("is changed"), 1);
 }
 
@@ -204,16 +204,16 @@ const LONG_AGO: &str = "UPDATE memories SET created_at = created_at - 3153600000
 
 #[test]
 fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let faint = agent.store_with(
         json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}),
     )["id"]
         .clone();
     agent.store("episodic", "Worth keeping");
-    with_database(&house, LONG_AGO);
-    assert_eq!(answer(&house, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faint);
-    let unasked = house.loci(&["cleanup"]);
+    with_database(&home, LONG_AGO);
+    assert_eq!(answer(&home, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faint);
+    let unasked = home.loci(&["cleanup"]);
     let said = String::from_utf8_lossy(&unasked.stderr);
     assert!(
         unasked.status.code() == Some(2)
@@ -222,26 +222,26 @@ fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
         "{said}"
     );
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);
-    let done = answer(&house, &["cleanup", "--yes", "--json"]);
+    let done = answer(&home, &["cleanup", "--yes", "--json"]);
     assert!(done["memories"][0]["id"] == faint && done["act"].is_i64(), "{done}");
     assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 1);
 }
 
 #[test]
 fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store_with(
         json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}),
     );
     store_week(&mut agent, &WEEK);
-    with_database(&house, LONG_AGO);
+    with_database(&home, LONG_AGO);
     with_database(
-        &house,
+        &home,
         "INSERT OR REPLACE INTO meta(key, value) VALUES ('last_seen', '1600000000000')",
     );
     for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
-        let said = refused(&house, &command);
+        let said = refused(&home, &command);
         assert!(said.contains("the clock says") && said.contains("not trusted"), "{said}");
     }
     let counted = agent.call("memory_stats", json!({})).expect("counts");

@@ -1,6 +1,6 @@
 //! Many concurrent sessions on one daemon.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use serde_json::json;
 use std::collections::HashSet;
 
@@ -44,8 +44,8 @@ const THINGS: [&str; 25] = [
 
 #[test]
 fn eight_sessions_storing_at_once_lose_nothing() {
-    let house = House::new();
-    let agents: Vec<Agent> = (0..8).map(|_| house.session()).collect();
+    let home = TestHome::new();
+    let agents: Vec<Agent> = (0..8).map(|_| home.session()).collect();
     let workers = agents.into_iter().zip(SUBJECTS).map(|(mut agent, subject)| {
         std::thread::spawn(move || {
             let texts = THINGS.map(|thing| format!("In the story, {subject} {thing}"));
@@ -72,5 +72,5 @@ fn eight_sessions_storing_at_once_lose_nothing() {
         }
         assert_eq!(agent.close(), Some(0));
     }
-    assert_eq!(house.status()["memories"], 200);
+    assert_eq!(home.status()["memories"], 200);
 }

@@ -1,19 +1,19 @@
 //! Peers that send nothing, read nothing or come in crowds, and a daemon that must exit meanwhile:
 //! nobody else is affected.
 
-use crate::house::House;
+use crate::home::TestHome;
 use crate::wire::{Daemon, Peer, cpu_ticks, resident_kib, sessions, signal, until};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
 #[test]
 fn who_says_no_hello_or_half_of_one_is_dropped_after_two_seconds() {
-    let house = House::without_model();
-    let _daemon = Daemon::start(&house, &mut house.command("locid"));
-    let mut peers = [Peer::silent(&house), Peer::silent(&house)];
+    let home = TestHome::without_model();
+    let _daemon = Daemon::start(&home, &mut home.command("locid"));
+    let mut peers = [Peer::silent(&home), Peer::silent(&home)];
     peers[1].say(br#"{"loci":[1,1],"#);
     let start = Instant::now();
-    let mut agent = house.session();
+    let mut agent = home.session();
     agent.store("semantic", "Stored beside two silent peers");
     for peer in &mut peers {
         assert_eq!(peer.receive(), None);
@@ -24,48 +24,48 @@ fn who_says_no_hello_or_half_of_one_is_dropped_after_two_seconds() {
 
 #[test]
 fn who_reads_nothing_is_dropped_and_hurts_nobody() {
-    let house = House::without_model();
-    let _daemon = Daemon::start(&house, house.command("locid").args(["--read-deadline", "1"]));
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let _daemon = Daemon::start(&home, home.command("locid").args(["--read-deadline", "1"]));
+    let mut agent = home.session();
     let text = |n: usize| format!("{n} {}", "long ".repeat(6000));
     let ids: Vec<String> = (0..8).map(|n| agent.store("semantic", &text(n))).collect();
-    let mut greedy = Peer::welcome(&house);
+    let mut greedy = Peer::welcome(&home);
     for id in 0..16 {
         greedy.call(id, "recall_memory", &json!({"ids": ids, "token_budget": 1_000_000}));
     }
-    assert_eq!(sessions(&house), 2);
+    assert_eq!(sessions(&home), 2);
     let mut slowest = Duration::ZERO;
     until("the greedy peer is gone", || {
         let start = Instant::now();
         agent.call("memory_stats", json!({})).expect("is answered");
         slowest = slowest.max(start.elapsed());
-        sessions(&house) == 1
+        sessions(&home) == 1
     });
     assert!(slowest < Duration::from_secs(1), "the other session waited {slowest:?}");
 }
 
 #[test]
 fn who_begins_a_line_and_does_not_go_on_is_dropped_and_who_is_silent_between_lines_is_not() {
-    let house = House::without_model();
-    let _daemon = Daemon::start(&house, house.command("locid").args(["--read-deadline", "1"]));
-    let (mut half, mut silent) = (Peer::welcome(&house), Peer::welcome(&house));
+    let home = TestHome::without_model();
+    let _daemon = Daemon::start(&home, home.command("locid").args(["--read-deadline", "1"]));
+    let (mut half, mut silent) = (Peer::welcome(&home), Peer::welcome(&home));
     let start = Instant::now();
     half.say(br#"{"jsonrpc":"2.0","id":1,"method":"pi"#);
     assert_eq!(half.receive(), None);
     let took = start.elapsed();
     assert!(took > Duration::from_millis(900) && took < Duration::from_secs(5), "{took:?}");
-    until("it is gone", || sessions(&house) == 1);
+    until("it is gone", || sessions(&home) == 1);
     silent.call(1, "memory_stats", &json!({}));
     assert_eq!(silent.receive().expect("is answered")["id"], 1);
 }
 
 #[test]
 fn of_five_hundred_connections_the_surplus_is_told_busy_and_the_rest_is_served() {
-    let house = House::without_model();
-    let _daemon = Daemon::start(&house, &mut house.command("locid"));
+    let home = TestHome::without_model();
+    let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let (mut served, mut busy) = (Vec::new(), 0);
     for _ in 0..500 {
-        let (mut peer, answer) = Peer::greet(&house);
+        let (mut peer, answer) = Peer::greet(&home);
         if answer["ok"] == true {
             served.push(peer);
         } else {
@@ -82,19 +82,18 @@ fn of_five_hundred_connections_the_surplus_is_told_busy_and_the_rest_is_served()
         assert_eq!(peer.receive().expect("is answered")["id"], id);
     }
     drop(served);
-    until("all are gone", || sessions(&house) == 0);
-    house.session().store("semantic", "There is room again");
+    until("all are gone", || sessions(&home) == 0);
+    home.session().store("semantic", "There is room again");
 }
 
 #[test]
 fn without_descriptors_it_does_not_spin_and_comes_back() {
-    let house = House::without_model();
-    let mut limited = house.command_at("/bin/sh".as_ref());
-    let locid = crate::house::binaries().join("locid");
-    let daemon =
-        Daemon::start(&house, limited.args(["-c", "ulimit -n 64; exec \"$0\""]).arg(locid));
+    let home = TestHome::without_model();
+    let mut limited = home.command_at("/bin/sh".as_ref());
+    let locid = crate::home::binaries().join("locid");
+    let daemon = Daemon::start(&home, limited.args(["-c", "ulimit -n 64; exec \"$0\""]).arg(locid));
     let (start, used) = (Instant::now(), cpu_ticks(daemon.pid()));
-    let mut crowd: Vec<Peer> = (0..150).map(|_| Peer::silent(&house)).collect();
+    let mut crowd: Vec<Peer> = (0..150).map(|_| Peer::silent(&home)).collect();
     for peer in &mut crowd {
         assert_eq!(peer.receive(), None, "each is let in at last, and dropped for its silence");
     }
@@ -108,20 +107,20 @@ fn without_descriptors_it_does_not_spin_and_comes_back() {
         "a crowd takes no descriptor from the store: {}",
         daemon.log()
     );
-    let peers: Vec<_> = (0..40).map(|_| Peer::greet(&house)).collect();
+    let peers: Vec<_> = (0..40).map(|_| Peer::greet(&home)).collect();
     let served = peers.iter().filter(|(_, answer)| answer["ok"] == true).count();
     assert!((8..=30).contains(&served), "{served} were served, the others told that it is busy");
     assert!(peers.iter().all(|(_, answer)| answer["ok"] == true || answer["error"] == "busy"));
     drop(peers);
-    until("all are gone", || sessions(&house) == 0);
-    house.session().store("semantic", "Service has resumed");
+    until("all are gone", || sessions(&home) == 0);
+    home.session().store("semantic", "Service has resumed");
 }
 
 #[test]
 fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
-    let house = House::without_model();
-    let mut daemon = Daemon::start(&house, &mut house.command("locid"));
-    let mut peers: Vec<Peer> = (0..8).map(|_| Peer::welcome(&house)).collect();
+    let home = TestHome::without_model();
+    let mut daemon = Daemon::start(&home, &mut home.command("locid"));
+    let mut peers: Vec<Peer> = (0..8).map(|_| Peer::welcome(&home)).collect();
     for call in 0..40 {
         for (number, peer) in peers.iter_mut().enumerate() {
             peer.call(
@@ -142,7 +141,7 @@ fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
     }
     assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
     assert_eq!(
-        house.session().call("memory_stats", json!({})).expect("counts")["total_memories"],
+        home.session().call("memory_stats", json!({})).expect("counts")["total_memories"],
         answered
     );
     println!("{answered} of 320 stores were answered, and no other one took effect");
@@ -151,10 +150,10 @@ fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
 /// For each token the kernel maps the 16 pages around its row of the weights.
 #[test]
 fn what_the_model_has_read_is_given_back_when_nobody_calls() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store("semantic", "The first memory waits for the model");
-    let pid = house.status()["pid"].to_string();
+    let pid = home.status()["pid"].to_string();
     let mut most = 0;
     for number in 0..40 {
         agent.store(

@@ -1,6 +1,6 @@
 //! Nothing leaves the machine, and no memory's text reaches a log.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch,
@@ -34,8 +34,8 @@ fn confine(command: &mut Command) {
 
 #[test]
 fn daemon_store_and_recall_open_no_socket_but_local_ones() {
-    let house = House::new();
-    let mut command = house.command("loci");
+    let home = TestHome::new();
+    let mut command = home.command("loci");
     confine(command.arg("mcp"));
     let mut agent = Agent::bare(&mut command);
     let stored = agent
@@ -45,7 +45,7 @@ fn daemon_store_and_recall_open_no_socket_but_local_ones() {
         "the model took part: {stored}"
     );
     assert_eq!(agent.recall("When does the boat depart?"), ["The ferry leaves at nine"]);
-    assert_eq!(house.status()["model"]["state"], "ready");
+    assert_eq!(home.status()["model"]["state"], "ready");
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn the_confinement_is_not_blind() {
 
 #[test]
 fn no_log_holds_a_memory_or_a_question_at_any_level() {
-    let house = House::without_model().with("LOCI_LOG_LEVEL", "trace");
-    let mut agent = house.session();
+    let home = TestHome::without_model().with("LOCI_LOG_LEVEL", "trace");
+    let mut agent = home.session();
     agent.store_with(json!({"content": "canary-content-4711", "type": "semantic", "metadata": {"subject": "canary-metadata-4711"}}));
     agent.recall("canary-question-4711");
     let _refused = agent.call(
@@ -66,7 +66,7 @@ fn no_log_holds_a_memory_or_a_question_at_any_level() {
         json!({"content": "canary-refused-4711", "type": "canary-type-4711"}),
     );
     drop(agent);
-    let log = house.log();
+    let log = home.log();
     assert!(!log.is_empty(), "there is a log to look at");
     assert!(!log.contains("4711"), "{log}");
 }

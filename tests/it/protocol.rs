@@ -1,17 +1,17 @@
 //! MCP: both protocol eras, any request first, and the token cost of the tools.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use crate::wire::Peer;
 use serde_json::{Value, json};
 
-fn bare(house: &House) -> Agent {
-    Agent::bare(house.command("loci").arg("mcp"))
+fn bare(home: &TestHome) -> Agent {
+    Agent::bare(home.command("loci").arg("mcp"))
 }
 
 #[test]
 fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
-    let house = House::without_model();
-    let mut agent = bare(&house);
+    let home = TestHome::without_model();
+    let mut agent = bare(&home);
     let hello = agent
         .request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
     let instructions =
@@ -53,8 +53,8 @@ fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
 #[test]
 fn every_revision_with_a_handshake_is_agreed_to() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let house = House::without_model();
-        let mut agent = bare(&house);
+        let home = TestHome::without_model();
+        let mut agent = bare(&home);
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
         assert_eq!(agent.request("initialize", params)["result"]["protocolVersion"], version);
         assert_eq!(agent.request("ping", json!({}))["result"], json!({}));
@@ -64,8 +64,8 @@ fn every_revision_with_a_handshake_is_agreed_to() {
 
 #[test]
 fn the_stateless_revision_needs_no_handshake() {
-    let house = House::without_model();
-    let mut agent = bare(&house);
+    let home = TestHome::without_model();
+    let mut agent = bare(&home);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "stateless", "version": "3"},
@@ -84,13 +84,13 @@ fn the_stateless_revision_needs_no_handshake() {
     let call = json!({"_meta": meta, "name": "store_memory", "arguments": {"content": "No handshake", "type": "semantic"}});
     let stored = agent.request("tools/call", call);
     assert_eq!(stored["result"]["resultType"], "complete", "{stored}");
-    assert_eq!(house.status()["sessions"][0]["client"], "stateless 3");
+    assert_eq!(home.status()["sessions"][0]["client"], "stateless 3");
 }
 
 #[test]
 fn a_call_before_any_handshake_is_answered_and_a_later_handshake_works() {
-    let house = House::without_model();
-    let mut agent = bare(&house);
+    let home = TestHome::without_model();
+    let mut agent = bare(&home);
     let stored = agent.request("tools/call", json!({"name": "store_memory", "arguments": {"content": "First of all", "type": "semantic"}}));
     assert_eq!(stored["result"]["structuredContent"]["deduplicated"], false, "{stored}");
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
@@ -100,8 +100,8 @@ fn a_call_before_any_handshake_is_answered_and_a_later_handshake_works() {
 
 #[test]
 fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let batch =
         r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
     let no_id = r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#;
@@ -128,10 +128,10 @@ fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
 
 #[test]
 fn bytes_that_are_no_text_and_depth_without_end_are_no_json_here_and_at_the_daemon() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "So that the daemon is there");
-    let mut peer = Peer::welcome(&house);
+    let mut peer = Peer::welcome(&home);
     let utf16: Vec<u8> = "\u{FEFF}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let deep = "[".repeat((1 << 20) - 2).into_bytes();
     let deep_object =
@@ -168,8 +168,8 @@ fn bytes_that_are_no_text_and_depth_without_end_are_no_json_here_and_at_the_daem
 
 #[test]
 fn a_second_handshake_is_answered_and_a_notification_with_an_id_is_told_that_it_is_none() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     for version in ["2025-06-18", "2025-11-25"] {
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
         assert_eq!(agent.request("initialize", params)["result"]["protocolVersion"], version);

@@ -1,6 +1,6 @@
 //! `recall_memory` through the shim, with the real model: what is found, by whom, in which order.
 
-use crate::house::{House, contents};
+use crate::home::{TestHome, contents};
 use serde_json::{Value, json};
 
 const NOTES: &[&str] = &[
@@ -16,8 +16,8 @@ const NOTES: &[&str] = &[
 
 #[test]
 fn a_paraphrase_without_a_common_word_is_found() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
     assert_eq!(agent.recall("Who takes care of our greenery?")[0], NOTES[2]);
     assert_eq!(agent.recall("clients unhappy about slow billing")[0], NOTES[1]);
@@ -32,8 +32,8 @@ fn a_question_in_another_language_finds_its_note_by_other_forms_of_its_words() {
         ("Olek a emprunté les échelles jusqu'au printemps", "Qui emprunte ?"),
         ("会議室の予備の鍵は冷蔵庫の裏にあります", "予備の鍵はどこ？"),
     ];
-    for house in [House::new(), House::without_model()] {
-        let mut agent = house.session();
+    for home in [TestHome::new(), TestHome::without_model()] {
+        let mut agent = home.session();
         agent
             .store_all("semantic", told.iter().map(|(note, _)| *note).chain(NOTES.iter().copied()));
         for (note, question) in told {
@@ -48,8 +48,8 @@ fn a_question_in_another_language_finds_its_note_by_other_forms_of_its_words() {
 #[test]
 fn what_happened_or_a_day_tells_which_of_two_times_is_meant() {
     let set: Value = serde_json::from_str(include_str!("../data/events.json")).expect("is a set");
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     for note in set["notes"].as_array().expect("are notes") {
         let dated =
             json!({"content": note[1], "type": "episodic", "metadata": {"event_date": note[0]}});
@@ -76,9 +76,9 @@ fn minutes(ticket: &str) -> String {
 /// Returns the rank of the expected note for each question with the given ranking settings; smaller
 /// is better.
 fn ranks(settings: &str) -> Vec<usize> {
-    let house = House::new();
-    house.configure(&format!("[retrieval]\n{settings}\nrecall_token_budget = 20000\n"));
-    let mut agent = house.session();
+    let home = TestHome::new();
+    home.configure(&format!("[retrieval]\n{settings}\nrecall_token_budget = 20000\n"));
+    let mut agent = home.session();
     let tickets = ["3318", "3381", "3813", "3831", "8313", "8331", "1338", "1383"];
     let by_words =
         tickets.map(|ticket| (format!("What is the state of LOC-{ticket}?"), minutes(ticket)));
@@ -112,8 +112,8 @@ fn hybrid_is_better_than_its_own_vector_leg_and_soft_is_as_good() {
 
 #[test]
 fn an_answer_that_is_hardly_one_is_given_and_says_so() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
     let good = agent
         .call("recall_memory", json!({"query": "Who takes care of our greenery?"}))
@@ -132,8 +132,8 @@ fn an_answer_that_is_hardly_one_is_given_and_says_so() {
 
 #[test]
 fn two_projects_do_not_see_each_others_group_memories() {
-    let house = House::new();
-    let (mut one, mut two) = (house.session_in("one"), house.session_in("two"));
+    let home = TestHome::new();
+    let (mut one, mut two) = (home.session_in("one"), home.session_in("two"));
     one.store("episodic", "The launch of project one slipped to June");
     two.store("episodic", "The launch of project two is on time");
     two.store("semantic", "Launches are announced in the company newsletter");
@@ -154,8 +154,8 @@ fn two_projects_do_not_see_each_others_group_memories() {
 
 #[test]
 fn a_small_project_beside_a_large_one_is_not_starved() {
-    let house = House::new();
-    let (mut large, mut small) = (house.session_in("large"), house.session_in("small"));
+    let home = TestHome::new();
+    let (mut large, mut small) = (home.session_in("large"), home.session_in("small"));
     for i in 0..120 {
         large.store(
             "episodic",
@@ -171,8 +171,8 @@ fn a_small_project_beside_a_large_one_is_not_starved() {
 
 #[test]
 fn previews_first_then_the_full_text_by_id() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let long = format!(
         "Minutes of the planning meeting\n{}",
         "Everybody agreed on the order of the work. ".repeat(30)
@@ -200,8 +200,8 @@ fn previews_first_then_the_full_text_by_id() {
 
 #[test]
 fn the_token_estimate_is_the_answer_in_quarters_and_the_budget_holds() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
     let answer = agent
         .call("recall_memory", json!({"query": "importer files customers", "max_results": 20}))
@@ -222,12 +222,12 @@ fn the_token_estimate_is_the_answer_in_quarters_and_the_budget_holds() {
 
 #[test]
 fn an_access_is_counted_for_full_content_and_raises_confidence() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let stored = agent.store_with(
         json!({"content": "The kitchen tap drips", "type": "semantic", "confidence": 0.5}),
     );
-    let confidence = |agent: &mut crate::house::Agent| {
+    let confidence = |agent: &mut crate::home::Agent| {
         let shown = agent.call("recall_memory", json!({"ids": [stored["id"]]})).expect("is shown");
         shown["results"][0]["confidence"].as_f64().expect("is a number")
     };
@@ -240,10 +240,10 @@ fn an_access_is_counted_for_full_content_and_raises_confidence() {
 
 #[test]
 fn a_dry_run_and_an_explanation_leave_no_trace_and_give_the_same_answer() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
-    let asked = |agent: &mut crate::house::Agent, more: Value| {
+    let asked = |agent: &mut crate::home::Agent, more: Value| {
         let mut arguments =
             json!({"query": "Who takes care of our greenery?", "max_results": 2, "dry_run": true});
         more.as_object()
@@ -288,8 +288,8 @@ fn a_dry_run_and_an_explanation_leave_no_trace_and_give_the_same_answer() {
 
 #[test]
 fn the_days_asked_for_are_kept_to_and_others_are_refused_by_name() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store_with(json!({"content": "The roof was mended", "type": "episodic", "metadata": {"event_date": "2024-03-05"}}));
     agent.store("episodic", "[2024-04-09] The roof leaked again");
     agent.store("episodic", "The roof is dry");
@@ -313,8 +313,8 @@ fn the_days_asked_for_are_kept_to_and_others_are_refused_by_name() {
 
 #[test]
 fn stats_count_what_was_stored() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store("episodic", "One thing happened");
     agent.store("entity", "Globex is a customer in Springfield");
     let stats = agent.call("memory_stats", json!({})).expect("counts");

@@ -1,24 +1,24 @@
 //! `loci reset`, and backups that still hold a hard-deleted memory.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "The zebra crossing is closed");
-    let asked = house.loci(&["reset"]);
+    let asked = home.loci(&["reset"]);
     assert_eq!(asked.status.code(), Some(2), "a question that nobody can answer");
     assert!(String::from_utf8_lossy(&asked.stderr).contains("Add --yes"), "{asked:?}");
     assert_eq!(agent.recall("zebra").len(), 1);
-    let pid = house.status()["pid"].clone();
-    let done = house.loci(&["reset", "--yes", "--json"]);
+    let pid = home.status()["pid"].clone();
+    let done = home.loci(&["reset", "--yes", "--json"]);
     let reply: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
     assert_eq!(reply["memories"], 1);
     let backup = std::path::PathBuf::from(reply["backup"].as_str().expect("is a path"));
-    assert!(backup.starts_with(house.path(".loci/backups")));
+    assert!(backup.starts_with(home.path(".loci/backups")));
     assert_eq!(backup.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
     let kept: i64 = rusqlite::Connection::open(&backup)
         .and_then(|conn| {
@@ -33,9 +33,9 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
     assert!(agent.recall("zebra").is_empty());
     agent.store("semantic", "The zebra crossing is open again");
     assert_eq!(agent.recall("zebra"), ["The zebra crossing is open again"]);
-    assert_eq!(house.status()["pid"], pid, "the daemon lives on");
+    assert_eq!(home.status()["pid"], pid, "the daemon lives on");
     for file in ["memory.db", "memory.db-wal"] {
-        let bytes = std::fs::read(house.path(".loci").join(file)).unwrap_or_default();
+        let bytes = std::fs::read(home.path(".loci").join(file)).unwrap_or_default();
         assert!(
             !bytes.windows(9).any(|part| part == b"is closed"),
             "{file} holds what was removed"
@@ -45,11 +45,11 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
 
 #[test]
 fn a_reset_is_confirmed_by_the_typed_number_of_memories_and_by_nothing_less() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "The zebra crossing is closed");
     for typed in ["", "y", "yes", "reset", "2", "11"] {
-        let (code, screen) = house.at_terminal(&["reset"], "to continue:", typed);
+        let (code, screen) = home.at_terminal(&["reset"], "to continue:", typed);
         assert_eq!(code, Some(1), "{typed:?}: {screen}");
         assert!(
             screen.contains("Type 1 to continue:") && screen.contains("nothing was changed"),
@@ -57,21 +57,21 @@ fn a_reset_is_confirmed_by_the_typed_number_of_memories_and_by_nothing_less() {
         );
         assert_eq!(agent.recall("zebra").len(), 1, "{typed:?}");
     }
-    let (code, screen) = house.at_terminal(&["reset"], "to continue:", "1");
+    let (code, screen) = home.at_terminal(&["reset"], "to continue:", "1");
     assert_eq!(code, Some(0), "{screen}");
     assert!(agent.recall("zebra").is_empty());
 }
 
 #[test]
 fn what_was_removed_for_good_and_stands_in_a_backup_is_said() {
-    let house = House::without_model();
-    let mut agent = house.session();
-    let file = house.path("m.jsonl");
+    let home = TestHome::without_model();
+    let mut agent = home.session();
+    let file = home.path("m.jsonl");
     let file = file.to_str().expect("is text");
     let id = agent.store("semantic", "The code of the safe is on the fridge");
-    assert!(house.loci(&["export", "--output", file]).status.success());
-    assert!(house.loci(&["reset", "--yes"]).status.success());
-    assert!(house.loci(&["import", file]).status.success());
+    assert!(home.loci(&["export", "--output", file]).status.success());
+    assert!(home.loci(&["reset", "--yes"]).status.success());
+    assert!(home.loci(&["import", file]).status.success());
     let reply = agent
         .call("forget_memory", json!({"memory_id": id, "hard_delete": true}))
         .expect("is removed");
@@ -81,7 +81,7 @@ fn what_was_removed_for_good_and_stands_in_a_backup_is_said() {
             && note.contains("--purge-backups"),
         "{note}"
     );
-    let refused = house.loci(&["import", file]);
+    let refused = home.loci(&["import", file]);
     let said = String::from_utf8_lossy(&refused.stdout).into_owned();
     assert!(
         said.starts_with("0 memories added")

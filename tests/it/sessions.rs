@@ -1,7 +1,7 @@
 //! Many sessions that start and end: one daemon however many start it, and killed sessions leave
 //! nothing behind.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use crate::wire::{connections, descriptors, resident_kib, sessions, signal, until};
 use serde_json::json;
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::path::Path;
 const AT_ONCE: usize = 20;
 
 /// Starts this many shims at once; each has reached the daemon.
-fn crowd(house: &House, size: usize) -> Vec<Agent> {
+fn crowd(home: &TestHome, size: usize) -> Vec<Agent> {
     std::thread::scope(|scope| {
         let begin = || {
-            let mut agent = house.session();
+            let mut agent = home.session();
             agent.call("memory_stats", json!({})).expect("is answered");
             agent
         };
@@ -23,23 +23,23 @@ fn crowd(house: &House, size: usize) -> Vec<Agent> {
 
 #[test]
 fn twenty_four_shims_at_once_have_one_daemon_each_of_twenty_times() {
-    let house = House::without_model();
+    let home = TestHome::without_model();
     for round in 1..=20 {
-        let agents = crowd(&house, 24);
-        assert_eq!(sessions(&house), 24, "round {round}");
-        let served = house.log().lines().filter(|line| line.contains("serving")).count();
-        assert_eq!(served, round, "one daemon in each round: {}", house.log());
+        let agents = crowd(&home, 24);
+        assert_eq!(sessions(&home), 24, "round {round}");
+        let served = home.log().lines().filter(|line| line.contains("serving")).count();
+        assert_eq!(served, round, "one daemon in each round: {}", home.log());
         drop(agents);
-        assert!(house.loci(&["ctl", "stop"]).status.success());
+        assert!(home.loci(&["ctl", "stop"]).status.success());
     }
 }
 
 /// Starts and kills sessions that send nothing; none of their processes remains.
-fn begin_and_kill(house: &House, times: usize) {
+fn begin_and_kill(home: &TestHome, times: usize) {
     for _ in 0..times / AT_ONCE {
-        let agents = crowd(house, AT_ONCE);
+        let agents = crowd(home, AT_ONCE);
         let pids: Vec<u32> = agents.iter().map(Agent::pid).collect();
-        assert!(connections(house) >= AT_ONCE, "each is connected");
+        assert!(connections(home) >= AT_ONCE, "each is connected");
         signal("-KILL", pids.clone());
         drop(agents);
         assert!(
@@ -47,21 +47,21 @@ fn begin_and_kill(house: &House, times: usize) {
             "no shim is left"
         );
     }
-    until("the daemon has forgotten them", || sessions(house) == 0);
+    until("the daemon has forgotten them", || sessions(home) == 0);
     // The status query was a connection, too.
-    until("the daemon has closed what was open", || connections(house) == 0);
+    until("the daemon has closed what was open", || connections(home) == 0);
 }
 
 #[test]
 fn two_hundred_killed_sessions_leave_nothing_behind() {
-    let house = House::without_model();
-    begin_and_kill(&house, 3 * AT_ONCE);
-    let pid = house.status()["pid"].to_string();
-    until("nobody is connected", || connections(&house) == 0);
+    let home = TestHome::without_model();
+    begin_and_kill(&home, 3 * AT_ONCE);
+    let pid = home.status()["pid"].to_string();
+    until("nobody is connected", || connections(&home) == 0);
     let before = (descriptors(&pid), resident_kib(&pid));
-    begin_and_kill(&house, 200);
-    assert_eq!(house.status()["pid"].to_string(), pid, "it is the same daemon");
-    until("nobody is connected", || connections(&house) == 0);
+    begin_and_kill(&home, 200);
+    assert_eq!(home.status()["pid"].to_string(), pid, "it is the same daemon");
+    until("nobody is connected", || connections(&home) == 0);
     let after = (descriptors(&pid), resident_kib(&pid));
     println!("descriptors and KiB before {before:?}, after {after:?}");
     assert!(before.0.is_some() || nobody_may_look(), "descriptors are counted");
@@ -71,8 +71,8 @@ fn two_hundred_killed_sessions_leave_nothing_behind() {
 
 #[test]
 fn a_shim_at_work_costs_less_than_three_mebibytes() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.request("tools/list", json!({}));
     agent.store("semantic", "One memory");
     let rollup =

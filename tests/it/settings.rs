@@ -1,16 +1,16 @@
 //! Each configuration key has an effect: two runs that differ only in that key.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::{Value, json};
 
-fn with(config: &str) -> House {
-    let house = House::without_model();
-    house.configure(config);
-    house
+fn with(config: &str) -> TestHome {
+    let home = TestHome::without_model();
+    home.configure(config);
+    home
 }
 
-fn three(house: &House) -> Value {
-    let mut agent = house.session();
+fn three(home: &TestHome) -> Value {
+    let mut agent = home.session();
     for text in ["apple one", "apple two and a half", "apple three, which is the last of them all"]
     {
         agent.store("semantic", text);
@@ -35,9 +35,9 @@ fn recall_token_budget() {
 #[test]
 fn preload_token_budget() {
     let left_out = |config| {
-        let house = with(config);
-        three(&house);
-        let answer = house
+        let home = with(config);
+        three(&home);
+        let answer = home
             .session()
             .call("recall_memory", json!({"query": "apple", "summary_only": true}))
             .expect("is answered");
@@ -58,9 +58,9 @@ fn fusion_and_rrf_k() {
 #[test]
 fn vector_weight() {
     let first = |weight: &str| {
-        let house = House::new();
-        house.configure(&format!("[retrieval]\nfusion = \"weighted\"\nvector_weight = {weight}\n"));
-        let mut agent = house.session();
+        let home = TestHome::new();
+        home.configure(&format!("[retrieval]\nfusion = \"weighted\"\nvector_weight = {weight}\n"));
+        let mut agent = home.session();
         agent.store_all(
             "semantic",
             [
@@ -77,8 +77,8 @@ fn vector_weight() {
 #[test]
 fn ttl_of_each_type() {
     let ends = |config: &str, kind: &str| {
-        let house = with(config);
-        house
+        let home = with(config);
+        home
             .session()
             .store_with(json!({"content": "It holds for a while", "type": kind, "metadata": {"name": "It"}}))
             .get("expires_at")
@@ -94,30 +94,29 @@ fn ttl_of_each_type() {
 #[test]
 fn cache_dir_is_where_the_model_is_looked_for() {
     let degraded = |config: &str| {
-        let house = House::without_model().with("LOCI_MODELS", "");
-        house.configure_whole(&format!("[embedding]\ndownload = false\n{config}"));
-        house
-            .session()
+        let home = TestHome::without_model().with("LOCI_MODELS", "");
+        home.configure_whole(&format!("[embedding]\ndownload = false\n{config}"));
+        home.session()
             .store_with(json!({"content": "Where is the model?", "type": "semantic"}))
             .contains_key("degraded")
     };
     assert!(degraded(""));
-    assert!(!degraded(&format!("cache_dir = \"{}\"\n", crate::house::models().display())));
+    assert!(!degraded(&format!("cache_dir = \"{}\"\n", crate::home::models().display())));
 }
 
 #[test]
 fn download_sends_for_the_model_at_the_first_use() {
     let sent_for = |download: bool| {
-        let house = House::without_model();
+        let home = TestHome::without_model();
         // It accepts the connection and stays silent, so that the download is still running when
         // the reply comes.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("has a port");
         let port = silent.local_addr().expect("is bound").port();
-        house.configure_whole(&format!(
+        home.configure_whole(&format!(
             "[embedding]\ndownload = {download}\nurl = \"http://127.0.0.1:{port}/\"\n"
         ));
-        let house = house.with("PATH", "/nowhere");
-        let stored = house
+        let home = home.with("PATH", "/nowhere");
+        let stored = home
             .session()
             .store_with(json!({"content": "Is the model sent for?", "type": "semantic"}));
         stored["hint"].as_str().expect("is degraded").contains("being fetched")
@@ -129,9 +128,9 @@ fn download_sends_for_the_model_at_the_first_use() {
 #[test]
 fn dedup_threshold() {
     let merged = |config: &str| {
-        let house = House::new();
-        house.configure(config);
-        let mut agent = house.session();
+        let home = TestHome::new();
+        home.configure(config);
+        let mut agent = home.session();
         agent.store("semantic", "The user prefers dark roast coffee");
         agent.store_with(
             json!({"content": "The user prefers a dark roast coffee", "type": "semantic"}),
@@ -145,8 +144,8 @@ fn dedup_threshold() {
 #[test]
 fn default_group_is_for_sessions_without_a_project() {
     let seen_in = |config: &str, group: &str| {
-        let house = with(config);
-        let mut agent = house.session_in(".");
+        let home = with(config);
+        let mut agent = home.session_in(".");
         agent.store("episodic", "Stored in no project");
         let answer = agent
             .call("recall_memory", json!({"query": "stored", "group": group}))
@@ -160,24 +159,22 @@ fn default_group_is_for_sessions_without_a_project() {
 
 #[test]
 fn db_path_moves_the_database() {
-    let house = with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
-    house.session().store("semantic", "It is somewhere else");
+    let home = with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
+    home.session().store("semantic", "It is somewhere else");
     assert!(
-        house.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db")
+        home.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db")
     );
-    assert!(
-        house.path("elsewhere/memories.db").exists() && !house.path(".loci/memory.db").exists()
-    );
+    assert!(home.path("elsewhere/memories.db").exists() && !home.path(".loci/memory.db").exists());
 }
 
 #[test]
 fn variables_of_another_program_lead_nowhere() {
-    let house = House::without_model();
-    let other = house.path("other.db");
-    let house = house.with("LOCI_MEMORY_DB", &other).with("LOCI_MEMORY_GROUP", "other");
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let other = home.path("other.db");
+    let home = home.with("LOCI_MEMORY_DB", &other).with("LOCI_MEMORY_GROUP", "other");
+    let mut agent = home.session();
     agent.store("episodic", "Of the project that the folder says");
-    assert!(!other.exists() && house.path(".loci/memory.db").exists());
+    assert!(!other.exists() && home.path(".loci/memory.db").exists());
     let elsewhere = agent
         .call("recall_memory", json!({"query": "project", "group": "other"}))
         .expect("is answered");
@@ -187,20 +184,20 @@ fn variables_of_another_program_lead_nowhere() {
 #[test]
 fn log_level() {
     let lines = |config| {
-        let house = with(config);
-        drop(house.session());
-        house.log().lines().count()
+        let home = with(config);
+        drop(home.session());
+        home.log().lines().count()
     };
     assert!(lines("[server]\nlog_level = \"error\"\n") < lines(""));
 }
 
 #[test]
 fn a_wrong_key_is_refused_with_its_place_and_the_session_lives() {
-    let house = with("[retrieval]\nrrf_kk = 5\n");
-    let run = house.command("locid").output().expect("runs");
+    let home = with("[retrieval]\nrrf_kk = 5\n");
+    let run = home.command("locid").output().expect("runs");
     assert_eq!(run.status.code(), Some(78));
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(said.contains("config.toml:2:1") && said.contains("rrf_kk"), "{said}");
-    house.configure("");
-    house.session().store("semantic", "Mended");
+    home.configure("");
+    home.session().store("semantic", "Mended");
 }

@@ -1,7 +1,7 @@
 //! Invalid configurations and environments: each is refused with its position and the next step, by
 //! `locid` with 78 and by `loci` with 1; none is ignored silently.
 
-use crate::house::House;
+use crate::home::TestHome;
 use std::ffi::OsString;
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::ffi::OsStringExt;
@@ -13,9 +13,9 @@ fn said(output: &Output) -> String {
 }
 
 /// Asserts that both binaries refuse this home with these texts.
-fn is_refused(house: &House, exits: (i32, i32), expected: &[&str]) {
-    let daemon = house.command("locid").output().expect("runs");
-    let person = house.loci(&["list"]);
+fn is_refused(home: &TestHome, exits: (i32, i32), expected: &[&str]) {
+    let daemon = home.command("locid").output().expect("runs");
+    let person = home.loci(&["list"]);
     for (output, exit) in [(&daemon, exits.0), (&person, exits.1)] {
         let said = said(output);
         assert_eq!(output.status.code(), Some(exit), "{expected:?}: {said}");
@@ -24,7 +24,7 @@ fn is_refused(house: &House, exits: (i32, i32), expected: &[&str]) {
         }
         assert!(!said.contains("panicked"), "{said}");
     }
-    assert!(!house.path(".loci/memory.db").exists(), "something was made");
+    assert!(!home.path(".loci/memory.db").exists(), "something was made");
 }
 
 const CONFIG: (i32, i32) = (78, 1);
@@ -71,9 +71,9 @@ fn a_file_that_cannot_be_read_as_it_stands() {
         (b"[server]\nlog_level = \"lo\xffud\"\n", &["config.toml:2:16", "not UTF-8"]),
     ];
     for (text, expected) in cases {
-        let house = House::without_model();
-        std::fs::write(house.path(".loci/config.toml"), text).expect("is written");
-        is_refused(&house, CONFIG, expected);
+        let home = TestHome::without_model();
+        std::fs::write(home.path(".loci/config.toml"), text).expect("is written");
+        is_refused(&home, CONFIG, expected);
     }
 }
 
@@ -127,21 +127,21 @@ fn a_value_out_of_its_range_is_told_with_its_place_and_the_range() {
         ),
     ];
     for (text, expected) in cases {
-        let house = House::without_model();
-        house.configure_whole(text);
-        let house = if text.contains("cache_dir") { house.with("LOCI_MODELS", "") } else { house };
-        is_refused(&house, CONFIG, &[expected]);
+        let home = TestHome::without_model();
+        home.configure_whole(text);
+        let home = if text.contains("cache_dir") { home.with("LOCI_MODELS", "") } else { home };
+        is_refused(&home, CONFIG, &[expected]);
     }
 }
 
 #[test]
 fn something_else_in_the_place_of_the_file() {
     let replaced = |with: fn(&std::path::Path)| {
-        let house = House::without_model();
-        let file = house.path(".loci/config.toml");
+        let home = TestHome::without_model();
+        let file = home.path(".loci/config.toml");
         std::fs::remove_file(&file).expect("is removed");
         with(&file);
-        house
+        home
     };
     is_refused(
         &replaced(|file| std::fs::create_dir(file).expect("is made")),
@@ -171,12 +171,12 @@ fn something_else_in_the_place_of_the_file() {
     };
     is_refused(&replaced(open), CONFIG, &["is writable by everybody", "chmod 600"]);
     // An empty file, or a link to a file of one's own, is valid.
-    let house = replaced(|file| {
+    let home = replaced(|file| {
         let real = file.with_file_name("dotfiles.toml");
         std::fs::write(&real, "").expect("is written");
         symlink(&real, file).expect("is linked");
     });
-    assert!(house.loci(&["list"]).status.success());
+    assert!(home.loci(&["list"]).status.success());
 }
 
 /// Only root can give files away; the build server is root in its container.
@@ -190,17 +190,17 @@ fn what_belongs_to_somebody_else() {
         crate::skipped::skip("not root: no file could be given to another user");
         return;
     }
-    let house = House::without_model();
-    chown(house.path(".loci/config.toml"), Some(1234), Some(1234)).expect("is given away");
-    is_refused(&house, CONFIG, &["config.toml belongs to another user"]);
-    let house = House::without_model();
-    chown(house.path(".loci"), Some(1234), Some(1234)).expect("is given away");
-    is_refused(&house, (70, 3), &[".loci belongs to another user"]);
+    let home = TestHome::without_model();
+    chown(home.path(".loci/config.toml"), Some(1234), Some(1234)).expect("is given away");
+    is_refused(&home, CONFIG, &["config.toml belongs to another user"]);
+    let home = TestHome::without_model();
+    chown(home.path(".loci"), Some(1234), Some(1234)).expect("is given away");
+    is_refused(&home, (70, 3), &[".loci belongs to another user"]);
     // sudo with the HOME of the calling user.
-    let house = House::without_model();
-    std::fs::remove_dir_all(house.path(".loci")).expect("is removed");
-    chown(house.path(""), Some(1234), Some(1234)).expect("is given away");
-    let refused = house.loci(&["list"]);
+    let home = TestHome::without_model();
+    std::fs::remove_dir_all(home.path(".loci")).expect("is removed");
+    chown(home.path(""), Some(1234), Some(1234)).expect("is given away");
+    let refused = home.loci(&["list"]);
     assert!(
         said(&refused).contains("HOME belongs to another user (uid 1234)")
             && said(&refused).contains("sudo -H"),
@@ -208,19 +208,19 @@ fn what_belongs_to_somebody_else() {
         said(&refused)
     );
     assert_eq!(refused.status.code(), Some(1));
-    assert!(!house.path(".loci").exists(), "nothing was left behind");
-    chown(house.path(""), Some(0), Some(0)).expect("is taken back");
+    assert!(!home.path(".loci").exists(), "nothing was left behind");
+    chown(home.path(""), Some(0), Some(0)).expect("is taken back");
 }
 
 #[test]
 fn a_data_folder_that_is_open_or_a_link() {
-    let house = House::without_model();
-    set_permissions(house.path(".loci"), Permissions::from_mode(0o777)).expect("is opened");
-    is_refused(&house, (70, 3), &["is open to other users", "chmod 700"]);
-    let house = House::without_model();
-    std::fs::rename(house.path(".loci"), house.path("elsewhere")).expect("is moved");
-    symlink(house.path("elsewhere"), house.path(".loci")).expect("is linked");
-    is_refused(&house, (70, 3), &["is not a folder"]);
+    let home = TestHome::without_model();
+    set_permissions(home.path(".loci"), Permissions::from_mode(0o777)).expect("is opened");
+    is_refused(&home, (70, 3), &["is open to other users", "chmod 700"]);
+    let home = TestHome::without_model();
+    std::fs::rename(home.path(".loci"), home.path("elsewhere")).expect("is moved");
+    symlink(home.path("elsewhere"), home.path(".loci")).expect("is linked");
+    is_refused(&home, (70, 3), &["is not a folder"]);
 }
 
 #[test]
@@ -244,11 +244,11 @@ fn variables_that_cannot_be() {
         ("XDG_RUNTIME_DIR", "run", CONFIG, "XDG_RUNTIME_DIR must be an absolute path"),
     ];
     for (name, value, exits, expected) in cases {
-        let mut house = House::without_model();
+        let mut home = TestHome::without_model();
         let refused =
-            |house: &House| [house.command("locid").output().expect("runs"), house.loci(&["list"])];
-        house = house.with(name, value);
-        for (output, exit) in refused(&house).iter().zip([exits.0, exits.1]) {
+            |home: &TestHome| [home.command("locid").output().expect("runs"), home.loci(&["list"])];
+        home = home.with(name, value);
+        for (output, exit) in refused(&home).iter().zip([exits.0, exits.1]) {
             assert_eq!(output.status.code(), Some(exit), "{name}: {}", said(output));
             assert!(
                 said(output).to_lowercase().contains(&expected.to_lowercase()),
@@ -256,18 +256,18 @@ fn variables_that_cannot_be() {
                 said(output)
             );
         }
-        drop(house.with(name, if *name == "XDG_RUNTIME_DIR" { "/tmp" } else { "" }));
+        drop(home.with(name, if *name == "XDG_RUNTIME_DIR" { "/tmp" } else { "" }));
     }
 }
 
 #[test]
 fn an_empty_variable_is_none_and_a_group_that_cannot_be_is_passed_over_aloud() {
-    let house = House::without_model().with("LOCI_DB", "");
-    assert!(house.loci(&["add", "Kept", "--type", "semantic"]).status.success());
-    assert!(house.path(".loci/memory.db").exists());
+    let home = TestHome::without_model().with("LOCI_DB", "");
+    assert!(home.loci(&["add", "Kept", "--type", "semantic"]).status.success());
+    assert!(home.path(".loci/memory.db").exists());
     for group in ["a\nb", &"x".repeat(4096), "   "] {
         let listed =
-            house.command("loci").arg("list").env("LOCI_GROUP", group).output().expect("runs");
+            home.command("loci").arg("list").env("LOCI_GROUP", group).output().expect("runs");
         assert!(
             listed.status.success() && said(&listed).contains("LOCI_GROUP is ignored"),
             "{listed:?}"
@@ -275,8 +275,7 @@ fn an_empty_variable_is_none_and_a_group_that_cannot_be_is_passed_over_aloud() {
     }
     let odd = OsString::from_vec(b"caf\xe9".to_vec());
     assert!(
-        house
-            .command("loci")
+        home.command("loci")
             .arg("list")
             .env("LOCI_GROUP", odd)
             .output()
@@ -288,7 +287,7 @@ fn an_empty_variable_is_none_and_a_group_that_cannot_be_is_passed_over_aloud() {
 
 #[test]
 fn places_that_are_odd_and_work() {
-    let deep = House::without_model();
+    let deep = TestHome::without_model();
     deep.configure(&format!(
         "[storage]\ndb_path = \"{}/a/../b/new/memory.db\"\n",
         deep.path("project").display()
@@ -298,12 +297,12 @@ fn places_that_are_odd_and_work() {
     assert!(stored.status.success(), "{}", said(&stored));
     assert!(deep.path("project/b/new/memory.db").exists());
 
-    let house = House::without_model();
-    let mut without = house.command("loci");
+    let home = TestHome::without_model();
+    let mut without = home.command("loci");
     without.env_remove("XDG_RUNTIME_DIR").args(["add", "Kept", "--type", "semantic"]);
     assert!(without.output().expect("runs").status.success());
-    assert!(house.path(".loci/run/locid.sock").exists());
-    let mut stop = house.command("loci");
+    assert!(home.path(".loci/run/locid.sock").exists());
+    let mut stop = home.command("loci");
     assert!(
         stop.env_remove("XDG_RUNTIME_DIR").args(["ctl", "stop"]).status().expect("runs").success()
     );
@@ -311,15 +310,15 @@ fn places_that_are_odd_and_work() {
 
 #[test]
 fn without_home_there_is_a_rule_and_loci_home_is_enough() {
-    let house = House::without_model();
-    let mut command = house.command("loci");
-    command.env_remove("HOME").env("LOCI_HOME", house.path(".loci")).args(["list"]);
+    let home = TestHome::without_model();
+    let mut command = home.command("loci");
+    command.env_remove("HOME").env("LOCI_HOME", home.path(".loci")).args(["list"]);
     let listed = command.output().expect("runs");
     assert!(listed.status.success(), "{}", said(&listed));
-    let mut stop = house.command("loci");
+    let mut stop = home.command("loci");
     assert!(
         stop.env_remove("HOME")
-            .env("LOCI_HOME", house.path(".loci"))
+            .env("LOCI_HOME", home.path(".loci"))
             .args(["ctl", "stop"])
             .status()
             .expect("runs")
@@ -330,10 +329,10 @@ fn without_home_there_is_a_rule_and_loci_home_is_enough() {
 #[test]
 fn language_and_time_zone_change_no_answer() {
     let answers = |variables: &[(&str, &str)]| {
-        let house = variables
+        let home = variables
             .iter()
-            .fold(House::without_model(), |house, (name, value)| house.with(name, value));
-        let mut agent = house.session();
+            .fold(TestHome::without_model(), |home, (name, value)| home.with(name, value));
+        let mut agent = home.session();
         agent.store_all(
             "semantic",
             [
@@ -342,8 +341,8 @@ fn language_and_time_zone_change_no_answer() {
                 "Straße und Öl",
             ],
         );
-        let found = house.loci(&["search", "istanbul title IRISH", "--json"]);
-        let listed = house.loci(&["list", "--text", "INTERN", "--json"]);
+        let found = home.loci(&["search", "istanbul title IRISH", "--json"]);
+        let listed = home.loci(&["list", "--text", "INTERN", "--json"]);
         let created = String::from_utf8_lossy(&listed.stdout).contains("Z\"");
         let found: serde_json::Value = serde_json::from_slice(&found.stdout).expect("is JSON");
         let previews: Vec<String> = found["results"]
@@ -369,20 +368,20 @@ fn language_and_time_zone_change_no_answer() {
 
 #[test]
 fn an_open_umask_opens_nothing() {
-    let house = House::without_model();
-    std::fs::remove_dir_all(house.path(".loci")).expect("is removed");
+    let home = TestHome::without_model();
+    std::fs::remove_dir_all(home.path(".loci")).expect("is removed");
     let mut command = std::process::Command::new("sh");
     command
         .args(["-c", "umask 000; exec \"$0\" add Kept --type semantic"])
-        .arg(crate::house::binaries().join("loci"));
+        .arg(crate::home::binaries().join("loci"));
     command
         .env_clear()
-        .env("HOME", house.path(""))
-        .env("XDG_RUNTIME_DIR", house.path("run"))
-        .env("LOCI_MODELS", house.path("models"));
-    let stored = command.current_dir(house.path("project")).output().expect("runs");
+        .env("HOME", home.path(""))
+        .env("XDG_RUNTIME_DIR", home.path("run"))
+        .env("LOCI_MODELS", home.path("models"));
+    let stored = command.current_dir(home.path("project")).output().expect("runs");
     assert!(stored.status.success(), "{}", said(&stored));
-    let mut waiting = vec![house.path(".loci"), house.path("run/loci")];
+    let mut waiting = vec![home.path(".loci"), home.path("run/loci")];
     let mut seen = 0;
     while let Some(path) = waiting.pop() {
         let found = path.symlink_metadata().expect("is there");

@@ -1,12 +1,12 @@
 //! The configuration of a running daemon: shown with the source of each value, and reloaded on
 //! request.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-fn told(house: &House) -> Value {
-    serde_json::from_slice(&house.loci(&["config", "show", "--json"]).stdout).expect("is JSON")
+fn told(home: &TestHome) -> Value {
+    serde_json::from_slice(&home.loci(&["config", "show", "--json"]).stdout).expect("is JSON")
 }
 
 fn key(told: &Value, name: &str) -> Value {
@@ -17,8 +17,8 @@ fn key(told: &Value, name: &str) -> Value {
         .clone()
 }
 
-fn reload(house: &House) -> Result<Value, String> {
-    let output = house.loci(&["ctl", "reload", "--json"]);
+fn reload(home: &TestHome) -> Result<Value, String> {
+    let output = home.loci(&["ctl", "reload", "--json"]);
     if !output.status.success() {
         assert_eq!(output.status.code(), Some(1));
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
@@ -28,9 +28,9 @@ fn reload(house: &House) -> Result<Value, String> {
 
 #[test]
 fn every_key_is_told_with_where_it_comes_from() {
-    let house = House::without_model().with("LOCI_LOG_LEVEL", "warn");
-    house.configure_whole("# mine\n[retrieval]\nrrf_k = 30\n\n[server]\nlog_level = \"debug\"\n[ttl]\nepisodic = 60\n");
-    let told = told(&house);
+    let home = TestHome::without_model().with("LOCI_LOG_LEVEL", "warn");
+    home.configure_whole("# mine\n[retrieval]\nrrf_k = 30\n\n[server]\nlog_level = \"debug\"\n[ttl]\nepisodic = 60\n");
+    let told = told(&home);
     assert_eq!(told["exists"], true);
     assert!(told["file"].as_str().expect("is text").ends_with(".loci/config.toml"));
     assert_eq!(
@@ -49,7 +49,7 @@ fn every_key_is_told_with_where_it_comes_from() {
     );
     assert_eq!(
         key(&told, "storage.db_path")["value"],
-        house.path(".loci/memory.db").to_str().expect("is UTF-8")
+        home.path(".loci/memory.db").to_str().expect("is UTF-8")
     );
     let example =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../config.example.toml"))
@@ -71,55 +71,55 @@ fn every_key_is_told_with_where_it_comes_from() {
 
 #[test]
 fn a_variable_wins_over_the_file_and_is_named() {
-    let house = House::without_model();
-    let elsewhere = house.path("elsewhere.db");
-    let house = house.with("LOCI_DB", &elsewhere);
-    house.configure("[storage]\ndb_path = \"/nowhere/memory.db\"\n");
-    assert_eq!(key(&told(&house), "storage.db_path")["from"], "LOCI_DB");
+    let home = TestHome::without_model();
+    let elsewhere = home.path("elsewhere.db");
+    let home = home.with("LOCI_DB", &elsewhere);
+    home.configure("[storage]\ndb_path = \"/nowhere/memory.db\"\n");
+    assert_eq!(key(&told(&home), "storage.db_path")["from"], "LOCI_DB");
     assert_eq!(
-        key(&told(&house), "storage.db_path")["value"],
+        key(&told(&home), "storage.db_path")["value"],
         elsewhere.to_str().expect("is UTF-8")
     );
 }
 
-fn three(house: &House) -> usize {
+fn three(home: &TestHome) -> usize {
     let answer =
-        house.session().call("recall_memory", json!({"query": "apple"})).expect("is answered");
+        home.session().call("recall_memory", json!({"query": "apple"})).expect("is answered");
     answer["results"].as_array().expect("has results").len()
 }
 
-fn with_three() -> House {
-    let house = House::without_model();
-    house.session().store_all(
+fn with_three() -> TestHome {
+    let home = TestHome::without_model();
+    home.session().store_all(
         "semantic",
         ["apple one", "apple two and a half", "apple three, which is the last of them all"],
     );
-    house
+    home
 }
 
 #[test]
 fn a_change_takes_effect_without_a_restart() {
-    let house = with_three();
-    let pid = house.status()["pid"].clone();
-    assert_eq!(three(&house), 3);
-    house.configure("[retrieval]\ndefault_max_results = 2\n");
-    assert_eq!(three(&house), 3, "nothing is read unasked");
-    let reply = reload(&house).expect("is read");
+    let home = with_three();
+    let pid = home.status()["pid"].clone();
+    assert_eq!(three(&home), 3);
+    home.configure("[retrieval]\ndefault_max_results = 2\n");
+    assert_eq!(three(&home), 3, "nothing is read unasked");
+    let reply = reload(&home).expect("is read");
     assert_eq!(
         reply["changed"],
         json!([{"key": "retrieval.default_max_results", "was": 5, "is": 2, "waits": false}])
     );
-    assert_eq!(three(&house), 2);
-    assert_eq!(key(&told(&house), "retrieval.default_max_results")["from"], "config.toml:2");
-    assert_eq!(reload(&house).expect("is read")["changed"], json!([]));
-    assert_eq!(house.status()["pid"], pid);
+    assert_eq!(three(&home), 2);
+    assert_eq!(key(&told(&home), "retrieval.default_max_results")["from"], "config.toml:2");
+    assert_eq!(reload(&home).expect("is read")["changed"], json!([]));
+    assert_eq!(home.status()["pid"], pid);
 }
 
 #[test]
 fn a_broken_file_is_refused_and_the_old_values_stay() {
-    let house = with_three();
-    house.configure("[retrieval]\ndefault_max_results = 2\n");
-    reload(&house).expect("is read");
+    let home = with_three();
+    home.configure("[retrieval]\ndefault_max_results = 2\n");
+    reload(&home).expect("is read");
     for (text, expected) in [
         (
             "[retrieval]\ndefault_max_resluts = 1\n",
@@ -131,30 +131,30 @@ fn a_broken_file_is_refused_and_the_old_values_stay() {
         ),
         ("[retrieval\n", "config.toml:1:"),
     ] {
-        house.configure(text);
-        let said = reload(&house).expect_err("is refused");
+        home.configure(text);
+        let said = reload(&home).expect_err("is refused");
         assert!(said.replace("\nHint:", ".").contains(expected), "{said}");
-        assert_eq!(three(&house), 2);
+        assert_eq!(three(&home), 2);
     }
 }
 
 #[test]
 fn what_only_a_start_reads_waits_and_is_told() {
-    let house = with_three();
-    house.configure("[storage]\ndefault_group = \"attic\"\n");
-    let reply = reload(&house).expect("is read");
+    let home = with_three();
+    home.configure("[storage]\ndefault_group = \"attic\"\n");
+    let reply = reload(&home).expect("is read");
     assert_eq!(
         reply["changed"],
         json!([{"key": "storage.default_group", "was": "default", "is": "attic", "waits": true}])
     );
-    let waiting = key(&told(&house), "storage.default_group");
+    let waiting = key(&told(&home), "storage.default_group");
     assert_eq!(
         (&waiting["value"], &waiting["from"], &waiting["waits"]),
         (&json!("default"), &json!("default"), &json!("attic"))
     );
     let stored_in = || {
-        let mut command = house.command("loci");
-        command.current_dir(house.path("")).args([
+        let mut command = home.command("loci");
+        command.current_dir(home.path("")).args([
             "add",
             "In no project",
             "--type",
@@ -163,64 +163,64 @@ fn what_only_a_start_reads_waits_and_is_told() {
         ]);
         assert!(command.output().expect("runs").status.success());
         let listed: Value =
-            serde_json::from_slice(&house.loci(&["list", "--all-groups", "--json"]).stdout)
+            serde_json::from_slice(&home.loci(&["list", "--all-groups", "--json"]).stdout)
                 .expect("is JSON");
         listed["memories"][0]["group"].clone()
     };
     assert_eq!(stored_in(), "default");
-    assert!(house.loci(&["ctl", "restart"]).status.success());
-    assert_eq!(key(&told(&house), "storage.default_group")["value"], "attic");
+    assert!(home.loci(&["ctl", "restart"]).status.success());
+    assert_eq!(key(&told(&home), "storage.default_group")["value"], "attic");
     assert_eq!(stored_in(), "attic");
 }
 
 #[test]
 fn the_log_changes_its_level_at_once() {
-    let house = with_three();
-    house.configure("[server]\nlog_level = \"error\"\n");
-    reload(&house).expect("is read");
-    let quiet = house.log().lines().count();
-    reload(&house).expect("is read");
-    hang_up(&house);
-    house.loci(&["ctl", "stop"]);
-    assert_eq!(house.log().lines().count(), quiet, "{}", house.log());
+    let home = with_three();
+    home.configure("[server]\nlog_level = \"error\"\n");
+    reload(&home).expect("is read");
+    let quiet = home.log().lines().count();
+    reload(&home).expect("is read");
+    hang_up(&home);
+    home.loci(&["ctl", "stop"]);
+    assert_eq!(home.log().lines().count(), quiet, "{}", home.log());
 }
 
-fn hang_up(house: &House) {
+fn hang_up(home: &TestHome) {
     let pid =
-        i32::try_from(house.status()["pid"].as_i64().expect("is a process")).expect("is small");
+        i32::try_from(home.status()["pid"].as_i64().expect("is a process")).expect("is small");
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGHUP)
         .expect("is sent");
 }
 
 #[test]
 fn a_hangup_reads_it_again_and_sigusr1_does_nothing() {
-    let house = with_three();
-    let pid = house.status()["pid"].clone();
-    house.configure("[retrieval]\ndefault_max_results = 1\n");
+    let home = with_three();
+    let pid = home.status()["pid"].clone();
+    home.configure("[retrieval]\ndefault_max_results = 1\n");
     let process = nix::unistd::Pid::from_raw(
         i32::try_from(pid.as_i64().expect("is a process")).expect("is small"),
     );
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGUSR1).expect("is sent");
-    hang_up(&house);
+    hang_up(&home);
     let deadline = Instant::now() + Duration::from_secs(20);
-    while three(&house) != 1 {
-        assert!(Instant::now() < deadline, "{}", house.log());
+    while three(&home) != 1 {
+        assert!(Instant::now() < deadline, "{}", home.log());
     }
-    house.configure("[retrieval]\nnonsense = 1\n");
-    hang_up(&house);
-    while !house.log().contains("nonsense") {
-        assert!(Instant::now() < deadline, "{}", house.log());
-        house.status();
+    home.configure("[retrieval]\nnonsense = 1\n");
+    hang_up(&home);
+    while !home.log().contains("nonsense") {
+        assert!(Instant::now() < deadline, "{}", home.log());
+        home.status();
     }
-    assert_eq!((three(&house), &house.status()["pid"]), (1, &pid));
+    assert_eq!((three(&home), &home.status()["pid"]), (1, &pid));
 }
 
 #[test]
 fn without_a_daemon_nothing_is_reloaded_and_none_is_started() {
-    let house = House::without_model();
-    let refused = house.loci(&["ctl", "reload", "--json"]);
+    let home = TestHome::without_model();
+    let refused = home.loci(&["ctl", "reload", "--json"]);
     assert_eq!(refused.status.code(), Some(3));
     let problem: Value = serde_json::from_slice(&refused.stdout).expect("is JSON");
     assert_eq!(problem["error"]["code"], "unreachable");
-    assert_eq!(house.loci(&["ctl", "status"]).status.code(), Some(3));
+    assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3));
 }

@@ -4,7 +4,7 @@
 //! Daemons of other versions are threads of the test, since only one version can be built. The shim
 //! and the replacing daemon are real.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use crate::wire::{Daemon, Peer};
 use loci_proto::hello;
 use loci_proto::hello::{Refusal, Refused, Welcome};
@@ -16,15 +16,15 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread::JoinHandle;
 
 /// Returns a home in whose socket path another daemon can listen.
-fn house() -> House {
-    let house = House::without_model();
-    fs::create_dir(house.path("run/loci")).expect("is made");
-    fs::set_permissions(house.path("run/loci"), fs::Permissions::from_mode(0o700)).expect("is set");
-    house
+fn home() -> TestHome {
+    let home = TestHome::without_model();
+    fs::create_dir(home.path("run/loci")).expect("is made");
+    fs::set_permissions(home.path("run/loci"), fs::Permissions::from_mode(0o700)).expect("is set");
+    home
 }
 
-fn listen(house: &House, name: &str) -> UnixListener {
-    UnixListener::bind(house.path("run/loci").join(name)).expect("is bound")
+fn listen(home: &TestHome, name: &str) -> UnixListener {
+    UnixListener::bind(home.path("run/loci").join(name)).expect("is bound")
 }
 
 /// A daemon that speaks only these protocols: it refuses each shim, and exits when a peer connects
@@ -49,16 +49,16 @@ fn refuse(agents: UnixListener, speaks: (u32, u32)) -> JoinHandle<()> {
 
 #[test]
 fn whoever_speaks_our_protocol_too_is_served_and_who_does_not_is_told_what_we_speak() {
-    let house = House::without_model();
-    let daemon = Daemon::start(&house, &mut house.command("locid"));
+    let home = TestHome::without_model();
+    let daemon = Daemon::start(&home, &mut home.command("locid"));
     for theirs in [(0, 1), (1, 1), (1, 2)] {
-        let (mut peer, answer) = Peer::greet_as(&house, theirs);
+        let (mut peer, answer) = Peer::greet_as(&home, theirs);
         assert_eq!((&answer["ok"], &answer["loci"]), (&json!(true), &json!(1)), "{theirs:?}");
         peer.call(1, "memory_stats", &json!({}));
         assert_eq!(peer.receive().expect("is answered")["id"], 1);
     }
     for theirs in [(2, 3), (0, 0)] {
-        let (mut peer, answer) = Peer::greet_as(&house, theirs);
+        let (mut peer, answer) = Peer::greet_as(&home, theirs);
         assert_eq!(
             answer,
             json!({"ok": false, "error": "version", "min": 1, "max": 1, "daemon": loci_proto::VERSION}),
@@ -66,16 +66,16 @@ fn whoever_speaks_our_protocol_too_is_served_and_who_does_not_is_told_what_we_sp
         );
         assert_eq!(peer.receive(), None, "and shown the door");
     }
-    assert_eq!(house.status()["pid"], daemon.pid(), "the daemon stays");
+    assert_eq!(home.status()["pid"], daemon.pid(), "the daemon stays");
 }
 
 #[test]
 fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
-    let house = house();
-    let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
+    let home = home();
+    let (agents, admin) = (listen(&home, "locid.sock"), listen(&home, "admin.sock"));
     admin.set_nonblocking(true).expect("is set");
     let newer = refuse(agents, (hello::MAX_VERSION + 1, hello::MAX_VERSION + 2));
-    let mut agent = Agent::bare(house.command("loci").arg("mcp"));
+    let mut agent = Agent::bare(home.command("loci").arg("mcp"));
     let first = agent.request("tools/list", json!({}));
     assert!(first["result"]["tools"].is_array(), "the handshake is answered all the same");
     for _ in 0..2 {
@@ -91,23 +91,23 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
         }
     }
     assert_eq!(admin.accept().expect_err("nobody asked it to stop").kind(), ErrorKind::WouldBlock);
-    assert!(!house.path("run/loci/locid.lock").exists(), "no other daemon was started");
-    drop(UnixStream::connect(house.path("run/loci/locid.sock")).expect("it still listens"));
+    assert!(!home.path("run/loci/locid.lock").exists(), "no other daemon was started");
+    drop(UnixStream::connect(home.path("run/loci/locid.sock")).expect("it still listens"));
     newer.join().expect("has ended");
     drop(admin);
     for name in ["locid.sock", "admin.sock"] {
-        fs::remove_file(house.path("run/loci").join(name)).expect("is there");
+        fs::remove_file(home.path("run/loci").join(name)).expect("is there");
     }
     agent.store("semantic", "Once it is gone the same session works");
 }
 
 #[test]
 fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
-    let house = house();
-    let (agents, admin) = (listen(&house, "locid.sock"), listen(&house, "admin.sock"));
+    let home = home();
+    let (agents, admin) = (listen(&home, "locid.sock"), listen(&home, "admin.sock"));
     let older = refuse(agents, (0, hello::MIN_VERSION - 1));
     let (agents_file, admin_file) =
-        (house.path("run/loci/locid.sock"), house.path("run/loci/admin.sock"));
+        (home.path("run/loci/locid.sock"), home.path("run/loci/admin.sock"));
     let obeying = std::thread::spawn(move || {
         let (mut stream, _) = admin.accept().expect("is told to stop");
         let mut request = [0; 4096];
@@ -120,17 +120,17 @@ fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
             .expect("is heard");
         String::from_utf8_lossy(&request[..length]).into_owned()
     });
-    let mut agent = house.session();
+    let mut agent = home.session();
     agent.store("semantic", "Stored by the newer daemon");
     assert!(obeying.join().expect("obeys").starts_with("POST /stop "));
-    assert_eq!(house.status()["version"], loci_proto::VERSION);
+    assert_eq!(home.status()["version"], loci_proto::VERSION);
 }
 
 #[test]
 fn a_session_whose_daemon_is_replaced_by_one_with_other_tools_is_told_to_list_them_again() {
-    let house = house();
-    let agents = listen(&house, "locid.sock");
-    let place = house.path("run/loci/locid.sock");
+    let home = home();
+    let agents = listen(&home, "locid.sock");
+    let place = home.path("run/loci/locid.sock");
     let older = std::thread::spawn(move || {
         let (mut stream, _) = agents.accept().expect("a shim comes");
         let mut lines = BufReader::new(stream.try_clone().expect("is a socket"))
@@ -153,7 +153,7 @@ fn a_session_whose_daemon_is_replaced_by_one_with_other_tools_is_told_to_list_th
         fs::remove_file(place).expect("is there");
         call
     });
-    let mut agent = house.session();
+    let mut agent = home.session();
     let call = json!({"name": "store_memory", "arguments": {"content": "Asked of one, stored by the next", "type": "semantic"}});
     agent.send(
         &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string(),

@@ -1,6 +1,6 @@
 //! The daemon's sockets: existing files in their place, who may connect, and removal while running.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use crate::wire::{Daemon, Peer, until};
 use serde_json::json;
 use std::fs;
@@ -11,11 +11,11 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Returns a home whose socket folder exists already.
-fn house() -> House {
-    let house = House::without_model();
-    fs::create_dir(house.path("run/loci")).expect("is made");
-    open(&house.path("run/loci"), 0o700);
-    house
+fn home() -> TestHome {
+    let home = TestHome::without_model();
+    fs::create_dir(home.path("run/loci")).expect("is made");
+    open(&home.path("run/loci"), 0o700);
+    home
 }
 
 fn open(path: &Path, mode: u32) {
@@ -24,12 +24,12 @@ fn open(path: &Path, mode: u32) {
 
 #[test]
 fn a_socket_that_nobody_listens_at_is_replaced() {
-    let house = house();
+    let home = home();
     for name in ["run/loci/locid.sock", "run/loci/admin.sock"] {
-        drop(UnixListener::bind(house.path(name)).expect("is bound"));
+        drop(UnixListener::bind(home.path(name)).expect("is bound"));
     }
     assert_eq!(
-        house.session().call("memory_stats", json!({})).expect("is answered")["total_memories"],
+        home.session().call("memory_stats", json!({})).expect("is answered")["total_memories"],
         0
     );
 }
@@ -38,18 +38,18 @@ fn a_socket_that_nobody_listens_at_is_replaced() {
 fn what_is_no_socket_is_refused_and_stays_where_it_is() {
     for name in ["locid.sock", "admin.sock"] {
         for kind in ["file", "folder", "link", "link to nothing"] {
-            let house = house();
-            let place = house.path("run/loci").join(name);
-            fs::write(house.path("target"), "precious").expect("is written");
+            let home = home();
+            let place = home.path("run/loci").join(name);
+            fs::write(home.path("target"), "precious").expect("is written");
             match kind {
                 "file" => fs::write(&place, "precious"),
                 "folder" => fs::create_dir(&place),
-                "link" => symlink(house.path("target"), &place),
-                _ => symlink(house.path("nowhere"), &place),
+                "link" => symlink(home.path("target"), &place),
+                _ => symlink(home.path("nowhere"), &place),
             }
             .expect("is made");
             let before = fs::symlink_metadata(&place).expect("is there").file_type();
-            let run = house.command("locid").output().expect("runs");
+            let run = home.command("locid").output().expect("runs");
             let said = String::from_utf8_lossy(&run.stderr).into_owned();
             assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {said}");
             assert!(said.contains("not a socket") && said.contains(name), "{name}, {kind}: {said}");
@@ -58,8 +58,8 @@ fn what_is_no_socket_is_refused_and_stays_where_it_is() {
                 before,
                 "{name}, {kind}"
             );
-            assert_eq!(fs::read_to_string(house.path("target")).expect("is there"), "precious");
-            let refused = house.session().call("memory_stats", json!({})).expect_err("says why");
+            assert_eq!(fs::read_to_string(home.path("target")).expect("is there"), "precious");
+            let refused = home.session().call("memory_stats", json!({})).expect_err("says why");
             assert!(refused.contains("not a socket"), "{name}, {kind}: {refused}");
         }
     }
@@ -67,10 +67,10 @@ fn what_is_no_socket_is_refused_and_stays_where_it_is() {
 
 #[test]
 fn a_socket_at_which_somebody_listens_is_not_taken_away() {
-    let house = house();
-    let place = house.path("run/loci/locid.sock");
+    let home = home();
+    let place = home.path("run/loci/locid.sock");
     let other = UnixListener::bind(&place).expect("is bound");
-    let run = house.command("locid").output().expect("runs");
+    let run = home.command("locid").output().expect("runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(70), "{said}");
     assert!(said.contains("another process listens"), "{said}");
@@ -80,47 +80,47 @@ fn a_socket_at_which_somebody_listens_is_not_taken_away() {
 
 #[test]
 fn sockets_that_were_removed_are_bound_anew() {
-    let house = House::without_model();
-    let mut before = house.session();
+    let home = TestHome::without_model();
+    let mut before = home.session();
     before.store("semantic", "Stored before");
-    let pid = house.status()["pid"].clone();
-    fs::remove_file(house.path("run/loci/locid.sock")).expect("is there");
-    fs::remove_file(house.path("run/loci/admin.sock")).expect("is there");
-    let took = until("the sockets are back", || house.loci(&["ctl", "status"]).status.success());
+    let pid = home.status()["pid"].clone();
+    fs::remove_file(home.path("run/loci/locid.sock")).expect("is there");
+    fs::remove_file(home.path("run/loci/admin.sock")).expect("is there");
+    let took = until("the sockets are back", || home.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
-    assert_eq!(house.session().recall("stored before"), ["Stored before"]);
-    fs::remove_dir_all(house.path("run/loci")).expect("is there");
-    let took = until("the folder is back", || house.loci(&["ctl", "status"]).status.success());
+    assert_eq!(home.session().recall("stored before"), ["Stored before"]);
+    fs::remove_dir_all(home.path("run/loci")).expect("is there");
+    let took = until("the folder is back", || home.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
-    assert_eq!(house.session().recall("stored before"), ["Stored before"]);
+    assert_eq!(home.session().recall("stored before"), ["Stored before"]);
     assert_eq!(
         before.recall("stored before"),
         ["Stored before"],
         "the session that was there before goes on"
     );
-    assert_eq!(house.status()["pid"], pid, "it is the same daemon");
+    assert_eq!(home.status()["pid"], pid, "it is the same daemon");
 }
 
 #[test]
 fn a_daemon_whose_place_was_taken_lets_the_other_serve() {
-    let house = House::without_model();
-    let mut daemon = Daemon::start(&house, &mut house.command("locid"));
-    let place = house.path("run/loci/locid.sock");
+    let home = TestHome::without_model();
+    let mut daemon = Daemon::start(&home, &mut home.command("locid"));
+    let place = home.path("run/loci/locid.sock");
     fs::remove_file(&place).expect("is there");
     let other = UnixListener::bind(&place).expect("is bound");
     assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
     assert!(UnixStream::connect(&place).is_ok(), "the other's socket was left alone");
-    assert!(!house.path("run/loci/admin.sock").exists());
+    assert!(!home.path("run/loci/admin.sock").exists());
     drop(other);
 }
 
 #[test]
 fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
-    let house = House::without_model();
-    let deep = house.path(&"x".repeat(120));
+    let home = TestHome::without_model();
+    let deep = home.path(&"x".repeat(120));
     fs::create_dir(&deep).expect("is made");
-    let house = house.with("XDG_RUNTIME_DIR", deep);
-    let run = house.command("locid").output().expect("runs");
+    let home = home.with("XDG_RUNTIME_DIR", deep);
+    let run = home.command("locid").output().expect("runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{said}");
     assert!(
@@ -129,37 +129,37 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
             && said.contains("shorter path"),
         "{said}"
     );
-    let refused = house.session().call("memory_stats", json!({})).expect_err("says why");
+    let refused = home.session().call("memory_stats", json!({})).expect_err("says why");
     assert!(refused.contains("too long"), "{refused}");
     // Nothing to stop: the next look finds a home that works.
-    drop(house.with("XDG_RUNTIME_DIR", "/tmp"));
+    drop(home.with("XDG_RUNTIME_DIR", "/tmp"));
 }
 
 #[test]
 fn without_a_runtime_folder_the_sockets_lie_with_the_data() {
-    let house = House::without_model().with("XDG_RUNTIME_DIR", "");
-    let mut agent = house.session();
+    let home = TestHome::without_model().with("XDG_RUNTIME_DIR", "");
+    let mut agent = home.session();
     agent.store("semantic", "Found without a runtime folder");
-    assert!(house.path(".loci/run/locid.sock").exists());
+    assert!(home.path(".loci/run/locid.sock").exists());
     assert_eq!(agent.recall("runtime folder").len(), 1);
 }
 
 #[test]
 fn without_home_the_data_folder_has_to_be_named() {
-    let house = House::without_model();
-    let data = house.path(".loci");
-    let house = house.with("LOCI_HOME", &data);
-    let mut agent = Agent::bare(house.command("loci").arg("mcp").env_remove("HOME"));
+    let home = TestHome::without_model();
+    let data = home.path(".loci");
+    let home = home.with("LOCI_HOME", &data);
+    let mut agent = Agent::bare(home.command("loci").arg("mcp").env_remove("HOME"));
     assert!(agent.call("memory_stats", json!({})).is_ok());
     // Its sockets depend on the usual home folder, so it is stopped as it was started.
     let stopped =
-        house.command("loci").args(["ctl", "stop"]).env_remove("HOME").status().expect("runs");
+        home.command("loci").args(["ctl", "stop"]).env_remove("HOME").status().expect("runs");
     assert!(stopped.success());
     // A user unknown to the system has no home folder.
     let mut unknown = Command::new("setpriv");
     unknown
         .args(["--reuid=64242", "--regid=64242", "--clear-groups"])
-        .arg(crate::house::binaries().join("locid"))
+        .arg(crate::home::binaries().join("locid"))
         .env_clear();
     match as_root(unknown.current_dir("/")) {
         None => {
@@ -198,33 +198,33 @@ const KNOCK: &str = r#"
 
 #[test]
 fn another_user_is_shown_the_door_though_every_mode_is_open() {
-    let house = House::without_model();
-    let daemon = Daemon::start(&house, &mut house.command("locid"));
+    let home = TestHome::without_model();
+    let daemon = Daemon::start(&home, &mut home.command("locid"));
     for (name, mode) in
         [("", 0o755), ("run", 0o755), ("run/loci", 0o777), ("run/loci/locid.sock", 0o777)]
     {
-        open(&house.path(name), mode);
+        open(&home.path(name), mode);
     }
     let knock = |user: &str| {
         let mut probe = Command::new("setpriv");
         probe
             .args([user, "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", KNOCK])
-            .arg(house.path("run/loci/locid.sock"));
+            .arg(home.path("run/loci/locid.sock"));
         as_root(probe.current_dir("/"))
     };
     let Some((_, said)) = knock("--reuid=65534") else {
         crate::skipped::skip("not root, or no setpriv: another user was not tried");
-        open(&house.path("run/loci"), 0o700);
+        open(&home.path("run/loci"), 0o700);
         return;
     };
     assert_eq!(said, "connected\n", "not one byte was answered");
     assert!(
-        daemon.log().contains("a connection of another user was closed uid=65534"),
+        daemon.log().contains("refused a connection of another user uid=65534"),
         "{}",
         daemon.log()
     );
     let (_, said) = knock("--reuid=0").expect("is root");
     assert!(said.contains(r#""ok":true"#), "the probe itself works: {said}");
-    open(&house.path("run/loci"), 0o700);
-    drop(Peer::welcome(&house));
+    open(&home.path("run/loci"), 0o700);
+    drop(Peer::welcome(&home));
 }

@@ -1,12 +1,12 @@
 //! `store_memory` through the shim, with the real model.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::json;
 
 #[test]
 fn the_same_fact_in_other_words_is_merged_and_a_changed_one_is_not() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let first = agent.store("semantic", "The staging server runs on Debian 12");
     let again = agent.store_with(
         json!({"content": "The staging server is running on Debian 12.", "type": "semantic"}),
@@ -20,8 +20,8 @@ fn the_same_fact_in_other_words_is_merged_and_a_changed_one_is_not() {
 
 #[test]
 fn a_negation_of_a_fact_is_kept_beside_it() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     agent.store("semantic", "The user likes coriander in salads");
     let reply = agent.store_with(
         json!({"content": "The user does not like coriander in salads", "type": "semantic"}),
@@ -32,8 +32,8 @@ fn a_negation_of_a_fact_is_kept_beside_it() {
 
 #[test]
 fn a_replaced_memory_is_gone_from_recall_and_kept_for_its_id() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let old = agent.store("semantic", "Anna works at Initech");
     let new = agent.store_with(
         json!({"content": "Anna works at Globex", "type": "semantic", "supersedes": old}),
@@ -49,8 +49,8 @@ fn a_replaced_memory_is_gone_from_recall_and_kept_for_its_id() {
 
 #[test]
 fn the_answer_has_the_fields_of_the_specification() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let reply =
         agent.store_with(json!({"content": "Releases are cut on Thursdays", "type": "procedural"}));
     let mut fields: Vec<&str> = reply.keys().map(String::as_str).collect();
@@ -60,9 +60,9 @@ fn the_answer_has_the_fields_of_the_specification() {
 
 #[test]
 fn a_long_text_is_found_by_what_its_end_says() {
-    let house = House::new();
-    house.configure("[retrieval]\nvector_weight = 1.0\n");
-    let mut agent = house.session();
+    let home = TestHome::new();
+    home.configure("[retrieval]\nvector_weight = 1.0\n");
+    let mut agent = home.session();
     let filler =
         "The quarterly report lists revenue by region, with notes on currency and seasonality. "
             .repeat(40);

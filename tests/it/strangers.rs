@@ -1,7 +1,7 @@
 //! Endless lines and foreign protocols, at the socket and through the shim: answered once, and
 //! nobody else is affected.
 
-use crate::house::House;
+use crate::home::TestHome;
 use crate::wire::{Daemon, Peer, resident_kib, sessions, until};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ const FLAT: u64 = 4 * 1024;
 
 #[test]
 fn who_sends_a_line_without_an_end_to_the_daemon_is_told_once_and_shown_the_door() {
-    let house = House::without_model();
-    let daemon = Daemon::start(&house, &mut house.command("locid"));
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let daemon = Daemon::start(&home, &mut home.command("locid"));
+    let mut agent = home.session();
     agent.store("semantic", "Stored beside a flood");
     let pid = daemon.pid().to_string();
     let (part, before) = (vec![b'y'; MIB], resident_kib(&pid));
@@ -22,7 +22,7 @@ fn who_sends_a_line_without_an_end_to_the_daemon_is_told_once_and_shown_the_door
         (r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":""#, json!(7)),
         ("", Value::Null),
     ] {
-        let mut flood = Peer::welcome(&house);
+        let mut flood = Peer::welcome(&home);
         flood.say(start.as_bytes());
         let taken = flood.pour(&part, 1024);
         assert!(taken < 16 * MIB, "{taken} bytes of the line were taken");
@@ -34,14 +34,14 @@ fn who_sends_a_line_without_an_end_to_the_daemon_is_told_once_and_shown_the_door
     println!("{before} KiB before two floods, {after} KiB after");
     assert!(after < before + FLAT, "{before} KiB before, {after} KiB after");
     assert_eq!(agent.recall("flood"), ["Stored beside a flood"]);
-    until("the floods are forgotten", || sessions(&house) == 1);
+    until("the floods are forgotten", || sessions(&home) == 1);
 }
 
 #[test]
 fn what_is_in_flight_when_a_line_without_an_end_comes_is_still_answered() {
-    let house = House::without_model();
-    let _daemon = Daemon::start(&house, &mut house.command("locid"));
-    let mut peer = Peer::welcome(&house);
+    let home = TestHome::without_model();
+    let _daemon = Daemon::start(&home, &mut home.command("locid"));
+    let mut peer = Peer::welcome(&home);
     peer.call(
         1,
         "store_memory",
@@ -56,15 +56,15 @@ fn what_is_in_flight_when_a_line_without_an_end_comes_is_still_answered() {
         1,
         "{answers:?}"
     );
-    assert_eq!(house.session().recall("good order"), ["Asked for in good order"]);
+    assert_eq!(home.session().recall("good order"), ["Asked for in good order"]);
 }
 
 #[test]
 fn a_line_of_a_gibibyte_costs_a_session_its_answer_and_nothing_else() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Stored before the flood");
-    let (daemon, shim) = (house.status()["pid"].clone(), agent.pid().to_string());
+    let (daemon, shim) = (home.status()["pid"].clone(), agent.pid().to_string());
     let (part, before) = (vec![b'y'; MIB], resident_kib(&shim));
     for (start, id) in [
         (r#"{"jsonrpc":"2.0","id":77,"method":"ping","params":{"x":""#, json!(77)),
@@ -83,7 +83,7 @@ fn a_line_of_a_gibibyte_costs_a_session_its_answer_and_nothing_else() {
     assert!(after < before + FLAT, "{before} KiB before, {after} KiB after");
     assert_eq!(agent.recall("flood"), ["Stored before the flood"]);
     assert_eq!(
-        (&house.status()["pid"], sessions(&house)),
+        (&home.status()["pid"], sessions(&home)),
         (&daemon, 1),
         "neither connection nor daemon was lost"
     );
@@ -91,8 +91,8 @@ fn a_line_of_a_gibibyte_costs_a_session_its_answer_and_nothing_else() {
 
 #[test]
 fn the_longest_line_that_a_shim_passes_is_one_that_the_daemon_takes() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "So that the daemon is there");
     let line = |fill: usize| {
         format!(
@@ -110,13 +110,13 @@ fn the_longest_line_that_a_shim_passes_is_one_that_the_daemon_takes() {
     agent.send(&line(longest + 1));
     assert_eq!(agent.receive()["error"]["code"], -32600);
     agent.store("semantic", "The session goes on");
-    assert_eq!(sessions(&house), 1);
+    assert_eq!(sessions(&home), 1);
 }
 
 #[test]
 fn who_speaks_another_language_is_told_once_and_at_once() {
-    let house = House::without_model();
-    let _daemon = Daemon::start(&house, &mut house.command("locid"));
+    let home = TestHome::without_model();
+    let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let client_hello = b"\x16\x03\x01\x00\xc4\x01\x00\x00\xc0\x03\x03nothing here ends a line";
     let hello_of_20_kb =
         [br#"{"loci":[1,1],"shim":""#.as_slice(), &"x".repeat(20_000).into_bytes()].concat();
@@ -132,7 +132,7 @@ fn who_speaks_another_language_is_told_once_and_at_once() {
     ];
     for words in foreign {
         let start = Instant::now();
-        let mut peer = Peer::silent(&house);
+        let mut peer = Peer::silent(&home);
         peer.say(words);
         let answer = peer
             .receive()
@@ -145,5 +145,5 @@ fn who_speaks_another_language_is_told_once_and_at_once() {
         assert_eq!(peer.receive(), None, "and no more");
         assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     }
-    house.session().store("semantic", "Stored after so many strangers");
+    home.session().store("semantic", "Stored after so many strangers");
 }

@@ -1,6 +1,6 @@
 //! The tools other than store and recall, prompts and resources, as an agent calls them.
 
-use crate::house::{Agent, House, contents};
+use crate::home::{Agent, TestHome, contents};
 use serde_json::{Value, json};
 
 fn entity(agent: &mut Agent, name: &str, text: &str) -> String {
@@ -11,8 +11,8 @@ fn entity(agent: &mut Agent, name: &str, text: &str) -> String {
 
 #[test]
 fn a_graph_is_built_found_inspected_forgotten_and_restored() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let anna =
         entity(&mut agent, "Anna Kowalska", "The head of purchasing, trained as a carpenter");
     let acme = entity(&mut agent, "Acme", "A maker of garden furniture in Lublin");
@@ -69,8 +69,8 @@ fn a_graph_is_built_found_inspected_forgotten_and_restored() {
 
 #[test]
 fn another_projects_memory_can_neither_be_seen_nor_changed() {
-    let house = House::without_model();
-    let (mut here, mut there) = (house.session_in("here"), house.session_in("there"));
+    let home = TestHome::without_model();
+    let (mut here, mut there) = (home.session_in("here"), home.session_in("there"));
     let id = here.store("episodic", "A matter of this project alone");
     for (tool, arguments) in [
         ("forget_memory", json!({"memory_id": id})),
@@ -93,8 +93,8 @@ fn another_projects_memory_can_neither_be_seen_nor_changed() {
 
 #[test]
 fn stats_of_one_project_count_that_project() {
-    let house = House::without_model();
-    let mut here = house.session();
+    let home = TestHome::without_model();
+    let mut here = home.session();
     here.store_with(json!({"content": "Of the shop", "type": "semantic", "group": "shop"}));
     here.store("semantic", "Of this project");
     let of_shop = here.call("memory_stats", json!({"group": "shop"})).expect("counts");
@@ -107,18 +107,18 @@ fn stats_of_one_project_count_that_project() {
 
 #[test]
 fn a_hard_forgotten_text_is_in_no_file_of_the_home() {
-    let house = House::new();
-    let mut agent = house.session();
+    let home = TestHome::new();
+    let mut agent = home.session();
     let secret = "Quittenmarmelade";
     let id = agent.store("semantic", &format!("The password is {secret}"));
     agent.recall(secret);
     agent
         .call("forget_memory", json!({"memory_id": id, "reason": format!("{secret} leaked")}))
         .expect("is put aside");
-    assert!(!holding(&house, secret).is_empty(), "or this search finds nothing anyway");
+    assert!(!holding(&home, secret).is_empty(), "or this search finds nothing anyway");
     agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is erased");
     for needle in [secret.to_owned(), secret.to_lowercase()] {
-        assert_eq!(holding(&house, &needle), Vec::<std::path::PathBuf>::new());
+        assert_eq!(holding(&home, &needle), Vec::<std::path::PathBuf>::new());
     }
     let said = agent.call("memory_inspect", json!({"memory_id": id})).expect_err("is gone");
     assert!(said.starts_with("not_found"), "{said}");
@@ -126,8 +126,8 @@ fn a_hard_forgotten_text_is_in_no_file_of_the_home() {
 }
 
 /// Returns the files of the home that contain some bytes.
-fn holding(house: &House, needle: &str) -> Vec<std::path::PathBuf> {
-    let mut folders = vec![house.path(".loci")];
+fn holding(home: &TestHome, needle: &str) -> Vec<std::path::PathBuf> {
+    let mut folders = vec![home.path(".loci")];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("is a folder").flatten() {
@@ -146,8 +146,8 @@ fn holding(house: &House, needle: &str) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn resources_and_prompts_are_listed_and_read() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let id = agent.store("procedural", "Never deploy on Fridays");
     let listed = agent.request("resources/list", json!({}));
     let own = listed["result"]["resources"][0]["uri"].as_str().expect("has a URI").to_owned();
@@ -202,8 +202,8 @@ fn resources_and_prompts_are_listed_and_read() {
 
 #[test]
 fn bad_arguments_of_the_tools_are_named() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let id = agent.store("semantic", "A fact");
     for (tool, arguments, expected) in [
         ("forget_memory", json!({}), "invalid: memory_id is missing"),

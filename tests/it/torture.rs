@@ -4,7 +4,7 @@
 //! `LOCI_KILLS` sets how often (100 here, thousands in `just torture`). Prints what was in flight
 //! at each kill: a run with next to nothing in flight would prove nothing, and fails.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
@@ -23,18 +23,18 @@ struct Stage {
 #[test]
 fn killed_daemons_lose_and_double_nothing() {
     let kills: usize = std::env::var("LOCI_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
-    let house = House::without_model();
+    let home = TestHome::without_model();
     let stage = Stage::default();
     let (acknowledge, acknowledged) = channel();
     let (stored, at_kills) = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..SESSIONS)
             .map(|number| {
-                let (agent, stage, acknowledge) = (house.session(), &stage, acknowledge.clone());
+                let (agent, stage, acknowledge) = (home.session(), &stage, acknowledge.clone());
                 scope.spawn(move || work(number, agent, stage, &acknowledge))
             })
             .collect();
         drop(acknowledge);
-        let at_kills = kill_often(&house, kills, &stage, &acknowledged);
+        let at_kills = kill_often(&home, kills, &stage, &acknowledged);
         stage.over.store(true, Ordering::Relaxed);
         let stored: Vec<(String, String)> =
             workers.into_iter().flat_map(|w| w.join().expect("every call was answered")).collect();
@@ -47,7 +47,7 @@ fn killed_daemons_lose_and_double_nothing() {
         stored.len()
     );
     assert!(average >= 1.0, "the kills hit nothing");
-    check(&house, &stored);
+    check(&home, &stored);
 }
 
 /// Stores and recalls until stopped; returns id and text of every store.
@@ -74,7 +74,7 @@ fn work(
 /// Kills the daemon after a varying number of acknowledged stores; returns the calls in flight at
 /// each kill.
 fn kill_often(
-    house: &House,
+    home: &TestHome,
     kills: usize,
     stage: &Stage,
     acknowledged: &Receiver<()>,
@@ -83,7 +83,7 @@ fn kill_often(
     for round in 0..kills {
         let quiet = 1 + (round * 7919) % 23;
         (0..quiet).for_each(|_| acknowledged.recv().expect("the sessions are at work"));
-        let pid = std::fs::read_to_string(house.path("run/loci/locid.lock"))
+        let pid = std::fs::read_to_string(home.path("run/loci/locid.lock"))
             .expect("is there")
             .trim()
             .to_owned();
@@ -96,10 +96,10 @@ fn kill_often(
 }
 
 /// Asserts that every acknowledged memory exists once with its text, and nothing else exists.
-fn check(house: &House, stored: &[(String, String)]) {
+fn check(home: &TestHome, stored: &[(String, String)]) {
     let ids: HashSet<&String> = stored.iter().map(|(id, _)| id).collect();
     assert_eq!(ids.len(), stored.len(), "no id was given twice");
-    let mut agent = house.session();
+    let mut agent = home.session();
     let counted = agent.call("memory_stats", json!({})).expect("counts");
     assert_eq!(counted["total_memories"], stored.len(), "nothing lost, nothing doubled");
     for batch in stored.chunks(50) {

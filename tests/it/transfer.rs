@@ -1,6 +1,6 @@
 //! Export and import through the real binaries: nothing is lost, and invalid files are refused.
 
-use crate::house::House;
+use crate::home::TestHome;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,15 +10,15 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn export(house: &House, more: &[&str]) -> String {
-    let output = house.loci(&[&["export"], more].concat());
+fn export(home: &TestHome, more: &[&str]) -> String {
+    let output = home.loci(&[&["export"], more].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
 
 /// Imports a file; returns the report, or the error.
-fn import(house: &House, file: &str, more: &[&str]) -> Result<Value, String> {
-    let output = house.loci(&[&["import", file, "--json"], more].concat());
+fn import(home: &TestHome, file: &str, more: &[&str]) -> Result<Value, String> {
+    let output = home.loci(&[&["import", file, "--json"], more].concat());
     if output.status.success() {
         Ok(serde_json::from_slice(&output.stdout).expect("is JSON"))
     } else {
@@ -26,8 +26,8 @@ fn import(house: &House, file: &str, more: &[&str]) -> Result<Value, String> {
     }
 }
 
-fn piped(house: &House, bytes: &[u8]) -> Output {
-    let mut child = house
+fn piped(home: &TestHome, bytes: &[u8]) -> Output {
+    let mut child = home
         .command("loci")
         .args(["import", "-"])
         .stdin(Stdio::piped())
@@ -41,8 +41,8 @@ fn piped(house: &House, bytes: &[u8]) -> Output {
 }
 
 /// Fills a home with every kind of data.
-fn lived_in(house: &House) {
-    let mut agent = house.session();
+fn lived_in(home: &TestHome) {
+    let mut agent = home.session();
     let first = agent.store("semantic", "The release train leaves on Tuesdays");
     agent.store_with(json!({"content": "The release train leaves on Thursdays", "type": "semantic", "supersedes": first}));
     agent.store("episodic", "Rolled the release back because of the payment service");
@@ -65,7 +65,7 @@ fn lived_in(house: &House) {
 
 #[test]
 fn a_store_that_moved_house_is_the_same_byte_for_byte() {
-    let (old, new) = (House::new(), House::new());
+    let (old, new) = (TestHome::new(), TestHome::new());
     lived_in(&old);
     let file = new.path("memories.jsonl");
     let written = old.loci(&["export", "--vectors", "--output", file.to_str().expect("is text")]);
@@ -100,7 +100,7 @@ fn a_store_that_moved_house_is_the_same_byte_for_byte() {
 
 #[test]
 fn without_vectors_they_are_made_anew_and_a_document_is_taken_too() {
-    let (old, new) = (House::new(), House::new());
+    let (old, new) = (TestHome::new(), TestHome::new());
     lived_in(&old);
     let lines = export(&old, &[]);
     assert!(!lines.contains("\"vector\""));
@@ -133,17 +133,17 @@ fn without_vectors_they_are_made_anew_and_a_document_is_taken_too() {
 
 #[test]
 fn what_is_no_export_is_refused_in_words_and_leaves_nothing() {
-    let house = House::without_model();
-    lived_in(&House::without_model());
-    house.session().store("semantic", "Here before");
-    let before = export(&house, &[]);
+    let home = TestHome::without_model();
+    lived_in(&TestHome::without_model());
+    home.session().store("semantic", "Here before");
+    let before = export(&home, &[]);
     let refused = |bytes: &[u8]| {
-        let output = piped(&house, bytes);
+        let output = piped(&home, bytes);
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
         text(&output.stderr)
     };
     assert!(refused(b"").contains("the file is empty"));
-    assert!(refused(b"hello\n").contains("line 1 is no JSON object"));
+    assert!(refused(b"hello\n").contains("line 1 is not a JSON object"));
     assert!(refused(&[0x1f, 0x8b, 8, 0]).contains("gunzip"));
     assert!(
         refused(before.replacen("\"version\":1", "\"version\":2", 1).as_bytes())
@@ -160,13 +160,13 @@ fn what_is_no_export_is_refused_in_words_and_leaves_nothing() {
     assert!(
         refused(wrong.as_bytes()).contains("line 3 cannot be read: must be a number from 0 to 1")
     );
-    let folder = import(&house, house.path("project").to_str().expect("is text"), &[])
+    let folder = import(&home, home.path("project").to_str().expect("is text"), &[])
         .expect_err("is refused");
     assert!(folder.contains("is a folder"), "{folder}");
-    let endless = import(&house, "/dev/zero", &[]).expect_err("is refused");
+    let endless = import(&home, "/dev/zero", &[]).expect_err("is refused");
     assert!(endless.contains("line 1 is longer than"), "{endless}");
-    assert_eq!(export(&house, &[]), before, "nothing of all this was imported");
-    let left: Vec<_> = std::fs::read_dir(house.path(".loci"))
+    assert_eq!(export(&home, &[]), before, "nothing of all this was imported");
+    let left: Vec<_> = std::fs::read_dir(home.path(".loci"))
         .expect("is readable")
         .filter_map(Result::ok)
         .map(|f| f.file_name())
@@ -176,7 +176,7 @@ fn what_is_no_export_is_refused_in_words_and_leaves_nothing() {
 
 #[test]
 fn bad_lines_are_left_out_and_listed_and_a_pipe_is_read() {
-    let (old, new) = (House::without_model(), House::without_model());
+    let (old, new) = (TestHome::without_model(), TestHome::without_model());
     lived_in(&old);
     let bad = export(&old, &[]).replacen("\"type\":\"procedural\"", "\"type\":\"recipe\"", 1);
     let pipe = new.path("pipe");
@@ -199,10 +199,10 @@ fn bad_lines_are_left_out_and_listed_and_a_pipe_is_read() {
 
 #[test]
 fn an_export_replaces_and_follows_nothing() {
-    let house = House::without_model();
-    house.session().store("semantic", "Kept");
-    let run = |more: &[&str]| house.loci(&[&["export", "--output"], more].concat());
-    let path = |name: &str| house.path(name).to_str().expect("is text").to_owned();
+    let home = TestHome::without_model();
+    home.session().store("semantic", "Kept");
+    let run = |more: &[&str]| home.loci(&[&["export", "--output"], more].concat());
+    let path = |name: &str| home.path(name).to_str().expect("is text").to_owned();
     std::fs::write(path("there"), "mine").expect("is written");
     symlink(path("there"), path("link")).expect("is linked");
     assert!(text(&run(&[&path("there")]).stderr).contains("already exists"));
@@ -212,8 +212,8 @@ fn an_export_replaces_and_follows_nothing() {
     }
     assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), "mine");
     assert!(run(&[&path("there"), "--force"]).status.success());
-    assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), export(&house, &[]));
-    let full = house
+    assert_eq!(std::fs::read_to_string(path("there")).expect("is text"), export(&home, &[]));
+    let full = home
         .command("loci")
         .arg("export")
         .stdout(std::fs::File::options().write(true).open("/dev/full").expect("is there"))
@@ -225,7 +225,7 @@ fn an_export_replaces_and_follows_nothing() {
 
 #[test]
 fn an_import_is_one_act_that_sessions_see_at_once() {
-    let (old, new) = (House::without_model(), House::without_model());
+    let (old, new) = (TestHome::without_model(), TestHome::without_model());
     lived_in(&old);
     let mut agent = new.session();
     agent.store("semantic", "Here before");

@@ -1,14 +1,14 @@
 //! Many calls, slow calls, cancelled calls: no session starves, and every call gets a reply.
 
-use crate::house::{Agent, House};
+use crate::home::{Agent, TestHome};
 use crate::wire::Peer;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Locks the database, so that no store can finish until this is dropped.
-fn hold(house: &House) -> Connection {
-    let conn = Connection::open(house.path(".loci/memory.db")).expect("opens");
+fn hold(home: &TestHome) -> Connection {
+    let conn = Connection::open(home.path(".loci/memory.db")).expect("opens");
     conn.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
     conn
 }
@@ -23,10 +23,10 @@ fn send(agent: &mut Agent, id: usize, text: &str, token: Option<&str>) {
 
 #[test]
 fn a_slow_call_tells_its_progress_to_who_asked_for_it() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&house);
+    let held = hold(&home);
     send(&mut agent, 100, "Slow", Some("t"));
     for expected in [1.0, 2.0] {
         let told = agent.message();
@@ -43,10 +43,10 @@ fn a_slow_call_tells_its_progress_to_who_asked_for_it() {
 
 #[test]
 fn a_cancelled_call_has_no_answer_and_the_session_goes_on() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&house);
+    let held = hold(&home);
     send(&mut agent, 100, "Taken back", None);
     agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 100}}).to_string());
     agent.send(&json!({"jsonrpc": "2.0", "id": 101, "method": "ping"}).to_string());
@@ -60,10 +60,10 @@ fn a_cancelled_call_has_no_answer_and_the_session_goes_on() {
 
 #[test]
 fn an_id_that_is_used_again_while_it_waits_is_refused_by_the_shim_and_never_mixed_up() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&house);
+    let held = hold(&home);
     send(&mut agent, 100, "The first of its id", None);
     send(&mut agent, 100, "The second of its id", None);
     let refused = agent.receive();
@@ -84,10 +84,10 @@ fn an_id_that_is_used_again_while_it_waits_is_refused_by_the_shim_and_never_mixe
 
 #[test]
 fn an_id_that_a_peer_uses_again_while_it_waits_is_refused_by_the_daemon_too() {
-    let house = House::without_model();
-    house.session().store("semantic", "The database is there");
-    let held = hold(&house);
-    let mut peer = Peer::welcome(&house);
+    let home = TestHome::without_model();
+    home.session().store("semantic", "The database is there");
+    let held = hold(&home);
+    let mut peer = Peer::welcome(&home);
     for text in ["The first of its id", "The second of its id"] {
         peer.call(5, "store_memory", &json!({"content": text, "type": "semantic"}));
     }
@@ -102,7 +102,7 @@ fn an_id_that_a_peer_uses_again_while_it_waits_is_refused_by_the_daemon_too() {
         peer.receive().expect("is answered")["result"]["structuredContent"]["deduplicated"],
         false
     );
-    assert_eq!(house.session().recall("of its id"), ["The first of its id"]);
+    assert_eq!(home.session().recall("of its id"), ["The first of its id"]);
     peer.call(5, "memory_stats", &json!({}));
     assert!(
         peer.receive().expect("is answered")["result"].is_object(),
@@ -112,8 +112,8 @@ fn an_id_that_a_peer_uses_again_while_it_waits_is_refused_by_the_daemon_too() {
 
 #[test]
 fn a_session_that_sends_everything_at_once_does_not_crowd_out_another() {
-    let house = House::new();
-    let (mut greedy, mut modest) = (house.session(), house.session());
+    let home = TestHome::new();
+    let (mut greedy, mut modest) = (home.session(), home.session());
     for agent in [&mut greedy, &mut modest] {
         agent.recall("so that both are connected and the model is warm");
     }
@@ -138,8 +138,8 @@ fn a_session_that_sends_everything_at_once_does_not_crowd_out_another() {
 
 #[test]
 fn a_thousand_calls_without_reading_are_all_answered_in_the_end() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     agent.store("semantic", "Something to count");
     let line = |id: usize| {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "memory_stats"}}).to_string()
@@ -153,8 +153,8 @@ fn a_thousand_calls_without_reading_are_all_answered_in_the_end() {
 
 #[test]
 fn an_agent_that_stores_the_same_again_and_again_is_told_to_stop() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     let again = json!({"content": "The same again", "type": "semantic"});
     let outcomes: Vec<_> = (0..1000).map(|_| agent.call("store_memory", again.clone())).collect();
     assert!(outcomes[..20].iter().all(Result::is_ok) && outcomes[20..].iter().all(Result::is_err));
@@ -169,8 +169,8 @@ fn an_agent_that_stores_the_same_again_and_again_is_told_to_stop() {
 
 #[test]
 fn every_call_is_answered_however_odd_its_numbers_and_spellings() {
-    let house = House::without_model();
-    let mut agent = house.session();
+    let home = TestHome::without_model();
+    let mut agent = home.session();
     for line in [
         r#"{"jsonrpc":"2.0","id":1001,"method":"tools/call","params":{"name":"memory_stats","_meta":{"x":1e999},"arguments":{}}}"#,
         r#"{"jsonrpc":"2.0","id":1001,"method":"tools\/call","params":{"name":"recall_memory","arguments":{"query":"x","min_confidence":1e999}}}"#,

@@ -1,7 +1,7 @@
 //! Databases of every released schema, written by their release: each is migrated, and nothing is
 //! lost.
 
-use crate::house::{House, contents};
+use crate::home::{TestHome, contents};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
@@ -18,10 +18,10 @@ fn unpack(packed: &[u8], to: &Path) {
 
 #[test]
 fn a_database_of_schema_1_becomes_one_of_today_with_all_that_it_held() {
-    let house = House::new().with("LOCI_GROUP", "shop");
-    let path = house.path(".loci/memory.db");
+    let home = TestHome::new().with("LOCI_GROUP", "shop");
+    let path = home.path(".loci/memory.db");
     unpack(SCHEMA_1, &path);
-    let mut agent = house.session();
+    let mut agent = home.session();
     let stats = agent.call("memory_stats", json!({})).expect("counts");
     assert_eq!(
         (&stats["total_memories"], &stats["active_memories"], &stats["without_vector"]),
@@ -34,7 +34,7 @@ fn a_database_of_schema_1_becomes_one_of_today_with_all_that_it_held() {
     let mut scores = (0..3000).map(|_| {
         of_best(agent.call("recall_memory", json!({"query": "closing time"})).expect("is answered"))
     });
-    assert!(scores.any(|score| score > Some(1.0)), "the words were not read: {}", house.log());
+    assert!(scores.any(|score| score > Some(1.0)), "the words were not read: {}", home.log());
     let found =
         agent.call("recall_memory", json!({"query": "AK", "type": "entity"})).expect("is answered");
     assert_eq!(contents(&found), ["Anna Kowalska runs the shop"], "its names are known at once");

@@ -1,8 +1,8 @@
 //! The daemon without a shim: started by hand, addressed on its socket, and observed from outside.
 //!
-//! Not here: any test; sessions as agents have them (`house`).
+//! Not here: any test; sessions as agents have them (`home`).
 
-use crate::house::House;
+use crate::home::TestHome;
 use loci_proto::hello;
 use loci_proto::hello::Hello;
 use serde_json::{Value, json};
@@ -28,8 +28,8 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
 }
 
 /// Returns the number of sessions of this home's daemon.
-pub fn sessions(house: &House) -> usize {
-    house.status()["sessions"].as_array().expect("lists them").len()
+pub fn sessions(home: &TestHome) -> usize {
+    home.status()["sessions"].as_array().expect("lists them").len()
 }
 
 /// Sends a signal to processes.
@@ -46,15 +46,15 @@ pub struct Daemon {
 
 impl Daemon {
     /// Starts it and waits until it answers.
-    pub fn start(house: &House, command: &mut Command) -> Self {
-        let daemon = Self::launch(house, command);
-        until("the daemon answers", || house.loci(&["ctl", "status"]).status.success());
+    pub fn start(home: &TestHome, command: &mut Command) -> Self {
+        let daemon = Self::launch(home, command);
+        until("the daemon answers", || home.loci(&["ctl", "status"]).status.success());
         daemon
     }
 
     /// Starts it; its log goes to a file of its own.
-    pub fn launch(house: &House, command: &mut Command) -> Self {
-        let log = house.path("daemon.log");
+    pub fn launch(home: &TestHome, command: &mut Command) -> Self {
+        let log = home.path("daemon.log");
         let file = File::create(&log).expect("is made");
         let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("runs");
         Self { child, log }
@@ -92,8 +92,8 @@ pub fn resident_kib(pid: &str) -> u64 {
 }
 
 /// Returns the number of open connections of this home's daemon, agents' and others'.
-pub fn connections(house: &House) -> usize {
-    let folder = house.path("").to_string_lossy().into_owned();
+pub fn connections(home: &TestHome) -> usize {
+    let folder = home.path("").to_string_lossy().into_owned();
     let all = std::fs::read_to_string("/proc/net/unix").expect("is told");
     // Number, references, protocol, flags, type, state, inode, path; state 3 is a connection.
     let is_one = |fields: &[&str]| {
@@ -121,20 +121,20 @@ pub struct Peer(BufReader<UnixStream>);
 
 impl Peer {
     /// Connects and sends nothing.
-    pub fn silent(house: &House) -> Self {
-        let stream = UnixStream::connect(house.path("run/loci/locid.sock")).expect("connects");
+    pub fn silent(home: &TestHome) -> Self {
+        let stream = UnixStream::connect(home.path("run/loci/locid.sock")).expect("connects");
         stream.set_read_timeout(Some(DEADLINE)).expect("is set");
         Self(BufReader::new(stream))
     }
 
     /// Connects and sends a hello; returns the daemon's reply.
-    pub fn greet(house: &House) -> (Self, Value) {
-        Self::greet_as(house, (hello::MIN_VERSION, hello::MAX_VERSION))
+    pub fn greet(home: &TestHome) -> (Self, Value) {
+        Self::greet_as(home, (hello::MIN_VERSION, hello::MAX_VERSION))
     }
 
     /// The same as a shim that speaks these protocols.
-    pub fn greet_as(house: &House, loci: (u32, u32)) -> (Self, Value) {
-        let mut peer = Self::silent(house);
+    pub fn greet_as(home: &TestHome, loci: (u32, u32)) -> (Self, Value) {
+        let mut peer = Self::silent(home);
         let session = hello::Session {
             id: "wire".to_owned(),
             pid: std::process::id(),
@@ -147,8 +147,8 @@ impl Peer {
     }
 
     /// Returns a peer that the daemon accepted.
-    pub fn welcome(house: &House) -> Self {
-        let (peer, answer) = Self::greet(house);
+    pub fn welcome(home: &TestHome) -> Self {
+        let (peer, answer) = Self::greet(home);
         assert_eq!(answer["ok"], true, "{answer}");
         peer
     }

@@ -277,54 +277,25 @@ fn the_engine_reads_no_clock_and_no_environment() {
     assert_rule(rule, &violations_in(&sources(), clock_or_environment));
 }
 
+/// Where rmcp may be used: the agents' interface, and the example for MCP's conformance suite.
+const MCP: [&str; 2] = ["daemon/src/interface/agents/", "daemon/examples/conformance.rs"];
+
 fn unexpected_mcp(source: &Source) -> Vec<String> {
-    let allowed =
-        ["daemon/src/mcp/", "daemon/src/interface/agents/transport.rs", "daemon/src/transport/"];
-    if allowed.iter().any(|prefix| source.path.starts_with(prefix)) {
+    if MCP.iter().any(|prefix| source.path.starts_with(prefix)) {
         return Vec::new();
     }
-    let is_session_start = |rest: &str| {
-        source.path == "daemon/src/interface/agents/listen.rs"
-            && rest == "::service::serve_directly_with_ct;"
-    };
-    let lines = source
-        .after("rmcp")
-        .into_iter()
-        .filter(|(_, rest)| !is_session_start(rest))
-        .map(|(line, _)| line);
+    let lines = source.after("rmcp").into_iter().map(|(line, _)| line);
     at(source, lines.collect(), "rmcp")
 }
 
 #[test]
-fn mcp_is_confined_to_two_modules() {
-    let start = "use rmcp::service::serve_directly_with_ct;\n";
-    assert!(
-        unexpected_mcp(&Source::new(
-            "daemon/src/interface/agents/mcp.rs",
-            "use rmcp::model::Tool;"
-        ))
-        .is_empty()
-    );
-    assert!(
-        unexpected_mcp(&Source::new("daemon/src/interface/agents/listen.rs", start)).is_empty()
-    );
-    assert_eq!(
-        unexpected_mcp(&Source::new(
-            "daemon/src/interface/agents/listen.rs",
-            &format!("{start}use rmcp::model::Tool;")
-        ))
-        .len(),
-        1
-    );
-    assert_eq!(unexpected_mcp(&Source::new("daemon/src/service/mod.rs", start)).len(), 1);
-    assert!(
-        unexpected_mcp(&Source::new(
-            "daemon/src/process/telemetry.rs",
-            "let filter = \"rmcp=off\"; // rmcp"
-        ))
-        .is_empty()
-    );
-    let rule = "Only daemon/src/mcp and daemon/src/transport* use rmcp, and listen.rs its function serve_directly_with_ct: \
-                the protocol changes often, and a change must stay inside these modules.";
+fn mcp_is_confined_to_the_agents_interface() {
+    let uses = "use rmcp::model::Tool;";
+    assert!(unexpected_mcp(&Source::new("daemon/src/interface/agents/mcp.rs", uses)).is_empty());
+    assert_eq!(unexpected_mcp(&Source::new("daemon/src/service/mod.rs", uses)).len(), 1);
+    let text = "let filter = \"rmcp=off\"; // rmcp";
+    assert!(unexpected_mcp(&Source::new("daemon/src/process/telemetry.rs", text)).is_empty());
+    let rule = "Only daemon/src/interface/agents uses rmcp: the protocol changes often, and a change \
+                must stay inside this module.";
     assert_rule(rule, &violations_in(&sources(), unexpected_mcp));
 }

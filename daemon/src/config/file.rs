@@ -90,7 +90,7 @@ pub fn keys(text: &str) -> BTreeMap<String, Range<usize>> {
     found
 }
 
-/// A fault of the value at an offset, after the key of that value: `section.key: fault`.
+/// Adds the key to a fault of the value at an offset: `section.key: fault`.
 #[must_use]
 pub fn with_key_at(text: &str, offset: usize, fault: String) -> String {
     let key = DeTable::parse(text).ok().and_then(|table| key_at(table.get_ref(), offset));
@@ -100,7 +100,7 @@ pub fn with_key_at(text: &str, offset: usize, fault: String) -> String {
     }
 }
 
-/// The dotted key whose value holds an offset: the innermost one.
+/// Returns the innermost dotted key whose value contains an offset.
 fn key_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
     table.iter().find_map(|(key, value)| {
         let inner = match value.get_ref() {
@@ -114,7 +114,7 @@ fn key_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
     })
 }
 
-/// What the parser says of a value of the wrong type, in our words; none where it says something else.
+/// Rewrites the parser's message about a value of the wrong type; `None` for any other message.
 #[must_use]
 pub fn wrong_type(message: &str) -> Option<String> {
     let first = message.lines().next().unwrap_or_default();
@@ -151,7 +151,7 @@ fn position(text: &str, offset: usize) -> (usize, usize) {
 
 /// Rewrites a message of the parser; for an unknown key, also returns a hint with the nearest known key, or with all of them.
 #[must_use]
-pub fn in_words(message: &str) -> (String, Option<String>) {
+pub fn plain_message(message: &str) -> (String, Option<String>) {
     let first = message.lines().next().unwrap_or_default();
     let Some((unknown, expected)) =
         first.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'))
@@ -174,20 +174,20 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_reported_with_the_nearest_known_one() {
-        let rewritten = in_words("unknown field `rrf_kk`, expected one of `fusion`, `rrf_k`");
+        let rewritten = plain_message("unknown field `rrf_kk`, expected one of `fusion`, `rrf_k`");
         assert_eq!(
             rewritten,
             ("unknown key rrf_kk".to_owned(), Some("Did you mean rrf_k?".to_owned()))
         );
         assert_eq!(
-            in_words("unknown field `x`, expected `a` or `b`").1.as_deref(),
+            plain_message("unknown field `x`, expected `a` or `b`").1.as_deref(),
             Some("Known here: a, b")
         );
     }
 
     #[test]
-    fn a_wrong_type_is_told_with_its_key() {
-        for (said, expected) in [
+    fn a_wrong_type_is_reported_with_its_key() {
+        for (message, expected) in [
             ("invalid type: string \"five\", expected i64", "expected an integer, found a string"),
             (
                 "invalid type: integer `5`, expected a boolean",
@@ -203,7 +203,7 @@ mod tests {
                 "expected a table, found an integer",
             ),
         ] {
-            assert_eq!(wrong_type(said).as_deref(), Some(expected));
+            assert_eq!(wrong_type(message).as_deref(), Some(expected));
         }
         assert_eq!(wrong_type("unknown field `x`, expected `a`"), None);
         let text = "[retrieval]\nrrf_k = \"five\"\n";

@@ -226,7 +226,7 @@ impl Config {
             let at = fault.span().map_or(0, |span| span.start.min(text.len()));
             let (message, hint) = match file::wrong_type(fault.message()) {
                 Some(message) => (file::with_key_at(text, at, message), None),
-                None => file::in_words(fault.message()),
+                None => file::plain_message(fault.message()),
             };
             file::at(path, text, at, &message).hint(hint.unwrap_or_else(|| {
                 "Correct the file; docs/configuration.md lists every key".to_owned()

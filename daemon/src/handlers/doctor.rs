@@ -44,7 +44,7 @@ async fn check_model(service: &Service) -> Finding {
         }
         ModelState::Missing { hint } => Finding::warn(
             "model",
-            format!("{MODEL_ID} is missing; recalls search words only"),
+            format!("{MODEL_ID} is missing; search uses keywords only"),
             hint,
         ),
         ModelState::Failed { reason, hint } => Finding::fail("model", reason, hint),

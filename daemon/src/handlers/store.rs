@@ -61,6 +61,6 @@ mod tests {
         let stats = fixture.call("memory_stats", json!({})).await.expect("counts");
         assert_eq!(stats["total_memories"], 0);
         let answer = fixture.call("recall_memory", json!({"query": "x"})).await;
-        assert_eq!(answer.expect("searches words only")["degraded"], json!(["embedding"]));
+        assert_eq!(answer.expect("searches by keywords")["degraded"], json!(["embedding"]));
     }
 }

@@ -80,6 +80,6 @@ fn busy(error: &EmbedError) -> Failure {
 fn words_only(why: &str) -> Degraded {
     Degraded {
         parts: vec!["embedding".to_owned()],
-        hint: Some(format!("Searching by words only: {why}")),
+        hint: Some(format!("Searching by keywords only: {why}")),
     }
 }

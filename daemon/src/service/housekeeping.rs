@@ -195,7 +195,7 @@ async fn fill_batch(
             }
             Err(EmbedError::Unavailable { .. } | EmbedError::Busy) => more = false,
             Err(error) => {
-                // It would fail again at every step: the memory is found by its words only until the next start.
+                // It would fail again at every step: the memory is found by keywords only until the next start.
                 tracing::warn!(%error, seq, "a memory could not be encoded");
                 service.set_vectors_missing(false);
                 more = false;

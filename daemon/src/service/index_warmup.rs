@@ -2,7 +2,7 @@
 //!
 //! The writer loads the index before any other job. Meanwhile calls that write wait in the writer's queue, and so do calls that need the
 //! whole index (`doctor`, `eval`, `maintenance plan` and `run`, `compact_memories`; see [`pools_with_index`]). `list`, `memory_stats`,
-//! `memory_inspect` and recalls by id are served from the database; a recall by query searches words only and says so
+//! `memory_inspect` and recalls by id are served from the database; a recall by query uses keywords only and says so
 //! (`degraded: ["index"]`). Not here: what such a recall returns, how the index is loaded (the engine).
 
 use crate::service::Service;

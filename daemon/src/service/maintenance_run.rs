@@ -117,7 +117,7 @@ async fn compact(
         service.scheduler.pause_after_work(begun).await;
     }
     let begun = Instant::now();
-    // A summary without a vector is found by its words only, until the model is ready again.
+    // A summary without a vector is found by keywords only, until the model is ready again.
     let text = service.embedder.document(draft.text(), Priority::Bulk).await.unwrap_or_default();
     if text.pieces.is_empty() {
         service.set_vectors_missing(true);

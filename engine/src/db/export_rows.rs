@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::transfer::{
-    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine,
+    Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine,
     TombstoneLine, VariantLine, VectorLine,
 };
 use loci_proto::memory::Confidence;
@@ -35,7 +35,7 @@ pub(crate) fn groups(
     conn: &Connection,
     mut give: impl FnMut(GroupLine) -> Result<()>,
 ) -> Result<()> {
-    let mut aliases: Vec<AliasOf> = Vec::new();
+    let mut aliases: Vec<(String, String)> = Vec::new();
     each(
         conn,
         "SELECT alias, group_id FROM group_aliases ORDER BY alias",
@@ -136,10 +136,10 @@ pub(crate) fn vectors(
     )?;
     let mut rows = statement.query([model])?;
     while let Some(row) = rows.next()? {
-        let packed = |bytes: &[u8]| Packed(Some(bytes.to_vec()));
-        let numbers = packed(row.get_ref(2)?.as_blob().unwrap_or_default());
-        let codes = row.get_ref(3)?.as_blob().ok().map(packed);
-        give(VectorLine { memory: word(row, 0)?, piece: row.get(1)?, numbers, codes })?;
+        let base64 = |bytes: &[u8]| Base64Bytes(Some(bytes.to_vec()));
+        let numbers = base64(row.get_ref(2)?.as_blob().unwrap_or_default());
+        let codes = row.get_ref(3)?.as_blob().ok().map(base64);
+        give(VectorLine { memory: word(row, 0)?, chunk: row.get(1)?, numbers, codes })?;
     }
     Ok(())
 }

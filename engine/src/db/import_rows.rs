@@ -68,9 +68,9 @@ pub(crate) struct RowWriter<'a> {
     words: CachedStatement<'a>,
     log_line: CachedStatement<'a>,
     /// Writes vectors and codes.
-    pub read: vectors::VectorWriter<'a>,
+    pub vectors: vectors::VectorWriter<'a>,
     /// Writes the log lines about the import itself.
-    pub told: CachedStatement<'a>,
+    pub import_log: CachedStatement<'a>,
 }
 
 impl<'a> RowWriter<'a> {
@@ -87,8 +87,8 @@ impl<'a> RowWriter<'a> {
             words: conn
                 .prepare_cached("INSERT INTO memories_fts(rowid, content) VALUES (?1, ?2)")?,
             log_line: conn.prepare_cached(log_line)?,
-            read: vectors::VectorWriter::new(conn)?,
-            told: log::statement(conn)?,
+            vectors: vectors::VectorWriter::new(conn)?,
+            import_log: log::statement(conn)?,
         })
     }
 

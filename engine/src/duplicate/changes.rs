@@ -1,7 +1,7 @@
 //! Rules about differing words.
 //!
-//! Each rule takes both texts and returns true if they are two facts; one-directional rules are applied in both directions. Not here: rules
-//! about the word order (`word_order`).
+//! Each rule takes both texts and returns true if they are two facts; one-directional rules are
+//! applied in both directions. Not here: rules about the word order (`word_order`).
 
 use crate::duplicate::forms::{bases, is_irregular};
 use crate::duplicate::lexicon::{FunctionWord, UNCHANGED_PAST};
@@ -28,7 +28,8 @@ pub(crate) fn added(a: &PairedText, b: &PairedText) -> bool {
     })
 }
 
-/// Returns true if the word extends a name of the other text: `React Native` and `React`, `Pixel 8 Pro` and `Pixel 8`.
+/// Returns true if the word extends a name of the other text: `React Native` and `React`, `Pixel 8
+/// Pro` and `Pixel 8`.
 fn extends_a_name(side: &PairedText, other: &PairedText, at: usize) -> bool {
     let named = |word: &ScannedWord| word.capital || word.class == WordClass::Number;
     let word = &side.words[at];
@@ -38,7 +39,8 @@ fn extends_a_name(side: &PairedText, other: &PairedText, at: usize) -> bool {
     word.name && word.follows_directly && at > 0 && known(at - 1)
 }
 
-/// Returns true if the other text has another part of the same compound: `release-next` and `release`.
+/// Returns true if the other text has another part of the same compound: `release-next` and
+/// `release`.
 fn splits_a_compound(side: &PairedText, at: usize) -> bool {
     let compound = side.words[at].compound;
     compound.is_some()
@@ -46,7 +48,8 @@ fn splits_a_compound(side: &PairedText, at: usize) -> bool {
             .any(|i| side.words[i].compound == compound && side.counterparts[i].is_some())
 }
 
-/// Returns true if the word is an item of a list: `Anna, Bob and Carol`, where the other text has two of them.
+/// Returns true if the word is an item of a list: `Anna, Bob and Carol`, where the other text has
+/// two of them.
 fn is_list_item(side: &PairedText, at: usize) -> bool {
     let word = &side.words[at];
     let joined = |i: usize| {
@@ -64,7 +67,8 @@ pub(crate) fn replaced(a: &PairedText, b: &PairedText) -> bool {
         .any(|&kind| a.has_unpaired(kind) && b.has_unpaired(kind))
 }
 
-/// Returns true if a function word replaces another of its class. Prepositions vary too much for this rule: see [`replaced_in_position`].
+/// Returns true if a function word replaces another of its class. Prepositions vary too much for
+/// this rule: see [`replaced_in_position`].
 pub(crate) fn function_word_changed(a: &PairedText, b: &PairedText) -> bool {
     [
         FunctionWord::Conjunction,
@@ -74,12 +78,13 @@ pub(crate) fn function_word_changed(a: &PairedText, b: &PairedText) -> bool {
         FunctionWord::Tense,
     ]
     .iter()
-    .any(|&family| {
-        a.has_unpaired(WordClass::Function(family)) && b.has_unpaired(WordClass::Function(family))
+    .any(|&class| {
+        a.has_unpaired(WordClass::Function(class)) && b.has_unpaired(WordClass::Function(class))
     })
 }
 
-/// Returns true if before the same word, or at the end, one text has another preposition, or a value instead of `one`, `every`, `his`.
+/// Returns true if before the same word, or at the end, one text has another preposition, or a
+/// value instead of `one`, `every`, `his`.
 pub(crate) fn replaced_in_position(a: &PairedText, b: &PairedText) -> bool {
     let changes = |x: WordClass, y: WordClass| {
         let counts = |kind| {
@@ -102,7 +107,8 @@ pub(crate) fn replaced_in_position(a: &PairedText, b: &PairedText) -> bool {
     })
 }
 
-/// Returns true if two words have exchanged their prepositions or modals: `for Mia on Friday`, `for Friday on Mia`; `must call, may write`.
+/// Returns true if two words have exchanged their prepositions or modals: `for Mia on Friday`, `for
+/// Friday on Mia`; `must call, may write`.
 pub(crate) fn prepositions_exchanged(a: &PairedText, b: &PairedText) -> bool {
     let changes: Vec<(&str, &str)> = (0..a.words.len())
         .filter_map(|i| Some((a.governor(i)?, b.governor(a.counterparts[i]?)?)))
@@ -136,7 +142,8 @@ pub(crate) fn person_changed(a: &PairedText, b: &PairedText) -> bool {
     })
 }
 
-/// Returns true if a verb is in the past in only one text, or completed in one and in progress in the other.
+/// Returns true if a verb is in the past in only one text, or completed in one and in progress in
+/// the other.
 pub(crate) fn tense_changed(a: &PairedText, b: &PairedText) -> bool {
     if super::passive::agent(a, b).or_else(|| super::passive::agent(b, a)).is_some() {
         return false;
@@ -151,7 +158,8 @@ pub(crate) fn tense_changed(a: &PairedText, b: &PairedText) -> bool {
     })
 }
 
-/// Returns true for a past form and a present form: `lived` and `lives`, `was blocked` and `is blocking`, `we used` and `we use`.
+/// Returns true for a past form and a present form: `lived` and `lives`, `was blocked` and `is
+/// blocking`, `we used` and `we use`.
 fn is_past_of(past: &PairedText, i: usize, now: &PairedText, j: usize) -> bool {
     let (was, is) = (past.words[i].written.as_str(), now.words[j].written.as_str());
     let looks_past = was != is
@@ -173,7 +181,8 @@ fn is_past_of(past: &PairedText, i: usize, now: &PairedText, j: usize) -> bool {
     }
 }
 
-/// Returns true for a passive in progress and a completed one: `is being built` and `is built` or `has been built`.
+/// Returns true for a passive in progress and a completed one: `is being built` and `is built` or
+/// `has been built`.
 fn is_progressive_passive_of(now: &PairedText, j: usize, past: &PairedText, i: usize) -> bool {
     let being = |side: &PairedText, at: usize| {
         side.words[at.saturating_sub(3)..at].iter().any(|word| word.text == "being")

@@ -1,11 +1,13 @@
-//! Corrections to classes and roles that need the neighbouring words; applied after the whole text is scanned.
+//! Corrections to classes and roles that need the neighbouring words; applied after the whole text
+//! is scanned.
 //!
 //! Not here: the class of a single word (`scan`).
 
 use crate::duplicate::lexicon::FunctionWord;
 use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
 
-/// Makes an `a` that no noun follows a value instead of an article: `answer: a`, `revision A of the board`.
+/// Makes an `a` that no noun follows a value instead of an article: `answer: a`, `revision A of the
+/// board`.
 pub(crate) fn reclassify_letter_a(words: &mut [ScannedWord]) {
     let leads = |next: &ScannedWord| {
         let joins = matches!(
@@ -28,7 +30,8 @@ pub(crate) fn reclassify_letter_a(words: &mut [ScannedWord]) {
     }
 }
 
-/// Removes the possessive role of `Anna's` and `her` if no noun follows: `Anna's a nurse`, `ask her about it`.
+/// Removes the possessive role of `Anna's` and `her` if no noun follows: `Anna's a nurse`, `ask her
+/// about it`.
 pub(crate) fn clear_possessives_without_noun(words: &mut [ScannedWord]) {
     for at in 0..words.len() {
         let owned =

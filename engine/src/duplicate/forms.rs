@@ -1,11 +1,13 @@
 //! Word forms: whether two words are forms of one word, or synonyms.
 //!
-//! Handles the endings of English. Not here: a stemmer. Two words are compared and neither is reduced to a stem, so `plan` and `plane`,
-//! or `party` and `part`, are compared only if both are unpaired.
+//! Handles the endings of English. Not here: a stemmer. Two words are compared and neither is
+//! reduced to a stem, so `plan` and `plane`, or `party` and `part`, are compared only if both are
+//! unpaired.
 
 use crate::duplicate::lexicon::{HYPERNYMS, IRREGULAR, SYNONYMS};
 
-/// Returns the possible base forms of a word, itself first: `running` gives `running`, `runn`, `runne`, `run`.
+/// Returns the possible base forms of a word, itself first: `running` gives `running`, `runn`,
+/// `runne`, `run`.
 pub(crate) fn bases(word: &str) -> Vec<String> {
     let mut bases = vec![word.to_owned()];
     bases.extend(IRREGULAR.get(word).map(str::to_owned));
@@ -67,7 +69,8 @@ impl WordForms {
         Self { bases, meanings }
     }
 
-    /// Returns true if two words are forms of one word, synonyms, derived from each other, or one is a more general word for the other.
+    /// Returns true if two words are forms of one word, synonyms, derived from each other, or one
+    /// is a more general word for the other.
     pub(crate) fn is_related(&self, other: &Self) -> bool {
         self.bases.iter().any(|base| other.means(base))
             || self.meanings.iter().any(|meaning| other.means(meaning))
@@ -87,7 +90,8 @@ impl WordForms {
         words.filter_map(|word| HYPERNYMS.get(word)).any(|kind| other.means(kind))
     }
 
-    /// Returns true for derivations: `snowy` from `snow`, `wooden` from `wood`, `player` from `plays`, `protective` from `protection`.
+    /// Returns true for derivations: `snowy` from `snow`, `wooden` from `wood`, `player` from
+    /// `plays`, `protective` from `protection`.
     fn is_derived_from(&self, other: &Self) -> bool {
         let has_ending = |base: &str, ending: &str| {
             let mut stems = self.bases.iter().filter_map(|word| word.strip_suffix(ending));

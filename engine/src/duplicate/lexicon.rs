@@ -1,11 +1,13 @@
 //! The word lists of the duplicate guard, read from `data/*.txt` at first use.
 //!
-//! Every list is sorted (tested) and looked up by binary search. Not here: names, tools, places or anything else that a note could be
-//! about. A word that is in no list counts as a value, so a missing word makes the guard stricter.
+//! Every list is sorted (tested) and looked up by binary search. Not here: names, tools, places or
+//! anything else that a note could be about. A word that is in no list counts as a value, so a
+//! missing word makes the guard stricter.
 
 use std::sync::LazyLock;
 
-/// The class of a function word. Replacing it by another word of its class changes the fact; adding or removing one does not.
+/// The class of a function word. Replacing it by another word of its class changes the fact; adding
+/// or removing one does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FunctionWord {
     /// `and`, `or`.

@@ -1,10 +1,14 @@
-//! The duplicate guard: decides whether two notes of high cosine state the same fact, or whether one corrects the other.
+//! The duplicate guard: decides whether two notes of high cosine state the same fact, or whether
+//! one corrects the other.
 //!
-//! Merging a correction loses the newest value; keeping a duplicate costs one row. Therefore every doubt means "not the same": whatever
-//! replaces something else counts as a new value, unless the two are forms of one word or listed as synonyms. `scan` splits a text into
-//! words, `pairing` finds for each word its counterpart in the other text, and the `RULES` judge the remaining differences.
+//! Merging a correction loses the newest value; keeping a duplicate costs one row. Therefore every
+//! doubt means "not the same": whatever replaces something else counts as a new value, unless the
+//! two are forms of one word or listed as synonyms. `scan` splits a text into words, `pairing`
+//! finds for each word its counterpart in the other text, and the `RULES` judge the remaining
+//! differences.
 //!
-//! Not here: vectors and thresholds (a store calls this only above its cosine), and any knowledge of the subject of the notes.
+//! Not here: vectors and thresholds (a store calls this only above its cosine), and any knowledge
+//! of the subject of the notes.
 
 mod changes;
 mod context_rules;
@@ -24,8 +28,8 @@ use pairing::PairedText;
 use std::collections::HashSet;
 use word::{ScannedWord, WordClass};
 
-/// Maximum number of compared words; longer texts state the same fact only if they are equal. The store compares only texts of one chunk,
-/// at most 256 tokens.
+/// Maximum number of compared words; longer texts state the same fact only if they are equal. The
+/// store compares only texts of one chunk, at most 256 tokens.
 const MAX_WORDS: usize = 1024;
 
 /// A test that finds one kind of difference.
@@ -57,7 +61,8 @@ const RULES: [Rule; 16] = [
     Rule { difference: "numbers exchanged", is_broken: word_order::numbers_exchanged },
 ];
 
-/// Normalises a text for the test of exact equality: white space becomes single spaces, none at the ends, and a final full stop is removed.
+/// Normalises a text for the test of exact equality: white space becomes single spaces, none at the
+/// ends, and a final full stop is removed.
 ///
 /// Case and all other punctuation are kept.
 #[must_use]
@@ -75,9 +80,11 @@ pub fn normalised(text: &str) -> String {
     folded
 }
 
-/// Returns true if two texts of high cosine state the same fact, so that one of them can represent both.
+/// Returns true if two texts of high cosine state the same fact, so that one of them can represent
+/// both.
 ///
-/// Intended for pairs above the store's threshold: below it, loose paraphrases of different facts may pass.
+/// Intended for pairs above the store's threshold: below it, loose paraphrases of different facts
+/// may pass.
 #[must_use]
 pub fn same_fact(a: &str, b: &str) -> bool {
     equivalence(a, b).is_some()
@@ -86,10 +93,12 @@ pub fn same_fact(a: &str, b: &str) -> bool {
 /// How closely two texts of the same fact agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Equivalence {
-    /// The same words or forms of them, and no other words: `Anna reads the book`, `the book is read by Anna`. If another word order
-    /// lowers the cosine of such a pair, that has no significance.
+    /// The same words or forms of them, and no other words: `Anna reads the book`, `the book is
+    /// read by Anna`. If another word order lowers the cosine of such a pair, that has no
+    /// significance.
     InWords,
-    /// Other words, or words that only one text has. Only a high cosine shows that the texts mean the same.
+    /// Other words, or words that only one text has. Only a high cosine shows that the texts mean
+    /// the same.
     InMeaning,
 }
 
@@ -99,7 +108,8 @@ pub fn equivalence(a: &str, b: &str) -> Option<Equivalence> {
     judge(a, b).ok()
 }
 
-/// The values of a text: numbers, names, calendar words. Extracted once, for comparison with many texts.
+/// The values of a text: numbers, names, calendar words. Extracted once, for comparison with many
+/// texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TextValues {
     words: HashSet<String>,
@@ -128,8 +138,9 @@ impl TextValues {
         Self { words: scanned.into_iter().map(|word| word.text).collect(), values }
     }
 
-    /// Returns true if two texts of high cosine report different events: each has more than one value that the other does not have. Less
-    /// strict than [`same_fact`]: one differing value may be a detail.
+    /// Returns true if two texts of high cosine report different events: each has more than one
+    /// value that the other does not have. Less strict than [`same_fact`]: one differing value may
+    /// be a detail.
     pub(crate) fn describes_other_event(&self, other: &Self) -> bool {
         self.values_missing_in(other).min(other.values_missing_in(self)) > 1
     }

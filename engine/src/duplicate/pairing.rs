@@ -7,7 +7,8 @@ use crate::duplicate::lexicon::FunctionWord;
 use crate::duplicate::word::{ScannedWord, WordClass, WordRole};
 use std::cmp::Ordering;
 
-/// With more unpaired words than this in a text, only equal words are paired: the texts differ in any case.
+/// With more unpaired words than this in a text, only equal words are paired: the texts differ in
+/// any case.
 const MAX_UNPAIRED: usize = 48;
 
 /// One of two texts, with the counterparts of its words.
@@ -46,7 +47,8 @@ impl PairedText {
         (0..from).rev().find(|&i| !self.words[i].is_function_word())
     }
 
-    /// Returns the next word that a negation can apply to: a quantifier, or a word that is not a function word.
+    /// Returns the next word that a negation can apply to: a quantifier, or a word that is not a
+    /// function word.
     pub(crate) fn next_in_scope(&self, from: usize) -> Option<usize> {
         (from + 1..self.words.len()).find(|&i| {
             !self.words[i].is_function_word()
@@ -54,7 +56,8 @@ impl PairedText {
         })
     }
 
-    /// Returns the preposition, modal or tense word directly before a word that is not a function word; fillers are skipped.
+    /// Returns the preposition, modal or tense word directly before a word that is not a function
+    /// word; fillers are skipped.
     pub(crate) fn governor(&self, at: usize) -> Option<&str> {
         let before = self.words[..at].iter().rev().find(|word| word.class != WordClass::Filler)?;
         (matches!(
@@ -84,15 +87,16 @@ impl PairedText {
     }
 }
 
-/// Pairs equal words, then forms of one word and synonyms (except names), then words that are written as two words in one text and as one
-/// in the other. The last two steps are skipped if the texts are two facts in any case.
+/// Pairs equal words, then forms of one word and synonyms (except names), then words that are
+/// written as two words in one text and as one in the other. The last two steps are skipped if the
+/// texts are two facts in any case.
 pub(crate) fn pair(a: Vec<ScannedWord>, b: Vec<ScannedWord>) -> (PairedText, PairedText) {
     let side =
         |words: Vec<ScannedWord>| PairedText { counterparts: vec![None; words.len()], words };
     let (mut a, mut b) = (side(a), side(b));
-    equal(&mut a, &mut b, true);
-    equal(&mut a, &mut b, false);
-    let (left, right) = (open(&a), open(&b));
+    pair_equal(&mut a, &mut b, true);
+    pair_equal(&mut a, &mut b, false);
+    let (left, right) = (unpaired_content(&a), unpaired_content(&b));
     let differs = [&a, &b].iter().any(|side| side.unpaired().any(|i| side.words[i].counts_alone()));
     if !differs && left.len().max(right.len()) <= MAX_UNPAIRED {
         let forms: Vec<WordForms> =
@@ -112,14 +116,14 @@ pub(crate) fn pair(a: Vec<ScannedWord>, b: Vec<ScannedWord>) -> (PairedText, Pai
                 b.set_counterpart(j, i);
             }
         }
-        join(&mut a, &mut b);
-        join(&mut b, &mut a);
+        pair_split_words(&mut a, &mut b);
+        pair_split_words(&mut b, &mut a);
     }
     (a, b)
 }
 
-/// Returns true if every word has a counterpart that is equal or a form of it; tense words and the `by` of a passive are ignored. Synonyms
-/// do not count.
+/// Returns true if every word has a counterpart that is equal or a form of it; tense words and the
+/// `by` of a passive are ignored. Synonyms do not count.
 pub(crate) fn have_same_words(a: &PairedText, b: &PairedText) -> bool {
     let is_left = |word: &ScannedWord| match word.class {
         WordClass::Function(FunctionWord::Tense) => false,
@@ -138,13 +142,14 @@ pub(crate) fn have_same_words(a: &PairedText, b: &PairedText) -> bool {
 }
 
 /// Returns the indices of the content words without a counterpart.
-fn open(side: &PairedText) -> Vec<usize> {
+fn unpaired_content(side: &PairedText) -> Vec<usize> {
     side.unpaired().filter(|&i| side.words[i].class == WordClass::Content).collect()
 }
 
-/// Pairs equal words. With `by_next` only words before equal next words are paired, else the n-th occurrences of both texts.
-fn equal(a: &mut PairedText, b: &mut PairedText, by_next: bool) {
-    let (left, right) = (sorted(a, by_next), sorted(b, by_next));
+/// Pairs equal words. With `by_next` only words before equal next words are paired, else the n-th
+/// occurrences of both texts.
+fn pair_equal(a: &mut PairedText, b: &mut PairedText, by_next: bool) {
+    let (left, right) = (unpaired_by_key(a, by_next), unpaired_by_key(b, by_next));
     let (mut x, mut y) = (0, 0);
     while x < left.len() && y < right.len() {
         match key(a, left[x], by_next).cmp(&key(b, right[y], by_next)) {
@@ -160,7 +165,8 @@ fn equal(a: &mut PairedText, b: &mut PairedText, by_next: bool) {
     }
 }
 
-/// Returns the key by which words are equal: group of classes, text, and with `by_next` the next word.
+/// Returns the key by which words are equal: group of classes, text, and with `by_next` the next
+/// word.
 fn key(side: &PairedText, at: usize, by_next: bool) -> (u8, &str, Option<&str>) {
     let next = side.words[at + 1..]
         .iter()
@@ -176,16 +182,17 @@ fn key(side: &PairedText, at: usize, by_next: bool) -> (u8, &str, Option<&str>) 
 }
 
 /// Returns the indices of the unpaired words, sorted by their keys.
-fn sorted(side: &PairedText, by_next: bool) -> Vec<usize> {
-    let mut open: Vec<usize> = side.unpaired().collect();
-    open.sort_by(|&x, &y| key(side, x, by_next).cmp(&key(side, y, by_next)).then(x.cmp(&y)));
-    open
+fn unpaired_by_key(side: &PairedText, by_next: bool) -> Vec<usize> {
+    let mut unpaired: Vec<usize> = side.unpaired().collect();
+    unpaired.sort_by(|&x, &y| key(side, x, by_next).cmp(&key(side, y, by_next)).then(x.cmp(&y)));
+    unpaired
 }
 
-/// Pairs neighbours of one text with one word of the other: `key board` and `keyboard`, `on a stage` and `onstage`.
-fn join(apart: &mut PairedText, whole: &mut PairedText) {
-    let right = open(whole);
-    for at in open(apart) {
+/// Pairs neighbours of one text with one word of the other: `key board` and `keyboard`, `on a
+/// stage` and `onstage`.
+fn pair_split_words(apart: &mut PairedText, whole: &mut PairedText) {
+    let right = unpaired_content(whole);
+    for at in unpaired_content(apart) {
         let Some(before) = (0..at).rev().find(|&i| apart.words[i].class != WordClass::Filler)
         else {
             continue;

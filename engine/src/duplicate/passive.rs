@@ -6,8 +6,8 @@ use crate::duplicate::lexicon::FunctionWord;
 use crate::duplicate::pairing::PairedText;
 use crate::duplicate::word::{ScannedWord, WordClass};
 
-/// Returns the agent of a passive whose verb is active, or has another form, in the other text: the word after `by`, or after `in` or
-/// `with` as in `covered in`.
+/// Returns the agent of a passive whose verb is active, or has another form, in the other text: the
+/// word after `by`, or after `in` or `with` as in `covered in`.
 pub(crate) fn agent(side: &PairedText, other: &PairedText) -> Option<usize> {
     let is_verb = |i: usize, active: bool| {
         let word = &side.words[i];
@@ -40,7 +40,8 @@ pub(crate) fn agent(side: &PairedText, other: &PairedText) -> Option<usize> {
     (before + 1..side.words.len()).find(|&i| !side.words[i].is_function_word() || known(i))
 }
 
-/// Returns true if one text says that X was acted on by Y, and the other that X acted on Y: `he was hired by Ruth`, `he hired Ruth`.
+/// Returns true if one text says that X was acted on by Y, and the other that X acted on Y: `he was
+/// hired by Ruth`, `he hired Ruth`.
 pub(crate) fn voice_changed(a: &PairedText, b: &PairedText) -> bool {
     let passive = |side: &PairedText, other: &PairedText| {
         side.unpaired().filter(|&by| side.words[by].text == "by").any(|by| {
@@ -64,7 +65,8 @@ pub(crate) fn voice_changed(a: &PairedText, b: &PairedText) -> bool {
     passive(a, b) || passive(b, a)
 }
 
-/// Returns whether the agent of the passive comes before the patient in the active text; `None` if it does not occur there.
+/// Returns whether the agent of the passive comes before the patient in the active text; `None` if
+/// it does not occur there.
 pub(crate) fn roles_kept(passive: &PairedText, agent: usize) -> Option<bool> {
     let patient = (0..agent).find(|&i| {
         passive.words[i].class != WordClass::Filler && passive.counterparts[i].is_some()

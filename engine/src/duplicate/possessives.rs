@@ -5,7 +5,8 @@
 use crate::duplicate::pairing::PairedText;
 use crate::duplicate::word::WordRole;
 
-/// Returns true if one word became an owner and another one is no longer an owner: `Ann's dog bit Ben`, `Ben's dog bit Ann`.
+/// Returns true if one word became an owner and another one is no longer an owner: `Ann's dog bit
+/// Ben`, `Ben's dog bit Ann`.
 pub(crate) fn possessors_exchanged(a: &PairedText, b: &PairedText) -> bool {
     let gains = |side: &PairedText, other: &PairedText| {
         (0..side.words.len()).any(|i| {
@@ -17,7 +18,8 @@ pub(crate) fn possessors_exchanged(a: &PairedText, b: &PairedText) -> bool {
     gains(a, b) && gains(b, a)
 }
 
-/// Returns true if one text says that X owns Y, and the other that X is a Y: `Ann's laptop`, `Ann is a laptop`.
+/// Returns true if one text says that X owns Y, and the other that X is a Y: `Ann's laptop`, `Ann
+/// is a laptop`.
 pub(crate) fn possessive_or_copula(a: &PairedText, b: &PairedText) -> bool {
     let has = |side: &PairedText, other: &PairedText| {
         (0..side.words.len()).filter(|&i| side.words[i].role == WordRole::Possessive).any(|i| {

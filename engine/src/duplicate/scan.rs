@@ -1,6 +1,7 @@
 //! Splits a text into words and determines the class and role of each.
 //!
-//! Cannot fail: any text has words, if only symbols. Not here: the shape of a token (`token`), comparing two texts (`pairing`).
+//! Cannot fail: any text has words, if only symbols. Not here: the shape of a token (`token`),
+//! comparing two texts (`pairing`).
 
 use crate::duplicate::context_rules::{clear_possessives_without_noun, reclassify_letter_a};
 use crate::duplicate::forms::{bases, is_irregular};
@@ -213,8 +214,10 @@ impl Scan {
             self.push(number, WordClass::Number);
         } else if NEGATIONS.contains(word) {
             self.push("not", WordClass::Negation);
-        } else if let Some((family, same)) = function_word(word).filter(|_| self.is_little(word)) {
-            self.push(same, WordClass::Function(family));
+        } else if let Some((class, same)) =
+            function_word(word).filter(|_| self.is_function_word_here(word))
+        {
+            self.push(same, WordClass::Function(class));
             self.set_role(match word {
                 "my" | "your" | "his" | "her" | "our" | "their" => WordRole::Possessive,
                 "is" | "are" | "am" | "was" | "were" => WordRole::Copula,
@@ -253,9 +256,9 @@ impl Scan {
         self.capital && !self.starts_sentence
     }
 
-    /// Returns true if a listed function word is one here: not `using` after an auxiliary, nor `few` without `a`. Makes `used` and `up`
-    /// before `to` significant.
-    fn is_little(&mut self, word: &str) -> bool {
+    /// Returns true if a listed function word is one here: not `using` after an auxiliary, nor
+    /// `few` without `a`. Makes `used` and `up` before `to` significant.
+    fn is_function_word_here(&mut self, word: &str) -> bool {
         let last = self.words.len().checked_sub(1);
         let after = |text: &str| last.is_some_and(|i| self.words[i].text == text);
         match word {

@@ -56,14 +56,14 @@ fn nearly_all_paraphrases_are_the_same_fact() {
 
 #[test]
 fn replacing_any_content_word_of_a_note_is_a_correction() {
-    let little = "a about along am an and are as at be between by do during for from has have in into is it its must of on or out over \
+    let function_words = "a about along am an and are as at be between by do during for from has have in into is it its must of on or out over \
         past per remember so such that the them there this through to up was were who with within";
     for (note, _, _) in pairs("corrections.jsonl") {
         let words: Vec<&str> = note.split(' ').collect();
         for (at, word) in words.iter().enumerate() {
             let core = word.trim_matches(|c: char| !c.is_alphanumeric());
             let lower = core.to_lowercase();
-            if core.is_empty() || little.split_whitespace().any(|listed| listed == lower) {
+            if core.is_empty() || function_words.split_whitespace().any(|listed| listed == lower) {
                 continue;
             }
             let mut other = words.clone();

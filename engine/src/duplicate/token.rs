@@ -1,4 +1,5 @@
-//! The shape of one token (text between two spaces): its core without punctuation, and whether it is code, a compound or a number.
+//! The shape of one token (text between two spaces): its core without punctuation, and whether it
+//! is code, a compound or a number.
 //!
 //! Not here: the meaning of its words (`scan`).
 
@@ -28,7 +29,8 @@ fn begins(c: char, next: Option<char>) -> bool {
     }
 }
 
-/// Returns true for a path, address or identifier: letters joined by signs that prose does not use, or an inner capital.
+/// Returns true for a path, address or identifier: letters joined by signs that prose does not use,
+/// or an inner capital.
 pub(crate) fn is_code(core: &str) -> bool {
     if core.contains("://") || core.contains("::") {
         return true;
@@ -55,7 +57,8 @@ pub(crate) fn is_compound(core: &str) -> bool {
         && core.split('-').any(|part| part.chars().any(char::is_alphabetic))
 }
 
-/// Returns the length in bytes of a number with its inner signs (`1,000`, `2.4.1`, `10:30`, `3/5`), and of the letters attached to it.
+/// Returns the length in bytes of a number with its inner signs (`1,000`, `2.4.1`, `10:30`, `3/5`),
+/// and of the letters attached to it.
 pub(crate) fn number_length(rest: &str) -> (usize, usize) {
     let bytes = rest.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -68,7 +71,8 @@ pub(crate) fn number_length(rest: &str) -> (usize, usize) {
     (digits, attached)
 }
 
-/// Returns the length in bytes of a run of letters, with digits, inner apostrophes, and the final sign of `C++`, `F#`, `B-`.
+/// Returns the length in bytes of a run of letters, with digits, inner apostrophes, and the final
+/// sign of `C++`, `F#`, `B-`.
 pub(crate) fn word_length(rest: &str) -> usize {
     let ends = |&(at, c): &(usize, char)| {
         let next = rest[at + c.len_utf8()..].chars().next();
@@ -88,7 +92,8 @@ pub(crate) fn plain_digits(number: &str) -> String {
     number.replace(',', if thousands { "" } else { "." })
 }
 
-/// Returns true for a character that has a meaning of its own: an emoji, a currency or mathematical sign, a diacritic; not punctuation.
+/// Returns true for a character that has a meaning of its own: an emoji, a currency or mathematical
+/// sign, a diacritic; not punctuation.
 pub(crate) fn is_sign(c: char) -> bool {
     let plain = c.is_alphanumeric() || c.is_whitespace() || c.is_control() || c.is_ascii();
     let punctuation = matches!(c, '¡' | '«' | '·' | '»' | '¿' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}')

@@ -17,7 +17,8 @@ pub(crate) enum WordClass {
     Unit,
     /// Negates the statement.
     Negation,
-    /// Direction, order, extent, doubt, reversal: makes another fact even if it is only added or removed.
+    /// Direction, order, extent, doubt, reversal: makes another fact even if it is only added or
+    /// removed.
     Significant,
     /// Makes another fact only if another word of the same function replaces it.
     Function(FunctionWord),
@@ -41,7 +42,8 @@ pub(crate) enum WordRole {
 /// One word of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct ScannedWord {
-    /// In lower case except in paths and identifiers; a listed word by the common name of its spellings.
+    /// In lower case except in paths and identifiers; a listed word by the common name of its
+    /// spellings.
     pub text: String,
     /// The original spelling in lower case: `removed` where `text` is `delete`.
     pub written: String,
@@ -63,8 +65,8 @@ impl ScannedWord {
         matches!(self.class, WordClass::Filler | WordClass::Function(_))
     }
 
-    /// True if the position of the word matters, because it may be the subject or object of a verb. Of the function words only pronouns,
-    /// quantifiers and prepositions count.
+    /// True if the position of the word matters, because it may be the subject or object of a verb.
+    /// Of the function words only pronouns, quantifiers and prepositions count.
     pub(crate) fn is_order_sensitive(&self) -> bool {
         let function = matches!(
             self.class,

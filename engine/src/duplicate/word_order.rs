@@ -1,8 +1,8 @@
 //! Rules about differing word order.
 //!
-//! Two parts that only swap keep the fact (`on Fridays we rest`, `we rest on Fridays`). Two parts that swap around a third change it
-//! (`tabs over spaces`, `spaces over tabs`), unless one text is the passive of the other (`passive`). Not here: words that only one text
-//! has (`changes`).
+//! Two parts that only swap keep the fact (`on Fridays we rest`, `we rest on Fridays`). Two parts
+//! that swap around a third change it (`tabs over spaces`, `spaces over tabs`), unless one text is
+//! the passive of the other (`passive`). Not here: words that only one text has (`changes`).
 
 use crate::duplicate::lexicon::FunctionWord;
 use crate::duplicate::pairing::PairedText;
@@ -39,7 +39,8 @@ fn ordered_positions(a: &PairedText, b: &PairedText) -> Vec<usize> {
     (0..a.words.len()).filter(both).filter_map(|i| a.counterparts[i]).collect()
 }
 
-/// Returns true if all words before and after `is` are exchanged, as in `Noor is the nurse`, `the nurse is Noor`.
+/// Returns true if all words before and after `is` are exchanged, as in `Noor is the nurse`, `the
+/// nurse is Noor`.
 ///
 /// Not if both texts end with an indefinite noun: `the nurse is a singer`, `the singer is a nurse`.
 fn is_flipped(a: &PairedText, b: &PairedText, at: usize) -> bool {
@@ -62,8 +63,9 @@ fn is_flipped(a: &PairedText, b: &PairedText, at: usize) -> bool {
     a.counterparts.iter().enumerate().all(crosses) && !(kind(a, at) && kind(b, there))
 }
 
-/// Returns true if two neighbours are exchanged around `of` or a possessive, or around or after `who` (`who Ann hired`, `who hired Ann`),
-/// or if they are adjacent names: `tell Ann Bob left`, `tell Bob Ann left`.
+/// Returns true if two neighbours are exchanged around `of` or a possessive, or around or after
+/// `who` (`who Ann hired`, `who hired Ann`), or if they are adjacent names: `tell Ann Bob left`,
+/// `tell Bob Ann left`.
 pub(crate) fn neighbours_exchanged(a: &PairedText, b: &PairedText) -> bool {
     let joined = |side: &PairedText, x: usize, y: usize| {
         side.words[x].role == WordRole::Possessive
@@ -109,7 +111,8 @@ pub(crate) fn neighbours_exchanged(a: &PairedText, b: &PairedText) -> bool {
     })
 }
 
-/// Returns true if `it` is the subject in one text and the object in the other: `it replaces Redis`, `Redis replaces it`.
+/// Returns true if `it` is the subject in one text and the object in the other: `it replaces
+/// Redis`, `Redis replaces it`.
 pub(crate) fn it_exchanged(a: &PairedText, b: &PairedText) -> bool {
     let is_it = |side: &PairedText, at: Option<usize>| {
         at.and_then(|at| side.words.get(at)).is_some_and(|word| word.text == "it")

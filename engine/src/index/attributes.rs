@@ -127,23 +127,23 @@ impl Attributes {
 
     fn join(&mut self, slot: usize, attributes: MemoryAttributes) {
         let members = &mut self.members[attributes.group as usize];
-        members.all.insert(crate::index::slot_id(slot));
+        members.all.insert(crate::index::slot::slot_id(slot));
         if attributes.scope == Scope::Global {
-            members.global.insert(crate::index::slot_id(slot));
+            members.global.insert(crate::index::slot::slot_id(slot));
         }
     }
 
     fn leave(&mut self, slot: usize, attributes: MemoryAttributes) {
         let members = &mut self.members[attributes.group as usize];
-        members.all.remove(crate::index::slot_id(slot));
-        members.global.remove(crate::index::slot_id(slot));
+        members.all.remove(crate::index::slot::slot_id(slot));
+        members.global.remove(crate::index::slot::slot_id(slot));
     }
 
     fn group_number(&mut self, group: Option<&String>) -> u32 {
         if let Some(known) = self.group_numbers.get(&group.cloned()) {
             return *known;
         }
-        let number = crate::index::slot_id(self.groups.len());
+        let number = crate::index::slot::slot_id(self.groups.len());
         self.groups.push(group.cloned());
         self.members.push(Members::default());
         self.group_numbers.insert(group.cloned(), number);

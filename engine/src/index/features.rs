@@ -125,7 +125,7 @@ impl FeatureTable {
         if let Some(slots_by_speaker) =
             self.slots_by_speaker.get_mut(speaker as usize).filter(|_| speaker != 0)
         {
-            let slot = crate::index::slot_id(slot);
+            let slot = crate::index::slot::slot_id(slot);
             if let Err(at) = slots_by_speaker.binary_search(&slot) {
                 slots_by_speaker.insert(at, slot);
             }
@@ -135,7 +135,7 @@ impl FeatureTable {
     fn remove_from_speaker(&mut self, slot: usize) {
         let speaker = self.said[slot].speaker;
         if let Some(slots_by_speaker) = self.slots_by_speaker.get_mut(speaker as usize)
-            && let Ok(at) = slots_by_speaker.binary_search(&crate::index::slot_id(slot))
+            && let Ok(at) = slots_by_speaker.binary_search(&crate::index::slot::slot_id(slot))
         {
             slots_by_speaker.remove(at);
         }
@@ -151,7 +151,7 @@ impl FeatureTable {
         if let Some(known) = self.speakers.get(name) {
             return *known;
         }
-        let number = crate::index::slot_id(self.slots_by_speaker.len());
+        let number = crate::index::slot::slot_id(self.slots_by_speaker.len());
         self.slots_by_speaker.push(Vec::new());
         let words: HashSet<String> = name
             .split(' ')

@@ -17,6 +17,7 @@ mod mask;
 mod postings;
 mod quantized;
 mod scratch;
+mod slot;
 mod slot_set;
 pub(crate) mod snapshot;
 mod token_codes;
@@ -41,6 +42,7 @@ pub(crate) use graph::Graph;
 pub(crate) use mask::{Filter, Mask};
 pub(crate) use quantized::{QuantizedVector, Row};
 pub(crate) use scratch::{Precision, Scratch};
+pub(crate) use slot::slot_id;
 pub(crate) use vectors::BinaryQuery;
 
 /// Attributes, terms, vectors and links of every memory. A slot is the position of a memory, in storing order.
@@ -62,7 +64,7 @@ pub(crate) struct Index {
     coherence_cache: CoherenceCache,
     /// Incremented by every change.
     version: u64,
-    scratch: scratch::Kept,
+    scratch: scratch::ScratchPool,
     /// Names of each entity, by slot; entities of each name, by sequence number.
     names_of: HashMap<u32, Vec<String>>,
     names: HashMap<String, Vec<i64>>,
@@ -157,6 +159,11 @@ impl Index {
         self.coherence_cache.of((group, (self.version, fingerprint)), slots, vector)
     }
 
+    /// Calls `work` with cleared buffers from the pool.
+    pub(crate) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
+        self.scratch.with_scratch(self.len().div_ceil(64), work)
+    }
+
     /// Returns the slot of a memory.
     pub(crate) fn slot(&self, seq: i64) -> Option<usize> {
         self.slots.get(&seq).map(|slot| *slot as usize)
@@ -218,11 +225,6 @@ impl Index {
     pub(crate) fn mask(&self, filter: &Filter<'_>) -> Mask {
         self.attributes.mask(filter)
     }
-}
-
-/// Converts a slot, row or term number to the 32 bits in which it is kept. Four billion memories do not fit into a machine.
-pub(crate) fn slot_id(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

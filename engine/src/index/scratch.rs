@@ -3,7 +3,7 @@
 //! Not here: what is put into it (`search::coarse_to_fine`).
 
 use crate::index::bitmap::{has_bit, set_bit};
-use crate::index::{Index, Mask};
+use crate::index::mask::Mask;
 use crate::kernels;
 use std::sync::{Mutex, PoisonError};
 
@@ -38,21 +38,21 @@ pub(crate) struct Scratch {
 
 /// The pool of buffers.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<Vec<Scratch>>);
+pub(crate) struct ScratchPool(Mutex<Vec<Scratch>>);
 
-impl Kept {
+impl ScratchPool {
     fn list(&self) -> std::sync::MutexGuard<'_, Vec<Scratch>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Index {
-    /// Calls `work` with cleared buffers from the pool.
-    pub(crate) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
-        let mut scratch = self.scratch.list().pop().unwrap_or_default();
-        scratch.clear(self.len().div_ceil(64));
+impl ScratchPool {
+    /// Calls `work` with cleared buffers for `words` words of 64 slots from the pool.
+    pub(crate) fn with_scratch<T>(&self, words: usize, work: impl FnOnce(&mut Scratch) -> T) -> T {
+        let mut scratch = self.list().pop().unwrap_or_default();
+        scratch.clear(words);
         let done = work(&mut scratch);
-        let mut kept = self.scratch.list();
+        let mut kept = self.list();
         if kept.len() < MAX_POOLED {
             kept.push(scratch);
         }

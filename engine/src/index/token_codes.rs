@@ -84,9 +84,13 @@ fn append(chunks: &mut Vec<Vec<SignCode>>, words: &[SignCode]) -> Span {
     }
     let chunk = chunks.len() - 1;
     let codes = &mut chunks[chunk];
-    let first = crate::index::slot_id(codes.len());
+    let first = crate::index::slot::slot_id(codes.len());
     codes.extend_from_slice(words);
-    Span { chunk: crate::index::slot_id(chunk), first, count: crate::index::slot_id(words.len()) }
+    Span {
+        chunk: crate::index::slot::slot_id(chunk),
+        first,
+        count: crate::index::slot::slot_id(words.len()),
+    }
 }
 
 #[cfg(test)]

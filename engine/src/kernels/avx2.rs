@@ -1,7 +1,7 @@
 //! Kernels in AVX2, which counts bits by looking half bytes up (Mula, 2008). What they compute is said by their portable forms.
 
-use crate::kernels::{Bytes, Coarse, Eight, Signs};
-use crate::model::encoding::{DIMENSIONS, LANES, SignCode};
+use crate::kernels::types::{Bytes, Coarse, Eight, Signs};
+use crate::model::sign_code::{DIMENSIONS, LANES, SignCode};
 use std::arch::x86_64::{
     __m256i, _CMP_GT_OQ, _mm_add_epi32, _mm_loadu_si128, _mm_storeu_si128, _mm256_abs_epi8,
     _mm256_add_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256,

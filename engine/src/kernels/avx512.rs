@@ -1,7 +1,8 @@
 //! Kernels in AVX-512, whose `vpopcntq` counts the bits of eight words at once. What they compute is said by their portable forms.
 
-use crate::kernels::{Bytes, Eight, avx2};
-use crate::model::encoding::{LANES, SignCode};
+use crate::kernels::avx2;
+use crate::kernels::types::{Bytes, Eight};
+use crate::model::sign_code::{LANES, SignCode};
 use std::arch::x86_64::{
     __m512i, _CMP_GT_OQ, _mm256_add_epi32, _mm512_add_epi32, _mm512_add_epi64,
     _mm512_castsi512_si256, _mm512_cmp_ps_mask, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,

@@ -3,9 +3,7 @@
 //! Not here: making them (the daemon's embedding thread does), storing them (`db::vectors`, `db::codes`), which words have content (`soft`).
 
 pub use crate::kernels::dot;
-
-/// Numbers in one embedding.
-pub const DIMENSIONS: usize = 384;
+pub use crate::model::sign_code::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
 
 /// A unit vector of [`DIMENSIONS`] finite numbers.
 ///
@@ -74,59 +72,6 @@ impl Embedding {
 
 /// Most words of a memory that have a code: what a recall costs stays bounded, whatever the length of a text.
 pub const MAX_SIGN_CODES: usize = 64;
-
-/// 64-bit words of one code.
-pub(crate) const LANES: usize = DIMENSIONS / 64;
-
-/// A word as the model understands it where it stands: the signs of its state in the last layer, one bit a dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SignCode([u64; LANES]);
-
-/// Bytes of a code in the database.
-pub const SIGN_CODE_BYTES: usize = DIMENSIONS / 8;
-
-impl SignCode {
-    /// The signs of [`DIMENSIONS`] numbers; zero counts as positive.
-    #[must_use]
-    pub fn of(state: &[f32]) -> Self {
-        let mut lanes = [0; LANES];
-        for (number, value) in state.iter().take(DIMENSIONS).enumerate() {
-            lanes[number / 64] |= u64::from(*value >= 0.0) << (number % 64);
-        }
-        Self(lanes)
-    }
-
-    /// In how many signs two codes differ, 0 to 384.
-    #[must_use]
-    pub fn distance(&self, other: &Self) -> u32 {
-        self.0.iter().zip(other.0).map(|(own, other)| (own ^ other).count_ones()).sum()
-    }
-
-    /// Its signs, 64 at a time.
-    pub(crate) fn lanes(&self) -> &[u64; LANES] {
-        &self.0
-    }
-
-    /// As it is stored.
-    #[must_use]
-    pub fn bytes(&self) -> [u8; SIGN_CODE_BYTES] {
-        let mut bytes = [0; SIGN_CODE_BYTES];
-        for (lane, eight) in self.0.iter().zip(bytes.chunks_exact_mut(8)) {
-            eight.copy_from_slice(&lane.to_le_bytes());
-        }
-        bytes
-    }
-
-    /// As it was stored.
-    #[must_use]
-    pub fn from_bytes(bytes: &[u8; SIGN_CODE_BYTES]) -> Self {
-        let mut lanes = [0; LANES];
-        for (lane, eight) in lanes.iter_mut().zip(bytes.chunks_exact(8)) {
-            *lane = eight.iter().rev().fold(0, |lane, byte| lane << 8 | u64::from(*byte));
-        }
-        Self(lanes)
-    }
-}
 
 /// What the model reads in a text to store.
 #[derive(Debug, Clone, PartialEq, Default)]

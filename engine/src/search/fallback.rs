@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// Number of memories that are read, the best by keyword first.
 const MAX_MEMORIES: usize = 1_000;
 /// Hint in the reply.
-const HINT: &str = "Searching by words alone: the index is being loaded; call again in a moment";
+const HINT: &str = "Searching by keywords only: the index is being loaded; call again in a moment";
 
 /// Builds a temporary index of the admitted memories that contain a keyword of the query.
 pub(crate) fn temporary_index(

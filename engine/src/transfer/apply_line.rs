@@ -1,4 +1,7 @@
-//! What each kind of line does to the store.
+//! Applies lines of an import to the store: one function for each kind of line.
+//!
+//! Not here: the order of the lines and their errors (`import`), merging two versions of a memory
+//! (`merge`).
 
 use crate::db::log::Operation;
 use crate::db::rows::Row;
@@ -10,12 +13,11 @@ use crate::model::encoding::{
 };
 use crate::operations::relate;
 use crate::operations::store::hash;
-use crate::transfer::check::number;
-use crate::transfer::import::{Arriving, Work};
-use crate::transfer::merge::merged;
+use crate::transfer::import::{Importer, PendingEncoding};
+use crate::transfer::merge::merge;
 use crate::transfer::record::{
-    GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine, TombstoneLine, VariantLine,
-    VectorLine,
+    Base64Bytes, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine, TombstoneLine,
+    VariantLine, VectorLine, id_number,
 };
 use loci_proto::error::Failure;
 use loci_proto::group::clean_name;
@@ -23,23 +25,25 @@ use loci_proto::memory::{MemoryId, MemoryType};
 use rusqlite::Connection;
 use serde_json::json;
 
-/// Memories of one import whose vectors are kept at hand for the warm index, some 40 MB; those of further ones are read again.
-const AT_HAND: usize = 16_384;
+/// Number of memories of an import whose encodings stay in memory for the index update, about 40
+/// MB. Those of further memories are read again from the database.
+const MAX_ENCODINGS_IN_MEMORY: usize = 16_384;
 
-impl Work<'_, '_> {
-    pub(crate) fn group(&mut self, line: &GroupLine) -> Result<()> {
+impl Importer<'_, '_> {
+    /// Applies a group.
+    pub(crate) fn apply_group(&mut self, line: &GroupLine) -> Result<()> {
         let conn = self.change.conn;
-        // One that was merged into another here stays merged.
-        let known = known_group(conn, &line.id)?;
-        let group = known.clone().unwrap_or_else(|| clean_name(&line.id).into_owned());
-        if known.is_none() {
+        // A group that was merged into another one here stays merged.
+        let existing = local_group_id(conn, &line.id)?;
+        let group = existing.clone().unwrap_or_else(|| clean_name(&line.id).into_owned());
+        if existing.is_none() {
             let name = clean_name(&line.name).into_owned();
             import_rows::add_group(conn, &GroupLine { id: group.clone(), name, ..line.clone() })?;
             self.reply.groups += 1;
         }
-        self.groups.insert(line.id.clone(), group.clone());
+        self.group_ids.insert(line.id.clone(), group.clone());
         for alias in &line.aliases {
-            if known_group(conn, alias)?.is_none() {
+            if local_group_id(conn, alias)?.is_none() {
                 let alias = clean_name(alias).into_owned();
                 import_rows::add_alias(conn, &alias, &group)?;
                 self.change.record_created(Row::Alias(alias));
@@ -49,78 +53,82 @@ impl Work<'_, '_> {
         Ok(())
     }
 
-    pub(crate) fn memory(&mut self, mut line: MemoryLine) -> Result<()> {
-        if self.is_gone(&line.id)? {
+    /// Applies a memory.
+    pub(crate) fn apply_memory(&mut self, mut line: MemoryLine) -> Result<()> {
+        if self.is_hard_deleted(&line.id)? {
             self.refuse(line.id);
             return Ok(());
         }
         if let Some(group) = &line.group {
-            line.group = Some(self.meant_by(group)?);
+            line.group = Some(self.local_group(group)?);
         }
-        if self.before.memories
+        if self.existing.memories
             && let Some((seq, _)) = import_rows::find(self.change.conn, &line.id)?
         {
-            return self.known(seq, &line);
+            return self.merge_memory(seq, &line);
         }
-        let seq = self.insert.memory(&line, &hash(&line.content))?;
-        self.met.insert(number(&line.id), (seq, line.kind));
+        let seq = self.rows.memory(&line, &hash(&line.content))?;
+        self.memories_by_id.insert(id_number(&line.id), (seq, line.kind));
         self.first_added.get_or_insert(seq);
         self.change.record_created(Row::Memory(seq));
         self.reply.added += 1;
-        self.has_come(seq, &line, "added")
+        self.record_memory(seq, &line, "added")
     }
 
-    /// The group that an id of the file means here; one line of it may have named it, or the store.
-    fn meant_by(&mut self, group: &str) -> Result<String> {
-        if let Some(known) = self.groups.get(group) {
+    /// Returns the group in this store for a group id of the file.
+    fn local_group(&mut self, group: &str) -> Result<String> {
+        if let Some(known) = self.group_ids.get(group) {
             return Ok(known.clone());
         }
-        let known = known_group(self.change.conn, group)?;
-        let known = known.ok_or_else(|| {
-            Failure::invalid("group", format!("names no group of an earlier line: {group}"))
+        let found = local_group_id(self.change.conn, group)?;
+        let found = found.ok_or_else(|| {
+            Failure::invalid("group", format!("is not a group of an earlier line: {group}"))
         })?;
-        self.groups.insert(group.to_owned(), known.clone());
-        Ok(known)
+        self.group_ids.insert(group.to_owned(), found.clone());
+        Ok(found)
     }
 
-    fn known(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
+    /// Merges a memory of the file with the one of the same id here.
+    fn merge_memory(&mut self, seq: i64, line: &MemoryLine) -> Result<()> {
         let local = export_rows::memory_line(self.change.conn, seq)?;
-        let both = merged(&local, line);
-        if both.content != line.content {
-            self.reworded.insert(seq);
+        let merged = merge(&local, line);
+        if merged.content != line.content {
+            self.content_differs.insert(seq);
         }
-        if both == local {
+        if merged == local {
             self.reply.unchanged += 1;
             return Ok(());
         }
         self.change.record_before(Row::Memory(seq))?;
-        import_rows::update(self.change.conn, &both, &hash(&both.content))?;
-        if both.content != local.content {
+        import_rows::update(self.change.conn, &merged, &hash(&merged.content))?;
+        if merged.content != local.content {
             vectors::delete(self.change.conn, seq)?;
             self.change.touched.vectors.push((seq, DocumentEncoding::default()));
         }
         self.reply.changed += 1;
-        self.has_come(seq, &both, "changed")
+        self.record_memory(seq, &merged, "changed")
     }
 
-    fn has_come(&mut self, seq: i64, line: &MemoryLine, how: &str) -> Result<()> {
+    /// Records that a memory was added or changed.
+    fn record_memory(&mut self, seq: i64, line: &MemoryLine, how: &str) -> Result<()> {
         self.change.touch(seq);
         self.touched.push(seq);
         if line.superseded_by.is_some() {
-            self.replaced.push(seq);
+            self.superseded.push(seq);
         }
         if maintain::may_quote(&line.metadata) {
-            self.quoting.push(seq);
+            self.may_quote.push(seq);
         }
         self.change.log_with(
-            &mut self.insert.told,
+            &mut self.rows.import_log,
             Operation::Import,
             &line.id,
             &json!({ how: true }),
         )
     }
 
-    pub(crate) fn variant(&mut self, line: &VariantLine) -> Result<()> {
+    /// Applies a variant.
+    pub(crate) fn apply_variant(&mut self, line: &VariantLine) -> Result<()> {
         let Some((seq, _)) = self.find("memory", &line.memory)? else { return Ok(()) };
         if import_rows::add_variant(self.change.conn, seq, &line.content, line.created_at)? {
             self.change.record_created(Row::Variant(seq, line.content.clone()));
@@ -129,7 +137,8 @@ impl Work<'_, '_> {
         Ok(())
     }
 
-    pub(crate) fn source(&mut self, line: &SourceLine) -> Result<()> {
+    /// Applies a source of a memory.
+    pub(crate) fn apply_source(&mut self, line: &SourceLine) -> Result<()> {
         let (Some((memory, _)), Some((source, _))) =
             (self.find("memory", &line.memory)?, self.find("source", &line.source)?)
         else {
@@ -145,59 +154,65 @@ impl Work<'_, '_> {
         Ok(())
     }
 
-    /// Takes a vector of the own model; the pieces of one memory come one after the other.
-    pub(crate) fn vector(&mut self, line: &VectorLine) -> Result<()> {
-        let same_model = self.plan.model.as_ref() == Some(&self.change.shared.settings().model);
+    /// Collects a vector if it is from the model of this store. The lines of one memory are
+    /// consecutive.
+    pub(crate) fn apply_vector(&mut self, line: &VectorLine) -> Result<()> {
+        let same_model = self.file.model.as_ref() == Some(&self.change.shared.settings().model);
         let found = self.find("memory", &line.memory)?;
-        let Some((seq, _)) = found.filter(|(seq, _)| same_model && !self.reworded.contains(seq))
+        let Some((seq, _)) =
+            found.filter(|(seq, _)| same_model && !self.content_differs.contains(seq))
         else {
             return Ok(());
         };
-        if self.arriving.as_ref().is_some_and(|arriving| arriving.seq != seq) {
-            self.keep_pieces()?;
+        if self.pending.as_ref().is_some_and(|pending| pending.seq != seq) {
+            self.store_pending()?;
         }
-        let Arriving { pieces, words, .. } =
-            self.arriving.get_or_insert_with(|| Arriving { seq, pieces: Vec::new(), words: None });
-        let in_turn = usize::try_from(line.piece) == Ok(pieces.len());
-        pieces.push(unpacked(&line.numbers).filter(|_| in_turn));
-        if let Some(codes) = &line.codes {
-            *words = unpacked_codes(codes);
+        let PendingEncoding { chunks, codes, .. } = self
+            .pending
+            .get_or_insert_with(|| PendingEncoding { seq, chunks: Vec::new(), codes: None });
+        let in_order = usize::try_from(line.chunk) == Ok(chunks.len());
+        chunks.push(decode_embedding(&line.numbers).filter(|_| in_order));
+        if let Some(bytes) = &line.codes {
+            *codes = decode_codes(bytes);
         }
         Ok(())
     }
 
-    /// Stores the vectors that have come for one memory, if it has none.
-    pub(crate) fn keep_pieces(&mut self) -> Result<()> {
-        let Some(Arriving { seq, pieces, words }) = self.arriving.take() else { return Ok(()) };
+    /// Stores the collected encoding of a memory, if the memory has none.
+    pub(crate) fn store_pending(&mut self) -> Result<()> {
+        let Some(PendingEncoding { seq, chunks, codes }) = self.pending.take() else {
+            return Ok(());
+        };
         let model = self.change.shared.settings().model.clone();
-        // What this file has added has vectors only if they came before.
-        let has = if self.is_added(seq) {
-            self.encodings.contains(&seq)
+        // A memory that this file added has vectors only if the file had them before.
+        let has_vectors = if self.is_added(seq) {
+            self.encoded.contains(&seq)
         } else {
             vectors::has(self.change.conn, seq, &model)?
         };
-        if has {
+        if has_vectors {
             return Ok(());
         }
-        match pieces.into_iter().collect::<Option<Vec<Embedding>>>() {
-            Some(pieces) => {
-                let text = DocumentEncoding { pieces, words };
-                self.insert.read.one(seq, &model, &text)?;
-                self.encodings.insert(seq);
+        match chunks.into_iter().collect::<Option<Vec<Embedding>>>() {
+            Some(chunks) => {
+                let encoding = DocumentEncoding { pieces: chunks, words: codes };
+                self.rows.vectors.one(seq, &model, &encoding)?;
+                self.encoded.insert(seq);
                 let touched = &mut *self.change.touched;
-                if touched.vectors.len() < AT_HAND {
-                    touched.vectors.push((seq, text));
+                if touched.vectors.len() < MAX_ENCODINGS_IN_MEMORY {
+                    touched.vectors.push((seq, encoding));
                 } else {
                     touched.stored_vectors.push(seq);
                 }
                 self.reply.vectors += 1;
             }
-            None => self.flawed += 1,
+            None => self.unusable_encodings += 1,
         }
         Ok(())
     }
 
-    pub(crate) fn relation(&mut self, mut line: RelationLine) -> Result<()> {
+    /// Applies a relation.
+    pub(crate) fn apply_relation(&mut self, mut line: RelationLine) -> Result<()> {
         line.predicate = relate::predicate(&line.predicate)?;
         let mut evidence = Vec::with_capacity(line.evidence.len());
         for memory in &line.evidence {
@@ -205,13 +220,15 @@ impl Work<'_, '_> {
                 evidence.push(memory.clone());
             }
         }
-        if !(self.entity("subject", &line.subject)? && self.entity("object", &line.object)?) {
+        if !(self.has_entity("subject", &line.subject)?
+            && self.has_entity("object", &line.object)?)
+        {
             return Ok(());
         }
         if line.subject == line.object {
             return Err(Failure::invalid("object", "is the subject itself").into());
         }
-        let id = self.triple(line)?;
+        let id = self.add_or_raise_relation(line)?;
         for memory in evidence {
             if relations::add_evidence(self.change.conn, &id, &memory)? {
                 self.change.record_created(Row::Evidence(id.clone(), memory.to_string()));
@@ -221,8 +238,9 @@ impl Work<'_, '_> {
         Ok(())
     }
 
-    /// The relation of a line, made where it is new; of two accounts of how sure it is the surer one holds.
-    fn triple(&mut self, line: RelationLine) -> Result<String> {
+    /// Returns the id of the relation of a line. Adds the relation if it is new; else keeps the
+    /// higher confidence.
+    fn add_or_raise_relation(&mut self, line: RelationLine) -> Result<String> {
         let conn = self.change.conn;
         let Some((id, confidence)) = import_rows::relation(conn, &line)? else {
             import_rows::add_relation(conn, &line)?;
@@ -237,8 +255,11 @@ impl Work<'_, '_> {
         Ok(id)
     }
 
-    /// True for an entity that is here, false for one that was left out.
-    fn entity(&self, field: &str, id: &MemoryId) -> Result<bool> {
+    /// Returns true for an entity of this store, false for a refused memory.
+    ///
+    /// # Errors
+    /// `invalid` for a memory that is not an entity.
+    fn has_entity(&self, field: &str, id: &MemoryId) -> Result<bool> {
         match self.find(field, id)? {
             Some((_, MemoryType::Entity)) => Ok(true),
             Some((_, kind)) => {
@@ -249,27 +270,29 @@ impl Work<'_, '_> {
         }
     }
 
-    pub(crate) fn log(&mut self, mut line: LogLine) -> Result<()> {
-        let removed =
-            line.memory.parse().is_ok_and(|id: MemoryId| self.is_gone(&id).unwrap_or(true));
-        if removed && line.operation != "delete" {
-            // What was said of it went with it.
+    /// Applies a log line.
+    pub(crate) fn apply_log(&mut self, mut line: LogLine) -> Result<()> {
+        let is_deleted =
+            line.memory.parse().is_ok_and(|id: MemoryId| self.is_hard_deleted(&id).unwrap_or(true));
+        if is_deleted && line.operation != "delete" {
+            // The details may quote the deleted memory.
             line.details = None;
         }
-        let is_new = !self.before.log || {
-            let often = self.often(&line);
-            import_rows::equal_log_lines(self.change.conn, &line)? < often
+        let is_new = !self.existing.log || {
+            let count = self.count_log_line(&line);
+            import_rows::equal_log_lines(self.change.conn, &line)? < count
         };
         if is_new {
-            self.insert.log_line(&line)?;
+            self.rows.log_line(&line)?;
             self.reply.log_lines += 1;
         }
         Ok(())
     }
 
-    pub(crate) fn tombstone(&mut self, line: &TombstoneLine) -> Result<()> {
+    /// Applies a tombstone.
+    pub(crate) fn apply_tombstone(&mut self, line: &TombstoneLine) -> Result<()> {
         if import_rows::find(self.change.conn, &line.id)?.is_some() {
-            self.spared += 1;
+            self.kept_despite_tombstone += 1;
         } else if import_rows::add_tombstone(self.change.conn, line)? {
             self.change.record_created(Row::Tombstone(line.id.to_string()));
             self.reply.other += 1;
@@ -277,49 +300,56 @@ impl Work<'_, '_> {
         Ok(())
     }
 
-    /// True for a memory that was removed for good, here or where the file was made.
-    pub(crate) fn is_gone(&self, id: &MemoryId) -> Result<bool> {
-        Ok(self.plan.gone.contains(&number(id))
-            || self.before.tombstones && tombstones::has(self.change.conn, id)?)
+    /// Returns true for a memory that was hard-deleted, here or in the store of the file.
+    pub(crate) fn is_hard_deleted(&self, id: &MemoryId) -> Result<bool> {
+        Ok(self.file.tombstones.contains(&id_number(id))
+            || self.existing.tombstones && tombstones::has(self.change.conn, id)?)
     }
 
-    /// A memory that a line refers to; none where it was left out because it was removed for good.
+    /// Returns the memory that a line refers to; `None` if it was refused as hard-deleted.
+    ///
+    /// # Errors
+    /// `invalid` if it is in neither an earlier line nor the store.
     fn find(&self, field: &str, id: &MemoryId) -> Result<Option<(i64, MemoryType)>> {
-        if let Some(met) = self.met.get(&number(id)) {
-            return Ok(Some(*met));
+        if let Some(found) = self.memories_by_id.get(&id_number(id)) {
+            return Ok(Some(*found));
         }
-        let held =
-            if self.before.memories { import_rows::find(self.change.conn, id)? } else { None };
-        match held {
+        let stored =
+            if self.existing.memories { import_rows::find(self.change.conn, id)? } else { None };
+        match stored {
             Some(found) => Ok(Some(found)),
-            None if self.is_gone(id)? => Ok(None),
+            None if self.is_hard_deleted(id)? => Ok(None),
             None => Err(Failure::invalid(
                 field,
-                format!("names a memory that is neither in an earlier line nor in the store: {id}"),
+                format!("names a memory that is in neither an earlier line nor the store: {id}"),
             )
             .into()),
         }
     }
 }
 
-/// The group that an id or another name of the file means here: as it stands, or as an import cleans it.
-fn known_group(conn: &Connection, name: &str) -> Result<Option<String>> {
+/// Returns the id of the group here that an id or alias of the file refers to: as written, or as
+/// cleaned by an import.
+fn local_group_id(conn: &Connection, name: &str) -> Result<Option<String>> {
     match import_rows::group(conn, name)? {
         Some(known) => Ok(Some(known)),
         None => import_rows::group(conn, &clean_name(name)),
     }
 }
 
-/// The codes of a memory's words; none where they are not what loci writes, and the words are read anew then.
-fn unpacked_codes(bytes: &Packed) -> Option<Vec<SignCode>> {
+/// Decodes the sign codes of a memory; `None` if they are malformed, and the memory is encoded
+/// again.
+fn decode_codes(bytes: &Base64Bytes) -> Option<Vec<SignCode>> {
     let bytes = bytes.0.as_ref()?;
     let (codes, rest) = bytes.as_chunks::<SIGN_CODE_BYTES>();
     (rest.is_empty() && codes.len() <= MAX_SIGN_CODES)
         .then(|| codes.iter().map(SignCode::from_bytes).collect())
 }
 
-fn unpacked(bytes: &Packed) -> Option<Embedding> {
+/// Decodes the vector of a chunk; `None` if it is malformed.
+fn decode_embedding(bytes: &Base64Bytes) -> Option<Embedding> {
     let (numbers, rest) = bytes.0.as_ref()?.as_chunks::<4>();
-    let sound = rest.is_empty() && numbers.len() == DIMENSIONS;
-    sound.then(|| Embedding::kept(numbers.iter().map(|b| f32::from_le_bytes(*b)).collect()).ok())?
+    let is_complete = rest.is_empty() && numbers.len() == DIMENSIONS;
+    is_complete
+        .then(|| Embedding::kept(numbers.iter().map(|b| f32::from_le_bytes(*b)).collect()).ok())?
 }

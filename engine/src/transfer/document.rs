@@ -1,7 +1,8 @@
-//! One JSON document made into lines: its records are read one by one, however it is laid out.
+//! Converts an export that is one JSON document to lines. Reads its records one by one, whatever
+//! the layout.
 
 use crate::error::Result;
-use crate::transfer::lines::unread;
+use crate::transfer::line_reader::read_error;
 use crate::transfer::record::Header;
 use loci_proto::error::{Code, Failure};
 use loci_proto::limits::LINE_BYTES;
@@ -14,15 +15,16 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::rc::Rc;
 
-/// Most bytes from one record to the next: a record in lines has at most half of it, the rest is for blanks.
+/// Maximum number of bytes from one record to the next: twice the limit of a line, to allow for
+/// white space.
 const RECORD_BYTES: usize = 2 * LINE_BYTES;
-const MARK: &[u8] = "\u{FEFF}".as_bytes();
+const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// True when a file begins as one JSON document rather than as lines: an object begins, and the first line is no whole one or holds
-/// the records.
+/// Returns true if a file begins as one JSON document, not as lines: it begins with an object, and
+/// the first line is an incomplete object or has the records.
 #[must_use]
 pub fn is_document(beginning: &[u8]) -> bool {
-    let beginning = beginning.strip_prefix(MARK).unwrap_or(beginning);
+    let beginning = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning);
     if beginning.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return false;
     }
@@ -33,71 +35,78 @@ pub fn is_document(beginning: &[u8]) -> bool {
     }
 }
 
-/// Makes lines of a document: the header first, then one line for each record, so that line N + 1 is record N.
+/// Converts a document to lines: the header, then one line for each record, so that record N is
+/// line N + 1.
 ///
 /// # Errors
-/// `invalid` where it is no such document.
-pub fn unfold(document: &mut (impl Read + Seek), lines: &mut dyn Write) -> Result<()> {
+/// `invalid` if it is not an export document; `storage_failed` if reading or writing fails.
+pub fn document_to_lines(document: &mut (impl Read + Seek), lines: &mut dyn Write) -> Result<()> {
     let mut header = Map::new();
-    walk(document, Pass::Header(&mut header))?;
-    document.rewind().map_err(unread)?;
-    writeln!(lines, "{}", Value::Object(header)).map_err(unread)?;
-    walk(document, Pass::Records(lines))?;
-    lines.flush().map_err(unread)
+    visit_document(document, Pass::Header(&mut header))?;
+    document.rewind().map_err(read_error)?;
+    writeln!(lines, "{}", Value::Object(header)).map_err(read_error)?;
+    visit_document(document, Pass::Records(lines))?;
+    lines.flush().map_err(read_error)
 }
 
-/// One way through a document: first for what stands beside the records, then for the records.
+/// What a pass over the document extracts: first the fields beside the records, then the records.
 enum Pass<'a> {
     Header(&'a mut Map<String, Value>),
     Records(&'a mut dyn Write),
 }
 
-fn walk(document: &mut impl Read, pass: Pass<'_>) -> Result<()> {
-    let since = Rc::new(Cell::new(0));
+fn visit_document(document: &mut impl Read, pass: Pass<'_>) -> Result<()> {
+    let record_bytes = Rc::new(Cell::new(0));
     let mut inner = BufReader::new(document);
-    if inner.fill_buf().map_err(unread)?.starts_with(MARK) {
-        inner.consume(MARK.len());
+    if inner.fill_buf().map_err(read_error)?.starts_with(BYTE_ORDER_MARK) {
+        inner.consume(BYTE_ORDER_MARK.len());
     }
-    let bounded = matches!(pass, Pass::Records(_));
-    let mut reader =
-        serde_json::Deserializer::from_reader(Counted { inner, since: Rc::clone(&since), bounded });
-    let read = Walk { pass, since }.deserialize(&mut reader).and_then(|()| reader.end());
-    Ok(read.map_err(|error| {
+    let limits_records = matches!(pass, Pass::Records(_));
+    let mut reader = serde_json::Deserializer::from_reader(BoundedReader {
+        inner,
+        record_bytes: Rc::clone(&record_bytes),
+        limits_records,
+    });
+    let outcome =
+        DocumentVisitor { pass, record_bytes }.deserialize(&mut reader).and_then(|()| reader.end());
+    Ok(outcome.map_err(|error| {
         Failure::new(Code::Invalid, format!("the document cannot be read: {error}"))
     })?)
 }
 
-/// Stops a record that has no end before it fills the memory.
-struct Counted<R> {
+/// Fails on a record that is too long, before it fills the memory. The count is of bytes that the
+/// parser has buffered.
+struct BoundedReader<R> {
     inner: R,
-    since: Rc<Cell<usize>>,
-    bounded: bool,
+    record_bytes: Rc<Cell<usize>>,
+    limits_records: bool,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.since.set(self.since.get() + read);
-        if self.bounded && self.since.get() > RECORD_BYTES {
+        self.record_bytes.set(self.record_bytes.get() + read);
+        if self.limits_records && self.record_bytes.get() > RECORD_BYTES {
             return Err(io::Error::other(format!("a record is longer than {RECORD_BYTES} bytes")));
         }
         Ok(read)
     }
 }
 
-struct Walk<'a> {
+/// Visits the fields of the document.
+struct DocumentVisitor<'a> {
     pass: Pass<'a>,
-    since: Rc<Cell<usize>>,
+    record_bytes: Rc<Cell<usize>>,
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
+impl<'de> DeserializeSeed<'de> for DocumentVisitor<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, document: D) -> Result<(), D::Error> {
         document.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_> {
+impl<'de> Visitor<'de> for DocumentVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,15 +114,15 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<(), A::Error> {
-        let mut seen = false;
+        let mut has_records = false;
         while let Some(name) = fields.next_key::<String>()? {
             match &mut self.pass {
                 Pass::Records(lines) if name == "records" => {
-                    fields.next_value_seed(Records {
+                    fields.next_value_seed(RecordsVisitor {
                         lines: &mut **lines,
-                        since: Rc::clone(&self.since),
+                        record_bytes: Rc::clone(&self.record_bytes),
                     })?;
-                    seen = true;
+                    has_records = true;
                 }
                 Pass::Header(header) if name != "records" => {
                     header.insert(name, fields.next_value()?);
@@ -122,25 +131,26 @@ impl<'de> Visitor<'de> for Walk<'_> {
             }
         }
         match self.pass {
-            Pass::Records(_) if !seen => Err(A::Error::custom("it has no records")),
+            Pass::Records(_) if !has_records => Err(A::Error::custom("it has no records")),
             _ => Ok(()),
         }
     }
 }
 
-struct Records<'a> {
+/// Writes each record as a line.
+struct RecordsVisitor<'a> {
     lines: &'a mut dyn Write,
-    since: Rc<Cell<usize>>,
+    record_bytes: Rc<Cell<usize>>,
 }
 
-impl<'de> DeserializeSeed<'de> for Records<'_> {
+impl<'de> DeserializeSeed<'de> for RecordsVisitor<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, records: D) -> Result<(), D::Error> {
         records.deserialize_seq(self)
     }
 }
 
-impl<'de> Visitor<'de> for Records<'_> {
+impl<'de> Visitor<'de> for RecordsVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,10 +158,10 @@ impl<'de> Visitor<'de> for Records<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut records: A) -> Result<(), A::Error> {
-        self.since.set(0);
+        self.record_bytes.set(0);
         while let Some(record) = records.next_element::<Value>()? {
             writeln!(self.lines, "{record}").map_err(A::Error::custom)?;
-            self.since.set(0);
+            self.record_bytes.set(0);
         }
         Ok(())
     }

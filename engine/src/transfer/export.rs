@@ -1,12 +1,13 @@
-//! `export`: every record of the store, from one state of it, in an order that does not change.
+//! `export`: writes every record of the store, from one snapshot, in a fixed order.
 //!
-//! Two exports of one store are equal byte for byte, and so is the export of a store into which one was imported while it was empty.
+//! Two exports of one store are equal byte for byte, and so is the export of an empty store after
+//! importing one.
 
 use crate::db::connection;
 use crate::db::export_rows as rows;
 use crate::error::Result;
 use crate::handles::reader::Reader;
-use crate::transfer::record::{End, Header, Record};
+use crate::transfer::record::{EndLine, Header, Record};
 use loci_proto::error::{Code, Failure};
 use loci_proto::requests::export::{ExportRequest, FORMAT_VERSION, Layout};
 use serde::Serialize;
@@ -14,89 +15,90 @@ use std::io::Write;
 use std::sync::Arc;
 
 impl Reader {
-    /// One more connection for reading the same store, for work that takes long.
+    /// Opens another read connection to the same store, for long operations.
     ///
     /// # Errors
-    /// `Database` when it cannot be opened.
-    pub fn another(&self) -> Result<Self> {
+    /// `Database` if it cannot be opened.
+    pub fn try_clone(&self) -> Result<Self> {
         Ok(Self { conn: connection::reader(&self.shared.path)?, shared: Arc::clone(&self.shared) })
     }
 
-    /// Writes the whole store down.
+    /// Writes the whole store to `sink`.
     ///
     /// # Errors
-    /// `Database`, or what `sink` refuses.
+    /// `Database`, or `storage_failed` if `sink` fails.
     pub fn export(&self, request: &ExportRequest, sink: &mut dyn Write) -> Result<()> {
         let snapshot = rows::snapshot(&self.conn)?;
-        let mut out = Out { sink, layout: request.layout, lines: 0 };
+        let mut out = ExportWriter { sink, layout: request.layout, line_count: 0 };
         let model = request.vectors.then(|| self.shared.settings().model.clone());
-        out.begin(&Header {
+        out.write_header(&Header {
             loci: "export".to_owned(),
             version: FORMAT_VERSION,
             vectors: model.clone(),
         })?;
-        rows::groups(&snapshot, |line| out.put(&Record::Group(line)))?;
-        rows::memories(&snapshot, |line| out.put(&Record::Memory(Box::new(line))))?;
-        rows::variants(&snapshot, |line| out.put(&Record::Variant(line)))?;
-        rows::sources(&snapshot, |line| out.put(&Record::Source(line)))?;
+        rows::groups(&snapshot, |line| out.write_record(&Record::Group(line)))?;
+        rows::memories(&snapshot, |line| out.write_record(&Record::Memory(Box::new(line))))?;
+        rows::variants(&snapshot, |line| out.write_record(&Record::Variant(line)))?;
+        rows::sources(&snapshot, |line| out.write_record(&Record::Source(line)))?;
         if let Some(model) = model {
-            rows::vectors(&snapshot, &model, |line| out.put(&Record::Vector(line)))?;
+            rows::vectors(&snapshot, &model, |line| out.write_record(&Record::Vector(line)))?;
         }
-        rows::relations(&snapshot, |line| out.put(&Record::Relation(line)))?;
-        rows::log(&snapshot, |line| out.put(&Record::Log(line)))?;
-        rows::tombstones(&snapshot, |line| out.put(&Record::Tombstone(line)))?;
-        rows::clusters(&snapshot, |line| out.put(&Record::Cluster(line)))?;
-        out.end()
+        rows::relations(&snapshot, |line| out.write_record(&Record::Relation(line)))?;
+        rows::log(&snapshot, |line| out.write_record(&Record::Log(line)))?;
+        rows::tombstones(&snapshot, |line| out.write_record(&Record::Tombstone(line)))?;
+        rows::clusters(&snapshot, |line| out.write_record(&Record::Cluster(line)))?;
+        out.finish()
     }
 }
 
-struct Out<'a> {
+/// Writes records as lines, or as one document.
+struct ExportWriter<'a> {
     sink: &'a mut dyn Write,
     layout: Layout,
-    lines: usize,
+    line_count: usize,
 }
 
-impl Out<'_> {
-    fn begin(&mut self, header: &Header) -> Result<()> {
-        let mut text = json(header)?;
+impl ExportWriter<'_> {
+    fn write_header(&mut self, header: &Header) -> Result<()> {
+        let mut text = to_json(header)?;
         if self.layout == Layout::Document {
             text.pop();
             text.push_str(",\"records\":[");
         }
-        self.line(&text)
+        self.write_line(&text)
     }
 
-    fn put(&mut self, record: &Record) -> Result<()> {
-        let mut text = json(record)?;
+    fn write_record(&mut self, record: &Record) -> Result<()> {
+        let mut text = to_json(record)?;
         if self.layout == Layout::Document {
             text.push(',');
         }
-        self.line(&text)
+        self.write_line(&text)
     }
 
-    fn end(&mut self) -> Result<()> {
-        let mut text = json(&Record::End(End { lines: self.lines }))?;
+    fn finish(&mut self) -> Result<()> {
+        let mut text = to_json(&Record::End(EndLine { lines: self.line_count }))?;
         if self.layout == Layout::Document {
             text.push_str("\n]}");
         }
-        self.line(&text)?;
-        self.sink.flush().map_err(unwritten)
+        self.write_line(&text)?;
+        self.sink.flush().map_err(write_error)
     }
 
-    fn line(&mut self, text: &str) -> Result<()> {
-        self.lines += 1;
+    fn write_line(&mut self, text: &str) -> Result<()> {
+        self.line_count += 1;
         self.sink
             .write_all(text.as_bytes())
             .and_then(|()| self.sink.write_all(b"\n"))
-            .map_err(unwritten)
+            .map_err(write_error)
     }
 }
 
-fn json(value: &impl Serialize) -> Result<String> {
+fn to_json(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string(value).map_err(|e| Failure::new(Code::Internal, e.to_string()))?)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
-fn unwritten(error: std::io::Error) -> crate::error::Error {
-    Failure::new(Code::StorageFailed, format!("the export could not be written on: {error}")).into()
+#[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
+fn write_error(error: std::io::Error) -> crate::error::Error {
+    Failure::new(Code::StorageFailed, format!("the export could not be written: {error}")).into()
 }

@@ -1,7 +1,8 @@
-//! `import`: a file is looked through, then brought in, in one transaction and as one act that can be undone.
+//! `import`: checks a file, then applies it, in one transaction and as one act that can be undone.
 //!
-//! Lines that name a memory that was removed for good are left out and counted; a line that cannot be imported refuses the whole file,
-//! or is left out when that was asked for.
+//! Lines that name a hard-deleted memory are refused and counted. A line that cannot be imported
+//! fails the whole import, or is skipped if the request says so. Not here: the effect of each kind
+//! of line (`apply_line`).
 
 use crate::db::{connection, import_rows};
 use crate::error::{Error, Result};
@@ -10,9 +11,9 @@ use crate::maintain;
 use crate::model::encoding::{Embedding, SignCode};
 use crate::transaction::change::{CallContext, Change};
 use crate::transaction::mentions;
-use crate::transfer::check;
-use crate::transfer::check::{Plan, at_line};
-use crate::transfer::lines::{Lines, unread};
+use crate::transfer::check::{CheckedFile, at_line, check_file};
+use crate::transfer::line_reader::{BoundedLineReader, NumberedLine, read_error};
+use crate::transfer::parse::parse;
 use crate::transfer::record::{LogLine, Record};
 use loci_proto::error::Failure;
 use loci_proto::memory::{MemoryId, MemoryType};
@@ -21,125 +22,121 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, Read, Seek};
 
 impl Writer {
-    /// Brings a file of lines into the store.
+    /// Imports a file of lines.
     ///
     /// # Errors
-    /// `invalid`, naming the line; nothing is imported then. `Database`.
+    /// `invalid` with the number of the line, or `Database`. Nothing is imported then.
     pub fn import(
         &mut self,
         call: &CallContext,
         request: &ImportRequest,
         file: &mut (impl Read + Seek),
     ) -> Result<ImportReply> {
-        let work = |change: &mut Change<'_>| {
+        let run = |change: &mut Change<'_>| {
             connection::defer_foreign_keys(change.conn)?;
-            let plan = check::look(change.conn, buffered(&mut *file), request.skip_bad)?;
-            file.rewind().map_err(unread)?;
-            let _by_hand = import_rows::BulkWrite::begin(change.conn)?;
-            let before = import_rows::existing(change.conn)?;
-            let mut work = Work::new(change, plan, before, request.skip_bad)?;
-            work.every_line(Lines::new(buffered(file)))?;
-            work.end()
+            let checked = check_file(change.conn, buffered(&mut *file), request.skip_bad)?;
+            file.rewind().map_err(read_error)?;
+            let _bulk_write = import_rows::BulkWrite::begin(change.conn)?;
+            let mut importer = Importer::new(change, checked, request.skip_bad)?;
+            importer.apply_lines(BoundedLineReader::new(buffered(file)))?;
+            importer.finish()
         };
         connection::enlarge_page_cache(&self.conn)?;
-        let done = self.run_idempotent(call, work);
+        let outcome = self.run_idempotent(call, run);
         connection::restore_page_cache(&self.conn)?;
-        done
+        outcome
     }
 }
 
-/// Read in large pieces: a line with a vector has some kilobytes.
+/// Adds a large buffer: a line with a vector has some kilobytes.
 fn buffered<R: Read>(file: R) -> BufReader<R> {
     BufReader::with_capacity(256 * 1024, file)
 }
 
-/// One import in the making.
-pub(crate) struct Work<'a, 'b> {
+/// An import in progress.
+pub(crate) struct Importer<'a, 'b> {
     pub change: &'a mut Change<'b>,
-    pub insert: import_rows::RowWriter<'b>,
-    pub plan: Plan,
+    pub rows: import_rows::RowWriter<'b>,
+    pub file: CheckedFile,
     pub reply: ImportReply,
-    /// What the store held before: where that is nothing, no line is looked up in it.
-    pub before: import_rows::ExistingRows,
-    /// Memories that were added or changed.
+    /// What the store had before the import. Kinds of rows that it did not have need no look-up.
+    pub existing: import_rows::ExistingRows,
+    /// Sequence numbers of the memories that were added or changed.
     pub touched: Vec<i64>,
-    /// Those among them that may quote others.
-    pub quoting: Vec<i64>,
-    /// How often a line of the log has come, by its hash.
-    pub logged: HashMap<[u8; 16], u32>,
-    /// Where the memories of the file are, as far as it has come, by the numbers of their ids.
-    pub met: HashMap<u128, (i64, MemoryType)>,
-    /// The first that was added: rows from here on have nothing beside them yet.
+    /// Those of them that may quote other memories.
+    pub may_quote: Vec<i64>,
+    /// How many times each log line has occurred in the file, by its hash.
+    pub log_line_counts: HashMap<[u8; 16], u32>,
+    /// Sequence numbers and types of the memories that this file has added so far, by id.
+    pub memories_by_id: HashMap<u128, (i64, MemoryType)>,
+    /// The first added memory: rows from this number on have no dependent rows from before.
     pub first_added: Option<i64>,
-    /// What the ids of groups mean here.
-    pub groups: HashMap<String, String>,
-    /// Those among them whose place another took.
-    pub replaced: Vec<i64>,
-    /// Memories whose text here is another than the file's: its vectors are not theirs.
-    pub reworded: HashSet<i64>,
-    /// Memories that were given their vectors by this file.
-    pub encodings: HashSet<i64>,
-    /// What the model has read in the memory whose lines come at the moment.
-    pub arriving: Option<Arriving>,
-    pub flawed: usize,
-    pub spared: usize,
-    refused: HashSet<MemoryId>,
-    bad: BTreeMap<usize, Failure>,
+    /// Groups of the file and their ids in this store.
+    pub group_ids: HashMap<String, String>,
+    /// Added or changed memories that have a replacement.
+    pub superseded: Vec<i64>,
+    /// Memories whose content here differs from the file's: vectors of the file do not apply.
+    pub content_differs: HashSet<i64>,
+    /// Memories that got their vectors from this file.
+    pub encoded: HashSet<i64>,
+    /// The encoding of the memory whose vector lines are being read.
+    pub pending: Option<PendingEncoding>,
+    /// Number of memories whose vectors cannot be used.
+    pub unusable_encodings: usize,
+    /// Number of memories with a tombstone in the file that this store keeps.
+    pub kept_despite_tombstone: usize,
+    refused_ids: HashSet<MemoryId>,
+    bad_lines: BTreeMap<usize, Failure>,
     skip_bad: bool,
 }
 
-/// What the model has read in one memory, line by line.
-pub(crate) struct Arriving {
+/// The encoding of one memory, collected line by line.
+pub(crate) struct PendingEncoding {
     pub seq: i64,
-    /// None for one that is no embedding, or not in its turn.
-    pub pieces: Vec<Option<Embedding>>,
-    pub words: Option<Vec<SignCode>>,
+    /// The vectors of the chunks; `None` for one that is not an embedding or out of order.
+    pub chunks: Vec<Option<Embedding>>,
+    pub codes: Option<Vec<SignCode>>,
 }
 
-impl<'a, 'b> Work<'a, 'b> {
-    fn new(
-        change: &'a mut Change<'b>,
-        mut plan: Plan,
-        before: import_rows::ExistingRows,
-        skip_bad: bool,
-    ) -> Result<Self> {
-        let bad = std::mem::take(&mut plan.bad);
+impl<'a, 'b> Importer<'a, 'b> {
+    fn new(change: &'a mut Change<'b>, mut file: CheckedFile, skip_bad: bool) -> Result<Self> {
+        let bad_lines = std::mem::take(&mut file.bad_lines);
         Ok(Self {
-            insert: import_rows::RowWriter::new(change.conn)?,
+            existing: import_rows::existing(change.conn)?,
+            rows: import_rows::RowWriter::new(change.conn)?,
             change,
-            plan,
+            file,
             skip_bad,
-            bad,
+            bad_lines,
             reply: ImportReply::default(),
-            before,
             touched: Vec::new(),
-            quoting: Vec::new(),
-            logged: HashMap::new(),
-            met: HashMap::new(),
+            may_quote: Vec::new(),
+            log_line_counts: HashMap::new(),
+            memories_by_id: HashMap::new(),
             first_added: None,
-            groups: HashMap::new(),
-            replaced: Vec::new(),
-            reworded: HashSet::new(),
-            encodings: HashSet::new(),
-            arriving: None,
-            flawed: 0,
-            spared: 0,
-            refused: HashSet::new(),
+            group_ids: HashMap::new(),
+            superseded: Vec::new(),
+            content_differs: HashSet::new(),
+            encoded: HashSet::new(),
+            pending: None,
+            unusable_encodings: 0,
+            kept_despite_tombstone: 0,
+            refused_ids: HashSet::new(),
         })
     }
 
-    fn every_line(&mut self, mut lines: Lines<impl std::io::BufRead>) -> Result<()> {
-        // The header was read by the first look.
+    fn apply_lines(&mut self, mut lines: BoundedLineReader<impl std::io::BufRead>) -> Result<()> {
+        // The header was checked by the first pass.
         lines.next()?;
-        while let Some((number, line)) = lines.next()? {
-            if self.bad.contains_key(&number) {
+        while let Some(NumberedLine { number, bytes }) = lines.next()? {
+            if self.bad_lines.contains_key(&number) {
                 continue;
             }
-            let record = line.and_then(check::parse).map_err(Error::from);
-            match record.and_then(|record| self.record(record)) {
+            let parsed = bytes.and_then(parse).map_err(Error::from);
+            match parsed.and_then(|line| self.apply(line)) {
                 Ok(()) => {}
                 Err(Error::Refused(failure)) if self.skip_bad => {
-                    drop(self.bad.insert(number, failure))
+                    drop(self.bad_lines.insert(number, failure))
                 }
                 Err(Error::Refused(failure)) => return Err(at_line(number, failure).into()),
                 Err(error) => return Err(error),
@@ -148,19 +145,20 @@ impl<'a, 'b> Work<'a, 'b> {
         Ok(())
     }
 
-    fn record(&mut self, record: Record) -> Result<()> {
-        if !matches!(record, Record::Vector(_)) {
-            self.keep_pieces()?;
+    /// Applies one line.
+    fn apply(&mut self, line: Record) -> Result<()> {
+        if !matches!(line, Record::Vector(_)) {
+            self.store_pending()?;
         }
-        match record {
-            Record::Group(line) => self.group(&line),
-            Record::Memory(line) => self.memory(*line),
-            Record::Variant(line) => self.variant(&line),
-            Record::Source(line) => self.source(&line),
-            Record::Vector(line) => self.vector(&line),
-            Record::Relation(line) => self.relation(line),
-            Record::Log(line) => self.log(line),
-            Record::Tombstone(line) => self.tombstone(&line),
+        match line {
+            Record::Group(line) => self.apply_group(&line),
+            Record::Memory(line) => self.apply_memory(*line),
+            Record::Variant(line) => self.apply_variant(&line),
+            Record::Source(line) => self.apply_source(&line),
+            Record::Vector(line) => self.apply_vector(&line),
+            Record::Relation(line) => self.apply_relation(line),
+            Record::Log(line) => self.apply_log(line),
+            Record::Tombstone(line) => self.apply_tombstone(&line),
             Record::Cluster(line) => {
                 self.reply.other += usize::from(import_rows::add_cluster(self.change.conn, &line)?);
                 Ok(())
@@ -169,83 +167,86 @@ impl<'a, 'b> Work<'a, 'b> {
         }
     }
 
-    /// True for a row that this import has made.
+    /// Returns true if this import added the memory.
     pub fn is_added(&self, seq: i64) -> bool {
         self.first_added.is_some_and(|first| seq >= first)
     }
 
-    /// Leaves a memory out that was removed for good.
+    /// Refuses a memory that was hard-deleted.
     pub fn refuse(&mut self, id: MemoryId) {
         self.reply.refused += 1;
-        self.refused.insert(id);
+        self.refused_ids.insert(id);
     }
 
-    fn end(mut self) -> Result<ImportReply> {
-        self.keep_pieces()?;
-        self.no_circles()?;
-        // Only now are all there whose names the texts may hold.
-        maintain::remove_invalid_quotes(self.change, &self.quoting)?;
+    /// Completes the import and returns the reply.
+    fn finish(mut self) -> Result<ImportReply> {
+        self.store_pending()?;
+        self.check_for_cycles()?;
+        // The texts may name any entity of the file, so all must have been added.
+        maintain::remove_invalid_quotes(self.change, &self.may_quote)?;
         mentions::renew_all(self.change, &self.touched, |seq| self.is_added(seq))?;
         let mut reply = self.reply;
-        let mut refused: Vec<MemoryId> = self.refused.into_iter().collect();
+        let mut refused: Vec<MemoryId> = self.refused_ids.into_iter().collect();
         refused.sort();
         refused.truncate(MAX_NAMED);
         reply.refused_ids = refused;
-        reply.skipped = self.bad.len();
-        let told = self
-            .bad
+        reply.skipped = self.bad_lines.len();
+        let skipped = self
+            .bad_lines
             .into_iter()
             .take(MAX_NAMED)
             .map(|(line, failure)| SkippedLine { line, reason: reason(&failure) });
-        reply.skipped_lines = told.collect();
-        if self.flawed > 0 {
+        reply.skipped_lines = skipped.collect();
+        if self.unusable_encodings > 0 {
             reply.notes.push(format!(
-                "{} memories came with vectors that this loci cannot use; they are made anew",
-                self.flawed
+                "the vectors of {} memories cannot be used and will be computed again",
+                self.unusable_encodings
             ));
         }
-        if self.spared > 0 {
+        if self.kept_despite_tombstone > 0 {
             reply.notes.push(format!(
-                "{} memories were removed for good where the file was made, and are kept here; loci forget --hard removes them",
-                self.spared
+                "{} memories were hard-deleted in the store of the file and are kept here; delete them with loci forget --hard",
+                self.kept_despite_tombstone
             ));
         }
         let own = self.change.shared.settings().model.clone();
-        if let Some(model) = self.plan.model.filter(|model| *model != own) {
-            reply.notes.push(format!("the vectors of the file are of the model {model}; they were left out and are made anew with {own}"));
+        if let Some(model) = self.file.model.filter(|model| *model != own) {
+            reply.notes.push(format!("the vectors of the file are from the model {model}; they were skipped and will be computed with {own}"));
         }
         reply.act = self.change.commit_to_journal("import")?;
         Ok(reply)
     }
 
-    /// Refuses the file when its replacements and those of the store make a circle together.
-    fn no_circles(&self) -> Result<()> {
-        let mut settled: HashSet<i64> = HashSet::new();
-        for start in &self.replaced {
+    /// Fails if the replacements of the file and of the store together form a cycle.
+    fn check_for_cycles(&self) -> Result<()> {
+        let mut visited: HashSet<i64> = HashSet::new();
+        for start in &self.superseded {
             let (mut path, mut at) = (HashSet::new(), Some(*start));
-            while let Some(seq) = at.filter(|seq| !settled.contains(seq)) {
+            while let Some(seq) = at.filter(|seq| !visited.contains(seq)) {
                 if !path.insert(seq) {
-                    let message = "the replacements of the file and those of the store make a circle together";
+                    let message =
+                        "the replacements of the file and of the store together form a cycle";
                     return Err(Failure::new(loci_proto::error::Code::Conflict, message).into());
                 }
                 at = import_rows::replacement(self.change.conn, seq)?;
             }
-            settled.extend(path);
+            visited.extend(path);
         }
         Ok(())
     }
 
-    /// How often this line of the log has come, this time among them.
-    pub fn often(&mut self, line: &LogLine) -> u32 {
+    /// Counts one more occurrence of a log line in the file; returns the count.
+    pub fn count_log_line(&mut self, line: &LogLine) -> u32 {
         let text = serde_json::to_vec(line).unwrap_or_default();
         let mut hash = [0; 16];
         hash.copy_from_slice(&blake3::hash(&text).as_bytes()[..16]);
-        let often = self.logged.entry(hash).or_default();
-        *often += 1;
-        *often
+        let count = self.log_line_counts.entry(hash).or_default();
+        *count += 1;
+        *count
     }
 }
 
+/// Returns the reason why a line was skipped.
 fn reason(failure: &Failure) -> String {
     match &failure.field {
         Some(field) => format!("{field} {}", failure.message),

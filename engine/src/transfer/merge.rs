@@ -1,43 +1,46 @@
-//! Two accounts of one memory become one. Pure, and the same whichever of the two is there first, so that two machines that import from
-//! each other end up alike.
+//! Merges two versions of one memory. Pure and symmetric, so that two stores that import from each
+//! other end with the same memories.
 //!
-//! Its state (active, replaced, forgotten) is that of the later change of state; what it says is that of the later change; use adds up.
+//! The status comes from the version whose status changed later, the content from the version that
+//! was updated later. Counts take the larger number.
 
 use crate::transfer::record::MemoryLine;
 
-/// What is known of a memory from both accounts.
-pub(crate) fn merged(local: &MemoryLine, other: &MemoryLine) -> MemoryLine {
-    let says = later(local, other, |m| (m.updated_at, m.content.clone(), details(m)));
-    let stands = later(local, other, |m| {
-        (m.status_at, rank(&m.status), m.superseded_by.clone(), m.forgotten_reason.clone())
+/// Returns the memory that two versions of it result in.
+pub(crate) fn merge(local: &MemoryLine, imported: &MemoryLine) -> MemoryLine {
+    let content = later(local, imported, |m| (m.updated_at, m.content.clone(), details(m)));
+    let status = later(local, imported, |m| {
+        (m.status_at, status_rank(&m.status), m.superseded_by.clone(), m.forgotten_reason.clone())
     });
-    let sure = later(local, other, |m| (m.confidence_at, m.confidence.get().to_bits()));
+    let confidence = later(local, imported, |m| (m.confidence_at, m.confidence.get().to_bits()));
     MemoryLine {
-        status: stands.status.clone(),
-        status_at: stands.status_at,
-        superseded_by: stands.superseded_by.clone(),
-        forgotten_reason: stands.forgotten_reason.clone(),
-        confidence: sure.confidence,
-        confidence_at: sure.confidence_at,
-        access_count: local.access_count.max(other.access_count),
-        last_accessed: local.last_accessed.max(other.last_accessed),
-        boosted_at: local.boosted_at.max(other.boosted_at),
-        created_at: local.created_at.min(other.created_at),
-        ..says.clone()
+        status: status.status.clone(),
+        status_at: status.status_at,
+        superseded_by: status.superseded_by.clone(),
+        forgotten_reason: status.forgotten_reason.clone(),
+        confidence: confidence.confidence,
+        confidence_at: confidence.confidence_at,
+        access_count: local.access_count.max(imported.access_count),
+        last_accessed: local.last_accessed.max(imported.last_accessed),
+        boosted_at: local.boosted_at.max(imported.boosted_at),
+        created_at: local.created_at.min(imported.created_at),
+        ..content.clone()
     }
 }
 
+/// Returns the version with the greater key.
 fn later<'a, K: PartialOrd>(
     local: &'a MemoryLine,
-    other: &'a MemoryLine,
+    imported: &'a MemoryLine,
     key: impl Fn(&MemoryLine) -> K,
 ) -> &'a MemoryLine {
-    if key(other) > key(local) { other } else { local }
+    if key(imported) > key(local) { imported } else { local }
 }
 
-/// Everything else that a change of a memory may change, as text, so that there is an order even where the moments are equal.
+/// Returns all other fields that an edit can change, as text: a total order for versions with equal
+/// times.
 fn details(memory: &MemoryLine) -> String {
-    let said = (
+    let fields = (
         memory.kind,
         memory.scope,
         &memory.group,
@@ -45,11 +48,12 @@ fn details(memory: &MemoryLine) -> String {
         memory.expires_at,
         &memory.metadata,
     );
-    serde_json::to_string(&said).unwrap_or_default()
+    serde_json::to_string(&fields).unwrap_or_default()
 }
 
-/// Of two states of the same moment the one further from being found holds: an import never revives.
-fn rank(status: &str) -> u8 {
+/// Ranks statuses by how much they hide a memory. With equal times the higher rank wins, so that an
+/// import never makes a hidden memory active again.
+fn status_rank(status: &str) -> u8 {
     match status {
         "active" => 0,
         "compacted" => 1,

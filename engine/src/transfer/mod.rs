@@ -1,26 +1,26 @@
-//! Export and import: the whole store as lines of JSON, and back. `docs/format.md` tells the format.
+//! Export and import: the whole store as lines of JSON, and back. `docs/format.md` describes the
+//! format.
 //!
-//! `record` is what a line holds, `lines` how a file is read line by line, `document` makes lines of one document; `export` and `import`
-//! are the verbs. An import first has the whole file checked (`check`), then brings it in (`merge`, `parts`), all in one transaction.
-//! Not here: SQL (`db::transfer`, `db::incoming`), files and sockets.
+//! `record` defines the lines, `line_reader` reads a file line by line, `parse` parses a line, and
+//! `document` converts a single JSON document to lines. `export` and `import` are the operations.
+//! An import first checks the whole file (`check`), then applies it line by line (`apply_line`,
+//! `merge`); both happen in one transaction. Not here: SQL (`db::export_rows`, `db::import_rows`),
+//! files and sockets.
 
 mod apply_line;
 mod check;
 mod document;
 mod export;
-#[cfg(test)]
-mod gone_tests;
 mod import;
-mod lines;
+mod line_reader;
 mod merge;
-#[cfg(test)]
-mod read_tests;
+mod parse;
 mod record;
 #[cfg(test)]
 mod tests;
 
-pub use document::{is_document, unfold};
+pub use document::{document_to_lines, is_document};
 pub(crate) use record::{
-    AliasOf, ClusterLine, GroupLine, LogLine, MemoryLine, Packed, RelationLine, SourceLine,
+    Base64Bytes, ClusterLine, GroupLine, LogLine, MemoryLine, RelationLine, SourceLine,
     TombstoneLine, VariantLine, VectorLine,
 };

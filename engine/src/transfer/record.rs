@@ -1,6 +1,7 @@
-//! What a line of an export holds. The order of the fields is the order in the file.
+//! The lines of an export. The order of the fields is the order in the file.
 //!
-//! Moments are milliseconds since 1970 (UTC), as the database has them: nothing is rounded, and every moment has one way to be written.
+//! Times are milliseconds since 1970 (UTC), as in the database: nothing is rounded, and each time
+//! has one representation.
 
 use base64_simd::STANDARD;
 use loci_proto::memory::{Confidence, MemoryId, MemoryType, Scope};
@@ -9,19 +10,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::fmt::{self, Formatter};
 
-/// The first line. Nothing in it changes from one export to the next.
+/// The first line. Equal in every export of a store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
     /// Always `export`.
     pub loci: String,
     pub version: u32,
-    /// The model of the vectors, where there are any.
+    /// The model of the vectors, if the export has vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
 }
 
-/// Every other line.
+/// Any line after the header.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Record {
@@ -34,9 +35,10 @@ pub(crate) enum Record {
     Log(LogLine),
     Tombstone(TombstoneLine),
     Cluster(ClusterLine),
-    End(End),
+    End(EndLine),
 }
 
+/// A group with its aliases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GroupLine {
@@ -47,6 +49,7 @@ pub(crate) struct GroupLine {
     pub aliases: Vec<String>,
 }
 
+/// A memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemoryLine {
@@ -81,6 +84,7 @@ pub(crate) struct MemoryLine {
     pub content: String,
 }
 
+/// Another wording of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VariantLine {
@@ -89,6 +93,7 @@ pub(crate) struct VariantLine {
     pub content: String,
 }
 
+/// A memory that another one was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SourceLine {
@@ -96,18 +101,22 @@ pub(crate) struct SourceLine {
     pub source: MemoryId,
 }
 
+/// The vector of one chunk of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VectorLine {
     pub memory: MemoryId,
-    pub piece: u32,
-    /// The numbers, four bytes each, the lowest first.
-    pub numbers: Packed,
-    /// With the first piece: the codes of all words of the memory.
+    /// The number of the chunk, from 0.
+    #[serde(rename = "piece")]
+    pub chunk: u32,
+    /// The vector: 4-byte floats, little-endian.
+    pub numbers: Base64Bytes,
+    /// With chunk 0: the sign codes of all words of the memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub codes: Option<Packed>,
+    pub codes: Option<Base64Bytes>,
 }
 
+/// A relation of two entities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RelationLine {
@@ -121,6 +130,7 @@ pub(crate) struct RelationLine {
     pub evidence: Vec<MemoryId>,
 }
 
+/// A line of the audit log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogLine {
@@ -133,11 +143,12 @@ pub(crate) struct LogLine {
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// As it stands in the table: JSON in a text.
+    /// JSON in a string, as in the database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
 }
 
+/// A hard-deleted memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TombstoneLine {
@@ -145,6 +156,7 @@ pub(crate) struct TombstoneLine {
     pub created_at: i64,
 }
 
+/// A cluster that maintenance has processed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClusterLine {
@@ -154,51 +166,53 @@ pub(crate) struct ClusterLine {
     pub made_at: i64,
 }
 
-/// The last line: without it the file was cut off.
+/// The last line. A file without it is truncated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct End {
-    /// Lines before this one, the first among them.
+pub(crate) struct EndLine {
+    /// The number of lines before this one, including the header.
     pub lines: usize,
 }
 
-/// An alias and the group that it leads to.
-pub(crate) type AliasOf = (String, String);
+/// Returns an id as a number, which takes less memory than its text.
+pub(crate) fn id_number(id: &MemoryId) -> u128 {
+    uuid::Uuid::try_parse(id.as_str()).map_or(0, |id| id.as_u128())
+}
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &i64) -> bool {
     *count == 0
 }
 
-/// Bytes, in a line as base64; none where a line has something else in their place. They are read where they stand, without a copy of the
-/// text: nearly all of a file with vectors is this.
+/// Bytes that a line has as base64; `None` if its text is not base64. Decoded without a copy of the
+/// text, since a file with vectors consists almost entirely of such text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Packed(pub Option<Vec<u8>>);
+pub(crate) struct Base64Bytes(pub Option<Vec<u8>>);
 
-impl Serialize for Packed {
+impl Serialize for Base64Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&STANDARD.encode_to_string(self.0.as_deref().unwrap_or_default()))
     }
 }
 
-impl<'de> Deserialize<'de> for Packed {
+impl<'de> Deserialize<'de> for Base64Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
-            type Value = Packed;
+        struct Base64Visitor;
+        impl Visitor<'_> for Base64Visitor {
+            type Value = Base64Bytes;
 
             fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
+                f.write_str("a string")
             }
 
-            fn visit_bytes<E: de::Error>(self, text: &[u8]) -> Result<Packed, E> {
-                Ok(Packed(STANDARD.decode_to_vec(text).ok()))
+            fn visit_bytes<E: de::Error>(self, text: &[u8]) -> Result<Base64Bytes, E> {
+                Ok(Base64Bytes(STANDARD.decode_to_vec(text).ok()))
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Packed, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Base64Bytes, E> {
                 self.visit_bytes(text.as_bytes())
             }
         }
-        deserializer.deserialize_bytes(Text)
+        deserializer.deserialize_bytes(Base64Visitor)
     }
 }

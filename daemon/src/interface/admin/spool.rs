@@ -122,6 +122,6 @@ impl SizeLimits {
 /// Converts a document to lines.
 fn document_to_lines(document: File, folder: &Path) -> Result<File, Failure> {
     let mut lines = BufWriter::new(unnamed_file(folder)?);
-    transfer::unfold(&mut { document }, &mut lines)?;
+    transfer::document_to_lines(&mut { document }, &mut lines)?;
     lines.into_inner().map_err(|e| not_written(e.error()))
 }

@@ -46,7 +46,7 @@ async fn begin_export(service: &Service, ask: VerbCall) -> Result<Body, Failure>
     let request: ExportRequest = arguments::parse(ask.arguments)?;
     service.flush_usage().await?;
     // With a connection of its own, so that the readers stay free for calls.
-    let reader = service.read(Reader::another).await?;
+    let reader = service.read(Reader::try_clone).await?;
     let (sender, body) = Channel::<Bytes, io::Error>::new(4);
     let runtime = Handle::current();
     tokio::task::spawn_blocking(move || {

@@ -1,7 +1,7 @@
 //! A whole installation in a temporary home: the real binaries, the real database, and (unless a
 //! test says otherwise) the real model.
 //!
-//! A [`House`] stops its daemon and removes its folder when it is dropped. Not here: any test.
+//! A [`TestHome`] stops its daemon and removes its folder when it is dropped. Not here: any test.
 
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
@@ -38,29 +38,29 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 "#;
 
 /// A temporary home.
-pub struct House {
+pub struct TestHome {
     folder: TempDir,
     variables: Vec<(String, String)>,
 }
 
-impl House {
+impl TestHome {
     /// Returns a home with the model.
     pub fn new() -> Self {
-        let house = Self::without_model();
-        house.with("LOCI_MODELS", models())
+        let home = Self::without_model();
+        home.with("LOCI_MODELS", models())
     }
 
     /// Returns a home whose model folder is empty and stays so unless a test fills it.
     pub fn without_model() -> Self {
         let folder = tempfile::Builder::new().prefix("loci-it-").tempdir().expect("a folder");
-        let house = Self { folder, variables: Vec::new() };
+        let home = Self { folder, variables: Vec::new() };
         for name in ["run", "project", "models"] {
-            std::fs::create_dir(house.path(name)).expect("a folder");
+            std::fs::create_dir(home.path(name)).expect("a folder");
         }
-        private(&house.path("run"));
-        house.configure("");
-        let models = house.path("models");
-        house.with("LOCI_MODELS", models)
+        private(&home.path("run"));
+        home.configure("");
+        let models = home.path("models");
+        home.with("LOCI_MODELS", models)
     }
 
     /// Adds an environment variable.
@@ -158,7 +158,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for TestHome {
     fn drop(&mut self) {
         let stopped = self.loci(&["ctl", "stop"]);
         let said = String::from_utf8_lossy(&stopped.stderr);

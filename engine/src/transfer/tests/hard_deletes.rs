@@ -1,13 +1,13 @@
-//! What was removed for good stays removed, whatever an import brings.
+//! Hard-deleted memories stay deleted, whatever a file contains.
 
 use crate::model::encoding::DocumentEncoding;
 use crate::tests::fixture::{TestStore, leaning, parse};
-use crate::transfer::tests::{exported, imported, listed, small};
+use crate::transfer::tests::{export, import, memories_of, small_store};
 use loci_proto::memory::MemoryId;
 use serde_json::{Value, json};
 
 #[test]
-fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
+fn an_import_does_not_bring_back_quotes_of_a_hard_deleted_memory() {
     let (mut here, mut there) = (TestStore::new(), TestStore::new());
     let texts = |i: usize| format!("Episode {i} of the relay, kept apart by {i}{i}");
     for i in 0..6 {
@@ -23,7 +23,7 @@ fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
                 .expect("is done");
         }
     }
-    imported(&mut there, &exported(&here, false));
+    import(&mut there, &export(&here, false));
     let summary = |test_store: &TestStore| {
         test_store
             .recall("a", json!({"query": "relay", "max_results": 1}), None)
@@ -33,24 +33,25 @@ fn an_import_brings_back_no_line_of_what_was_removed_for_good() {
     };
     let made = summary(&here);
     assert!(made.content.as_ref().is_some_and(|text| text.contains(&texts(3))), "{made:?}");
-    let gone = here.recall("a", json!({"query": texts(3), "max_results": 20}), None).reply.results;
-    let gone =
-        gone.into_iter().find(|result| result.content == Some(texts(3))).expect("is found").id;
-    here.forget("a", json!({"memory_id": gone, "hard_delete": true})).expect("is removed");
+    let deleted =
+        here.recall("a", json!({"query": texts(3), "max_results": 20}), None).reply.results;
+    let deleted =
+        deleted.into_iter().find(|result| result.content == Some(texts(3))).expect("is found").id;
+    here.forget("a", json!({"memory_id": deleted, "hard_delete": true})).expect("is deleted");
     there.now = there.now.plus(crate::model::time::DAY);
     let later = there.call("a", None);
     let edit = parse(json!({"memory_id": made.id, "confidence": 0.9}));
     there
         .writer
         .edit(&later, &edit, &DocumentEncoding::default())
-        .expect("is edited later than the removal");
-    imported(&mut here, &exported(&there, false));
+        .expect("is edited after the deletion");
+    import(&mut here, &export(&there, false));
     assert!(!here.dump().contains(&texts(3)), "{}", here.dump());
     assert!(here.dump().contains(&texts(4)));
 }
 
 #[test]
-fn memories_that_name_each_other_as_sources_can_be_removed() {
+fn memories_that_are_sources_of_each_other_can_be_hard_deleted() {
     let mut test_store = TestStore::new();
     let metadata = json!({"summary": true, "method": "agent"});
     let ids: Vec<MemoryId> = ["One of two", "The other"]
@@ -64,7 +65,7 @@ fn memories_that_name_each_other_as_sources_can_be_removed() {
                 .id
         })
         .into();
-    let mut lines: Vec<Value> = exported(&test_store, false)
+    let mut lines: Vec<Value> = export(&test_store, false)
         .lines()
         .map(|line| serde_json::from_str(line).expect("is JSON"))
         .collect();
@@ -76,35 +77,33 @@ fn memories_that_name_each_other_as_sources_can_be_removed() {
     let count = lines.len() - 1;
     lines[count]["lines"] = json!(count);
     let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
-    assert_eq!(imported(&mut test_store, &text).other, 2);
-    test_store
-        .forget("a", json!({"memory_id": ids[0], "hard_delete": true}))
-        .expect("comes to an end");
+    assert_eq!(import(&mut test_store, &text).other, 2);
+    test_store.forget("a", json!({"memory_id": ids[0], "hard_delete": true})).expect("is deleted");
     assert!(!test_store.dump().contains("One of two"));
 }
 
 #[test]
-fn a_tombstone_of_another_store_removes_nothing_here_and_keeps_away_what_is_not_here() {
-    let mut test_store = small();
-    let full = exported(&test_store, false);
+fn a_tombstone_of_another_store_deletes_nothing_here_and_blocks_absent_memories() {
+    let mut test_store = small_store();
+    let full = export(&test_store, false);
     let mut copy = TestStore::new();
-    imported(&mut copy, &full);
-    let anna = listed(&test_store)[2].1.clone();
+    import(&mut copy, &full);
+    let anna = memories_of(&test_store)[2].1.clone();
     test_store
         .writer
         .forget(
             &test_store.call("shop", None),
             &parse(json!({"memory_id": anna, "hard_delete": true})),
         )
-        .expect("is removed");
-    let without = exported(&test_store, false);
-    let reply = imported(&mut copy, &without);
+        .expect("is deleted");
+    let without = export(&test_store, false);
+    let reply = import(&mut copy, &without);
     assert!(
-        reply.notes[0].contains("1 memories were removed for good where the file was made"),
+        reply.notes[0].contains("1 memories were hard-deleted in the store of the file"),
         "{reply:?}"
     );
-    assert_eq!(listed(&copy).len(), 3);
+    assert_eq!(memories_of(&copy).len(), 3);
     let mut fresh = TestStore::new();
-    imported(&mut fresh, &without);
-    assert_eq!(imported(&mut fresh, &full).refused, 1);
+    import(&mut fresh, &without);
+    assert_eq!(import(&mut fresh, &full).refused, 1);
 }

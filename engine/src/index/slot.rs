@@ -1,0 +1,6 @@
+//! Slot, row and term numbers.
+
+/// Converts a slot, row or term number to the 32 bits in which it is kept. Four billion memories do not fit into a machine.
+pub(crate) fn slot_id(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,90 @@
+//! Tests of export and import, one file for each behaviour, and the helpers that they share.
+
+mod document;
+mod encodings;
+mod hard_deletes;
+mod history;
+mod invalid_files;
+mod merging;
+mod round_trip;
+mod undo;
+
+use crate::db::memories;
+use crate::tests::fixture::{TestStore, axis};
+use loci_proto::memory::MemoryId;
+use loci_proto::requests::export::ExportRequest;
+use loci_proto::requests::import::{ImportReply, ImportRequest};
+use serde_json::json;
+use std::io::Cursor;
+
+/// Returns the export of a store as lines.
+fn export(test_store: &TestStore, vectors: bool) -> String {
+    let mut out = Vec::new();
+    test_store
+        .reader
+        .export(&ExportRequest { vectors, ..ExportRequest::default() }, &mut out)
+        .expect("is exported");
+    String::from_utf8(out).expect("is text")
+}
+
+/// Imports a file, or returns the error as text.
+fn try_import(
+    test_store: &mut TestStore,
+    file: &str,
+    skip_bad: bool,
+) -> Result<ImportReply, String> {
+    let call = test_store.call("importer", None);
+    test_store
+        .writer
+        .import(&call, &ImportRequest { skip_bad }, &mut Cursor::new(file.as_bytes()))
+        .map_err(|error| error.to_string())
+}
+
+/// Imports a valid file.
+fn import(test_store: &mut TestStore, file: &str) -> ImportReply {
+    try_import(test_store, file, false).expect("is imported")
+}
+
+/// Returns sequence number, id and group of every memory, in storage order.
+fn memories_of(test_store: &TestStore) -> Vec<(i64, MemoryId, String)> {
+    let mut seqs = Vec::new();
+    memories::entries(&test_store.reader.conn, &crate::db::ALL_SEQS, |entry| {
+        seqs.push(entry.seq);
+        Ok(())
+    })
+    .expect("reads");
+    seqs.into_iter()
+        .filter_map(|seq| memories::by_seq(&test_store.reader.conn, seq).expect("reads"))
+        .map(|memory| (memory.seq, memory.id, memory.group.unwrap_or_default()))
+        .collect()
+}
+
+/// Returns a store with a superseded memory, its replacement and an entity.
+fn small_store() -> TestStore {
+    let mut test_store = TestStore::new();
+    let first = test_store.store(
+        "shop",
+        json!({"content": "The shop opens at nine", "type": "semantic"}),
+        Some(&axis(1)),
+    );
+    test_store.now = test_store.now.plus(1000);
+    test_store.store(
+        "shop",
+        json!({"content": "The shop opens at ten", "type": "semantic", "supersedes": first.id}),
+        Some(&axis(2)),
+    );
+    test_store.store(
+        "shop",
+        json!({"content": "Anna runs the shop", "type": "entity", "metadata": {"name": "Anna"}}),
+        None,
+    );
+    test_store
+}
+
+/// Returns the lines of an export except log lines and the end line, which each operation changes.
+fn lines_without_log(export: &str) -> Vec<&str> {
+    export
+        .lines()
+        .filter(|line| !line.contains("\"kind\":\"log\"") && !line.contains("\"end\""))
+        .collect()
+}

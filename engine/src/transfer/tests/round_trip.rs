@@ -1,0 +1,126 @@
+//! Exports that are imported again, with random histories.
+
+use crate::db::memories;
+use crate::model::time::Timestamp;
+use crate::tests::fixture::TestStore;
+use crate::transfer::tests::history::{History, Step};
+use crate::transfer::tests::{export, import, memories_of, small_store, try_import};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_export_that_is_imported_and_exported_again_is_equal_byte_for_byte(steps in vec(Step::any(), 1..30), vectors: bool) {
+        let mut test_store = History::of(&steps);
+        let first = export(&test_store, vectors);
+        let mut other = TestStore::new();
+        other.now = Timestamp(test_store.now.0 + 123_456_789);
+        let reply = import(&mut other, &first);
+        prop_assert_eq!(reply.refused + reply.skipped, 0);
+        prop_assert_eq!(&export(&other, vectors), &first);
+        // Imports turn CHECK constraints off; their rows must satisfy them anyway.
+        prop_assert_eq!(crate::db::integrity::pages(&other.writer.conn).expect("reads"), "ok");
+        // A second import of the same file changes nothing.
+        let again = import(&mut other, &first);
+        prop_assert_eq!((again.added, again.changed, again.act), (0, 0, None), "{:?}", again);
+        prop_assert_eq!(&export(&other, vectors), &first);
+        // The updated index equals one that is built from the database, and the mentions equal
+        // those of the original store.
+        let (index, mentions) = (index_of(&other), mentions_of(&other));
+        let other = other.reopened();
+        prop_assert_eq!(index, index_of(&other));
+        let call = test_store.call("project 0", None);
+        let seqs: Vec<i64> = memories_of(&test_store).into_iter().map(|(seq, ..)| seq).collect();
+        test_store.writer.run_idempotent(&call, |change| crate::transaction::mentions::renew_all(change, &seqs, |_| false)).expect("are found");
+        prop_assert_eq!(mentions, mentions_of(&test_store));
+    }
+
+    #[test]
+    fn two_stores_that_import_from_each_other_agree(steps in vec(Step::any(), 1..12), ours in vec(Step::any(), 0..12), theirs in vec(Step::any(), 0..12)) {
+        let base = export(&History::of(&steps), false);
+        let [mut one, mut two] = [(&ours, 0), (&theirs, 50_000)].map(|(steps, offset_ms)| diverged(&base, steps, offset_ms));
+        let (of_one, of_two) = (export(&one, false), export(&two, false));
+        // The two stores may have superseded each other's memories in a cycle; both then refuse the
+        // file.
+        let (first, second) = (try_import(&mut one, &of_two, false), try_import(&mut two, &of_one, false));
+        prop_assert_eq!(first.is_ok(), second.is_ok(), "{:?} {:?}", first, second);
+        if first.is_ok() {
+            prop_assert_eq!(sorted_lines(&export(&one, false)), sorted_lines(&export(&two, false)));
+        }
+    }
+}
+
+/// Returns a store that imported `base` and then went through the steps, except those that exports
+/// do not carry over.
+fn diverged(base: &str, steps: &[Step], offset_ms: i64) -> TestStore {
+    let mut test_store = TestStore::new();
+    import(&mut test_store, base);
+    test_store.now = test_store.now.plus(1_000_000 + offset_ms);
+    let memories = memories_of(&test_store).into_iter().map(|(_, id, group)| (group, id)).collect();
+    let mut history = History { test_store, memories };
+    let carries_over = |step: &&Step| {
+        !matches!(step, Step::Forget { hard: true, .. } | Step::Undo | Step::Compact { .. })
+    };
+    let first = 1000 + usize::try_from(offset_ms).expect("is small");
+    for (number, step) in steps.iter().filter(carries_over).enumerate() {
+        history.apply(first + number, step);
+    }
+    history.test_store
+}
+
+/// Returns the lines of an export in order, without groups: each store has its own creation times
+/// of groups.
+fn sorted_lines(export: &str) -> Vec<String> {
+    let mut lines: Vec<String> = export
+        .lines()
+        .filter(|line| !line.contains("\"kind\":\"group\""))
+        .map(str::to_owned)
+        .collect();
+    lines.sort();
+    lines
+}
+
+/// Returns the entries of the index and their numbers of chunks.
+fn index_of(test_store: &TestStore) -> Vec<String> {
+    let index = test_store.reader.shared.index();
+    (0..index.len())
+        .map(|slot| format!("{:?} {}", index.entry(slot), index.chunk_count(slot)))
+        .collect()
+}
+
+/// Returns pairs of an entity and a memory that mentions it, by id.
+fn mentions_of(test_store: &TestStore) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (seq, id, _) in memories_of(test_store) {
+        for entity in crate::db::mentions::in_memory(&test_store.reader.conn, seq).expect("reads") {
+            let entity = memories::by_seq(&test_store.reader.conn, entity)
+                .expect("reads")
+                .expect("is there");
+            found.push((entity.id.to_string(), id.to_string()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn memories_are_exported_in_storage_order_with_confidence_and_its_time() {
+    let text = export(&small_store(), false);
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("is JSON")).collect();
+    assert_eq!(lines[0], json!({"loci": "export", "version": 1}));
+    assert_eq!((&lines[1]["kind"], &lines[1]["id"]), (&json!("group"), &json!("shop")));
+    assert_eq!(
+        (&lines[2]["content"], &lines[2]["status"]),
+        (&json!("The shop opens at nine"), &json!("superseded"))
+    );
+    assert_eq!(lines[2]["superseded_by"], lines[3]["id"]);
+    assert_eq!(
+        (&lines[3]["confidence"], &lines[3]["confidence_at"]),
+        (&json!(1.0), &lines[3]["created_at"])
+    );
+    assert_eq!(lines.last(), Some(&json!({"kind": "end", "lines": lines.len() - 1})));
+}

@@ -164,7 +164,7 @@ impl Postings {
         let next = slot_id(self.lists.len());
         self.terms.insert(term.into(), next);
         self.tongues
-            .extend(Language::of_term(term).filter(|tongue| !self.tongues.contains(tongue)));
+            .extend(Language::of_term(term).filter(|language| !self.tongues.contains(language)));
         self.lists.push(List::default());
         next
     }

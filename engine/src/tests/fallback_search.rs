@@ -39,7 +39,7 @@ fn opened(folder: &TempDir) -> (Writer, Reader) {
     (writer, reader)
 }
 
-fn told(test_store: &TestStore, question: Value) -> Value {
+fn reply_json(test_store: &TestStore, question: Value) -> Value {
     serde_json::to_value(test_store.recall("a", question, Some(&axis(1))).reply).expect("is JSON")
 }
 
@@ -60,7 +60,8 @@ fn the_reply_says_that_the_index_is_loading_and_only_keywords_were_searched() {
     );
     let mut cold = Cold::of(test_store);
     assert_eq!(cold.test_store.reader.shared.warmup.progress(), Some((0, 2)));
-    let early = told(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
+    let early =
+        reply_json(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
     assert_eq!(early["degraded"], json!(["index"]), "{early}");
     assert!(
         early["hint"].as_str().is_some_and(|hint| hint.contains("the index is being loaded")),
@@ -76,7 +77,7 @@ fn the_reply_says_that_the_index_is_loading_and_only_keywords_were_searched() {
         (&json!(kettle), &json!(2))
     );
     // A recall by id and the statistics need no index.
-    let shown = told(&cold.test_store, json!({"ids": [kettle]}));
+    let shown = reply_json(&cold.test_store, json!({"ids": [kettle]}));
     assert!(
         shown["results"][0]["content"].is_string() && shown.get("degraded").is_none(),
         "{shown}"
@@ -90,7 +91,7 @@ fn the_reply_says_that_the_index_is_loading_and_only_keywords_were_searched() {
         2
     );
     cold.test_store.writer.load().expect("loads");
-    let warm = told(&cold.test_store, json!({"query": "Where are the kettles?"}));
+    let warm = reply_json(&cold.test_store, json!({"query": "Where are the kettles?"}));
     assert!(
         warm.get("degraded").is_none() && warm["results"].as_array().map(Vec::len) == Some(2),
         "{warm}"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what each part of the ranking contributes: runs the test sets with one constant changed at a time.
+"""Ablation study of the ranking: runs the test sets with one constant of the engine changed at a time.
 
-    python3 bench/ablation.py [--rows FILE] [--keep FOLDER]       some 10 minutes; prints tables
+    python3 bench/ablation.py [--rows FILE] [--keep FOLDER]       takes about 10 minutes; prints tables
 
-Makes a copy of the workspace in which the constants of the ranking are variables, builds it, and removes it; no build of loci has such
-variables. The test sets are those of `bench/run.py --quality` and three further ones. Each conversation is stored in three ways: as it is,
-without dates before the texts, and in shuffled order. Not here: the rows (ablation/rows.tsv), the metrics (ablation/ablation.rs).
+Builds a copy of the workspace in which the ranking constants are read at run time, and deletes it afterwards; the shipped engine has fixed
+constants. The test sets are those of `bench/run.py --quality` and three further ones. Each conversation is stored three times: as it is,
+without dates before the texts, and in shuffled order. Not here: the rows (ablation/rows.tsv), how answers are judged
+(ablation/ablation.rs).
 """
 
 import argparse
@@ -25,61 +26,76 @@ from quality import evals_folder
 
 HERE = REPOSITORY / "bench" / "ablation"
 COUNTS = {"WINDOW_RADIUS", "WINDOW_BEST", "EXHAUSTIVE_LIMIT", "WORD_MATCHED"}
-ENGINE = "engine/src"
-PATCHED = {"WINDOW_RADIUS", "WINDOW_BEST", "BM25_K1", "BM25_B", "RARITY_EXPONENT"}
-"""Not read by name: the places that compute with them are patched one by one."""
-
-
+READERS = {
+    "engine/src/ranking/late_interaction/query_scorer.rs": "COSINE_WEIGHT SHORT_QUERY_TERMS MAX_LENGTH_FACTOR BM25_WEIGHT WORD_MATCH_WEIGHT "
+    "NEIGHBOUR_TERM_FACTOR SPEAKER_BOOST FIRST_PERSON_BOOST DATE_BOOST EXPECTED_CONTENT_BOOST RECENCY_BOOST",
+    "engine/src/ranking/late_interaction/context.rs": "ANSWER_SHARE NEIGHBOUR_SHARE WINDOW_SHARE QUESTION_PENALTY",
+    "engine/src/ranking/late_interaction/coherence.rs": "FULL_COHERENCE",
+    "engine/src/ranking/late_interaction/word_match.rs": "EVENT_TERM_FACTOR",
+    "engine/src/text/dates/span.rs": "ONE_SIDED_HALF_LIFE",
+    "engine/src/search/query/event_date.rs": "MIN_EVENT_MATCH",
+    "engine/src/search/coarse_to_fine.rs": "WORD_MATCHED",
+    "engine/src/search/mod.rs": "late_interaction::EXHAUSTIVE_LIMIT",
+}
 def names():
-    """The constants in the order of study.rs."""
+    """The constants, in the order in which study.rs has them."""
     listed = re.search(r"NAMES: \[&str; \d+\] = \[(.*?)\];", (HERE / "study.rs").read_text(), re.S)[1]
     return re.findall(r'"(\w+)"', listed)
 
 
 def change(copy):
-    """Makes the copy read its constants from study.rs."""
+    """Makes the copy read its constants at run time."""
     index = {name: at for at, name in enumerate(names())}
-    for name in set(index) - PATCHED:
-        read = f"crate::study::{'count' if name in COUNTS else 'value'}({index[name]}, {{0}})"
-        if not sum(make_variable(path, name, read) for path in sorted((copy / ENGINE).rglob("*.rs"))):
-            sys.exit(f"Error: nothing in {ENGINE} reads {name}")
-    ranking = copy / ENGINE / "ranking"
-    context = ranking / "late_interaction" / "context.rs"
-    radius, best = (f"crate::study::count({index[name]}, {name})" for name in ("WINDOW_RADIUS", "WINDOW_BEST"))
-    swap(context, "self.window.fill(&self.raised);", f"let windows = crate::study::best_in_window(&self.raised, {radius}, {best});")
-    swap(context, "self.window.mean(&self.raised, at)", "windows[at]")
-    swap(ranking / "late_interaction" / "word_match.rs", "/ (doc_freq + 0.5)).ln().max(0.0).sqrt()",
-         f"/ (doc_freq + 0.5)).ln().max(0.0).powf(crate::study::value({index['RARITY_EXPONENT']}, 0.5))")
-    bm25 = ranking / "bm25.rs"
-    k1, b = (f"if self.idf == IdfForm::Fts5 {{ crate::study::value({index['BM25_' + name.upper()]}, self.{name}) }} else {{ self.{name} }}" for name in ("k1", "b"))
-    swap(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);",
-         f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
+
+    def read(name, own):
+        return f"crate::study::{'count' if name in COUNTS else 'value'}({index[name]}, {own})"
+
+    for file, constants in READERS.items():
+        path = copy / file
+        path.write_text(replace_reads(path, constants.split(), read))
+    context = copy / "engine/src/ranking/late_interaction/context.rs"
+    swap(context, "self.window.fill(&self.raised);",
+         f"let means = crate::study::window_means(&self.raised, {read('WINDOW_RADIUS', 'WINDOW_RADIUS')}, {read('WINDOW_BEST', 'WINDOW_BEST')});")
+    swap(context, "self.window.mean(&self.raised, at)", "means[at]")
+    words = copy / "engine/src/ranking/late_interaction/word_match.rs"
+    swap(words, "/ (doc_freq + 0.5)).ln().max(0.0).sqrt()", f"/ (doc_freq + 0.5)).ln().max(0.0).powf({read('IDF_EXPONENT', '0.5')})")
+    bm25 = copy / "engine/src/ranking/bm25.rs"
+    k1, b = (f"if self.idf == IdfForm::Fts5 {{ {read(name, own)} }} else {{ {own} }}" for name, own in (("BM25_K1", "self.k1"), ("BM25_B", "self.b")))
+    swap(bm25, "let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);", f"let (k1, b) = ({k1}, {b});\n        let norm = k1 * (1.0 - b + b * length / mean_length);")
     swap(bm25, "term_freq * (self.k1 + 1.0)", "term_freq * (k1 + 1.0)")
     shutil.copy(HERE / "study.rs", copy / "engine/src/study.rs")
     shutil.copy(HERE / "ablation.rs", copy / "daemon/examples/ablation.rs")
     swap(copy / "engine/src/lib.rs", "\npub mod ranking;", "\npub mod ranking;\npub mod study;")
 
 
-def make_variable(path, name, read):
-    """Replaces the uses of a constant in product code; returns whether there were any."""
-    code, test, tests = path.read_text().partition("#[cfg(test)]\nmod tests")
-    is_use = lambda line: not re.match(r"\s*(pub|const|use|//|[A-Z0-9_, ]+,$)", line)
-    replace = lambda line: re.sub(rf"(?<![\w])(?:late_interaction::|weights::)?{name}\b", read.format(name), line) if is_use(line) else line
-    changed = "\n".join(replace(line) for line in code.split("\n"))
-    if changed == code or path.name == "weights.rs":
-        return False
-    path.write_text(changed + test + tests)
-    return True
+def replace_reads(path, constants, read):
+    """The text of a source file in which each use of the constants before its tests is a read at run time."""
+    source, marker, tests = path.read_text().partition("#[cfg(test)]")
+    imports = re.compile(r"^use [^;]*;", re.M)
+    kept = imports.findall(source)
+    source = imports.sub("\0", source)
+    for constant in constants:
+        name = constant.rpartition("::")[2]
+        # Not where it is defined or mentioned in a comment.
+        line = lambda line: line if re.match(r"\s*(pub|const|//)", line) else re.sub(rf"(?<![\w:]){constant}\b", read(name, constant), line)
+        changed = "\n".join(line(each) for each in source.split("\n"))
+        if changed == source:
+            sys.exit(f"Error: {path.name} has changed: it does not use {constant}")
+        source = changed
+    for use in kept:
+        source = source.replace("\0", use, 1)
+    return source + marker + tests
 
 
 def swap(path, old, new):
     text = path.read_text()
     if text.count(old) != 1:
-        sys.exit(f"Error: {path.name} has changed: {old!r} is there {text.count(old)} times")
+        sys.exit(f"Error: {path.name} has changed: {old!r} occurs {text.count(old)} times")
     path.write_text(text.replace(old, new))
 
 
 def fill(copy):
+    """Copies the workspace and changes the copy."""
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "proto", "engine", "daemon", "shim", "tests"):
         source = REPOSITORY / name
         if source.is_dir():
@@ -96,26 +112,26 @@ def build(copy):
     return shutil.copy(REPOSITORY / "target/release/examples/ablation", copy / "ablation")
 
 
-def worth(figures):
+def quality(figures):
     """(R@5 + R@10 + 2 nDCG@10) / 4."""
     return (figures[0] + figures[1] + 2 * figures[2]) / 4
 
 
 def total(figures):
-    return 0.4 * worth(figures["locomo dated"]) + 0.4 * worth(figures["realtalk dated"]) + 0.2 * worth(figures["cranfield dated"])
+    return 0.4 * quality(figures["locomo dated"]) + 0.4 * quality(figures["realtalk dated"]) + 0.2 * quality(figures["cranfield dated"])
 
 
-def table(results):
-    """Prints one line per row: three figures a set, then J, J of both conversations without dates and shuffled, and of the further sets."""
-    print("| row | LoCoMo | REALTALK | Cranfield | J | difference | plain | shuffled | LoCoMo R@10 shuffled | CISI | MED | LongMemEval |")
+def table(rows):
+    """Prints one line per row: three figures per set, J, the difference to the first row, J of the two conversations without dates and in shuffled order, and of the further sets."""
+    print("| row | LoCoMo | REALTALK | Cranfield | J | J difference | plain | shuffled | LoCoMo R@10 shuffled | CISI | MED | LongMemEval |")
     print("|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     first = None
-    for each in results:
+    for each in rows:
         figures = each["figures"]
         of = lambda key: " / ".join(f"{x:.1f}" for x in figures[key])
-        talks = lambda how: (worth(figures[f"locomo {how}"]) + worth(figures[f"realtalk {how}"])) / 2
+        talks = lambda how: (quality(figures[f"locomo {how}"]) + quality(figures[f"realtalk {how}"])) / 2
         first = total(figures) if first is None else first
-        further = " | ".join(f"{worth(figures[f'{name} dated']):.2f}" for name in ("cisi", "med", "longmemeval"))
+        further = " | ".join(f"{quality(figures[f'{name} dated']):.2f}" for name in ("cisi", "med", "longmemeval"))
         print(
             f"| {each['row']} | {of('locomo dated')} | {of('realtalk dated')} | {of('cranfield dated')} | {total(figures):.2f} | {total(figures) - first:+.2f} "
             f"| {talks('plain'):.2f} | {talks('shuffled'):.2f} | {figures['locomo shuffled'][1]:.1f} "
@@ -125,17 +141,17 @@ def table(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=Path, default=HERE / "rows.tsv", help="lines of a name, a tab, and CONSTANT=value,…")
+    parser.add_argument("--rows", type=Path, default=HERE / "rows.tsv", help="file with lines `NAME<TAB>CONSTANT=VALUE,…`")
     parser.add_argument("--models", type=Path, default=Path.home() / ".loci" / "models")
-    parser.add_argument("--ablation", type=Path, help="use the program that an earlier run has built and kept")
-    parser.add_argument("--keep", type=Path, help="leave the copy in this folder")
+    parser.add_argument("--ablation", type=Path, help="use this binary of an earlier run")
+    parser.add_argument("--keep", type=Path, help="keep the copy in this folder")
     parser.add_argument("--check", action="store_true", help="only check that the constants are found in the sources")
     given = parser.parse_args()
     if given.check:
         with tempfile.TemporaryDirectory() as folder:
             fill(Path(folder))
         return
-    evals = evals_folder(REPOSITORY) or sys.exit("Error: no test sets next to the repository")
+    evals = evals_folder(REPOSITORY) or sys.exit("Error: the test sets are not next to the repository")
     with tempfile.TemporaryDirectory() as folder:
         copy = given.keep or Path(folder)
         copy.mkdir(exist_ok=True)

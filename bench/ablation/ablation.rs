@@ -1,13 +1,13 @@
-//! Test sets asked again and again, each time with other constants. An example of the copy that `bench/ablation.py` makes.
+//! Runs the test sets once per row of constants. An example program of the copy that `bench/ablation.py` builds.
 //!
-//!     ablation MODELS DATA ROWS     DATA/<set>/{corpus,queries}.jsonl; ROWS: lines of `name<TAB>CONSTANT=value,…`
+//!     ablation MODELS DATA ROWS     DATA/<set>/{corpus,queries}.jsonl; ROWS: lines `NAME<TAB>CONSTANT=VALUE,…`
 //!
-//! Every text is read by the model once. Stores: as the sets are; without the dates before the texts; in shuffled order. Not here: tables.
+//! Every text is embedded once. Stores: the sets as they are, without dates before the texts, and in shuffled order. Not here: tables.
 
 use loci_engine::transaction::change::CallContext;
 use loci_engine::model::encoding::{QueryEncoding, DocumentEncoding};
 use loci_engine::ranking::fusion::Fusion;
-use loci_engine::operations::recall::Question;
+use loci_engine::operations::recall::{RecallContext, prepare};
 use loci_engine::operations::store::Draft;
 use loci_engine::model::time::Timestamp;
 use loci_engine::{Actor, Reader, Settings, Writer, study};
@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 
 type Anything = Box<dyn std::error::Error>;
 
-/// 2026-02-01: long after everything in the sets.
+/// 2026-02-01, later than every date in the sets.
 const NOW: Timestamp = Timestamp(1_769_904_000_000);
 const SETS: [&str; 6] = ["locomo", "realtalk", "cranfield", "cisi", "med", "longmemeval"];
-/// Those whose texts have an order and dates.
-const TALKS: [&str; 2] = ["locomo", "realtalk"];
+/// The sets whose texts have an order and dates.
+const CONVERSATIONS: [&str; 2] = ["locomo", "realtalk"];
 
-/// How a store is filled.
+/// How the texts of a set are stored.
 #[derive(Clone, Copy, PartialEq)]
 enum Filled {
     Dated,
@@ -35,7 +35,7 @@ enum Filled {
     Shuffled,
 }
 
-/// One group of a set in a store of its own.
+/// The store of one group of a set.
 struct Store {
     _writer: Writer,
     reader: Reader,
@@ -62,7 +62,7 @@ fn main() -> Result<(), Anything> {
     let mut stores = Vec::new();
     for filled in [Filled::Dated, Filled::Plain, Filled::Shuffled] {
         for set in SETS {
-            if !TALKS.contains(&set) && filled != Filled::Dated {
+            if !CONVERSATIONS.contains(&set) && filled != Filled::Dated {
                 continue;
             }
             stores.push((filled, set, load(&mut model, &data.join(set), folder.path(), filled)?));
@@ -90,7 +90,7 @@ fn main() -> Result<(), Anything> {
 }
 
 impl Model {
-    fn read(&mut self, texts: &[String], questions: &[String]) -> Result<(), Anything> {
+    fn embed(&mut self, texts: &[String], questions: &[String]) -> Result<(), Anything> {
         for some in texts.chunks(64) {
             self.runtime.block_on(async {
                 let making: Vec<_> = some.iter().filter(|text| !self.known.contains_key(*text)).cloned().collect();
@@ -138,7 +138,7 @@ fn load(model: &mut Model, set: &Path, folder: &Path, filled: Filled) -> Result<
         let relevant =
             |line: &Value| line["relevant"].as_array().into_iter().flatten().filter_map(|unit| unit.as_str().map(str::to_owned)).collect();
         let questions: Vec<(String, HashSet<String>)> = judged.map(|line| (field(line, "text"), relevant(line))).collect();
-        model.read(
+        model.embed(
             &texts.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>(),
             &questions.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>(),
         )?;
@@ -174,7 +174,7 @@ fn said(line: &Value, filled: Filled) -> String {
     }
 }
 
-/// Always the same order, and none.
+/// Shuffles with a fixed seed.
 fn shuffle<T>(all: &mut [T]) {
     let mut state = 7_u64;
     for at in (1..all.len()).rev() {
@@ -191,8 +191,8 @@ fn judged(stores: &[Store], asked: &HashMap<String, QueryEncoding>, fusion: Opti
             let arguments = json!({"query": question, "max_results": 20, "token_budget": 1_000_000});
             let request: RecallRequest = loci_proto::mcp::arguments::parse(serde_json::from_value(arguments)?)?;
             let (group, degraded) = (group(), Degraded::default());
-            let asked = Question { request: &request, group: &group, asked: asked.get(question), now: NOW, degraded: &degraded, fusion };
-            let answer = store.reader.recall(asked)?;
+            let context = RecallContext { group: &group, encoding: asked.get(question), now: NOW, degraded: &degraded, fusion };
+            let answer = store.reader.recall(&prepare(request)?, context)?;
             let unit =
                 |text: Option<&String>, id: String| text.and_then(|text| store.units.get(text)).or_else(|| store.units.get(&id)).cloned();
             let mut places: Vec<usize> = Vec::new();

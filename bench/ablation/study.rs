@@ -1,11 +1,10 @@
-//! The constants of the ranking as variables, for the copy of the engine that `bench/ablation.py`
-//! makes. No build of loci contains this file.
+//! Ranking constants that can be set at run time, for the copy of the engine that `bench/ablation.py` builds. No build of loci contains this file.
 //!
-//! Not here: which places of the engine read them (ablation.py), which values are tried (rows.tsv).
+//! Not here: which lines of the engine read them (ablation.py), which values are tried (rows.tsv).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The constants that can be changed.
+/// The constants that can be set.
 pub const NAMES: [&str; 26] = [
     "COSINE_WEIGHT",
     "BM25_WEIGHT",
@@ -27,7 +26,7 @@ pub const NAMES: [&str; 26] = [
     "WORD_MATCHED",
     "BM25_K1",
     "BM25_B",
-    "RARITY_EXPONENT",
+    "IDF_EXPONENT",
     "SHORT_QUERY_TERMS",
     "MAX_LENGTH_FACTOR",
     "MIN_EVENT_MATCH",
@@ -36,31 +35,30 @@ pub const NAMES: [&str; 26] = [
 ];
 static VALUES: [AtomicU64; NAMES.len()] = [const { AtomicU64::new(u64::MAX) }; NAMES.len()];
 
-/// Returns the value of a constant by its index in [`NAMES`]; `own` if it was not changed.
+/// Returns the value of a constant by its index in [`NAMES`]; `own` if it was not set.
 #[inline]
 pub fn value(at: usize, own: f64) -> f64 {
     let bits = VALUES[at].load(Ordering::Relaxed);
     if bits == u64::MAX { own } else { f64::from_bits(bits) }
 }
 
-/// The same for a count.
+/// As [`value`], for a constant that is a count.
 pub fn count(at: usize, own: usize) -> usize {
     value(at, own as f64) as usize
 }
 
-/// Changes a constant; `None` restores its own value.
+/// Sets a constant; `None` resets it.
 pub fn set(name: &str, value: Option<f64>) -> Result<(), String> {
-    let at = NAMES.iter().position(|known| *known == name).ok_or(format!("{name} is not a constant"))?;
+    let at = NAMES.iter().position(|known| *known == name).ok_or(format!("{name} is no constant"))?;
     VALUES[at].store(value.map_or(u64::MAX, f64::to_bits), Ordering::Relaxed);
     Ok(())
 }
 
-/// Returns for each score the mean of the `best` highest scores within `reach` positions; positions
-/// beyond the ends count as 0.
-pub fn best_in_window(scores: &[f64], reach: usize, best: usize) -> Vec<f64> {
+/// Returns for each score the mean of the `best` best scores within `radius`; positions beyond the ends count as 0.
+pub fn window_means(scores: &[f64], radius: usize, best: usize) -> Vec<f64> {
     let mean = |at: usize| {
-        let mut around = scores[at.saturating_sub(reach)..scores.len().min(at + reach + 1)].to_vec();
-        if around.len() <= 2 * reach {
+        let mut around = scores[at.saturating_sub(radius)..scores.len().min(at + radius + 1)].to_vec();
+        if around.len() <= 2 * radius {
             around.extend(std::iter::repeat_n(0.0, best));
         }
         around.sort_by(|a, b| b.total_cmp(a));

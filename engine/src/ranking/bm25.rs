@@ -1,7 +1,8 @@
 //! BM25 over the memories that a search may return. Pure.
 //!
-//! Document frequencies and the mean length are those of the admitted memories alone, so other projects and replaced versions neither change
-//! a score nor leak into one. Not here: term frequencies (`index::postings`).
+//! Document frequencies and the mean length are those of the admitted memories alone, so other
+//! projects and replaced versions neither change a score nor leak into one. Not here: term
+//! frequencies (`index::postings`).
 
 /// One entry of a posting list: a memory that contains the term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +18,8 @@ pub(crate) struct Posting {
 /// The posting list of one query term, restricted to the admitted memories.
 pub(crate) type Postings = Vec<Posting>;
 
-/// Parameters of BM25: saturation of the term frequency (`k1`), length normalisation (`b`), and the form of the idf.
+/// Parameters of BM25: saturation of the term frequency (`k1`), length normalisation (`b`), and the
+/// form of the idf.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bm25Params {
     k1: f64,
@@ -27,9 +29,11 @@ pub(crate) struct Bm25Params {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IdfForm {
-    /// `ln(1 + (N - n + .5) / (n + .5))`: never negative, so that a term of a small store still counts (Lucene's form).
+    /// `ln(1 + (N - n + .5) / (n + .5))`: never negative, so that a term of a small store still
+    /// counts (Lucene's form).
     Lucene,
-    /// `ln((N - n + .5) / (n + .5))`, at least 1e-6 (the form of SQLite's FTS5, and of Robertson and Spärck Jones).
+    /// `ln((N - n + .5) / (n + .5))`, at least 1e-6 (the form of SQLite's FTS5, and of Robertson
+    /// and Spärck Jones).
     Fts5,
 }
 
@@ -42,7 +46,8 @@ pub(crate) const LATE_INTERACTION_PARAMS: Bm25Params =
 #[cfg(test)]
 pub(crate) const FTS5_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.75, idf: IdfForm::Fts5 };
 
-/// Lower bound of the ideal score in nats for Lucene's idf: if every query term occurs nearly everywhere, no text gets a high share.
+/// Lower bound of the ideal score in nats for Lucene's idf: if every query term occurs nearly
+/// everywhere, no text gets a high share.
 const MIN_IDEAL: f64 = 1.0;
 
 /// Statistics of the admitted memories.
@@ -84,14 +89,16 @@ impl Bm25Params {
         }
     }
 
-    /// Saturated term frequency: the second occurrence still adds much, the tenth hardly anything; long texts count less.
+    /// Saturated term frequency: the second occurrence still adds much, the tenth hardly anything;
+    /// long texts count less.
     fn saturated(self, term_freq: u32, length: u32, mean_length: f64) -> f64 {
         let (term_freq, length) = (f64::from(term_freq), f64::from(length));
         let norm = self.k1 * (1.0 - self.b + self.b * length / mean_length);
         term_freq * (self.k1 + 1.0) / (term_freq + norm)
     }
 
-    /// The BM25 score of each admitted memory, and the ideal: the sum of the idf of all terms that occur.
+    /// The BM25 score of each admitted memory, and the ideal: the sum of the idf of all terms that
+    /// occur.
     pub(crate) fn scores(self, terms: &[Postings], corpus: CorpusStats) -> (Vec<f64>, f64) {
         let (mut scores, mut ideal) = (vec![0.0; corpus.count], 0.0);
         for postings in terms.iter().filter(|postings| !postings.is_empty()) {

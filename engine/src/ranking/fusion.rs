@@ -1,14 +1,16 @@
-//! Fusion of the two plain signals, cosine and BM25, where late interaction is not configured or not possible. Pure.
+//! Fusion of the two plain signals, cosine and BM25, where late interaction is not configured or
+//! not possible. Pure.
 //!
-//! "weighted" with equal weights is half the cosine, half BM25 as a share of the ideal. Both halves are absolute, so a score means the same
-//! from query to query and no candidate list has to be cut first. Figures: docs/retrieval.md. Not here: the default ranking
-//! (`late_interaction`).
+//! "weighted" with equal weights is half the cosine, half BM25 as a share of the ideal. Both halves
+//! are absolute, so a score means the same from query to query and no candidate list has to be cut
+//! first. Figures: docs/retrieval.md. Not here: the default ranking (`late_interaction`).
 
 /// How cosine and BM25 become one score.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fusion {
-    /// Late interaction of tokens, features of the text, and storing order ([`crate::ranking::late_interaction`]). If a memory in
-    /// question has no token codes yet, the whole answer is ranked as with `Weighted` and equal weights.
+    /// Late interaction of tokens, features of the text, and storing order
+    /// ([`crate::ranking::late_interaction`]). If a memory in question has no token codes yet, the
+    /// whole answer is ranked as with `Weighted` and equal weights.
     #[default]
     Soft,
     /// `vector_weight × max(0, cosine) + (1 - vector_weight) × min(1, BM25 / ideal)`.
@@ -16,7 +18,8 @@ pub enum Fusion {
         /// Weight of the cosine, 0 to 1.
         vector_weight: f64,
     },
-    /// Reciprocal rank fusion, `Σ 1 / (k + rank)`, over the best 100 of each signal (Cormack, Clarke and Büttcher, 2009).
+    /// Reciprocal rank fusion, `Σ 1 / (k + rank)`, over the best 100 of each signal (Cormack,
+    /// Clarke and Büttcher, 2009).
     Rrf {
         /// The constant k; larger values flatten the difference between ranks.
         k: f64,
@@ -77,7 +80,8 @@ pub(crate) fn contributions(
         .collect()
 }
 
-/// Returns the best `limit` entries, best first, without those that score 0 or less; of equal scores the later slot comes first.
+/// Returns the best `limit` entries, best first, without those that score 0 or less; of equal
+/// scores the later slot comes first.
 pub(crate) fn best(mut scored: Vec<ScoredSlot>, limit: usize) -> Vec<ScoredSlot> {
     let better =
         |a: &ScoredSlot, b: &ScoredSlot| b.score.total_cmp(&a.score).then(b.slot.cmp(&a.slot));
@@ -90,7 +94,8 @@ pub(crate) fn best(mut scored: Vec<ScoredSlot>, limit: usize) -> Vec<ScoredSlot>
     scored
 }
 
-/// The score below which the best answer counts as weak; `None` where scores have no absolute meaning: by ranks, and by keywords alone.
+/// The score below which the best answer counts as weak; `None` where scores have no absolute
+/// meaning: by ranks, and by keywords alone.
 pub(crate) fn weak_below(fusion: Fusion, with_vectors: bool) -> Option<f64> {
     match fusion {
         Fusion::Weighted { .. } | Fusion::Soft if with_vectors => Some(WEAK_SCORE),
@@ -103,7 +108,8 @@ fn reciprocal(k: f64, rank: Option<usize>) -> f64 {
     rank.filter(|rank| *rank <= RRF_DEPTH).map_or(0.0, |rank| 1.0 / (k + rank as f64))
 }
 
-/// The rank of each candidate by one signal, 1 for the best; `None` for a signal of next to nothing.
+/// The rank of each candidate by one signal, 1 for the best; `None` for a signal of next to
+/// nothing.
 pub(crate) fn ranks(candidates: &[Candidate], signal: fn(&Candidate) -> f64) -> Vec<Option<usize>> {
     let mut order: Vec<usize> =
         (0..candidates.len()).filter(|i| signal(&candidates[*i]) > MIN_RANKED_SIGNAL).collect();

@@ -1,6 +1,7 @@
 //! Fits a reply into a token budget, and makes previews. Pure.
 //!
-//! A token is estimated as four characters of the reply's compact JSON. Not here: which memories are in the reply (`operations::recall`).
+//! A token is estimated as four characters of the reply's compact JSON. Not here: which memories
+//! are in the reply (`operations::recall`).
 
 use loci_proto::limits;
 use loci_proto::requests::explain::{RecallExplanation, ScoreBreakdown};
@@ -14,8 +15,9 @@ const CHARS_PER_TOKEN: usize = 4;
 /// Characters reserved for the fields that report omitted results.
 const NOTICE: usize = r#""omitted":[],"omitted_count":100,"token_budget_too_small":true"#.len();
 
-/// Adds results in order while the reply fits the budget (in tokens) and the maximum size on the wire. The ids of the rest go to `omitted` as
-/// far as they fit; `omitted_count` counts all of them.
+/// Adds results in order while the reply fits the budget (in tokens) and the maximum size on the
+/// wire. The ids of the rest go to `omitted` as far as they fit; `omitted_count` counts all of
+/// them.
 pub(crate) fn fit(reply: &mut RecallReply, results: Vec<RecalledMemory>, budget: usize) {
     let limit = budget.saturating_mul(CHARS_PER_TOKEN).min(limits::REPLY_BYTES);
     let total = results.len();
@@ -47,7 +49,8 @@ pub(crate) fn fit(reply: &mut RecallReply, results: Vec<RecalledMemory>, budget:
     reply.results = given;
 }
 
-/// Adds the explanation of each score. It is not counted against the budget, so an explained reply has the same results as a plain one.
+/// Adds the explanation of each score. It is not counted against the budget, so an explained reply
+/// has the same results as a plain one.
 pub(crate) fn explain(
     reply: &mut RecallReply,
     explained: Option<RecallExplanation>,
@@ -67,7 +70,8 @@ pub(crate) fn explain(
     }
 }
 
-/// Sets the token estimate of the reply; `pending` is the number of characters that will still be added.
+/// Sets the token estimate of the reply; `pending` is the number of characters that will still be
+/// added.
 fn estimate(reply: &mut RecallReply, pending: usize) {
     // The digits of the estimate are part of the reply; the second pass counts them.
     reply.token_estimate = 0;
@@ -115,7 +119,8 @@ fn size(value: &impl Serialize) -> Size {
     serde_json::to_writer(&mut size, value).map_or_else(|_| Size::default(), |()| size)
 }
 
-/// Returns the first non-blank line, cut at a grapheme boundary to at most [`limits::PREVIEW_CHARS`] characters.
+/// Returns the first non-blank line, cut at a grapheme boundary to at most
+/// [`limits::PREVIEW_CHARS`] characters.
 pub(crate) fn preview(content: &str) -> String {
     let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let mut left = limits::PREVIEW_CHARS;

@@ -1,4 +1,5 @@
-//! The coarse-to-fine strategy for large sets: estimate every memory, refine the promising ones, score the best in full.
+//! The coarse-to-fine strategy for large sets: estimate every memory, refine the promising ones,
+//! score the best in full.
 //!
 //! | stage | memories | what is compared |
 //! |---|---|---|
@@ -8,8 +9,9 @@
 //! | word match | [`WORD_MATCHED`] | token codes |
 //! | context | [`SEEDS`] and their neighbours | the full late-interaction score |
 //!
-//! The formulas are those of `ranking::late_interaction`. What is lost is the order of memories far from the query;
-//! [`Effort::Exhaustive`] shows how much that is (docs/retrieval.md). Not here: sets small enough to score in full (`exhaustive`).
+//! The formulas are those of `ranking::late_interaction`. What is lost is the order of memories far
+//! from the query; [`Effort::Exhaustive`] shows how much that is (docs/retrieval.md). Not here:
+//! sets small enough to score in full (`exhaustive`).
 
 use crate::index::{
     BinaryQuery, ContextWindows, Index, Mask, Precision, QuantizedVector, Scratch, TextFeatures,
@@ -36,7 +38,8 @@ use crate::search::types::{
 };
 use std::collections::HashMap;
 
-/// How many memories of a stage are kept: `base`, and one more per `per` admitted memories, at most `max`.
+/// How many memories of a stage are kept: `base`, and one more per `per` admitted memories, at most
+/// `max`.
 struct RefineBudget {
     base: usize,
     per: usize,
@@ -61,12 +64,14 @@ impl SeedBudget {
     }
 }
 
-/// Candidates whose cosine is refined. Ties among estimates grow with the store, so the number does too.
+/// Candidates whose cosine is refined. Ties among estimates grow with the store, so the number does
+/// too.
 const REFINED: RefineBudget = RefineBudget { base: 4_000, per: 100, max: 5_000 };
-/// Cut-off, in cosine units: candidates whose estimate is this far below the [`EXACT_COSINES`]-th best are not refined. Estimates are
-/// typically off by 0.03.
+/// Cut-off, in cosine units: candidates whose estimate is this far below the [`EXACT_COSINES`]-th
+/// best are not refined. Estimates are typically off by 0.03.
 const REFINE_MARGIN: f32 = 0.075;
-/// Refined candidates that get an exact cosine: more than [`WORD_MATCHED`], because the refined order may be slightly wrong.
+/// Refined candidates that get an exact cosine: more than [`WORD_MATCHED`], because the refined
+/// order may be slightly wrong.
 const EXACT_COSINES: usize = 520;
 /// Candidates whose tokens are matched with the query terms.
 const WORD_MATCHED: usize = 400;
@@ -74,10 +79,12 @@ const WORD_MATCHED: usize = 400;
 const SEEDS: SeedBudget = SeedBudget { min: 60, per_result: 4 };
 /// Further seeds: memories linked to an entity that the query names, whatever their own score.
 const LINKED_SEEDS: usize = 40;
-/// In a block of 64 slots with at most this many admitted ones, cosines are computed at once instead of estimated: the signs of all 64 are as
-/// many bytes as the high bytes of eight vectors, and less precise.
+/// In a block of 64 slots with at most this many admitted ones, cosines are computed at once
+/// instead of estimated: the signs of all 64 are as many bytes as the high bytes of eight vectors,
+/// and less precise.
 pub(crate) const DIRECT_COSINES_PER_BLOCK: u32 = 4;
-/// Terms found in at least one of this many admitted memories are common: they mark matches but do not score, if the query has a rarer term.
+/// Terms found in at least one of this many admitted memories are common: they mark matches but do
+/// not score, if the query has a rarer term.
 const COMMON_TERM: usize = 2;
 
 const _: () = assert!(
@@ -404,7 +411,8 @@ struct Keyword {
     doc_freq: usize,
 }
 
-/// Adds BM25, as a share of the ideal, to the scratch buffer of every admitted memory, and marks keyword matches.
+/// Adds BM25, as a share of the ideal, to the scratch buffer of every admitted memory, and marks
+/// keyword matches.
 fn score_keywords(index: &Index, mask: &Mask, keywords: &[Keyword], scratch: &mut Scratch) {
     let (params, corpus): (_, CorpusStats) = (LATE_INTERACTION_PARAMS, corpus_stats(index, mask));
     let idf = |keyword: &Keyword| match keyword.doc_freq {
@@ -429,7 +437,8 @@ fn score_keywords(index: &Index, mask: &Mask, keywords: &[Keyword], scratch: &mu
     }
 }
 
-/// The date proximity of every day from the first to the last admitted memory; empty if the query names no time.
+/// The date proximity of every day from the first to the last admitted memory; empty if the query
+/// names no time.
 struct DayTable {
     first_day: i32,
     proximity: Vec<f64>,

@@ -1,6 +1,7 @@
 //! Groups results that state the same fact.
 //!
-//! Not here: duplicates at the time of storing (`operations::store`), when two texts state the same fact (`duplicate`).
+//! Not here: duplicates at the time of storing (`operations::store`), when two texts state the same
+//! fact (`duplicate`).
 
 use crate::duplicate::same_fact;
 use crate::index::{Index, slot_id};
@@ -11,7 +12,8 @@ use loci_proto::memory::MemoryType;
 
 /// Cosine from which two texts may state the same fact.
 const SAME_FACT_COSINE: f32 = 0.97;
-/// Error bound of an approximate cosine. It may be exceeded if a few components dominate; then both results are returned, which does no harm.
+/// Error bound of an approximate cosine. It may be exceeded if a few components dominate; then both
+/// results are returned, which does no harm.
 const APPROX_ERROR: f32 = 0.05;
 /// Results fetched beyond the limit, so that others can move up.
 pub(crate) const SPARE: usize = 10;
@@ -28,8 +30,8 @@ pub(crate) fn possible_duplicates(index: &Index, ranked: &[ScoredSlot]) -> Vec<V
     (0..ranked.len()).map(duplicates).collect()
 }
 
-/// For each of `others` whether its vector is that of the same fact as `one`. Only texts of one chunk are compared: one chunk says nothing
-/// about the rest of a longer text.
+/// For each of `others` whether its vector is that of the same fact as `one`. Only texts of one
+/// chunk are compared: one chunk says nothing about the rest of a longer text.
 fn similar(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
     let only_chunk = |slot: u32| {
         index.vector(slot as usize, 0).filter(|_| index.chunk_count(slot as usize) == 1)
@@ -50,7 +52,8 @@ fn similar(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
         .collect()
 }
 
-/// Whether one of two similar memories may stand for both: the same fact of the same event date, and both or neither of them an entity.
+/// Whether one of two similar memories may stand for both: the same fact of the same event date,
+/// and both or neither of them an entity.
 pub(crate) fn is_same_fact(a: &Memory, b: &Memory) -> bool {
     let entity = |memory: &Memory| memory.kind == MemoryType::Entity;
     let day = |memory: &Memory| memory.metadata.get("event_date").cloned();

@@ -1,7 +1,8 @@
 //! The exhaustive strategy: every admitted memory is scored in full.
 //!
-//! Used for small sets, for the plain fusions, and with [`Effort::Exhaustive`](crate::search::Effort). Not here: large sets
-//! (`coarse_to_fine`), the formulas (`ranking`).
+//! Used for small sets, for the plain fusions, and with
+//! [`Effort::Exhaustive`](crate::search::Effort). Not here: large sets (`coarse_to_fine`), the
+//! formulas (`ranking`).
 
 use crate::index::{Index, Mask, QuantizedVector, slot_id};
 use crate::model::encoding::QueryEncoding;
@@ -129,35 +130,35 @@ impl<'a> Signals<'a> {
     }
 
     fn late_interaction(&self, query: &SearchQuery<'_>, encoding: &QueryEncoding) -> Scoring {
-        let ((order, blocks), lexical_matches) = (self.by_project(), self.matches());
+        let ((order, blocks), is_match) = (self.by_project(), self.matches());
         let lexical = self.lexical(bm25::LATE_INTERACTION_PARAMS);
         let memories = self.memory_signals(query, &order, &lexical);
-        let query_scorer = self.query_scorer(query, encoding);
+        let prepared = self.query_scorer(query, encoding);
         let (scores, breakdown) = match query.detail {
             Detail::Scores => {
                 let scores =
-                    late_interaction::score_all(&memories, &blocks, &query_scorer, &mut NoRecord);
+                    late_interaction::score_all(&memories, &blocks, &prepared, &mut NoRecord);
                 (scores, None)
             }
             Detail::Steps => {
                 let mut record = StepRecord::default();
                 let scores =
-                    late_interaction::score_all(&memories, &blocks, &query_scorer, &mut record);
+                    late_interaction::score_all(&memories, &blocks, &prepared, &mut record);
                 let candidates = order.iter().map(|at| self.candidate(*at, &lexical)).collect();
                 let steps = explain::recorded_steps(record, scores.len());
                 (scores, Some(Breakdown { candidates, steps }))
             }
         };
-        let hits = order.iter().zip(scores).map(|(at, score)| MatchedSlot {
+        let entries = order.iter().zip(scores).map(|(at, score)| MatchedSlot {
             slot: self.slot(*at),
             score,
-            matches: lexical_matches[*at],
+            matches: is_match[*at],
         });
-        let matched = lexical_matches.iter().filter(|matches| **matches).count();
+        let matched = is_match.iter().filter(|is_match| **is_match).count();
         Scoring {
-            scored: above_cutoff(hits.collect(), matched),
+            scored: above_cutoff(entries.collect(), matched),
             matched,
-            length_bonus: query_scorer.length_bonus(),
+            length_bonus: prepared.length_bonus(),
             breakdown,
         }
     }
@@ -192,7 +193,8 @@ impl<'a> Signals<'a> {
         order.iter().map(signals).collect()
     }
 
-    /// The positions of all memories ordered by project and then by storing order, and the block of each project.
+    /// The positions of all memories ordered by project and then by storing order, and the block of
+    /// each project.
     fn by_project(&self) -> (Vec<usize>, Vec<OrderedBlock>) {
         let project = |at: &usize| self.index.group(self.slot(*at));
         let mut order: Vec<usize> = (0..self.slots.len()).collect();

@@ -1,6 +1,7 @@
 //! Builds the explanation of a search from the recorded steps. Pure.
 //!
-//! Not here: recording (`ranking::late_interaction::recorder`), which results a reply leaves out (`operations::recall`).
+//! Not here: recording (`ranking::late_interaction::recorder`), which results a reply leaves out
+//! (`operations::recall`).
 
 use crate::index::Index;
 use crate::ranking::fusion;

@@ -1,8 +1,10 @@
-//! Fallback search while the warm index is loading: by keywords, through the FTS5 index of the database.
+//! Fallback search while the warm index is loading: by keywords, through the FTS5 index of the
+//! database.
 //!
-//! The admitted memories with a keyword are put into a temporary index, which is searched by the same rules, so ranking and visibility are the
-//! same. What FTS5 does not know (stems of other languages, character pairs, aliases, vectors) is not found yet. Not here: searching
-//! (`search`), FTS5 (`db::lexical`).
+//! The admitted memories with a keyword are put into a temporary index, which is searched by the
+//! same rules, so ranking and visibility are the same. What FTS5 does not know (stems of other
+//! languages, character pairs, aliases, vectors) is not found yet. Not here: searching (`search`),
+//! FTS5 (`db::lexical`).
 
 use crate::db::{lexical, memories};
 use crate::error::Result;

@@ -1,14 +1,17 @@
-//! Graph boost: raises memories that are one hop away from an entity that the query names, or from the best results.
+//! Graph boost: raises memories that are one hop away from an entity that the query names, or from
+//! the best results.
 //!
-//! "Where does Anna's manager live?" names Anna, who reports to Piotr. A memory that mentions Piotr is raised, although neither its words nor
-//! its vector relate to Anna. The boost is a share of the best score, so it works with every ranking. Not here: which memories mention which
-//! entities (`transaction::mentions`), relations (`operations::relate`), how both are kept (`index::graph`).
+//! "Where does Anna's manager live?" names Anna, who reports to Piotr. A memory that mentions Piotr
+//! is raised, although neither its words nor its vector relate to Anna. The boost is a share of the
+//! best score, so it works with every ranking. Not here: which memories mention which entities
+//! (`transaction::mentions`), relations (`operations::relate`), how both are kept (`index::graph`).
 
 use crate::index::{Index, Mask, slot_id};
 use crate::ranking::fusion::ScoredSlot;
 use std::collections::HashMap;
 
-/// Boost at full strength, as a share of the best score. docs/retrieval.md says what chose each of these constants.
+/// Boost at full strength, as a share of the best score. docs/retrieval.md says what chose each of
+/// these constants.
 const MAX_BOOST: f64 = 0.4;
 /// Strength for a memory that mentions an entity named by the query.
 const MENTIONS_NAMED: f64 = 0.5;
@@ -23,8 +26,8 @@ const BEST_RESULTS: usize = 3;
 /// Number of memories per entity that are raised, the newest first.
 const MAX_MENTIONS: usize = 1_000;
 
-/// Adds the boost to the scores and returns it by slot. A memory that was not scored is not added: it has neither a keyword nor a similar
-/// vector.
+/// Adds the boost to the scores and returns it by slot. A memory that was not scored is not added:
+/// it has neither a keyword nor a similar vector.
 pub(crate) fn apply(
     index: &Index,
     mask: &Mask,
@@ -88,7 +91,8 @@ struct Boosts<'a> {
 }
 
 impl Boosts<'_> {
-    /// Sets the strength of a memory unless a greater one is set. Returns false if the mask does not admit it.
+    /// Sets the strength of a memory unless a greater one is set. Returns false if the mask does
+    /// not admit it.
     fn set(&mut self, seq: i64, strength: f64) -> bool {
         let Some(slot) = self.index.slot(seq).filter(|slot| self.mask.admits(*slot)) else {
             return false;
@@ -102,7 +106,8 @@ impl Boosts<'_> {
         self.add_mentions_except(entity, strength, entity);
     }
 
-    /// Sets the strength of the memories that mention an entity, except the one through which the entity was found.
+    /// Sets the strength of the memories that mention an entity, except the one through which the
+    /// entity was found.
     fn add_mentions_except(&mut self, entity: i64, strength: f64, except: i64) {
         let graph = self.index.graph();
         for memory in

@@ -1,14 +1,18 @@
 //! Hybrid search over the warm index: from a query to ranked memories.
 //!
-//! 1. `query` parses the text; a mask of the admitted memories comes from the caller. The mask applies before anything is counted or ranked:
-//!    word statistics, neighbours and context are those of the admitted memories. So a small project next to a large one is never starved, and
+//! 1. `query` parses the text; a mask of the admitted memories comes from the caller. The mask
+//!    applies before anything is counted or ranked: word statistics, neighbours and context are
+//!    those of the admitted memories. So a small project next to a large one is never starved, and
 //!    no text of another project changes a score.
-//! 2. A strategy scores: `exhaustive` scores every memory; `coarse_to_fine` estimates all of a large set and scores the best candidates.
-//!    Both use the formulas of `ranking`.
-//! 3. `graph_boost` raises memories linked to named entities, `summary_rollup` gives summaries the scores of the memories that they replace.
-//! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact; `explain` reports how scores came about.
+//! 2. A strategy scores: `exhaustive` scores every memory; `coarse_to_fine` estimates all of a
+//!    large set and scores the best candidates. Both use the formulas of `ranking`.
+//! 3. `graph_boost` raises memories linked to named entities, `summary_rollup` gives summaries the
+//!    scores of the memories that they replace.
+//! 4. `top_k` and `fusion::best` select; `collapse` groups results that state the same fact;
+//!    `explain` reports how scores came about.
 //!
-//! Not here: rows and replies (`operations::recall`), formulas (`ranking`). `fallback` searches while the index is loading.
+//! Not here: rows and replies (`operations::recall`), formulas (`ranking`). `fallback` searches
+//! while the index is loading.
 
 pub(crate) mod budget;
 pub(crate) mod coarse_to_fine;
@@ -98,7 +102,8 @@ pub(crate) fn search(index: &Index, mask: &Mask, query: &SearchQuery<'_>) -> Sea
     results
 }
 
-/// Rolls scores up into summaries and selects the best. `matched` of the result counts the summaries that were added.
+/// Rolls scores up into summaries and selects the best. `matched` of the result counts the
+/// summaries that were added.
 fn roll_up(
     index: &Index,
     summaries: &SummaryTree,

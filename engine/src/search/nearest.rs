@@ -9,8 +9,8 @@ use crate::ranking::late_interaction;
 /// Upper bound of the error of a cosine estimate; the usual error is a tenth of it.
 const MAX_ESTIMATE_ERROR: f64 = 0.3;
 
-/// Returns the admitted memories whose cosine to a vector exceeds `threshold`, by slot. In a large set only the memories whose estimate allows
-/// it are compared exactly.
+/// Returns the admitted memories whose cosine to a vector exceeds `threshold`, by slot. In a large
+/// set only the memories whose estimate allows it are compared exactly.
 pub(crate) fn nearest(
     index: &Index,
     mask: &Mask,

@@ -1,8 +1,10 @@
-//! Summary roll-up: a summary takes over the score of the best memory that it replaces, and the reply names the memories it was returned for.
+//! Summary roll-up: a summary takes over the score of the best memory that it replaces, and the
+//! reply names the memories it was returned for.
 //!
-//! An extractive summary only repeats its memories, so it is not ranked next to them: its many words would outdo every short text, and its
-//! place in storing order means nothing. A summary that an agent wrote is ranked too. The replaced memories rank with half their score. Not
-//! here: scoring (`ranking`).
+//! An extractive summary only repeats its memories, so it is not ranked next to them: its many
+//! words would outdo every short text, and its place in storing order means nothing. A summary that
+//! an agent wrote is ranked too. The replaced memories rank with half their score. Not here:
+//! scoring (`ranking`).
 
 use crate::index::{Index, Mask};
 use crate::ranking::fusion;
@@ -61,14 +63,15 @@ impl SummaryTree {
         Some(self.tops[at].summary)
     }
 
-    /// Returns the extractive summaries whose memories are all admitted, so that they only repeat them.
+    /// Returns the extractive summaries whose memories are all admitted, so that they only repeat
+    /// them.
     pub(crate) fn redundant(&self, index: &Index) -> HashSet<usize> {
         let all = self.tops.iter().flat_map(|top| [top.memory, top.summary]);
         all.filter(|slot| index.is_extractive(*slot) && !self.sole_sources.contains(slot)).collect()
     }
 
-    /// Raises each summary to the score of the best memory that it replaces. Returns for each raised summary which of the best `limit`
-    /// memories it replaces, best first.
+    /// Raises each summary to the score of the best memory that it replaces. Returns for each
+    /// raised summary which of the best `limit` memories it replaces, best first.
     pub(crate) fn roll_up(
         &self,
         scored: &mut Vec<ScoredSlot>,

@@ -1,15 +1,17 @@
 //! Streaming top-k selection without sorting.
 //!
-//! Scores above the current threshold are buffered. When the buffer holds 4k entries, a threshold that about k of them exceed is found by
-//! bisection, and the rest is dropped. Not here: the scores (`coarse_to_fine`).
+//! Scores above the current threshold are buffered. When the buffer holds 4k entries, a threshold
+//! that about k of them exceed is found by bisection, and the rest is dropped. Not here: the scores
+//! (`coarse_to_fine`).
 
 use crate::index::{slot_id, slots_of};
 use crate::kernels;
 
-/// The buffer is pruned when it holds this many times the wanted number: pruning more often costs more than it keeps out.
+/// The buffer is pruned when it holds this many times the wanted number: pruning more often costs
+/// more than it keeps out.
 const BUFFER_FACTOR: usize = 4;
-/// Upper bound of every score, where the bisection starts. Searching for the actual maximum would take another pass, and slots outside the mask
-/// would influence it.
+/// Upper bound of every score, where the bisection starts. Searching for the actual maximum would
+/// take another pass, and slots outside the mask would influence it.
 pub(crate) const MAX_SCORE: f32 = 4.0;
 /// Bisection steps after which the remaining interval is too small to tell scores apart.
 const MAX_BISECTIONS: usize = 24;
@@ -69,7 +71,8 @@ impl TopK {
         }
     }
 
-    /// Pushes the scores of the 64 slots from `64 * block` on, as far as their bit in `admitted` is set.
+    /// Pushes the scores of the 64 slots from `64 * block` on, as far as their bit in `admitted` is
+    /// set.
     pub(crate) fn push(&mut self, block: usize, admitted: u64, scores: &[f32; 64]) {
         let kept = admitted & kernels::above(scores, self.threshold);
         if kept == u64::MAX {
@@ -87,14 +90,15 @@ impl TopK {
         }
     }
 
-    /// Returns the slots of the best scores in the order in which they were pushed. Of equal scores the later ones are kept; scores of 0 or
-    /// less never are.
+    /// Returns the slots of the best scores in the order in which they were pushed. Of equal scores
+    /// the later ones are kept; scores of 0 or less never are.
     pub(crate) fn finish(mut self) -> Vec<u32> {
         self.prune();
         self.slots
     }
 
-    /// Like [`Self::finish`], but also drops every entry scoring more than `margin` below the `count`-th best.
+    /// Like [`Self::finish`], but also drops every entry scoring more than `margin` below the
+    /// `count`-th best.
     pub(crate) fn finish_within(mut self, count: usize, margin: f32) -> Vec<u32> {
         let reference = self.bisect(Count::about(count)).score;
         self.threshold = self.threshold.max(reference - margin);
@@ -144,7 +148,8 @@ impl TopK {
             .sum()
     }
 
-    /// Drops scores up to the threshold, and of those between the threshold and `upper`, which count as equal, the first `surplus`.
+    /// Drops scores up to the threshold, and of those between the threshold and `upper`, which
+    /// count as equal, the first `surplus`.
     fn retain(&mut self, upper: f32, mut surplus: usize) {
         let mut kept = 0;
         for block in 0..self.scores.len() / 64 {
@@ -185,7 +190,8 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is dropped that is better than something selected, and of equal scores the later ones are selected.
+        /// Nothing is dropped that is better than something selected, and of equal scores the later
+        /// ones are selected.
         #[test]
         fn the_best_are_selected_and_not_many_more(
             runs in prop::collection::vec((0..60_u16, 1..400_usize, any::<bool>()), 1..60), count in 1..3_000_usize, more in 0..200_usize, seed in any::<u64>(),

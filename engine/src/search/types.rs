@@ -11,11 +11,12 @@ use std::collections::HashMap;
 
 /// Cosine from which a memory counts as a match of the vectors.
 pub(crate) const MATCH_COSINE: f32 = 0.25;
-/// Share of the best score that a memory must reach to be returned if it matches neither by keyword nor by vector, but only through its
-/// neighbours.
+/// Share of the best score that a memory must reach to be returned if it matches neither by keyword
+/// nor by vector, but only through its neighbours.
 pub(crate) const NEIGHBOUR_CUTOFF: f64 = 0.5;
 
-/// How much of a large store is scored in full; the settings other than the default serve for measuring what the default misses.
+/// How much of a large store is scored in full; the settings other than the default serve for
+/// measuring what the default misses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Effort {
     /// Coarse to fine: all vectors are estimated, the best candidates are scored in full.
@@ -76,7 +77,8 @@ pub(crate) struct SearchResults {
     pub ranked: Vec<ScoredSlot>,
     /// Number of memories with a positive score.
     pub all: usize,
-    /// For each summary in `ranked`, the slots of the memories whose score it took over, best first.
+    /// For each summary in `ranked`, the slots of the memories whose score it took over, best
+    /// first.
     pub summarised: HashMap<usize, Vec<usize>>,
     /// Number of memories that match by keyword, by vector, or as an entity that the query names.
     pub matched: usize,
@@ -129,7 +131,8 @@ pub(crate) struct MatchedSlot {
     pub matches: bool,
 }
 
-/// Drops memories that match only through their neighbours and score too little; all of them if nothing matches.
+/// Drops memories that match only through their neighbours and score too little; all of them if
+/// nothing matches.
 pub(crate) fn above_cutoff(mut scored: Vec<MatchedSlot>, matched: usize) -> Vec<ScoredSlot> {
     let matching = scored.iter().filter(|entry| entry.matches);
     let best = matching.map(|entry| entry.score).fold(0.0, f64::max);

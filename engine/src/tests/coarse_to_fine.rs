@@ -18,7 +18,7 @@ use crate::tests::fixture::{T0, asked, coded};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 
 const STORED: usize = 6_000;
-/// Of so many most are left out by a rough look.
+/// So many that the estimates exclude most.
 const MANY: usize = 12_000;
 
 fn mixed(seed: usize) -> usize {
@@ -26,7 +26,7 @@ fn mixed(seed: usize) -> usize {
     usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40).unwrap_or(0)
 }
 
-/// A direction near that of a topic, however often it is asked for.
+/// A deterministic vector near that of a topic.
 fn vector(topic: usize, number: usize) -> Embedding {
     let value = |seed: usize| (mixed(seed) % 2001) as f32 / 1000.0 - 1.0;
     let near =
@@ -47,12 +47,12 @@ fn text(number: usize) -> String {
     )
 }
 
-/// Texts in runs of one topic, some of them of two pieces, in two projects.
+/// An index of texts of two projects, in groups of one topic; some texts have two chunks.
 fn index(stored: usize) -> Index {
     index_with(stored, |_| true)
 }
 
-/// The same, as far as they are these; the rest are of another project and nothing is known of them.
+/// As [`index`], but texts for which `these` is false are empty and of a third project.
 fn index_with(stored: usize, these: impl Fn(usize) -> bool) -> Index {
     let mut index = Index::default();
     for number in 0..stored {
@@ -122,9 +122,10 @@ fn found(index: &Index, text: &str, asked: &QueryEncoding, effort: Effort) -> Se
     )
 }
 
-/// Many of these texts are as good as one another, and which of those comes tenth is chance.
+/// The bounds leave room for ties: many of these texts are equally good, and which of those is
+/// tenth is chance.
 #[test]
-fn the_best_of_many_are_those_of_exact_cosines_and_nearly_those_of_comparing_everything() {
+fn coarse_to_fine_finds_what_exact_cosines_find_and_nearly_what_the_exhaustive_search_finds() {
     let exact = same_as(&index(MANY), Effort::ExactVectors, &ASKED);
     let whole = same_as(&index(STORED), Effort::Exhaustive, &ASKED[..5]);
     assert!(exact.0 >= 0.99 && exact.1 == 60, "exact cosines: {exact:?}");
@@ -132,8 +133,8 @@ fn the_best_of_many_are_those_of_exact_cosines_and_nearly_those_of_comparing_eve
 }
 
 #[test]
-fn where_few_stand_among_many_the_best_are_those_of_exact_cosines_too() {
-    // A part of them stands close together, the rest far apart.
+fn sparse_blocks_lose_nothing_to_estimates() {
+    // A part of the project is dense, the rest sparse.
     let index = index_with(36_000, |number| number < 3_000 || number.is_multiple_of(16));
     let few = index
         .mask(&filter(&Visibility::of_group("a")))
@@ -146,7 +147,8 @@ fn where_few_stand_among_many_the_best_are_those_of_exact_cosines_too() {
     assert!(exact.0 >= 0.995 && exact.1 == 60, "exact cosines: {exact:?}");
 }
 
-/// The share of the ten best at another effort that are found as usual, and how often the first is the same.
+/// Share of the ten best of another effort that the default finds, and how often both have the same
+/// first result.
 fn same_as(index: &Index, effort: Effort, kinds: &[&str]) -> (f64, usize) {
     let (mut same, mut all, mut first) = (0_u32, 0_u32, 0);
     for turn in 0..60 {
@@ -167,11 +169,11 @@ fn same_as(index: &Index, effort: Effort, kinds: &[&str]) -> (f64, usize) {
     (f64::from(same) / f64::from(all), first)
 }
 
-/// What is asked about a text, `*` being three of its words and `…` all of its and of two others. The last has a meaning only: no text
-/// has its word.
+/// Query templates for a text: `*` is three of its words, `…` all words of it and two others. The
+/// last template has no keyword of any text.
 const ASKED: [&str; 6] = ["* in March 2024", "* Marta", "*", "* before word1", "…", "unheard"];
 
-/// A question of this kind about one of so many texts, near it in meaning.
+/// A query by this template about one of the texts, with a vector near that of the text.
 fn question(turn: usize, kind: &str, stored: usize) -> (String, QueryEncoding) {
     let number = mixed(turn + 77) % stored;
     let said = |number: usize| {
@@ -192,9 +194,9 @@ fn question(turn: usize, kind: &str, stored: usize) -> (String, QueryEncoding) {
     (words, asked)
 }
 
-/// Room is kept from question to question; nothing that one has left there may count for another.
+/// The scratch buffers are reused, so values of an earlier query must not leak into a later one.
 #[test]
-fn what_was_asked_before_changes_no_score() {
+fn an_earlier_query_changes_no_score() {
     let index = index(MANY);
     let answer = |turn: usize| {
         let (words, asked) = question(turn, ASKED[turn % ASKED.len()], MANY);
@@ -206,7 +208,7 @@ fn what_was_asked_before_changes_no_score() {
 }
 
 #[test]
-fn whatever_is_near_enough_is_found_among_many() {
+fn nearest_finds_every_memory_above_the_threshold_in_a_large_set() {
     let index = index(STORED);
     let mask = index.mask(&filter(&Visibility::of_group("a")));
     for number in (0..STORED).step_by(97) {
@@ -227,5 +229,36 @@ fn whatever_is_near_enough_is_found_among_many() {
             expected,
             "{number}"
         );
+    }
+}
+
+/// An explained search records the steps of the same code, so its scores are equal bit by bit.
+#[test]
+fn the_recorded_steps_add_up_to_the_scores_in_a_large_set() {
+    let index = index(STORED);
+    let mask = index.mask(&filter(&Visibility::of_group("a")));
+    for (turn, template) in (0..).zip(ASKED) {
+        let (text, encoding) = question(turn, template, STORED);
+        let parsed = ParsedQuery::new(&text);
+        let run = |detail| {
+            let query = SearchQuery {
+                parsed: &parsed,
+                encoding: Some(&encoding),
+                fusion: Fusion::Soft,
+                today: 0,
+                limit: 10,
+                effort: Effort::Approximate,
+                detail,
+            };
+            search(&index, &mask, &query)
+        };
+        let (plain, explained) = (run(Detail::Scores), run(Detail::Steps));
+        assert_eq!(plain.ranked, explained.ranked, "{text}");
+        let whys = explained.explanation.expect("is explained").whys;
+        assert_eq!(whys.len(), plain.ranked.len());
+        for (entry, why) in plain.ranked.iter().zip(whys) {
+            let sum: f64 = why.parts.iter().map(|part| part.adds).sum();
+            assert!((entry.score - sum).abs() < 1e-5, "{text}: {entry:?} {why:?}");
+        }
     }
 }

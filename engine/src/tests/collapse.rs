@@ -1,4 +1,5 @@
-//! Answers that say the same are given once, and of two that are as good the newer comes first.
+//! Results that state the same fact are returned once, and of two equally good ones the newer comes
+//! first.
 
 use crate::model::time::DAY;
 use crate::tests::fixture::{TestStore, asked, coded, id, leaning};
@@ -6,7 +7,7 @@ use loci_proto::memory::MemoryId;
 use loci_proto::requests::recall::RecalledMemory;
 use serde_json::{Value, json};
 
-/// Stores a text of this type; its vector is near those of the same number.
+/// Stores a text of this type; texts of the same number have similar vectors.
 fn store(test_store: &mut TestStore, text: &str, kind: &str, number: usize) -> String {
     store_with(test_store, json!({"content": text, "type": kind}), number)
 }
@@ -29,7 +30,7 @@ fn also(result: &RecalledMemory) -> Vec<&str> {
 }
 
 #[test]
-fn what_says_the_same_is_given_once_and_the_next_best_moves_up() {
+fn the_same_fact_is_returned_once_and_the_next_best_moves_up() {
     let mut test_store = TestStore::new();
     let first = store(&mut test_store, "The kettle is green.", "semantic", 1);
     let second = store(&mut test_store, "The kettle is green", "episodic", 1);
@@ -49,7 +50,7 @@ fn what_says_the_same_is_given_once_and_the_next_best_moves_up() {
 }
 
 #[test]
-fn what_differs_in_a_value_a_day_or_a_name_is_given_each() {
+fn facts_that_differ_in_a_value_a_date_or_a_name_are_all_returned() {
     let mut test_store = TestStore::new();
     store(&mut test_store, "The kettle listens on port 8443", "semantic", 1);
     store(&mut test_store, "The kettle listens on port 8444", "episodic", 1);
@@ -70,7 +71,7 @@ fn what_differs_in_a_value_a_day_or_a_name_is_given_each() {
 }
 
 #[test]
-fn equal_texts_are_one_answer_without_vectors_too() {
+fn equal_texts_are_one_result_even_without_vectors() {
     let mut test_store = TestStore::new();
     for kind in ["semantic", "episodic"] {
         test_store.store("a", json!({"content": "The kettle is green", "type": kind}), None);
@@ -80,7 +81,7 @@ fn equal_texts_are_one_answer_without_vectors_too() {
 }
 
 #[test]
-fn what_is_named_beside_another_is_not_counted_as_used() {
+fn a_memory_listed_in_also_does_not_count_as_used() {
     let mut test_store = TestStore::new();
     store(&mut test_store, "The kettle is green.", "semantic", 1);
     store(&mut test_store, "The kettle is green", "episodic", 1);
@@ -93,11 +94,11 @@ fn what_is_named_beside_another_is_not_counted_as_used() {
 }
 
 #[test]
-fn of_two_that_are_nearly_as_good_the_newer_comes_first_and_a_better_one_stays_first() {
+fn of_two_nearly_equal_results_the_newer_comes_first_and_a_better_one_stays_first() {
     for (better, first) in [(0.0, "The kettle is new"), (0.1, "The kettle is old")] {
         let mut test_store = TestStore::new();
         let now = test_store.now;
-        // The older one is better by a hair, or clearly.
+        // The older one is better by .002, or clearly.
         for (text, days, cosine) in
             [("The kettle is old", 0, 0.502 + better), ("The kettle is new", 200, 0.5)]
         {
@@ -113,7 +114,7 @@ fn of_two_that_are_nearly_as_good_the_newer_comes_first_and_a_better_one_stays_f
         let asked = asked("kettle", crate::tests::fixture::axis(0));
         let found = test_store.recall_asked("a", arguments, Some(&asked)).reply.results;
         assert_eq!(found[0].content.as_deref(), Some(first), "{found:?}");
-        // On another day, when both are old, the order is the same: what counts is which is newer.
+        // Later, when both are old, the order is the same: age counts relative to the newest.
         test_store.now = now.plus(205 * DAY);
         assert_eq!(
             test_store.recall_asked("a", json!({"query": "kettle"}), Some(&asked)).reply.results[0]

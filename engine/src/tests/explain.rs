@@ -1,4 +1,6 @@
-//! What an answer says of itself: its parts are its scores, and saying so changes nothing.
+//! Explanations: the parts add up to the score, and an explained recall returns the same results.
+//!
+//! Not here: the formulas (`search`), explanations in large stores (`coarse_to_fine`).
 
 use crate::handles::settings::Settings;
 use crate::ranking::fusion::Fusion;
@@ -25,31 +27,31 @@ const WORDS: [&str; 14] = [
     "the",
 ];
 
-/// One text: who says it, on which day, which words, whether it asks.
-type TextFeatures = (u8, u32, Vec<usize>, bool);
+/// One text: speaker, day of the month, words, whether it is a question.
+type GeneratedText = (u8, u32, Vec<usize>, bool);
 
-fn texts() -> impl Strategy<Value = Vec<TextFeatures>> {
+fn texts() -> impl Strategy<Value = Vec<GeneratedText>> {
     prop::collection::vec(
         (0..3_u8, 1..28_u32, prop::collection::vec(0..WORDS.len(), 1..7), any::<bool>()),
         1..14,
     )
 }
 
-fn text((who, day, words, asks): &TextFeatures) -> String {
+fn text((who, day, words, asks): &GeneratedText) -> String {
     let name = ["", "Marta: ", "Olek: "][usize::from(*who)];
     let words: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
     format!("[2023-05-{day:02}] {name}{}{}", words.join(" "), if *asks { "?" } else { "" })
 }
 
-/// A store of these texts, every third of which a summary stands for; it only repeats them and is stored, too, where that is said.
-fn store_holding(fusion: Fusion, said: &[TextFeatures], summary: Option<&str>) -> TestStore {
+/// A store of these texts. Every third is compacted, into an extractive summary if one is given.
+fn store_holding(fusion: Fusion, texts: &[GeneratedText], summary: Option<&str>) -> TestStore {
     let mut test_store = TestStore::with(Settings { fusion, ..Settings::for_model("test") });
     let summary = summary.map(|text| {
         let arguments = json!({"content": text, "type": "episodic", "metadata": {"summary": true, "method": "extractive", "cluster": "x"}});
         test_store.store_coded("a", arguments, &coded(text, leaning(0, 70, 0.6))).id
     });
-    for (number, said) in said.iter().enumerate() {
-        let text = text(said);
+    for (number, generated) in texts.iter().enumerate() {
+        let text = text(generated);
         let vector = leaning(0, 1 + number, 0.2 + 0.05 * number as f32);
         let stored = test_store.store_coded(
             "a",
@@ -63,7 +65,7 @@ fn store_holding(fusion: Fusion, said: &[TextFeatures], summary: Option<&str>) -
     test_store
 }
 
-fn reply(test_store: &TestStore, mut arguments: Value, query: &str) -> RecallReply {
+fn recall(test_store: &TestStore, mut arguments: Value, query: &str) -> RecallReply {
     arguments["query"] = json!(query);
     test_store.recall_asked("a", arguments, Some(&asked(query, leaning(0, 60, 0.8)))).reply
 }
@@ -76,28 +78,26 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn the_parts_are_the_score_and_explaining_changes_no_answer(said in texts(), ranking in 0..4_usize, summed in any::<bool>(), asking in prop::collection::vec(0..WORDS.len(), 1..16)) {
+    fn the_parts_add_up_to_the_score_and_explaining_changes_no_result(said in texts(), ranking in 0..4_usize, summed in any::<bool>(), asking in prop::collection::vec(0..WORDS.len(), 1..16)) {
         let fusion = [Fusion::Soft, Fusion::Soft, Fusion::Weighted { vector_weight: 0.3 }, Fusion::Rrf { k: 60.0 }][ranking];
         let test_store = store_holding(fusion, &said, summed.then_some("a summary of the kettle"));
         let query = asking.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
         for query in [query.clone(), format!("when did {query} happen in May 2023")] {
-            let plain = reply(&test_store, json!({"max_results": 6}), &query);
-            let told = reply(&test_store, json!({"max_results": 6, "explain": true}), &query);
-            let explained = told.explain.clone().expect("is explained");
+            let plain = recall(&test_store, json!({"max_results": 6}), &query);
+            let reply = recall(&test_store, json!({"max_results": 6, "explain": true}), &query);
+            let explained = reply.explain.clone().expect("is explained");
             prop_assert_eq!(explained.ranking.as_str(), ["soft", "soft", "weighted", "rrf"][ranking]);
-            let given = told.results.len() + explained.collapsed;
+            let given = reply.results.len() + explained.collapsed;
             prop_assert_eq!(explained.ranked, given + explained.over_limit + explained.cut_by_budget);
-            prop_assert_eq!(explained.collapsed, told.results.iter().map(|result| result.also.len()).sum::<usize>());
+            prop_assert_eq!(explained.collapsed, reply.results.iter().map(|result| result.also.len()).sum::<usize>());
             prop_assert!(explained.in_store >= explained.visible && explained.visible >= explained.admitted);
             prop_assert!(explained.admitted >= explained.matched.max(explained.ranked));
-            let mut bare = told.clone();
+            let mut bare = reply.clone();
             bare.results.iter_mut().for_each(|result| result.why = None);
             prop_assert_eq!(&bare.results, &plain.results);
-            // Of so few memories everything is compared, so nothing is left for what was only roughly known.
-            prop_assert!(told.results.iter().flat_map(|result| &result.why).all(|why| why.parts.iter().all(|part| part.step != "roughly")));
-            let sums: Vec<f64> = told.results.iter().map(|result| sum(result.why.as_ref().expect("is explained"))).collect();
+            let sums: Vec<f64> = reply.results.iter().map(|result| sum(result.why.as_ref().expect("is explained"))).collect();
             prop_assert!(sums.windows(2).all(|pair| pair[0] >= pair[1] - 1e-5), "{sums:?}");
-            for (result, sum) in told.results.iter().zip(sums) {
+            for (result, sum) in reply.results.iter().zip(sums) {
                 prop_assert!((result.score.expect("is ranked") - sum).abs() < 1e-4, "{sum}: {result:?}");
             }
         }
@@ -109,7 +109,7 @@ fn steps(why: &ScoreBreakdown) -> Vec<&str> {
 }
 
 #[test]
-fn each_boost_is_told_by_its_name() {
+fn each_step_is_listed_by_its_name() {
     let said = [
         (1, 8, vec![4], true),
         (2, 8, vec![5, 0, 6, 7], false),
@@ -117,48 +117,48 @@ fn each_boost_is_told_by_its_name() {
         (0, 9, vec![8], false),
     ];
     let test_store = store_holding(Fusion::Soft, &said, None);
-    let told =
-        reply(&test_store, json!({"explain": true}), "When was Olek at the kettle in May 2023");
-    let best = told.results[0].why.clone().expect("is explained");
+    let reply =
+        recall(&test_store, json!({"explain": true}), "When was Olek at the kettle in May 2023");
+    let best = reply.results[0].why.clone().expect("is explained");
     let expected =
         ["cosine", "bm25", "words", "date", "person", "first_person", "expect", "window"];
     assert!(expected.iter().all(|step| steps(&best).contains(step)), "{best:?}");
     let legs: Vec<_> =
-        told.results.iter().filter_map(|result| result.why.as_ref()?.keywords).collect();
+        reply.results.iter().filter_map(|result| result.why.as_ref()?.keywords).collect();
     let better = |score: f64| legs.iter().filter(|leg| leg.score > score).count();
     assert!(legs.len() > 1 && legs.iter().all(|leg| leg.rank == better(leg.score) + 1), "{legs:?}");
-    let compacted = told
+    let compacted = reply
         .results
         .iter()
         .filter_map(|result| result.why.as_ref())
         .find(|why| steps(why).contains(&"compacted"));
-    let halved = compacted.expect("is below its summary");
+    let halved = compacted.expect("is compacted");
     assert!(
-        (halved.parts.last().expect("is told").adds + sum(halved)).abs() < 1e-5,
-        "it takes half: {halved:?}"
+        (halved.parts.last().expect("is listed").adds + sum(halved)).abs() < 1e-5,
+        "it removes half of the score: {halved:?}"
     );
 }
 
 #[test]
-fn a_summary_that_speaks_for_others_says_so() {
+fn a_summary_that_takes_over_a_score_is_explained() {
     let said = [(0, 8, vec![4, 5], false), (0, 9, vec![8, 9], false), (0, 20, vec![0, 1], false)];
     for fusion in [Fusion::Soft, Fusion::Rrf { k: 60.0 }] {
-        let told = reply(
+        let reply = recall(
             &store_holding(fusion, &said, Some("told in short")),
             json!({"explain": true}),
             "kettle boiler",
         );
-        assert_eq!(told.results[0].content.as_deref(), Some("told in short"), "{told:?}");
-        assert_eq!(steps(told.results[0].why.as_ref().expect("is explained")), ["summary"]);
+        assert_eq!(reply.results[0].content.as_deref(), Some("told in short"), "{reply:?}");
+        assert_eq!(steps(reply.results[0].why.as_ref().expect("is explained")), ["summary"]);
         assert_eq!(
-            told.results[1].why.as_ref().map(|why| steps(why).last().copied()),
+            reply.results[1].why.as_ref().map(|why| steps(why).last().copied()),
             Some(Some("compacted"))
         );
     }
 }
 
 #[test]
-fn what_each_filter_cut_is_counted() {
+fn the_results_that_each_filter_removed_are_counted() {
     let mut test_store = TestStore::new();
     for (number, kind) in ["semantic", "episodic", "episodic", "episodic"].into_iter().enumerate() {
         test_store.store("a", json!({"content": format!("note {number} of the kettle {}", "x".repeat(80)), "type": kind}), None);
@@ -169,21 +169,21 @@ fn what_each_filter_cut_is_counted() {
     test_store.forget("a", json!({"memory_id": gone.id})).expect("is forgotten");
     test_store.store("a", json!({"content": "nothing of it", "type": "episodic"}), None);
     let asked = json!({"query": "kettle", "type": "episodic", "max_results": 2, "token_budget": 130, "explain": true});
-    let told = test_store.recall("a", asked, None).reply.explain.expect("is explained");
+    let reply = test_store.recall("a", asked, None).reply.explain.expect("is explained");
     let found = [
-        told.in_store,
-        told.visible,
-        told.admitted,
-        told.matched,
-        told.ranked,
-        told.over_limit,
-        told.cut_by_budget,
+        reply.in_store,
+        reply.visible,
+        reply.admitted,
+        reply.matched,
+        reply.ranked,
+        reply.over_limit,
+        reply.cut_by_budget,
     ];
-    assert_eq!((found, told.ranking.as_str()), ([7, 5, 4, 3, 3, 1, 1], "keywords"));
+    assert_eq!((found, reply.ranking.as_str()), ([7, 5, 4, 3, 3, 1, 1], "keywords"));
 }
 
 #[test]
-fn a_dry_run_counts_nothing_as_used_and_answers_the_same() {
+fn a_dry_run_records_no_access_and_returns_the_same_results() {
     let mut test_store = TestStore::new();
     test_store.store("a", json!({"content": "the kettle whistles", "type": "episodic"}), None);
     let used = test_store.recall("a", json!({"query": "kettle"}), None);

@@ -1,4 +1,5 @@
-//! What a recall finds while the index is being loaded: what it would find by the same words afterwards, and nothing else.
+//! Fallback search while the index is loading: it finds what a keyword search of the index finds
+//! later, and nothing else.
 
 use crate::handles::open::open_cold;
 use crate::handles::reader::Reader;
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A store that was closed and is open again, without its index.
+/// A reopened store whose index is not loaded.
 struct Cold {
     test_store: TestStore,
 }
@@ -38,12 +39,12 @@ fn opened(folder: &TempDir) -> (Writer, Reader) {
     (writer, reader)
 }
 
-fn reported(test_store: &TestStore, question: Value) -> Value {
+fn reply_json(test_store: &TestStore, question: Value) -> Value {
     serde_json::to_value(test_store.recall("a", question, Some(&axis(1))).reply).expect("is JSON")
 }
 
 #[test]
-fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() {
+fn the_reply_says_that_the_index_is_loading_and_only_keywords_were_searched() {
     let mut test_store = TestStore::new();
     let kettle = test_store
         .store(
@@ -60,7 +61,7 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
     let mut cold = Cold::of(test_store);
     assert_eq!(cold.test_store.reader.shared.warmup.progress(), Some((0, 2)));
     let early =
-        reported(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
+        reply_json(&cold.test_store, json!({"query": "Where are the kettles?", "explain": true}));
     assert_eq!(early["degraded"], json!(["index"]), "{early}");
     assert!(
         early["hint"].as_str().is_some_and(|hint| hint.contains("the index is being loaded")),
@@ -75,8 +76,8 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
         (&early["results"][0]["id"], &early["explain"]["in_store"]),
         (&json!(kettle), &json!(2))
     );
-    // What is asked for by its id, or counted, needs no index.
-    let shown = reported(&cold.test_store, json!({"ids": [kettle]}));
+    // A recall by id and the statistics need no index.
+    let shown = reply_json(&cold.test_store, json!({"ids": [kettle]}));
     assert!(
         shown["results"][0]["content"].is_string() && shown.get("degraded").is_none(),
         "{shown}"
@@ -90,7 +91,7 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
         2
     );
     cold.test_store.writer.load().expect("loads");
-    let warm = reported(&cold.test_store, json!({"query": "Where are the kettles?"}));
+    let warm = reply_json(&cold.test_store, json!({"query": "Where are the kettles?"}));
     assert!(
         warm.get("degraded").is_none() && warm["results"].as_array().map(Vec::len) == Some(2),
         "{warm}"
@@ -98,7 +99,7 @@ fn an_answer_says_that_the_index_is_being_loaded_and_that_words_were_searched() 
 }
 
 #[test]
-fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
+fn calls_that_need_the_whole_index_are_rejected_and_a_store_loads_it_first() {
     let mut test_store = TestStore::new();
     let first = test_store
         .store("a", json!({"content": "The kettle is on the stove", "type": "semantic"}), None)
@@ -124,7 +125,7 @@ fn what_needs_the_whole_index_is_refused_and_a_store_loads_it_first() {
 }
 
 #[test]
-fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
+fn a_stopped_load_fails_and_loses_nothing() {
     let mut test_store = TestStore::new();
     test_store.store(
         "a",
@@ -142,7 +143,7 @@ fn a_load_that_is_stopped_gives_up_and_loses_nothing() {
 }
 
 #[test]
-fn a_memory_below_a_summary_is_given_with_it() {
+fn a_summarised_memory_is_returned_with_its_summary() {
     let mut test_store = TestStore::new();
     let below =
         test_store.store("a", json!({"content": "The kettle broke", "type": "semantic"}), None).id;
@@ -156,7 +157,7 @@ fn a_memory_below_a_summary_is_given_with_it() {
     assert_eq!((early[0].id.clone(), early[0].sources[0].id.clone()), (summary, below));
 }
 
-/// A memory, and what becomes of it.
+/// A memory: project, age in days, arguments of the store, and what happens to it later.
 fn memory() -> impl Strategy<Value = (usize, i64, Value, u8)> {
     let (kinds, scopes) = (["episodic", "semantic", "procedural", "entity"], ["group", "global"]);
     let confidence = prop::sample::select(vec![0.05, 0.1, 0.3, 1.0]);
@@ -205,9 +206,9 @@ fn question() -> impl Strategy<Value = Value> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Whatever is asked of whatever is there: the same memories are admitted before the index stands and afterwards.
+    /// The same memories are admitted before and after the index is loaded.
     #[test]
-    fn what_may_be_found_is_the_same_before_and_after(
+    fn the_same_memories_are_found_before_and_after_the_load(
         memories in prop::collection::vec(memory(), 1..18), questions in prop::collection::vec(question(), 1..6),
     ) {
         let mut test_store = TestStore::new();

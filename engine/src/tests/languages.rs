@@ -1,6 +1,7 @@
-//! Finding by words alone in several languages: how often the answer is first, and among the first five.
+//! Keyword search in several languages: how often the answer is first, and among the first five.
 //!
-//! The sets are tests/data/languages; `bench/finding.py` asks them with the model too, and docs/retrieval.md has its figures.
+//! The sets are tests/data/languages; `bench/finding.py` runs them with the model too, and
+//! docs/retrieval.md has its figures.
 
 use crate::tests::fixture::TestStore;
 use serde::Deserialize;
@@ -12,7 +13,7 @@ struct Pair {
     question: String,
 }
 
-/// Each set, and how many answers must be first and among the first five.
+/// Each set, and how many answers must be first, and among the first five.
 const SETS: [(&str, &str, usize, usize); 8] = [
     ("de", include_str!("../../../tests/data/languages/de.jsonl"), 19, 20),
     ("en", include_str!("../../../tests/data/languages/en.jsonl"), 20, 20),
@@ -29,7 +30,7 @@ fn pairs(text: &str) -> Vec<Pair> {
 }
 
 #[test]
-fn other_forms_of_a_word_find_what_holds_it_in_every_language() {
+fn inflected_forms_find_the_note_in_every_language() {
     let mut test_store = TestStore::new();
     for (_, text, ..) in SETS {
         for pair in pairs(text) {
@@ -57,7 +58,7 @@ fn other_forms_of_a_word_find_what_holds_it_in_every_language() {
 }
 
 #[test]
-fn one_character_finds_the_sentence_that_holds_it_and_no_other() {
+fn one_character_finds_only_the_sentence_that_contains_it() {
     let mut test_store = TestStore::new();
     for text in ["猫の餌は七時に双子がやる", "会議室は三階", "The cat is fed at seven"]
     {
@@ -72,7 +73,7 @@ fn one_character_finds_the_sentence_that_holds_it_and_no_other() {
 }
 
 #[test]
-fn forms_of_width_case_and_marks_are_the_same_word() {
+fn width_case_and_diacritics_do_not_matter() {
     let mut test_store = TestStore::new();
     test_store.store(
         "a",

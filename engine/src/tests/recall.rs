@@ -1,4 +1,6 @@
-//! The read path as a caller sees it.
+//! Recall as a caller sees it: what is found, what is visible, and what the reply contains.
+//!
+//! Not here: exact scores (`search`).
 
 use crate::handles::settings::Settings;
 use crate::model::encoding::DocumentEncoding;
@@ -14,7 +16,7 @@ fn note(content: &str) -> Value {
 }
 
 #[test]
-fn meaning_and_words_both_find() {
+fn vectors_and_keywords_both_find() {
     let mut test_store = TestStore::new();
     test_store.store("a", note("The kettle is in the kitchen"), Some(&axis(0)));
     test_store.store("a", note("Invoices are paid on Mondays"), Some(&axis(1)));
@@ -29,7 +31,7 @@ fn meaning_and_words_both_find() {
 }
 
 #[test]
-fn a_small_group_beside_a_large_one_is_not_starved() {
+fn a_small_project_next_to_a_large_one_is_not_starved() {
     let mut test_store = TestStore::new();
     for i in 0..200 {
         test_store.store(
@@ -71,7 +73,7 @@ fn a_project_sees_its_own_and_the_global_ones() {
 }
 
 #[test]
-fn faded_memories_are_out_below_min_confidence() {
+fn memories_below_min_confidence_are_not_found() {
     let mut test_store = TestStore::new();
     test_store.store(
         "a",
@@ -88,7 +90,7 @@ fn faded_memories_are_out_below_min_confidence() {
 }
 
 #[test]
-fn hydration_keeps_the_order_and_names_what_is_missing() {
+fn a_recall_by_id_keeps_the_order_and_lists_missing_ids() {
     let mut test_store = TestStore::new();
     let one = test_store.store("a", note("one"), None);
     let two = test_store.store("a", note("two"), None);
@@ -131,7 +133,7 @@ fn any_query_is_answered() {
 }
 
 #[test]
-fn a_question_finds_by_any_of_its_words_and_best_by_the_rare_one() {
+fn any_word_of_a_query_finds_and_a_rare_word_ranks_best() {
     let mut test_store = TestStore::new();
     for text in [
         "The user works from home on Mondays",
@@ -153,7 +155,7 @@ fn a_question_finds_by_any_of_its_words_and_best_by_the_rare_one() {
 }
 
 #[test]
-fn neither_query_nor_ids_is_refused() {
+fn a_request_without_query_and_ids_is_rejected() {
     let test_store = TestStore::new();
     for nothing in [json!({}), json!({"query": "  "}), json!({"ids": []})] {
         let request = crate::tests::fixture::parse(nothing);
@@ -219,7 +221,7 @@ fn a_memory_stored_without_a_model_gets_its_vector_later() {
 }
 
 #[test]
-fn a_long_text_is_found_by_its_best_piece() {
+fn a_long_text_is_found_by_its_best_chunk() {
     let mut test_store = TestStore::new();
     let draft = crate::operations::store::Draft::new(crate::tests::fixture::parse(note(
         "a long text of two pieces",

@@ -1,4 +1,7 @@
-//! Finding as a caller sees it: against the reference, beside other projects, and where words have not been read.
+//! Search as a caller sees it: compared with the reference, next to other projects, and without
+//! token codes.
+//!
+//! Not here: large stores (`coarse_to_fine`), other languages (`languages`).
 
 use crate::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, QueryEncoding, SIGN_CODE_BYTES, SignCode,
@@ -11,8 +14,9 @@ use crate::{Settings, db::lexical};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What the reference (numpy) gives for sixteen texts in three orders: in order, shuffled, and nearly in order. Its vectors are in whole
-/// steps, as the index keeps them, so that formulas are compared and not what is lost of a vector (`index::steps` bounds that).
+/// Results of the reference (numpy) for sixteen texts in three orders: in order, shuffled, and
+/// nearly in order. Its vectors are quantised as in the index, so the test compares formulas and
+/// not the error of quantisation, which `index::quantized` bounds.
 #[derive(Deserialize)]
 struct Reference {
     texts: Vec<String>,
@@ -24,12 +28,13 @@ struct Reference {
 #[derive(Deserialize)]
 struct Case {
     slots: Vec<usize>,
-    link: f64,
-    questions: Vec<Asking>,
+    #[serde(rename = "link")]
+    coherence: f64,
+    questions: Vec<ReferenceQuery>,
 }
 
 #[derive(Deserialize)]
-struct Asking {
+struct ReferenceQuery {
     text: String,
     vector: Vec<f32>,
     words: Vec<(String, String)>,
@@ -44,8 +49,8 @@ fn from_hex(hex: &str) -> SignCode {
     SignCode::from_bytes(&bytes)
 }
 
-/// A vector of few dimensions as one of all.
-fn filled_up(few: &[f32]) -> Embedding {
+/// Pads a short vector with zeros.
+fn padded(few: &[f32]) -> Embedding {
     Embedding::new(few.iter().copied().chain(std::iter::repeat(0.0)).take(DIMENSIONS).collect())
         .expect("has a direction")
 }
@@ -55,75 +60,75 @@ fn episode(text: &str) -> Value {
 }
 
 fn scores(
-    house: &TestStore,
+    store: &TestStore,
     group: &str,
     query: &str,
     asked: &QueryEncoding,
 ) -> Vec<(String, f64)> {
     let everything = json!({"query": query, "max_results": 20, "token_budget": 1_000_000});
-    let found = house.recall_asked(group, everything, Some(asked)).reply.results;
+    let found = store.recall_asked(group, everything, Some(asked)).reply.results;
     found
         .into_iter()
         .map(|result| (result.content.unwrap_or_default(), result.score.unwrap_or_default()))
         .collect()
 }
 
-/// The scores but for the step that the reference does not know.
-fn as_of_reference(house: &TestStore, query: &str, asked: &QueryEncoding) -> Vec<(String, f64)> {
+/// The scores without recency, which the reference does not have.
+fn scores_without_recency(
+    store: &TestStore,
+    query: &str,
+    asked: &QueryEncoding,
+) -> Vec<(String, f64)> {
     let everything =
         json!({"query": query, "max_results": 20, "token_budget": 1_000_000, "explain": true});
-    let score = |result: loci_proto::requests::recall::RecalledMemory| {
+    let without_recency = |result: loci_proto::requests::recall::RecalledMemory| {
         let parts = result.why.map(|why| why.parts).unwrap_or_default();
-        assert!(
-            parts.iter().all(|part| part.step != "roughly"),
-            "all of so few memories is compared: {parts:?}"
-        );
         let known = parts.iter().filter(|part| part.step != "recency");
         (result.content.unwrap_or_default(), known.map(|part| part.adds).sum())
     };
-    let mut found: Vec<(String, f64)> = house
+    let mut found: Vec<(String, f64)> = store
         .recall_asked("a", everything, Some(asked))
         .reply
         .results
         .into_iter()
-        .map(score)
+        .map(without_recency)
         .collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     found
 }
 
 #[test]
-fn every_score_is_that_of_the_reference() {
+fn every_score_equals_that_of_the_reference() {
     let reference: Reference = serde_json::from_str(include_str!("../../../tests/data/soft.json"))
         .expect("is a reference");
     for case in &reference.cases {
-        let mut house = TestStore::new();
+        let mut store = TestStore::new();
         for slot in &case.slots {
             let words = reference.codes[*slot].iter().map(|hex| from_hex(hex)).collect();
             let text = DocumentEncoding {
-                pieces: vec![filled_up(&reference.vectors[*slot])],
+                pieces: vec![padded(&reference.vectors[*slot])],
                 words: Some(words),
             };
-            house.store_coded("a", episode(&reference.texts[*slot]), &text);
+            store.store_coded("a", episode(&reference.texts[*slot]), &text);
         }
-        let link = house.writer.shared.index().coherence((0, 0), (0..case.slots.len()).rev());
-        assert!((link - case.link).abs() < 1e-5, "{link}, not {}", case.link);
-        for asking in &case.questions {
+        let coherence = store.writer.shared.index().coherence((0, 0), (0..case.slots.len()).rev());
+        assert!((coherence - case.coherence).abs() < 1e-5, "{coherence}, not {}", case.coherence);
+        for question in &case.questions {
             let words =
-                asking.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
-            let found = as_of_reference(
-                &house,
-                &asking.text,
-                &QueryEncoding { vector: filled_up(&asking.vector), words },
+                question.words.iter().map(|(word, hex)| (word.clone(), from_hex(hex))).collect();
+            let found = scores_without_recency(
+                &store,
+                &question.text,
+                &QueryEncoding { vector: padded(&question.vector), words },
             );
             let mut expected: Vec<(&str, f64)> = case
                 .slots
                 .iter()
                 .map(|slot| reference.texts[*slot].as_str())
-                .zip(asking.scores.iter().copied())
+                .zip(question.scores.iter().copied())
                 .collect();
             expected.sort_by(|a, b| b.1.total_cmp(&a.1));
-            // What neither matches nor stands beside a good match is not given at all.
+            // Memories that neither match nor have a good neighbour are not returned.
             let given = |text: &str| found.iter().any(|(of, _)| of == text);
             let best = expected[0].1;
             assert!(
@@ -131,7 +136,7 @@ fn every_score_is_that_of_the_reference() {
                     .iter()
                     .all(|(text, score)| given(text) || *score < NEIGHBOUR_CUTOFF * best),
                 "{}",
-                asking.text
+                question.text
             );
             expected.retain(|(text, _)| given(text));
             let order: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
@@ -139,33 +144,33 @@ fn every_score_is_that_of_the_reference() {
                 order,
                 expected.iter().map(|(text, _)| *text).collect::<Vec<_>>(),
                 "{}",
-                asking.text
+                question.text
             );
             for (text, score) in &found {
                 let (_, expected) = expected.iter().find(|(of, _)| of == text).expect("is a text");
                 assert!(
                     (score - expected).abs() < 1e-4,
                     "{}: {score}, not {expected}: {text}",
-                    asking.text
+                    question.text
                 );
             }
         }
     }
 }
 
-/// A project of a few texts.
-fn small(house: &mut TestStore) {
+/// Stores a few texts in a project.
+fn small(store: &mut TestStore) {
     for (number, text) in
         ["the kettle whistles", "Olek: who fed the cat?", "Marta: I fed it", "the boiler hums"]
             .iter()
             .enumerate()
     {
-        house.store_coded("small", episode(text), &coded(text, leaning(0, number + 1, 0.7)));
+        store.store_coded("small", episode(text), &coded(text, leaning(0, number + 1, 0.7)));
     }
 }
 
 #[test]
-fn no_text_of_another_project_moves_a_score() {
+fn no_text_of_another_project_changes_a_score() {
     let (mut alone, mut beside) = (TestStore::new(), TestStore::new());
     small(&mut alone);
     for round in 0..40 {
@@ -184,46 +189,46 @@ fn no_text_of_another_project_moves_a_score() {
 }
 
 #[test]
-fn a_store_with_one_text_that_was_not_read_is_ranked_whole_without_words() {
-    let mut house = TestStore::new();
+fn one_memory_without_token_codes_switches_the_whole_ranking_to_weighted() {
+    let mut store = TestStore::new();
     let mut plain = TestStore::with(Settings {
         fusion: Fusion::Weighted { vector_weight: 0.5 },
         ..Settings::for_model("test")
     });
-    small(&mut house);
+    small(&mut store);
     small(&mut plain);
     let question = asked("kettle", leaning(0, 1, 0.6));
-    let soft = scores(&house, "small", "kettle", &question);
+    let soft = scores(&store, "small", "kettle", &question);
     assert_ne!(soft, scores(&plain, "small", "kettle", &question));
-    for of in [&mut house, &mut plain] {
+    for of in [&mut store, &mut plain] {
         of.store("small", episode("the oven ticks"), Some(&leaning(0, 7, 0.7)));
     }
     assert_eq!(
-        scores(&house, "small", "kettle", &question),
+        scores(&store, "small", "kettle", &question),
         scores(&plain, "small", "kettle", &question)
     );
-    let waiting = house.reader.without_vector(9).expect("lists");
+    let waiting = store.reader.without_vector(9).expect("lists");
     assert_eq!(
         waiting.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
         ["the oven ticks"]
     );
-    house
+    store
         .writer
         .fill(waiting[0].0, &coded("the oven ticks", leaning(0, 7, 0.7)))
         .expect("is filled");
-    assert!(house.reader.without_vector(9).expect("lists").is_empty());
-    let again = scores(&house, "small", "kettle", &question);
+    assert!(store.reader.without_vector(9).expect("lists").is_empty());
+    let again = scores(&store, "small", "kettle", &question);
     assert_ne!(again, scores(&plain, "small", "kettle", &question));
     assert_eq!(
-        scores(&house.reopened(), "small", "kettle", &question),
+        scores(&store.reopened(), "small", "kettle", &question),
         again,
         "codes are kept, and the same after a restart"
     );
 }
 
 #[test]
-fn a_word_that_means_the_same_is_met_without_standing_there() {
-    let mut house = TestStore::new();
+fn a_word_of_the_same_meaning_matches_without_occurring() {
+    let mut store = TestStore::new();
     for (number, text) in
         ["an automobile stood there", "a tulip stood there", "a tower stood there"]
             .iter()
@@ -233,18 +238,18 @@ fn a_word_that_means_the_same_is_met_without_standing_there() {
         if number == 0 {
             text_read.words.as_mut().expect("are read").push(code("car"));
         }
-        house.store_coded("a", episode(text), &text_read);
+        store.store_coded("a", episode(text), &text_read);
     }
     assert_eq!(
-        scores(&house, "a", "car", &asked("car", leaning(0, 9, 0.6)))[0].0,
+        scores(&store, "a", "car", &asked("car", leaning(0, 9, 0.6)))[0].0,
         "an automobile stood there"
     );
 }
 
 #[test]
-fn a_changed_text_is_found_by_what_it_says_now() {
-    let mut house = TestStore::new();
-    let stored = house.store_coded(
+fn an_edited_memory_is_found_by_its_new_text() {
+    let mut store = TestStore::new();
+    let stored = store.store_coded(
         "a",
         episode("the kettle whistles"),
         &coded("the kettle whistles", axis(1)),
@@ -252,25 +257,25 @@ fn a_changed_text_is_found_by_what_it_says_now() {
     let request = crate::tests::fixture::parse(
         json!({"memory_id": id(&stored), "content": "the boiler hums"}),
     );
-    house
+    store
         .writer
-        .edit(&house.call("a", None), &request, &coded("the boiler hums", axis(2)))
+        .edit(&store.call("a", None), &request, &coded("the boiler hums", axis(2)))
         .expect("is changed");
-    assert_eq!(scores(&house, "a", "boiler", &asked("boiler", axis(3))).len(), 1);
-    assert!(scores(&house, "a", "kettle", &asked("kettle", axis(3))).is_empty());
-    house.undo_last().expect("is taken back");
+    assert_eq!(scores(&store, "a", "boiler", &asked("boiler", axis(3))).len(), 1);
+    assert!(scores(&store, "a", "kettle", &asked("kettle", axis(3))).is_empty());
+    store.undo_last().expect("is taken back");
     assert_eq!(
-        house.reader.without_vector(9).expect("lists").len(),
+        store.reader.without_vector(9).expect("lists").len(),
         1,
         "its codes were those of the other text"
     );
-    assert_eq!(scores(&house, "a", "kettle", &asked("kettle", axis(3))).len(), 1);
+    assert_eq!(scores(&store, "a", "kettle", &asked("kettle", axis(3))).len(), 1);
 }
 
 #[test]
-fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_day_of_storing() {
+fn the_event_date_precedes_the_date_in_the_text_and_that_the_day_of_storing() {
     let best = |query: &str| {
-        let mut house = TestStore::new();
+        let mut store = TestStore::new();
         for (number, (text, date)) in [
             ("[2024-03-05] we met", None),
             ("[2024-03-05] we met again", Some("2023-07-01")),
@@ -283,9 +288,9 @@ fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_da
             if let Some(date) = date {
                 arguments["metadata"] = json!({"event_date": date});
             }
-            house.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+            store.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
         }
-        scores(&house, "a", query, &asked("met", leaning(0, 9, 0.5)))[0].0.clone()
+        scores(&store, "a", query, &asked("met", leaning(0, 9, 0.5)))[0].0.clone()
     };
     assert_eq!(best("whom we met in March 2024"), "[2024-03-05] we met");
     assert_eq!(best("whom we met in July 2023"), "[2024-03-05] we met again");
@@ -293,8 +298,8 @@ fn the_date_of_an_event_counts_before_the_one_in_the_text_and_that_before_the_da
 }
 
 #[test]
-fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
-    let mut house = TestStore::new();
+fn bm25_of_the_warm_index_equals_that_of_fts5() {
+    let mut store = TestStore::new();
     let texts = [
         "The ships shipped a ship; shipping ships is the shipper's shipment",
         "Naïve cafés in Łódź, and C++ users' e-mails",
@@ -303,9 +308,9 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
         "Billing services were deployed, and the deploying deployment was billed twice for the services",
     ];
     for text in texts {
-        house.store("a", episode(text), None);
+        store.store("a", episode(text), None);
     }
-    let index = house.writer.shared.index();
+    let index = store.writer.shared.index();
     let corpus = |mean_length| CorpusStats { count: texts.len(), mean_length };
     let mean = (0..index.len()).map(|slot| f64::from(index.words().length(slot))).sum::<f64>()
         / texts.len() as f64;
@@ -326,7 +331,7 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
         let postings: Vec<Posting> = list.iter().map(posting).collect();
         let (ours, _) = FTS5_PARAMS.scores(&[postings], corpus(mean));
         let mut theirs = vec![0.0; index.len()];
-        for (seq, score) in lexical::search(&house.writer.conn, word).expect("is searched") {
+        for (seq, score) in lexical::search(&store.writer.conn, word).expect("is searched") {
             theirs[index.slot(seq).expect("is known")] = score;
         }
         let far = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -334,9 +339,9 @@ fn what_the_warm_index_knows_of_words_is_what_fts5_knows() {
     }
 }
 
-/// Four meetings: on a day in the text, on a day of an event, on the day of storing, and on a day to come.
+/// Four meetings, dated by their text, by `event_date`, by the day of storing, and in the future.
 fn meetings() -> TestStore {
-    let mut house = TestStore::new();
+    let mut store = TestStore::new();
     let texts =
         ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
     for (number, (text, date)) in texts
@@ -348,42 +353,42 @@ fn meetings() -> TestStore {
         if let Some(date) = date {
             arguments["metadata"] = json!({"event_date": date});
         }
-        house.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
+        store.store_coded("a", arguments, &coded("met", leaning(0, number + 1, 0.5)));
     }
-    house
+    store
 }
 
-fn given(house: &TestStore, mut arguments: Value) -> Vec<String> {
+fn given(store: &TestStore, mut arguments: Value) -> Vec<String> {
     arguments["query"] = json!("met");
     let found =
-        house.recall_asked("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
+        store.recall_asked("a", arguments, Some(&asked("met", leaning(0, 9, 0.5)))).reply.results;
     let mut texts: Vec<String> = found.into_iter().filter_map(|result| result.content).collect();
     texts.sort();
     texts
 }
 
 #[test]
-fn only_memories_of_the_days_asked_for_are_found() {
-    let house = meetings();
+fn only_memories_within_the_date_filter_are_found() {
+    let store = meetings();
     let [past, walk, pier, coming] =
         ["[2026-01-20] we met", "we met for a walk", "we met at the pier", "we shall have met"];
     assert_eq!(
-        given(&house, json!({"date_from": "2026-01-28"})),
+        given(&store, json!({"date_from": "2026-01-28"})),
         [pier, walk, coming],
         "the first day is among them"
     );
     assert_eq!(
-        given(&house, json!({"date_to": "2026-01-28T01:00:00+02:00"})),
+        given(&store, json!({"date_to": "2026-01-28T01:00:00+02:00"})),
         [past, walk],
         "and so is the last"
     );
-    assert_eq!(given(&house, json!({"date_from": "2026-02-01", "date_to": "2026-02-01"})), [pier]);
-    assert!(given(&house, json!({"date_from": "2027-01-01"})).is_empty());
-    assert_eq!(given(&house, json!({})).len(), 4);
+    assert_eq!(given(&store, json!({"date_from": "2026-02-01", "date_to": "2026-02-01"})), [pier]);
+    assert!(given(&store, json!({"date_from": "2027-01-01"})).is_empty());
+    assert_eq!(given(&store, json!({})).len(), 4);
 }
 
 #[test]
-fn a_day_that_is_none_is_refused_by_its_name() {
+fn an_invalid_date_is_rejected_with_its_field() {
     for (arguments, said) in [
         (
             json!({"query": "met", "date_from": "yesterday"}),
@@ -404,9 +409,9 @@ fn a_day_that_is_none_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_time_seen_from_today_lifts_and_hides_nothing() {
-    let house = meetings();
-    let found = |query: &str| scores(&house, "a", query, &asked("met", leaning(0, 9, 0.5)));
+fn a_relative_time_raises_scores_and_hides_nothing() {
+    let store = meetings();
+    let found = |query: &str| scores(&store, "a", query, &asked("met", leaning(0, 9, 0.5)));
     for (query, best) in [
         ("whom we met last week", "[2026-01-20] we met"),
         ("whom we met last Wednesday", "we met for a walk"),
@@ -420,7 +425,8 @@ fn a_time_seen_from_today_lifts_and_hides_nothing() {
     }
 }
 
-/// Two notes that say the same of different times, what happened between them, and another that only speaks of it.
+/// Two notes that say the same of different times, an event between them, and a note that only
+/// mentions the event.
 const KEPT: [(&str, &str); 4] = [
     ("2025-03-04", "plans for release"),
     ("2025-04-01", "files kept here"),
@@ -429,16 +435,16 @@ const KEPT: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn a_time_told_by_what_happened_or_by_its_end_lifts_that_side_of_it() {
-    let mut house = TestStore::new();
+fn an_event_or_a_date_with_a_preposition_raises_the_memories_on_that_side() {
+    let mut store = TestStore::new();
     for (number, (day, text)) in KEPT.into_iter().enumerate() {
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": day}});
-        house.store_coded("a", arguments, &coded(text, leaning(0, number + 1, 0.5)));
+        store.store_coded("a", arguments, &coded(text, leaning(0, number + 1, 0.5)));
     }
     let [here, there] = ["files kept here", "files kept there"];
     let first = |query: &str| {
-        let found = scores(&house, "a", query, &asked(&query.replace(',', ""), leaning(0, 9, 0.5)));
+        let found = scores(&store, "a", query, &asked(&query.replace(',', ""), leaning(0, 9, 0.5)));
         found
             .into_iter()
             .map(|(text, _)| text)
@@ -458,21 +464,22 @@ fn a_time_told_by_what_happened_or_by_its_end_lifts_that_side_of_it() {
     ] {
         assert_eq!(first(query), best, "{query}");
     }
-    // Nothing tells of the one, a rule of the other, and the third is what somebody does.
-    house.store_coded(
+    // No memory reports the first event, only a rule mentions the second, and the third is a
+    // procedure.
+    store.store_coded(
         "a",
         episode("before payday send reminders"),
         &coded("before payday send reminders", leaning(0, 5, 0.5)),
     );
     let steps = json!({"content": "invoice steps", "type": "procedural", "metadata": {"steps": ["write", "send"]}});
-    house.store_coded("a", steps, &coded("invoice steps", leaning(0, 6, 0.5)));
+    store.store_coded("a", steps, &coded("invoice steps", leaning(0, 6, 0.5)));
     for query in [
         "files kept before merger concluded",
         "files kept before payday",
         "files kept before invoice steps",
     ] {
         let explained = json!({"query": query, "explain": true});
-        let found = house
+        let found = store
             .recall_asked("a", explained, Some(&asked(query, leaning(0, 9, 0.5))))
             .reply
             .results;

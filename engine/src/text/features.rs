@@ -1,6 +1,8 @@
-//! Features of a text: its date, speaker and body, its content words, and the traits that ranking uses.
+//! Features of a text: its date, speaker and body, its content words, and the traits that ranking
+//! uses.
 //!
-//! Source: the patterns and `content_words` of the reference. Not here: the weight of a feature (`ranking`).
+//! Source: the patterns and `content_words` of the reference. Not here: the weight of a feature
+//! (`ranking`).
 
 use crate::text::language;
 use crate::text::stop_words;
@@ -58,13 +60,15 @@ pub fn parts(text: &str) -> Parts<'_> {
     }
 }
 
-/// Parses a date that begins with `2023-05-08` to a day number, counted as [`Datelike::num_days_from_ce`] does.
+/// Parses a date that begins with `2023-05-08` to a day number, counted as
+/// [`Datelike::num_days_from_ce`] does.
 pub(crate) fn day(date: &str) -> Option<i32> {
     date.get(..10)?.parse::<NaiveDate>().ok().map(|date| date.num_days_from_ce())
 }
 
-/// Returns the byte ranges of the content words: all words but the stop words of English and of the text's own language, or all words if
-/// every one is a stop word. In scripts without spaces each pair of adjacent characters is a word.
+/// Returns the byte ranges of the content words: all words but the stop words of English and of the
+/// text's own language, or all words if every one is a stop word. In scripts without spaces each
+/// pair of adjacent characters is a word.
 #[must_use]
 pub fn content_words(text: &str) -> Vec<Range<usize>> {
     let words = tokenize::words(text, Grams::Pairs);
@@ -77,7 +81,8 @@ pub fn content_words(text: &str) -> Vec<Range<usize>> {
     if topical.is_empty() { words } else { topical }
 }
 
-/// Returns a test for the stop words of a text: those of English and of the text's own language. The test takes a word in lower case.
+/// Returns a test for the stop words of a text: those of English and of the text's own language.
+/// The test takes a word in lower case.
 pub(crate) fn stop_word_test(text: &str) -> impl Fn(&str) -> bool + use<> {
     let bits = language::detect(text)
         .into_iter()

@@ -1,9 +1,10 @@
 //! Language detection, and the stemmer of each language but English. Pure.
 //!
-//! The stemmers are Snowball's (M. F. Porter and others, snowballstem.org), from the crate `snowball_stemmers_rs`. English has none here,
-//! because every text is also stemmed in English, as the keyword index does (`stem`). The language of a text is the one with the most stop
-//! words and characteristic letters; English wins a tie, so an English text is never indexed in two languages. Not here: the lists
-//! (`stop_words`).
+//! The stemmers are Snowball's (M. F. Porter and others, snowballstem.org), from the crate
+//! `snowball_stemmers_rs`. English has none here, because every text is also stemmed in English, as
+//! the keyword index does (`stem`). The language of a text is the one with the most stop words and
+//! characteristic letters; English wins a tie, so an English text is never indexed in two
+//! languages. Not here: the lists (`stop_words`).
 
 use crate::text::stop_words::{ENGLISH, is_ambiguous_with_english, languages};
 use crate::text::tokenize::{Grams, is_unspaced, lower, unmarked, words};
@@ -23,7 +24,8 @@ pub(crate) const ALL: [Language; 4] =
     [Language::German, Language::French, Language::Spanish, Language::Polish];
 
 impl Language {
-    /// Prefix of its stems in the index, because the same letters mean something else in another language.
+    /// Prefix of its stems in the index, because the same letters mean something else in another
+    /// language.
     fn prefix(self) -> &'static str {
         match self {
             Self::German => "de:",
@@ -60,8 +62,8 @@ impl Language {
     }
 }
 
-/// Detects the language of a text; two languages if they are equally likely. Empty for English, for any language without a stemmer, and for
-/// a text without evidence.
+/// Detects the language of a text; two languages if they are equally likely. Empty for English, for
+/// any language without a stemmer, and for a text without evidence.
 pub(crate) fn detect(text: &str) -> Vec<Language> {
     let words: Vec<String> =
         words(text, Grams::Singles).into_iter().map(|word| lower(&text[word])).collect();

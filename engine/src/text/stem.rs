@@ -1,8 +1,10 @@
-//! English stemmer. It must equal `porter unicode61` of SQLite's FTS5 bit for bit, so that warm index and keyword index know the same words.
+//! English stemmer. It must equal `porter unicode61` of SQLite's FTS5 bit for bit, so that warm
+//! index and keyword index know the same words.
 //!
-//! Source: M. F. Porter, "An algorithm for suffix stripping" (1980), with the conditions of FTS5's C code; a test compares the two. FTS5 treats
-//! "ł", "ß" and full-width forms as letters of their own, and a Chinese sentence as one word; there the warm index finds more (`tokenize`).
-//! Not here: other languages (`language`).
+//! Source: M. F. Porter, "An algorithm for suffix stripping" (1980), with the conditions of FTS5's
+//! C code; a test compares the two. FTS5 treats "ł", "ß" and full-width forms as letters of their
+//! own, and a Chinese sentence as one word; there the warm index finds more (`tokenize`). Not here:
+//! other languages (`language`).
 
 /// Length in bytes of the words that are stemmed; others are returned unchanged.
 const STEMMED: std::ops::RangeInclusive<usize> = 3..=64;
@@ -101,7 +103,8 @@ fn porter(word: String) -> String {
     String::from_utf8(word).unwrap_or_default()
 }
 
-/// Applies the rule of the first ending that matches, if its condition holds; no later rule is tried.
+/// Applies the rule of the first ending that matches, if its condition holds; no later rule is
+/// tried.
 fn apply(word: &mut Vec<u8>, rules: &[Rule]) {
     let fitting = rules
         .iter()

@@ -1,12 +1,15 @@
-//! Stop words of each language: words without a topic, which also reveal the language of a text. Pure.
+//! Stop words of each language: words without a topic, which also reveal the language of a text.
+//! Pure.
 //!
-//! The lists are `data/stop_words_*.txt`, one word per line. The figures of docs/retrieval.md were made with the English list of the
-//! reference; the other lists are our own. Not here: language detection (`language`), query parsing (`search::query::parse`).
+//! The lists are `data/stop_words_*.txt`, one word per line. The figures of docs/retrieval.md were
+//! made with the English list of the reference; the other lists are our own. Not here: language
+//! detection (`language`), query parsing (`search::query::parse`).
 
 use foldhash::{HashMap, HashMapExt};
 use std::sync::LazyLock;
 
-/// The bit of English in the result of [`languages`]; the others follow in the order of `language::ALL`.
+/// The bit of English in the result of [`languages`]; the others follow in the order of
+/// `language::ALL`.
 pub(crate) const ENGLISH: u8 = 1;
 
 /// The lists, in the order of their bits.
@@ -18,7 +21,8 @@ const LISTS: [&str; 5] = [
     include_str!("data/stop_words_polish.txt"),
 ];
 
-/// Stop words of another language that are also English words or parts of names: "die", "son". Sorted.
+/// Stop words of another language that are also English words or parts of names: "die", "son".
+/// Sorted.
 const AMBIGUOUS_WITH_ENGLISH: &str = include_str!("data/ambiguous_with_english.txt");
 
 /// Length in bytes of the longest stop word.
@@ -34,7 +38,8 @@ static LANGUAGES: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
 
 static AMBIGUOUS: LazyLock<Vec<&str>> = LazyLock::new(|| AMBIGUOUS_WITH_ENGLISH.lines().collect());
 
-/// Returns the languages in which a word is a stop word, one bit each; 0 for none. The word must be in lower case.
+/// Returns the languages in which a word is a stop word, one bit each; 0 for none. The word must be
+/// in lower case.
 pub(crate) fn languages(word: &str) -> u8 {
     if word.len() > LONGEST { 0 } else { LANGUAGES.get(word).copied().unwrap_or(0) }
 }

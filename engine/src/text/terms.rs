@@ -1,8 +1,9 @@
 //! Index terms of a text, and lookup terms of a query word. Pure.
 //!
-//! A text is indexed by its English stems and, if it is in one of the languages of `language`, by the stems of that language too. A query word
-//! is looked up in every language of the store, so each text is searched by the rules of its own language, and the language of the query,
-//! which may be a single word, is never guessed. Not here: posting lists (`index::postings`).
+//! A text is indexed by its English stems and, if it is in one of the languages of `language`, by
+//! the stems of that language too. A query word is looked up in every language of the store, so
+//! each text is searched by the rules of its own language, and the language of the query, which may
+//! be a single word, is never guessed. Not here: posting lists (`index::postings`).
 
 use crate::text::language;
 use crate::text::language::Language;
@@ -29,7 +30,8 @@ pub(crate) fn of_text(text: &str) -> Terms {
         Terms { terms: Vec::with_capacity(words.len() * (1 + languages.len())), length: 0 };
     for (word, lower) in words {
         if !word.is_ascii() && word.starts_with(is_unspaced) {
-            // Single characters are indexed for one-character queries. Only they count for the length, not their pairs.
+            // Single characters are indexed for one-character queries. Only they count for the
+            // length, not their pairs.
             of.length += usize::from(is_single(word));
             of.terms.push(unmarked(&lower));
             continue;
@@ -41,7 +43,8 @@ pub(crate) fn of_text(text: &str) -> Terms {
     of
 }
 
-/// Returns the lookup terms of a query word, for English texts and texts of these languages. The first term identifies the word.
+/// Returns the lookup terms of a query word, for English texts and texts of these languages. The
+/// first term identifies the word.
 pub(crate) fn of_word(word: &str, languages: &[Language]) -> Vec<String> {
     let lower = lower(word);
     let plain = unmarked(&lower);

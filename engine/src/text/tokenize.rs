@@ -1,8 +1,9 @@
 //! Tokenizer: the words of a text, and their normalisation in case, diacritics and width. Pure.
 //!
-//! In most scripts spaces separate words; there a word is a run of letters, digits and marks. Scripts without spaces (Chinese, Japanese, Thai;
-//! Korean, because of its endings) are split into pairs of adjacent characters, which finds words without a dictionary. Not here: stems
-//! (`stem`, `language`).
+//! In most scripts spaces separate words; there a word is a run of letters, digits and marks.
+//! Scripts without spaces (Chinese, Japanese, Thai; Korean, because of its endings) are split into
+//! pairs of adjacent characters, which finds words without a dictionary. Not here: stems (`stem`,
+//! `language`).
 
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
@@ -62,7 +63,8 @@ fn is_inside(c: char) -> bool {
     c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
 }
 
-/// Splits a run of letters and digits where the script changes between one with spaces and one without.
+/// Splits a run of letters and digits where the script changes between one with spaces and one
+/// without.
 fn split_by_script(text: &str, run: Range<usize>, grams: Grams) -> Vec<Range<usize>> {
     if text[run.clone()].bytes().all(|byte| byte < 0xe0) {
         // No script below U+0800 is written without spaces.
@@ -100,12 +102,14 @@ fn into_grams(characters: &mut Vec<Range<usize>>, grams: Grams, into: &mut Vec<R
     characters.clear();
 }
 
-/// Whether a mark belongs to the character before it: vowel signs, voiced marks of kana in full and half width.
+/// Whether a mark belongs to the character before it: vowel signs, voiced marks of kana in full and
+/// half width.
 fn joins(c: char) -> bool {
     is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}')
 }
 
-/// Whether a character belongs to a script without spaces between words, or with endings attached to them.
+/// Whether a character belongs to a script without spaces between words, or with endings attached
+/// to them.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0e01..=0x0eff // Thai, Lao
@@ -132,7 +136,8 @@ pub(crate) fn lower(word: &str) -> String {
     }
 }
 
-/// Removes the diacritics of a word that [`lower`] returned: "łódź" is "lodz", "straße" is "strasse".
+/// Removes the diacritics of a word that [`lower`] returned: "łódź" is "lodz", "straße" is
+/// "strasse".
 pub(crate) fn unmarked(lower: &str) -> String {
     if lower.is_ascii() {
         return lower.to_owned();
@@ -156,7 +161,8 @@ pub(crate) fn unmarked(lower: &str) -> String {
     plain.nfc().collect()
 }
 
-/// Whether a mark may be omitted in typing without changing the word. Vowel signs and voiced marks may not.
+/// Whether a mark may be omitted in typing without changing the word. Vowel signs and voiced marks
+/// may not.
 fn is_diacritic(c: char) -> bool {
     is_combining_mark(c)
         && matches!(u32::from(c), 0x0300..=0x036f | 0x0483..=0x0487 | 0x0591..=0x05c7 | 0x0610..=0x065f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff)

@@ -1,4 +1,5 @@
-//! Turns found memories into a reply: content or previews, relations, sources, within the token budget.
+//! Turns found memories into a reply: content or previews, relations, sources, within the token
+//! budget.
 //!
 //! Not here: finding memories (`search`, `ids`), the estimate of tokens (`search::budget`).
 

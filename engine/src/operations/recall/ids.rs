@@ -16,7 +16,8 @@ use loci_proto::memory::MemoryId;
 use loci_proto::requests::recall::{RecallReply, RecallRequest};
 
 impl Reader {
-    /// Returns memories by id, in the order requested. Ids that the session cannot see are `missing`, whatever the reason.
+    /// Returns memories by id, in the order requested. Ids that the session cannot see are
+    /// `missing`, whatever the reason.
     pub(crate) fn recall_ids(
         &self,
         request: &RecallRequest,

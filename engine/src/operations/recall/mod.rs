@@ -1,7 +1,7 @@
 //! `recall`: finds memories by a query, or shows memories by their ids.
 //!
-//! [`prepare`] validates the request, `search` or `ids` finds the memories, `hydrate` makes the reply. Not here: ranking (`search`), what a recall
-//! leaves behind (`transaction::access`).
+//! [`prepare`] validates the request, `search` or `ids` finds the memories, `hydrate` makes the
+//! reply. Not here: ranking (`search`), what a recall leaves behind (`transaction::access`).
 
 mod hydrate;
 mod ids;

@@ -1,7 +1,7 @@
 //! Validates and parses a recall request, once.
 //!
-//! The daemon calls [`prepare`] before it embeds the query, and hands the result back to [`Reader::recall`](crate::Reader::recall). Not here:
-//! the search.
+//! The daemon calls [`prepare`] before it embeds the query, and hands the result back to
+//! [`Reader::recall`](crate::Reader::recall). Not here: the search.
 
 use crate::error::Result;
 use crate::search::query::date_filter::DateFilter;
@@ -66,7 +66,8 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
 }
 
 impl PreparedRecall {
-    /// The text that must be embedded before the recall: the part of the query that is read; `None` if the request names ids.
+    /// The text that must be embedded before the recall: the part of the query that is read; `None`
+    /// if the request names ids.
     #[must_use]
     pub fn text_to_embed(&self) -> Option<&str> {
         match &self.target {
@@ -75,7 +76,8 @@ impl PreparedRecall {
         }
     }
 
-    /// The query as given, if previews were requested for the session's own project and the recall counts as usage.
+    /// The query as given, if previews were requested for the session's own project and the recall
+    /// counts as usage.
     #[must_use]
     pub fn preview_query(&self) -> Option<&str> {
         let RecallRequest { query, summary_only, group, dry_run, .. } = &self.request;

@@ -1,4 +1,5 @@
-//! Recall by query: searches the index, reads the rows of the best results, and groups those that state the same fact.
+//! Recall by query: searches the index, reads the rows of the best results, and groups those that
+//! state the same fact.
 //!
 //! Not here: ranking (`crate::search`), the reply's content (`hydrate`).
 
@@ -90,7 +91,8 @@ impl Reader {
         request.max_results.map_or(self.shared.settings().default_max_results, MaxResults::get)
     }
 
-    /// Reads the rows of the best results. A result that states the same fact as a better one is listed there and not returned itself.
+    /// Reads the rows of the best results. A result that states the same fact as a better one is
+    /// listed there and not returned itself.
     fn read_hits(&self, ranked: Vec<FoundMemory>, limit: usize) -> Result<Hits> {
         let mut memories = MemoryReader::new(&self.conn)?;
         let (mut hits, mut collapsed) = (Vec::<Hit>::new(), 0);

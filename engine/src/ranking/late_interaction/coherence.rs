@@ -1,11 +1,13 @@
 //! Coherence of a storing order: whether memories stored one after the other belong together.
 //!
-//! A conversation is coherent, a collection of unrelated notes is not. Every context step is multiplied by the coherence.
-//! Source: `link` of the reference. Not here: which memories form one order (`index::context_windows`), caching (`index::coherence_cache`).
+//! A conversation is coherent, a collection of unrelated notes is not. Every context step is
+//! multiplied by the coherence. Source: `link` of the reference. Not here: which memories form one
+//! order (`index::context_windows`), caching (`index::coherence_cache`).
 
 use crate::ranking::late_interaction::weights::FULL_COHERENCE;
 
-/// Standard errors of the neighbour cosine that are subtracted before an order counts, times the root of the sample size.
+/// Standard errors of the neighbour cosine that are subtracted before an order counts, times the
+/// root of the sample size.
 const ERROR_MARGIN: f64 = 0.15;
 
 /// Consecutive memories of one project in storing order.
@@ -17,7 +19,8 @@ pub(crate) struct OrderedBlock {
     pub coherence: f64,
 }
 
-/// Running sums over the unit vectors of an order. The mean cosine of all pairs follows from the sum of the vectors, so one pass suffices.
+/// Running sums over the unit vectors of an order. The mean cosine of all pairs follows from the
+/// sum of the vectors, so one pass suffices.
 #[derive(Debug)]
 pub(crate) struct CoherenceStats {
     vector_sum: Vec<f64>,
@@ -45,7 +48,8 @@ impl CoherenceStats {
             (self.neighbour_cosines - neighbour_cosine, self.count - 1);
     }
 
-    /// Coherence, 0 to 1: how much more alike neighbours are than random pairs, less an error margin, as a share of [`FULL_COHERENCE`].
+    /// Coherence, 0 to 1: how much more alike neighbours are than random pairs, less an error
+    /// margin, as a share of [`FULL_COHERENCE`].
     pub(crate) fn coherence(&self) -> f64 {
         if self.count < 2 {
             return 0.0;

@@ -1,7 +1,8 @@
 //! Context smoothing: a memory gains from good scores stored around it. Pure.
 //!
-//! An answer follows its question, and what belongs together was stored together. Every step is multiplied by the coherence of the order.
-//! Source: `beside` and the last lines of `scores` of the reference. Not here: which memories are neighbours (`index::context_windows`).
+//! An answer follows its question, and what belongs together was stored together. Every step is
+//! multiplied by the coherence of the order. Source: `beside` and the last lines of `scores` of the
+//! reference. Not here: which memories are neighbours (`index::context_windows`).
 
 use crate::ranking::late_interaction::recorder::{ScoreRecorder, Step};
 use crate::ranking::late_interaction::weights::{
@@ -30,7 +31,8 @@ pub(crate) struct SmoothedBlock<'a> {
     pub first: usize,
 }
 
-/// Raises answers, neighbours and neighbourhoods of good scores, and lowers questions. Its buffers are reused from block to block.
+/// Raises answers, neighbours and neighbourhoods of good scores, and lowers questions. Its buffers
+/// are reused from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct ContextSmoothing {
     raised: Vec<f64>,
@@ -81,7 +83,8 @@ struct WindowBest {
 impl WindowBest {
     const NOTHING: f64 = f64::NEG_INFINITY;
 
-    /// Computes the windows of these scores. The best two of 16 are the best of those of two eights, and so on: four passes without a branch.
+    /// Computes the windows of these scores. The best two of 16 are the best of those of two
+    /// eights, and so on: four passes without a branch.
     fn fill(&mut self, scores: &[f64]) {
         let (first, second) = (&mut self.first, &mut self.second);
         for best in [&mut *first, &mut *second] {
@@ -99,12 +102,14 @@ impl WindowBest {
         }
     }
 
-    /// Mean of the [`WINDOW_BEST`] best scores around and including one of them; positions beyond the ends count as 0.
+    /// Mean of the [`WINDOW_BEST`] best scores around and including one of them; positions beyond
+    /// the ends count as 0.
     fn mean(&self, scores: &[f64], at: usize) -> f64 {
         let touches_end = at < WINDOW_RADIUS || at + WINDOW_RADIUS >= scores.len();
         let least = if touches_end { 0.0 } else { Self::NOTHING };
-        let edge = scores.get(at + WINDOW_RADIUS).copied().unwrap_or(Self::NOTHING);
-        let (best, second) = merge_best((self.first[at], self.second[at]), (edge, Self::NOTHING));
+        let farthest = scores.get(at + WINDOW_RADIUS).copied().unwrap_or(Self::NOTHING);
+        let (best, second) =
+            merge_best((self.first[at], self.second[at]), (farthest, Self::NOTHING));
         (best.max(least) + second.max(least)) / WINDOW_BEST as f64
     }
 }

@@ -1,9 +1,12 @@
-//! The default ranking (`fusion = "soft"`): token-level late interaction plus features of the text and its context. Pure.
+//! The default ranking (`fusion = "soft"`): token-level late interaction plus features of the text
+//! and its context. Pure.
 //!
-//! A memory scores by the cosine of its vector, by BM25, and by how well its tokens match each query term (late interaction, as in `ColBERT`);
-//! then by what the query names (a person, a time) or asks for (a time, a place), and by the scores of memories stored around it.
-//! docs/retrieval.md has the formulas, the figures, and for each constant the measurement that chose it. "The reference" is the
-//! implementation in numpy that most constants come from; `engine/src/tests/search.rs` compares the two.
+//! A memory scores by the cosine of its vector, by BM25, and by how well its tokens match each
+//! query term (late interaction, as in `ColBERT`); then by what the query names (a person, a time) or
+//! asks for (a time, a place), and by the scores of memories stored around it. docs/retrieval.md
+//! has the formulas, the figures, and for each constant the measurement that chose it. "The
+//! reference" is the implementation in numpy that most constants come from;
+//! `engine/src/tests/search.rs` compares the two.
 //!
 //! | file | content |
 //! |---|---|
@@ -13,7 +16,8 @@
 //! | `context`, `coherence` | smoothing along the storing order, and how much that order means |
 //! | `recorder` | what each step added, for `explain` |
 //!
-//! Not here: which memories are scored (`search`), where document frequencies come from (`index::postings`).
+//! Not here: which memories are scored (`search`), where document frequencies come from
+//! (`index::postings`).
 
 pub(crate) mod coherence;
 pub(crate) mod context;

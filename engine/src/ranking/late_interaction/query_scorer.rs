@@ -1,7 +1,8 @@
 //! The formulas of one query: what its signals, features and terms give a memory.
 //!
-//! Both search strategies score with these functions, and so does an explained search, which passes a recorder. Not here: smoothing over
-//! neighbours (`context`), which memories are scored (`search`).
+//! Both search strategies score with these functions, and so does an explained search, which passes
+//! a recorder. Not here: smoothing over neighbours (`context`), which memories are scored
+//! (`search`).
 
 use crate::kernels;
 use crate::kernels::Eight;
@@ -73,10 +74,12 @@ pub(crate) struct QueryScorer {
 }
 
 impl QueryScorer {
-    /// Prepares a query that is asked on the day `today`; `terms` are its content words, one per stem.
+    /// Prepares a query that is asked on the day `today`; `terms` are its content words, one per
+    /// stem.
     pub(crate) fn new(text: &str, terms: &[QueryTerm], today: i32) -> Self {
         let squares: f64 = terms.iter().map(|term| term.weight * term.weight).sum();
-        // 1 / (sum of squares) is the effective number of terms: as many terms of equal weight have the same sum.
+        // 1 / (sum of squares) is the effective number of terms: as many terms of equal weight have
+        // the same sum.
         let length_factor = if squares > 0.0 {
             (1.0 / squares / SHORT_QUERY_TERMS).clamp(1.0, MAX_LENGTH_FACTOR)
         } else {
@@ -122,7 +125,8 @@ impl QueryScorer {
         [self.cosine_weight as f32, BM25_WEIGHT as f32]
     }
 
-    /// What a cosine of 1 adds to a final score because the query is long, including its share in the window; 0 for a short query.
+    /// What a cosine of 1 adds to a final score because the query is long, including its share in
+    /// the window; 0 for a short query.
     pub(crate) fn length_bonus(&self) -> f64 {
         (1.0 + WINDOW_SHARE) * (self.cosine_weight - COSINE_WEIGHT)
     }
@@ -137,12 +141,14 @@ impl QueryScorer {
         self.expected != ExpectedContent::default()
     }
 
-    /// How near each day is to the times that the query refers to, 0 to 1. `days` must hold every known day: it decides which years count.
+    /// How near each day is to the times that the query refers to, 0 to 1. `days` must hold every
+    /// known day: it decides which years count.
     pub(crate) fn date_proximity(&self, days: &[Option<i32>]) -> Vec<f64> {
         self.dates.proximity(days)
     }
 
-    /// Adds the recency boost to every score. Age counts from the newest of these days, so that an old store is ordered as well as a young one.
+    /// Adds the recency boost to every score. Age counts from the newest of these days, so that an
+    /// old store is ordered as well as a young one.
     pub(crate) fn add_recency<D: Iterator<Item = Option<i32>>>(
         &self,
         scores: &mut [f64],
@@ -160,7 +166,8 @@ impl QueryScorer {
         }
     }
 
-    /// The boosts for a named time, for the named speaker, and for the kind of content that the query asks for.
+    /// The boosts for a named time, for the named speaker, and for the kind of content that the
+    /// query asks for.
     pub(crate) fn boosts(
         &self,
         features: BoostFeatures,
@@ -193,8 +200,9 @@ impl QueryScorer {
         WORD_MATCH_WEIGHT * groups.map(of_eight).sum::<f64>()
     }
 
-    /// Adds the score of the query terms to consecutive memories. A term counts in full in the memory itself, and somewhat less in a direct
-    /// neighbour; the better of the two is taken. `buffer` is reused from block to block.
+    /// Adds the score of the query terms to consecutive memories. A term counts in full in the
+    /// memory itself, and somewhat less in a direct neighbour; the better of the two is taken.
+    /// `buffer` is reused from block to block.
     pub(crate) fn add_word_matches(
         &self,
         scores: &mut [f64],
@@ -283,7 +291,8 @@ fn ranges(blocks: &[OrderedBlock]) -> impl Iterator<Item = (OrderedBlock, Range<
 mod tests {
     use super::*;
 
-    /// The weight of the cosine for a query whose terms have these weights, before they are normalised.
+    /// The weight of the cosine for a query whose terms have these weights, before they are
+    /// normalised.
     fn cosine_weight(weights: &[f64]) -> f64 {
         let sum: f64 = weights.iter().sum();
         let terms: Vec<QueryTerm> = weights

@@ -1,7 +1,8 @@
 //! Recording of what each scoring step adds, for `explain`.
 //!
-//! The formulas are generic over [`ScoreRecorder`]: a plain search passes [`NoRecord`], which compiles to nothing, and an explained one
-//! passes [`StepRecord`]. Both run the same code. Not here: the wording of an explanation (`search::explain`).
+//! The formulas are generic over [`ScoreRecorder`]: a plain search passes [`NoRecord`], which
+//! compiles to nothing, and an explained one passes [`StepRecord`]. Both run the same code. Not
+//! here: the wording of an explanation (`search::explain`).
 
 /// One step of the score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +82,8 @@ pub(crate) struct StepRecord {
 }
 
 impl StepRecord {
-    /// The rows recorded for the first `count` memories; a memory for which nothing was recorded has zeros.
+    /// The rows recorded for the first `count` memories; a memory for which nothing was recorded
+    /// has zeros.
     pub(crate) fn into_rows(mut self, count: usize) -> Vec<StepAmounts> {
         self.rows.resize(count, StepAmounts::default());
         self.rows

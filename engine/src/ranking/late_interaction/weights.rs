@@ -1,11 +1,12 @@
 //! The constants of the late-interaction ranking.
 //!
-//! docs/retrieval.md ("What chose each constant") names for each the measurement that chose it; `bench/ablation.py` repeats them.
-//! Not here: the formulas that use them.
+//! docs/retrieval.md ("What chose each constant") names for each the measurement that chose it;
+//! `bench/ablation.py` repeats them. Not here: the formulas that use them.
 
 /// Weight of the cosine between query and memory.
 pub(crate) const COSINE_WEIGHT: f64 = 0.4;
-/// Effective number of query terms up to which the cosine has its plain weight; with twice as many it counts twice as much.
+/// Effective number of query terms up to which the cosine has its plain weight; with twice as many
+/// it counts twice as much.
 pub(crate) const SHORT_QUERY_TERMS: f64 = 6.0;
 /// Upper bound of the factor by which a long query raises the weight of the cosine.
 pub(crate) const MAX_LENGTH_FACTOR: f64 = 3.0;
@@ -19,9 +20,11 @@ pub(crate) const NEIGHBOUR_TERM_FACTOR: f64 = 0.7;
 pub(crate) const SPEAKER_BOOST: f64 = 0.15;
 /// Further boost if that speaker uses the first person.
 pub(crate) const FIRST_PERSON_BOOST: f64 = 0.15;
-/// Boost of a memory dated inside a time that the query names; it falls off with the distance in days.
+/// Boost of a memory dated inside a time that the query names; it falls off with the distance in
+/// days.
 pub(crate) const DATE_BOOST: f64 = 0.3;
-/// Boost of a text with a word of time if the query asks when, or with an inner name if it asks where.
+/// Boost of a text with a word of time if the query asks when, or with an inner name if it asks
+/// where.
 pub(crate) const EXPECTED_CONTENT_BOOST: f64 = 0.12;
 /// Share of a question's score that the memory stored right after it receives.
 pub(crate) const ANSWER_SHARE: f64 = 0.1;
@@ -39,15 +42,19 @@ pub(crate) const RECENCY_BOOST: f64 = 0.01;
 pub(crate) const RECENCY_HALF_LIFE: f64 = 30.0;
 /// Penalty of a memory that is itself a question: a question is seldom the answer.
 pub(crate) const QUESTION_PENALTY: f64 = 0.03;
-/// Excess of the mean neighbour cosine over the mean cosine of all pairs at which an order counts as fully coherent.
+/// Excess of the mean neighbour cosine over the mean cosine of all pairs at which an order counts
+/// as fully coherent.
 pub(crate) const FULL_COHERENCE: f64 = 0.045;
-/// Factor on the weights of query terms that only describe an event used as a time reference: they say when, not what.
+/// Factor on the weights of query terms that only describe an event used as a time reference: they
+/// say when, not what.
 pub(crate) const EVENT_TERM_FACTOR: f64 = 0.5;
 
-/// Largest number of admitted memories that are scored exhaustively; larger sets are searched from coarse to fine.
+/// Largest number of admitted memories that are scored exhaustively; larger sets are searched from
+/// coarse to fine.
 pub(crate) const EXHAUSTIVE_LIMIT: usize = 2_000;
 
-/// Upper bound of a score without word matches and context: one text may satisfy both "when" and "where".
+/// Upper bound of a score without word matches and context: one text may satisfy both "when" and
+/// "where".
 pub(crate) const MAX_STATIC_SCORE: f64 = COSINE_WEIGHT * MAX_LENGTH_FACTOR
     + BM25_WEIGHT
     + DATE_BOOST

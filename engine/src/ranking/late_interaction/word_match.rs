@@ -1,8 +1,10 @@
-//! Late interaction: how well each query term is matched by the tokens of a memory, as the model encodes them. Pure.
+//! Late interaction: how well each query term is matched by the tokens of a memory, as the model
+//! encodes them. Pure.
 //!
-//! Every token is stored as the signs of its hidden state. The share of equal signs of two states estimates the angle between them (Charikar,
-//! "Similarity estimation techniques from rounding algorithms", 2002), so `sin(pi/2 * (1 - 2 * distance / 384))` estimates their cosine.
-//! Source: `soft_matches` and `weights` of the reference.
+//! Every token is stored as the signs of its hidden state. The share of equal signs of two states
+//! estimates the angle between them (Charikar, "Similarity estimation techniques from rounding
+//! algorithms", 2002), so `sin(pi/2 * (1 - 2 * distance / 384))` estimates their cosine. Source:
+//! `soft_matches` and `weights` of the reference.
 
 use crate::kernels;
 use crate::kernels::Eight;
@@ -38,7 +40,8 @@ pub(crate) fn interleave(terms: &[QueryTerm]) -> Vec<Eight> {
     terms.chunks(8).map(eight).collect()
 }
 
-/// Writes for each query term its best match among the tokens of a memory, -1 to 1; 0 for a memory without tokens.
+/// Writes for each query term its best match among the tokens of a memory, -1 to 1; 0 for a memory
+/// without tokens.
 pub(crate) fn best_matches(terms: &[Eight], tokens: &[SignCode], into: &mut [f64]) {
     if tokens.is_empty() {
         into.fill(0.0);
@@ -58,8 +61,9 @@ pub(crate) fn best_matches(terms: &[Eight], tokens: &[SignCode], into: &mut [f64
 
 /// The weight of each term: the square root of BM25's idf, normalised to a sum of 1.
 ///
-/// `doc_freqs` holds for each term how many of the `memories` admitted memories contain it. A term of at least half of them has weight 0; a
-/// term of none has the largest weight, since only its meaning can match. Without any distinguishing term all weights are equal.
+/// `doc_freqs` holds for each term how many of the `memories` admitted memories contain it. A term
+/// of at least half of them has weight 0; a term of none has the largest weight, since only its
+/// meaning can match. Without any distinguishing term all weights are equal.
 pub(crate) fn term_weights(doc_freqs: &[usize], memories: usize) -> Vec<f64> {
     let weight = |doc_freq: &usize| {
         let (memories, doc_freq) = (memories as f64, *doc_freq as f64);
@@ -74,7 +78,8 @@ pub(crate) fn term_weights(doc_freqs: &[usize], memories: usize) -> Vec<f64> {
     }
 }
 
-/// Reduces the weights of the terms that only describe an event used as a time reference, and normalises all weights to a sum of 1 again.
+/// Reduces the weights of the terms that only describe an event used as a time reference, and
+/// normalises all weights to a sum of 1 again.
 pub(crate) fn down_weight(
     terms: Vec<(&str, QueryTerm)>,
     is_event_word: impl Fn(&str) -> bool,

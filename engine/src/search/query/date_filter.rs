@@ -1,6 +1,7 @@
 //! The date filter of a recall: `date_from` and `date_to`.
 //!
-//! Not here: the day of a memory (`index::features`), times that the query text names (`text::dates`).
+//! Not here: the day of a memory (`index::features`), times that the query text names
+//! (`text::dates`).
 
 use crate::error::Result;
 use crate::model::time;
@@ -9,7 +10,8 @@ use loci_proto::requests::recall::RecallRequest;
 
 /// The days that a result must be of; open where an end is `None`.
 ///
-/// The day of a memory is that of its event, else the date at the start of its text, else the day when it was stored.
+/// The day of a memory is that of its event, else the date at the start of its text, else the day
+/// when it was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DateFilter {
     from: Option<i32>,
@@ -44,7 +46,8 @@ impl DateFilter {
         self == Self::default()
     }
 
-    /// Whether the filter admits a memory of this day. An open filter also admits memories without a day.
+    /// Whether the filter admits a memory of this day. An open filter also admits memories without
+    /// a day.
     pub(crate) fn admits(self, day: Option<i32>) -> bool {
         self.is_open()
             || day.is_some_and(|day| {

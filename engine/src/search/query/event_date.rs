@@ -1,4 +1,5 @@
-//! Resolves an event that a query refers to ("before the release") to a day: that of the memory that reports the event best.
+//! Resolves an event that a query refers to ("before the release") to a day: that of the memory
+//! that reports the event best.
 //!
 //! Not here: parsing (`text::dates`), the weight of a time (`ranking::late_interaction`).
 
@@ -13,10 +14,12 @@ use std::collections::BTreeSet;
 
 /// Word match of the event's terms, at most 1, that a memory needs to report the event.
 const MIN_EVENT_MATCH: f64 = 0.6;
-/// How many memories are compared with the event: those with the rarest terms first, of one term the newest.
+/// How many memories are compared with the event: those with the rarest terms first, of one term
+/// the newest.
 const MAX_COMPARED: usize = 4_000;
 
-/// Returns the event that a query refers to and its day; `None` if there is no event, no memory reports it, or the query also names a date.
+/// Returns the event that a query refers to and its day; `None` if there is no event, no memory
+/// reports it, or the query also names a date.
 pub(crate) fn resolve(
     index: &Index,
     mask: &Mask,
@@ -30,9 +33,10 @@ pub(crate) fn resolve(
     Some((event, day))
 }
 
-/// The day of the memory that matches the terms of an event best; of equal matches the newest. Questions and memories of future days are left
-/// out. `None` if the best match is a rule rather than a report: procedural, or with the preposition in its own text ("Before a release, run
-/// the checks.").
+/// The day of the memory that matches the terms of an event best; of equal matches the newest.
+/// Questions and memories of future days are left out. `None` if the best match is a rule rather
+/// than a report: procedural, or with the preposition in its own text ("Before a release, run the
+/// checks.").
 fn event_day(
     index: &Index,
     mask: &Mask,

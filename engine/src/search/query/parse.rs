@@ -15,7 +15,8 @@ const WORDS_PER_KEYWORD: usize = 8;
 pub(crate) struct ParsedQuery {
     /// The part of the text that is read: at most [`limits::QUERY_BYTES`].
     pub text: String,
-    /// Distinct words in lower case, at most [`limits::QUERY_TERMS`]; without stop words, unless there is nothing else.
+    /// Distinct words in lower case, at most [`limits::QUERY_TERMS`]; without stop words, unless
+    /// there is nothing else.
     pub keywords: Vec<String>,
     /// Whether the query was longer, or had more keywords.
     pub truncated: bool,
@@ -52,7 +53,8 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = String> {
     lower.filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
-/// Cuts a query to [`limits::QUERY_BYTES`] at a character boundary. The flag says whether anything was cut.
+/// Cuts a query to [`limits::QUERY_BYTES`] at a character boundary. The flag says whether anything
+/// was cut.
 fn head(query: &str) -> (&str, bool) {
     let end = query.floor_char_boundary(limits::QUERY_BYTES);
     (&query[..end], end < query.len())

@@ -1,4 +1,5 @@
-//! Builds the [`QueryScorer`] of a query: weighted terms, and the date of an event that it refers to.
+//! Builds the [`QueryScorer`] of a query: weighted terms, and the date of an event that it refers
+//! to.
 //!
 //! Not here: the formulas (`ranking::late_interaction`).
 
@@ -10,7 +11,8 @@ use crate::search::query::event_date;
 use crate::search::query::terms::weighted_terms;
 use crate::search::types::SearchQuery;
 
-/// Prepares a query for scoring. `doc_freq` returns how many admitted memories contain a word, given its lookup terms.
+/// Prepares a query for scoring. `doc_freq` returns how many admitted memories contain a word,
+/// given its lookup terms.
 pub(crate) fn query_scorer(
     index: &Index,
     mask: &Mask,
@@ -20,13 +22,11 @@ pub(crate) fn query_scorer(
 ) -> QueryScorer {
     let text = &query.parsed.text;
     let terms = weighted_terms(index, &encoding.words, mask.count(), doc_freq);
-    if let Some((event, day)) = event_date::resolve(index, mask, query, encoding) {
-        let terms = late_interaction::down_weight(terms, |word| {
-            event.words.iter().any(|of_event| of_event == word)
-        });
-        QueryScorer::new(text, &terms, query.today).with_event(&event, day)
-    } else {
+    let Some((event, day)) = event_date::resolve(index, mask, query, encoding) else {
         let terms: Vec<QueryTerm> = terms.into_iter().map(|(_, term)| term).collect();
-        QueryScorer::new(text, &terms, query.today)
-    }
+        return QueryScorer::new(text, &terms, query.today);
+    };
+    let describes_event = |word: &str| event.words.iter().any(|of_event| of_event == word);
+    let terms = late_interaction::down_weight(terms, describes_event);
+    QueryScorer::new(text, &terms, query.today).with_event(&event, day)
 }

@@ -12,7 +12,8 @@ use crate::search::query::parse::ParsedQuery;
 use loci_proto::limits;
 use std::collections::HashSet;
 
-/// The content words of a query with their weights among `admitted` memories; of words with the same stem only the first.
+/// The content words of a query with their weights among `admitted` memories; of words with the
+/// same stem only the first.
 ///
 /// `doc_freq` returns how many admitted memories contain a word, given its lookup terms.
 pub(crate) fn weighted_terms<'a>(

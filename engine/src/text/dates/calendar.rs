@@ -1,6 +1,7 @@
 //! Calendar dates in a query: "8 May 2023", "2023-05", "in March". Pure.
 //!
-//! Source: DATE and `dates` of the reference. Not here: the year of a date without one (`references`), times relative to today (`relative`).
+//! Source: DATE and `dates` of the reference. Not here: the year of a date without one
+//! (`references`), times relative to today (`relative`).
 
 use crate::text::dates::span::DayRange;
 use chrono::{Datelike, NaiveDate};
@@ -35,7 +36,8 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
 });
 static ISO: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(20\d\d)-(\d\d)(?:-(\d\d))?\b").expect("is a pattern"));
-/// Months that are also words or names: "what did Jan say", "the APR of the loan". Alone they are months only after a preposition.
+/// Months that are also words or names: "what did Jan say", "the APR of the loan". Alone they are
+/// months only after a preposition.
 const AMBIGUOUS_MONTHS: &str = "may|mar|march|jan|apr|sep|dec";
 /// Find an ambiguous month after a preposition, and as the second of "between March and May".
 static AFTER_PREPOSITION: LazyLock<[Regex; 2]> = LazyLock::new(|| {

@@ -1,6 +1,8 @@
-//! Events that a query uses as a time reference: "before the release", "since Tomek left". English only. Pure.
+//! Events that a query uses as a time reference: "before the release", "since Tomek left". English
+//! only. Pure.
 //!
-//! Not here: the day of the event (`search::query::event_date`), the lower weight of its words (`ranking::late_interaction::down_weight`).
+//! Not here: the day of the event (`search::query::event_date`), the lower weight of its words
+//! (`ranking::late_interaction::down_weight`).
 
 use crate::text::dates::references::DateReferences;
 use crate::text::dates::span::Relation;
@@ -21,14 +23,15 @@ static TIMELESS: LazyLock<Regex> = LazyLock::new(|| {
 /// Marks a query about the past.
 static PAST: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been|\w{2,}ed)\b").expect("is a pattern"));
-/// Auxiliaries of the present tense. A query with one of these and none of [`PAST_AUXILIARY`] asks for the usual order of steps: "what does
-/// it send before the handshake".
+/// Auxiliaries of the present tense. A query with one of these and none of [`PAST_AUXILIARY`] asks
+/// for the usual order of steps: "what does it send before the handshake".
 static PRESENT_AUXILIARY: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(do|does|is|are)\b").expect("is a pattern"));
 /// Auxiliaries of the past tense.
 static PAST_AUXILIARY: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(did|was|were|had|been)\b").expect("is a pattern"));
-/// Past-tense markers of a real event. Excludes participles that also form the present passive ("is sent").
+/// Past-tense markers of a real event. Excludes participles that also form the present passive ("is
+/// sent").
 static HAPPENED: LazyLock<Regex> = LazyLock::new(|| {
     let irregular = "came|went|left|broke|began|became|gave|took|ran|saw|spoke|wrote|chose|drove|flew|fell|grew|knew|rose|stood|quit|got";
     Regex::new(&format!(r"\b(did|was|were|had|been|{irregular}|\w{{2,}}ed)\b"))
@@ -36,7 +39,8 @@ static HAPPENED: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// A gerund: it may describe something that happens repeatedly ("after merging").
 static GERUND: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\w+ing\b").expect("is a pattern"));
-/// First words of what is not an event: "after all", "since when", "it failed before in the importer".
+/// First words of what is not an event: "after all", "since when", "it failed before in the
+/// importer".
 static NO_EVENT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(all|that|this|then|when|if|in|with|on|at|about|for|from|by|of)\b")
         .expect("is a pattern")
@@ -56,8 +60,9 @@ pub(crate) struct EventReference {
 }
 
 impl EventReference {
-    /// Parses the event that a query uses as a time reference. The first match wins; `None` if the query also names a time by the calendar or
-    /// relative to today, which takes precedence, or if it asks for something that happens at any time.
+    /// Parses the event that a query uses as a time reference. The first match wins; `None` if the
+    /// query also names a time by the calendar or relative to today, which takes precedence, or if
+    /// it asks for something that happens at any time.
     pub(crate) fn parse(query: &str, today: i32) -> Option<Self> {
         let query = query.to_lowercase();
         let found = EVENT.captures(&query)?;

@@ -1,6 +1,7 @@
 //! The times that one query refers to, resolved to days. Pure.
 //!
-//! Source: `when` of the reference. Not here: parsing (`calendar`, `relative`), events (`event_reference`), the day of a memory (`index`).
+//! Source: `when` of the reference. Not here: parsing (`calendar`, `relative`), events
+//! (`event_reference`), the day of a memory (`index`).
 
 use crate::text::dates::calendar;
 use crate::text::dates::calendar::CalendarDate;
@@ -112,8 +113,8 @@ impl DateReferences {
         self.named.is_empty() && self.events.is_empty()
     }
 
-    /// How near each day is to the nearest time, 0 to 1; 1 inside its span, 0 for an unknown day. A date without a year is resolved to the
-    /// years of these days.
+    /// How near each day is to the nearest time, 0 to 1; 1 inside its span, 0 for an unknown day. A
+    /// date without a year is resolved to the years of these days.
     pub(crate) fn proximity(&self, days: &[Option<i32>]) -> Vec<f64> {
         let mut proximity = vec![0.0_f64; days.len()];
         if self.is_empty() {
@@ -149,8 +150,9 @@ impl DateReferences {
         }
     }
 
-    /// The days of a time. A date without a year means every year that has memories; as a beginning or an end the last such year up to today;
-    /// as an end in a query about the future the next one.
+    /// The days of a time. A date without a year means every year that has memories; as a beginning
+    /// or an end the last such year up to today; as an end in a query about the future the next
+    /// one.
     fn days(&self, related: RelatedTime, years: &BTreeSet<i32>) -> Vec<DayRange> {
         let date = match related.time {
             Time::Days(days) => return vec![days],
@@ -173,8 +175,8 @@ impl DateReferences {
         known.get(last).copied().into_iter().collect()
     }
 
-    /// The span from one time to another; `None` if they are the wrong way round. A year that only one of them names applies to both as far
-    /// as their order permits.
+    /// The span from one time to another; `None` if they are the wrong way round. A year that only
+    /// one of them names applies to both as far as their order permits.
     fn between(
         &self,
         first: RelatedTime,
@@ -209,7 +211,8 @@ impl DateReferences {
     }
 }
 
-/// The beginning and the end, if two times are the ends of one span: "from March until June", "after March and before June".
+/// The beginning and the end, if two times are the ends of one span: "from March until June",
+/// "after March and before June".
 fn ends(query: &str, a: &FoundTime, b: &FoundTime) -> Option<(RelatedTime, RelatedTime)> {
     let (first, second) = (a.time, b.time);
     if FROM.is_match(&query[..a.range.start])

@@ -1,6 +1,8 @@
-//! Times relative to the day of the query: "yesterday", "last week", "three months ago". English only. Pure.
+//! Times relative to the day of the query: "yesterday", "last week", "three months ago". English
+//! only. Pure.
 //!
-//! docs/retrieval.md compares the date-parsing crates and says why none is used. Not here: calendar dates (`calendar`).
+//! docs/retrieval.md compares the date-parsing crates and says why none is used. Not here: calendar
+//! dates (`calendar`).
 
 use crate::text::dates::span::DayRange;
 use chrono::{Datelike, Days, Months, NaiveDate, TimeDelta, Weekday};
@@ -15,7 +17,8 @@ const WEEK_TOLERANCE: u64 = 3;
 /// Tolerance of "three months ago" in days, on each side.
 const MONTH_TOLERANCE: u64 = 15;
 
-/// A number further in the future than this many years is not taken for a year: "after 2048 tokens".
+/// A number further in the future than this many years is not taken for a year: "after 2048
+/// tokens".
 const MAX_YEARS_AHEAD: i32 = 10;
 
 const NUMBERS: [&str; 12] = [
@@ -28,7 +31,8 @@ const WEEKDAYS: [&str; 7] =
 /// First and last date of a match, given the day of the query; `None` beyond the calendar.
 type Resolve = fn(&Captures<'_>, NaiveDate) -> Option<(NaiveDate, NaiveDate)>;
 
-/// A pattern and how its matches are resolved. The group `time`, or else the whole match, is the time expression.
+/// A pattern and how its matches are resolved. The group `time`, or else the whole match, is the
+/// time expression.
 struct Rule {
     pattern: LazyLock<Regex>,
     resolve: Resolve,
@@ -78,7 +82,8 @@ static RULES: [Rule; 9] = [
     ),
 ];
 
-/// Parses the relative times of a query, with their byte ranges and days. The query must be in lower case.
+/// Parses the relative times of a query, with their byte ranges and days. The query must be in
+/// lower case.
 pub(crate) fn parse(query: &str, today: i32) -> Vec<(Range<usize>, DayRange)> {
     let Some(date) = NaiveDate::from_num_days_from_ce_opt(today) else { return Vec::new() };
     let matches = |rule: &Rule| {
@@ -105,7 +110,8 @@ fn one_day(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDa
     Some((day, day))
 }
 
-/// Resolves "this week", "next month". Weeks begin on Monday; a period that has not ended yet is taken as a whole.
+/// Resolves "this week", "next month". Weeks begin on Monday; a period that has not ended yet is
+/// taken as a whole.
 fn by_calendar(found: &Captures<'_>, today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
     let back = match &found[1] {
         "this" => 0,

@@ -4,9 +4,11 @@
 
 /// Days before the span at which the proximity has fallen to 1/e.
 const DECAY_BEFORE: f64 = 3.0;
-/// Days after the span at which the proximity has fallen to 1/e: people report things a little later.
+/// Days after the span at which the proximity has fallen to 1/e: people report things a little
+/// later.
 const DECAY_AFTER: f64 = 10.0;
-/// Days from the span at which half of the proximity is left, if the query means everything before or after a time.
+/// Days from the span at which half of the proximity is left, if the query means everything before
+/// or after a time.
 const ONE_SIDED_HALF_LIFE: f64 = 90.0;
 
 /// First and last day of a time, as [`chrono::Datelike::num_days_from_ce`] counts them.
@@ -45,7 +47,8 @@ pub(crate) enum Relation {
 /// Words that may come between a preposition and a time.
 pub(crate) const FILLERS: [&str; 8] =
     ["the", "about", "around", "early", "mid", "late", "of", "last"];
-/// Words that turn a preposition into "just before" or "just after": "the week before 12 May", "on the Monday before the move".
+/// Words that turn a preposition into "just before" or "just after": "the week before 12 May", "on
+/// the Monday before the move".
 const CLOSE_BY: [&str; 30] = [
     "moment",
     "minute",
@@ -80,7 +83,8 @@ const CLOSE_BY: [&str; 30] = [
 ];
 
 impl Relation {
-    /// The relation that a preposition expresses after the text `before`; a word that is no preposition gives [`Relation::At`].
+    /// The relation that a preposition expresses after the text `before`; a word that is no
+    /// preposition gives [`Relation::At`].
     pub(crate) fn from_preposition(word: &str, before: &str) -> Self {
         let relation = match word {
             "before" => Self::Before,
@@ -143,8 +147,8 @@ impl DateSpan {
         Self { days, before, after }
     }
 
-    /// The span in this relation to an event. "After" includes the day of the event, because the new state is often reported with it;
-    /// "since" starts the day after.
+    /// The span in this relation to an event. "After" includes the day of the event, because the
+    /// new state is often reported with it; "since" starts the day after.
     pub(crate) fn around_event(day: i32, relation: Relation, today: i32) -> Self {
         let days = match relation {
             Relation::After => DayRange { first: day, last: day.saturating_sub(1) },

@@ -3,7 +3,9 @@
 //!
 //! Rows of `mentions` and `entity_relations` change in many ways (a store, an undo, an import, a
 //! cascading delete), so temporary triggers of the writing connection record what a transaction has
-//! changed in a temporary table. Not here: the use `crate::error::Result`;
+//! changed in a temporary table. Not here: the use of the links
+//! (`crate::search::graph_boost`).
+
 use crate::error::Result;
 use crate::model::entity_link::{EntityLink, LinkKind};
 use rusqlite::Connection;

@@ -88,7 +88,7 @@ fn forget_id(change: &mut Change<'_>, made: &Memory, gone: &MemoryId) -> Result<
     Ok(())
 }
 
-/// Rewrites a summary `rewrite_without` the removed part of a memory; returns the lines that were removed.
+/// Rewrites a summary without the removed part of a memory; returns the lines that were removed.
 fn rewrite(
     change: &mut Change<'_>,
     summary: &Memory,
@@ -132,7 +132,7 @@ fn rewrite(
     Ok(left.into_iter().map(|(_, line)| line.to_owned()).collect())
 }
 
-/// Rewrites a summary `rewrite_without` some of its lines; its new vector is computed later.
+/// Rewrites a summary without some of its lines; its new vector is computed later.
 pub(crate) fn rewrite_without(
     change: &mut Change<'_>,
     summary: &Memory,

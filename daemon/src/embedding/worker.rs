@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 /// Failed batches in a row after which the model counts as broken.
 const MAX_FAILURES: u32 = 3;
 
-/// Memory is trimmed after this idle time …
+/// Idle time after which memory is trimmed, if [`TRIM_AFTER_BATCHES`] is reached.
 const IDLE_BEFORE_TRIM: Duration = Duration::from_millis(300);
 
-/// … if at least so many batches were encoded since the last trim.
+/// Minimum number of batches since the last trim before memory is trimmed again.
 const TRIM_AFTER_BATCHES: u32 = 16;
 
 /// The hint when a loaded model fails.

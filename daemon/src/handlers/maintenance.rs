@@ -34,7 +34,7 @@ pub(super) async fn handle(
         }
         MaintenanceAction::Run => {
             let StepDone { done, left } =
-                maintenance_run::do_step(service, &pools, request.anew).await?;
+                maintenance_run::do_step(service, &pools, request.restart).await?;
             Ok(MaintenanceReply { done, left: Some(left), ..state(service, &pools).await? })
         }
     }

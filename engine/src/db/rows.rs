@@ -121,23 +121,23 @@ impl<'a> ImageWriter<'a> {
             }
         };
         let read = |found: &rusqlite::Row<'_>| {
-            let mut told = Vec::with_capacity(IMAGE_BYTES);
-            told.push(b'[');
+            let mut json = Vec::with_capacity(IMAGE_BYTES);
+            json.push(b'[');
             for (name, at) in columns {
-                told.extend_from_slice(if told.len() > 1 { b",[" } else { b"[" });
-                told.extend_from_slice(name.as_bytes());
-                told.push(b',');
+                json.extend_from_slice(if json.len() > 1 { b",[" } else { b"[" });
+                json.extend_from_slice(name.as_bytes());
+                json.push(b',');
                 // Writing into memory cannot fail.
                 let _ = match found.get_ref(*at)? {
                     ValueRef::Text(text) => {
-                        serde_json::to_writer(&mut told, &String::from_utf8_lossy(text))
+                        serde_json::to_writer(&mut json, &String::from_utf8_lossy(text))
                     }
-                    other => serde_json::to_writer(&mut told, &to_json(other)),
+                    other => serde_json::to_writer(&mut json, &to_json(other)),
                 };
-                told.push(b']');
+                json.push(b']');
             }
-            told.push(b']');
-            Ok(told)
+            json.push(b']');
+            Ok(json)
         };
         Ok(by_key.query_row(params_from_iter(key), read).optional()?)
     }

@@ -106,7 +106,7 @@ mod tests {
     proptest! {
         /// However the order came to be what it is, it is worth the same.
         #[test]
-        fn what_is_kept_is_what_would_be_summed_anew(changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60)) {
+        fn a_cached_coherence_equals_a_recomputed_one(changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60)) {
             let vectors: Vec<_> = (0..2000).map(|number| leaning(number % 7, 100 + number % 50, 0.7)).collect();
             let vector = |slot: u32| vectors[slot as usize].as_slice().to_vec();
             let (kept, mut slots, mut next) = (CoherenceCache::default(), Vec::<u32>::new(), 0);
@@ -117,9 +117,9 @@ mod tests {
                     _ => slots.extend(next..next + count),
                 }
                 next += count;
-                let anew = CoherenceCache::default().of((0, (0, turn)), || slots.clone(), vector);
-                prop_assert!((kept.of((0, (0, turn)), || slots.clone(), vector) - anew).abs() < 1e-9);
-                prop_assert!((kept.of((0, (0, turn)), Vec::new, vector) - anew).abs() < 1e-9);
+                let recomputed = CoherenceCache::default().of((0, (0, turn)), || slots.clone(), vector);
+                prop_assert!((kept.of((0, (0, turn)), || slots.clone(), vector) - recomputed).abs() < 1e-9);
+                prop_assert!((kept.of((0, (0, turn)), Vec::new, vector) - recomputed).abs() < 1e-9);
             }
         }
     }

@@ -40,8 +40,8 @@ pub struct MaintenanceRequest {
     #[serde(default)]
     pub action: MaintenanceAction,
     /// With `run`: start a new run and discard the rest of a run in progress.
-    #[serde(default)]
-    pub anew: bool,
+    #[serde(default, rename = "anew")]
+    pub restart: bool,
 }
 
 /// Reply of `maintenance`: the status, and what was planned or done.

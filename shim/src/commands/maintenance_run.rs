@@ -35,7 +35,7 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
         let reply: MaintenanceReply = client
             .call(
                 "maintenance",
-                &MaintenanceRequest { action: MaintenanceAction::Run, anew: first_request },
+                &MaintenanceRequest { action: MaintenanceAction::Run, restart: first_request },
             )
             .await?;
         first_request = false;
@@ -72,7 +72,7 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
 /// # Errors
 /// No daemon, or a refusal.
 pub async fn request(action: MaintenanceAction) -> Result<MaintenanceReply, Problem> {
-    VerbClient::of_process()?.call("maintenance", &MaintenanceRequest { action, anew: false }).await
+    VerbClient::of_process()?.call("maintenance", &MaintenanceRequest { action, restart: false }).await
 }
 
 /// Whether a step is planned or done.

@@ -1,40 +1,40 @@
-//! The neighbours of memories in the storing order of their group, as far as a mask admits them.
+//! The neighbours of memories in the storage order of their group, as far as a mask admits them.
 //!
-//! Not here: what standing there is worth (`soft::order`).
+//! Not here: the weight of neighbours (`ranking::late_interaction::context`).
 
 use crate::index::{Index, Mask, slot_id};
 use std::ops::Range;
 
-/// Windows of neighbours around some seed memories, one after the other.
+/// The windows of neighbours around some seed memories, in sequence.
 #[derive(Debug, Default)]
 pub(crate) struct ContextWindows {
     pub slots: Vec<u32>,
     pub windows: Vec<Window>,
 }
 
-/// Consecutive admitted neighbours in one group, in storing order.
+/// Consecutive admitted neighbours in one group, in storage order.
 #[derive(Debug)]
 pub(crate) struct Window {
     /// Their range in `ContextWindows::slots`.
     pub range: Range<usize>,
-    /// What the order of the project is worth, 0 to 1.
+    /// The coherence of the group's order, 0 to 1.
     pub coherence: f64,
 }
 
-/// The order of one project under a mask, as it is walked traversal.
+/// The order of one group under a mask, and the way to traverse it.
 struct GroupOrder<'a> {
     mask: &'a Mask,
     traversal: Traversal<'a>,
 }
 
 enum Traversal<'a> {
-    /// Its slots, or those of them that the caller can see.
+    /// The list of its slots, or of those that the caller can see.
     List(&'a [u32]),
-    /// The bits of the mask: where few of a large project are admitted.
+    /// The bits of the mask, if few memories of a large group are admitted.
     Bits(&'a Index, u32),
 }
 
-/// A place on a line: a slot, and where it stands in the list.
+/// A position in the order: the index in the list, and the slot.
 type Position = (usize, u32);
 
 impl<'a> GroupOrder<'a> {
@@ -43,7 +43,7 @@ impl<'a> GroupOrder<'a> {
         let traversal = match mask.sees_group(group) {
             true if members.all.list().len() > 4 * mask.count() => Traversal::Bits(index, group),
             true => Traversal::List(members.all.list()),
-            // Of another project only what everybody sees is admitted.
+            // Of another group only its global memories are admitted.
             false => Traversal::List(members.global.list()),
         };
         Self { mask, traversal }
@@ -87,7 +87,7 @@ impl<'a> GroupOrder<'a> {
         }
     }
 
-    /// All of it, the newest first.
+    /// Traverses the whole order, newest first.
     fn backwards(&self) -> impl Iterator<Item = usize> {
         let end = match self.traversal {
             Traversal::List(list) => (list.len(), u32::MAX),
@@ -97,7 +97,7 @@ impl<'a> GroupOrder<'a> {
             .map(|(_, slot)| slot as usize)
     }
 
-    /// Adds what stands around the seeds, as far as this. The seeds are sorted.
+    /// Adds the windows of `reach` neighbours around the sorted seeds.
     fn windows(
         &self,
         seeds: &[u32],
@@ -131,7 +131,8 @@ impl<'a> GroupOrder<'a> {
         }
     }
 
-    /// Adds what stands before a place, as far as this or to where the last window ends. Whether it ends just before.
+    /// Adds up to `reach` neighbours before a position, but none before the end of the last window.
+    /// Returns whether the two touch.
     fn back(
         &self,
         mut place: Position,
@@ -152,7 +153,8 @@ impl<'a> GroupOrder<'a> {
 }
 
 impl Index {
-    /// What stands around these slots in the order of their projects, as far as this and as a mask admits it.
+    /// Returns the windows of `reach` admitted neighbours around these slots in the order of their
+    /// groups.
     pub(crate) fn context_windows(
         &self,
         mask: &Mask,
@@ -189,7 +191,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whichever way a project is walked traversal: what stands around is what the whole order says.
+        /// Both ways of traversal give the windows of the whole order.
         #[test]
         fn what_stands_around_is_what_the_whole_order_says(
             stored in prop::collection::vec((0..3_usize, 0..4_u8, 0..8_u8), 1..300), chosen in prop::collection::vec(any::<usize>(), 1..12), radius in 1..5_usize,

@@ -1,24 +1,26 @@
-//! Which memories name which entities, and which entities are related, by sequence number.
+//! Mentions and relations by sequence number: which memories mention which entities, and which
+//! entities are related.
 //!
-//! Not here: what follows from it for an answer (`crate::search::graph_boost`), the durable truth (`db::graph`).
+//! Not here: the boost of linked memories (`crate::search::graph_boost`), the durable links
+//! (`db::entity_links`).
 
 use crate::model::entity_link::EntityLink;
 use crate::model::entity_link::LinkKind;
 use std::collections::HashMap;
 
-/// Everything that links memories.
+/// All links between memories.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    /// By entity, the memories that name it.
+    /// By entity: the memories that mention it.
     naming: HashMap<i64, Vec<i64>>,
-    /// By memory, the entities that it names.
+    /// By memory: the entities that it mentions.
     named: HashMap<i64, Vec<i64>>,
-    /// By entity, those at the other end of a relation, once for each.
+    /// By entity: the related entities, once per relation.
     related: HashMap<i64, Vec<i64>>,
 }
 
 impl Graph {
-    /// Makes a link, or takes one away.
+    /// Adds or removes a link.
     pub(crate) fn set(&mut self, link: EntityLink) {
         let EntityLink { entity, other, kind, exists } = link;
         let (there, back) = match kind {
@@ -30,7 +32,7 @@ impl Graph {
         change(back.unwrap_or(there), other, entity);
     }
 
-    /// Takes a memory out, with everything that leads to it.
+    /// Removes a memory with all its links.
     pub(crate) fn remove(&mut self, seq: i64) {
         for memory in self.naming.remove(&seq).unwrap_or_default() {
             take(&mut self.named, memory, seq);
@@ -43,7 +45,7 @@ impl Graph {
         }
     }
 
-    /// The same in one order, to compare.
+    /// Returns all links in a fixed order, to compare.
     pub(crate) fn sorted(&self) -> Vec<(i64, i64, &'static str)> {
         let all = [
             (&self.naming, "is named by"),
@@ -61,22 +63,22 @@ impl Graph {
         sorted
     }
 
-    /// True while nothing is linked.
+    /// Returns true if there are no links.
     pub(crate) fn is_empty(&self) -> bool {
         self.naming.is_empty() && self.related.is_empty()
     }
 
-    /// The memories that name an entity.
+    /// Returns the memories that mention an entity.
     pub(crate) fn naming(&self, entity: i64) -> &[i64] {
         self.naming.get(&entity).map_or(&[], Vec::as_slice)
     }
 
-    /// The entities that a memory names.
+    /// Returns the entities that a memory mentions.
     pub(crate) fn named_in(&self, memory: i64) -> &[i64] {
         self.named.get(&memory).map_or(&[], Vec::as_slice)
     }
 
-    /// The entities that are related to an entity.
+    /// Returns the entities that are related to an entity.
     pub(crate) fn related(&self, entity: i64) -> &[i64] {
         self.related.get(&entity).map_or(&[], Vec::as_slice)
     }

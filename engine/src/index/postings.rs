@@ -1,6 +1,7 @@
-//! Which memories have a word, how often, and how long their texts are: the keyword index, in memory.
+//! The keyword index in memory: posting lists with term frequencies, and text lengths.
 //!
-//! Not here: how words are split and stemmed (`soft::terms`), what they weigh (`bm25`), the durable truth (`db::lexical`).
+//! Not here: tokenising and stemming (`text::terms`), term weights (`ranking::bm25`), the durable
+//! index (`db::lexical`).
 
 use crate::index::bitmap::slots_of;
 use crate::index::slot_set::SlotSet;
@@ -10,14 +11,14 @@ use crate::text::terms;
 use foldhash::HashMap;
 use std::borrow::Cow;
 
-/// The memories that have a word, by slot, and how often each has it.
+/// A posting list: slots with a term, and its frequency in each.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     slots: SlotSet,
     times: Vec<u16>,
 }
 
-/// The words of one text: where they stand in `of_texts`.
+/// The terms of one text: their range in `of_texts`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Text {
     first: u32,
@@ -31,7 +32,8 @@ impl Text {
     }
 }
 
-/// From this many words that nobody has any more on, it is looked whether they are a quarter of all.
+/// Unused terms below which the lists are never compacted; above, they are compacted at 25 % unused
+/// terms.
 const MIN_DEAD: usize = 10_000;
 
 /// The keyword index.
@@ -39,18 +41,18 @@ const MIN_DEAD: usize = 10_000;
 pub(crate) struct Postings {
     terms: HashMap<Box<str>, u32>,
     lists: Vec<List>,
-    /// The languages, English aside, that any text was ever in.
-    tongues: Vec<Language>,
+    /// The languages other than English that any text was ever in.
+    languages: Vec<Language>,
     texts: Vec<Text>,
-    /// How many words each text has, repetitions and all.
+    /// The number of words of each text, with repetitions.
     lengths: Vec<u32>,
-    /// The words of each text, so that it can be taken out.
+    /// The terms of each text, so that it can be removed.
     of_texts: Vec<u32>,
     dead: usize,
 }
 
 impl Postings {
-    /// Reads the text of a slot in the place of the one that it had.
+    /// Indexes the text of a slot in place of its former text.
     pub(crate) fn put(&mut self, slot: usize, text: &str) {
         self.clear(slot);
         let terms::Terms { terms, length } = terms::of_text(text);
@@ -60,7 +62,7 @@ impl Postings {
         self.hold(slot, words.chunk_by(|a, b| a == b).map(times), slot_id(length));
     }
 
-    /// Holds for a slot without a text what was read in it elsewhere.
+    /// Inserts the analysed terms of a slot without its text.
     pub(crate) fn insert_record(&mut self, slot: usize, terms: &[(&str, u16)], length: u32) {
         let terms: Vec<(u32, u16)> =
             terms.iter().map(|(term, times)| (self.number(term), *times)).collect();
@@ -82,7 +84,7 @@ impl Postings {
         self.lengths[slot] = length;
     }
 
-    /// The terms of the text of a slot by number, and how often it has each.
+    /// Returns the term numbers of a slot with their frequencies.
     pub(crate) fn of(&self, slot: usize) -> impl Iterator<Item = (u32, u16)> + '_ {
         let text = self.texts.get(slot).copied().unwrap_or_default();
         self.of_texts[text.words()].iter().map(move |term| {
@@ -91,14 +93,14 @@ impl Postings {
         })
     }
 
-    /// All terms, by number; texts that had some of them may be gone.
+    /// Returns all terms by number; texts with some of them may have been removed.
     pub(crate) fn by_number(&self) -> Vec<&str> {
         let mut terms = vec![""; self.lists.len()];
         self.terms.iter().for_each(|(term, number)| terms[*number as usize] = term);
         terms
     }
 
-    /// Forgets the text of a slot.
+    /// Removes the text of a slot.
     pub(crate) fn clear(&mut self, slot: usize) {
         let Some(text) = self.texts.get_mut(slot).map(std::mem::take) else { return };
         for at in text.words() {
@@ -111,7 +113,7 @@ impl Postings {
         }
     }
 
-    /// Leaves behind what nobody has any more.
+    /// Copies the terms in use to new lists.
     fn renew(&mut self) {
         let old = std::mem::take(&mut self.of_texts);
         for text in &mut self.texts {
@@ -122,13 +124,13 @@ impl Postings {
         self.dead = 0;
     }
 
-    /// The terms by any of which a word of a question is found here; the first names it.
+    /// Returns the terms under which a word of the query is indexed; the first identifies it.
     pub(crate) fn terms_of(&self, word: &str) -> Vec<String> {
-        terms::of_word(word, &self.tongues)
+        terms::of_word(word, &self.languages)
     }
 
-    /// The memories that have any of a word's terms, and how often each has the one that it has most. Mostly it is one term that anybody
-    /// has, and its own list is given.
+    /// Returns the slots with any of a word's terms, each with its highest frequency. Usually only
+    /// one term occurs, and its own list is returned.
     pub(crate) fn list(&self, terms: &[String]) -> Option<Cow<'_, List>> {
         let known = terms
             .iter()
@@ -139,12 +141,12 @@ impl Postings {
         Some(lists.fold(first, |all, list| Cow::Owned(all.with(list))))
     }
 
-    /// How many words the text of a slot has.
+    /// Returns the number of words of a slot's text.
     pub(crate) fn length(&self, slot: usize) -> u32 {
         self.lengths.get(slot).copied().unwrap_or(0)
     }
 
-    /// How many words the texts of these slots have together; 64 slots are given by each number.
+    /// Returns the number of words of the texts of these slots, given as words of 64 bits.
     pub(crate) fn total(&self, slots: &[u64]) -> u64 {
         let of_word = |(word, lengths): (&u64, &[u32])| match *word {
             u64::MAX => lengths.iter().map(|length| u64::from(*length)).sum::<u64>(),
@@ -156,22 +158,22 @@ impl Postings {
         slots.iter().zip(self.lengths.chunks(64)).map(of_word).sum()
     }
 
-    /// The number of a term; a new one where it is new.
+    /// Returns the number of a term, and assigns one if it is new.
     fn number(&mut self, term: &str) -> u32 {
         if let Some(known) = self.terms.get(term) {
             return *known;
         }
         let next = slot_id(self.lists.len());
         self.terms.insert(term.into(), next);
-        self.tongues
-            .extend(Language::of_term(term).filter(|language| !self.tongues.contains(language)));
+        self.languages
+            .extend(Language::of_term(term).filter(|language| !self.languages.contains(language)));
         self.lists.push(List::default());
         next
     }
 }
 
 impl List {
-    /// The memories by slot, and how often each has the word.
+    /// Returns the slots with the term frequency in each.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
         self.slots
             .list()
@@ -180,7 +182,7 @@ impl List {
             .map(|(slot, times)| (*slot as usize, u32::from(*times)))
     }
 
-    /// Both lists as one; of a slot that both have the greater number.
+    /// Merges two lists; a slot in both keeps the higher frequency.
     fn with(&self, other: &Self) -> Self {
         let mut both: Vec<(u32, u16)> = Vec::with_capacity(self.times.len() + other.times.len());
         for list in [self, other] {
@@ -192,17 +194,17 @@ impl List {
         Self { slots: slots.into(), times }
     }
 
-    /// How many have the word.
+    /// Returns the number of slots.
     pub(crate) fn len(&self) -> usize {
         self.times.len()
     }
 
-    /// How many of those that a mask admits have the word.
+    /// Returns the number of slots that a mask admits.
     pub(crate) fn count_in(&self, mask: &Mask) -> usize {
         self.slots.count_in(mask.words())
     }
 
-    /// Sets the bits of those that have the word.
+    /// Sets the bits of the slots.
     pub(crate) fn mark(&self, words: &mut [u64]) {
         self.slots.mark(words);
     }
@@ -255,7 +257,7 @@ mod tests {
         assert_eq!(read.terms_of("Schlüsseln"), ["schlusseln"]);
         read.put(1, "Der Schlüssel hängt in der Küche");
         assert_eq!(read.terms_of("Schlüsseln"), ["schlusseln", "de:schlussel"]);
-        // What was read before the daemon started is known by its terms alone.
+        // A snapshot holds terms, not texts.
         let mut taken_in = Postings::default();
         let names = read.by_number();
         let terms: Vec<(&str, u16)> =

@@ -1,19 +1,20 @@
-//! A vector in whole steps: two bytes a number instead of four, and the first of them tell the most of it.
+//! A vector quantised to 16-bit integers, stored as a plane of high bytes and a plane of low bytes.
 //!
-//! A step is the largest number of the vector divided by [`STEPS`], so that what is lost of a cosine is a few millionths; the first bytes
-//! alone tell it to a thousandth, unless a few numbers are by far the largest. All sums are of whole numbers and the same on every machine.
-//! Not here: where vectors stand (`vectors`), the loops (`kernels`).
+//! A step is the largest number of the vector divided by [`STEPS`], so a cosine loses a few
+//! millionths. The high bytes alone give it to a thousandth, unless a few numbers are by far the
+//! largest. All sums are integers and equal on every machine. Not here: where vectors are stored
+//! (`vectors`), the loops (`kernels`).
 
 use crate::kernels;
 use crate::kernels::Bytes;
 use crate::model::encoding::{DIMENSIONS, Embedding};
 
-/// How many steps the largest number of a vector has: both its bytes are full.
+/// Steps of the largest number of a vector: both bytes are used fully.
 const STEPS: f32 = 127.0 * 256.0 + 127.0;
-/// What a step of the first byte is worth in those of the second.
+/// Weight of the high byte in steps of the low byte.
 const FIRST: f64 = 256.0;
 
-/// A vector as it is kept: the first and the second byte of each number, and how much one step is.
+/// A stored vector: the high and the low byte of each number, and the size of one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row<'a> {
     pub first: &'a Bytes,
@@ -21,7 +22,7 @@ pub(crate) struct Row<'a> {
     pub step: f32,
 }
 
-/// The same by itself, to be kept or to ask with.
+/// An owned quantised vector, to be stored or to query with.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QuantizedVector {
     pub first: Bytes,
@@ -30,7 +31,8 @@ pub(crate) struct QuantizedVector {
 }
 
 impl QuantizedVector {
-    /// Divides a vector into steps; none where it has no direction, or a number that is not finite: a damaged database holds such.
+    /// Quantises a vector; `None` if it has no direction or a number that is not finite, as in a
+    /// damaged database.
     pub(crate) fn checked(vector: &[f32]) -> Option<Self> {
         let sound = vector.len() == DIMENSIONS
             && vector.iter().all(|value| value.is_finite())
@@ -56,7 +58,7 @@ impl QuantizedVector {
         Self { first, second, step }
     }
 
-    /// Whether these can be the bytes of a vector.
+    /// Returns whether these can be the bytes of a vector.
     pub(crate) fn is_sound(&self) -> bool {
         self.step.is_finite() && self.step > 0.0 && !self.first.contains(&i8::MIN)
     }
@@ -65,7 +67,7 @@ impl QuantizedVector {
         Row { first: &self.first, second: &self.second, step: self.step }
     }
 
-    /// The cosines to four rows.
+    /// Returns the cosines to four rows.
     pub(crate) fn cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
         let [first, second] = kernels::whole_products(
             [&self.first, &self.second],
@@ -76,7 +78,7 @@ impl QuantizedVector {
         })
     }
 
-    /// The cosines to four rows as far as the first bytes tell.
+    /// Returns the cosines to four rows by their high bytes alone.
     pub(crate) fn approx_cosines(&self, rows: [Row<'_>; 4]) -> [f32; 4] {
         let products = kernels::products(&self.first, rows.map(|row| row.first));
         std::array::from_fn(|row| {
@@ -84,7 +86,7 @@ impl QuantizedVector {
         })
     }
 
-    /// Of products in steps, which are whole numbers: so large ones fit f64, too.
+    /// Converts an integer sum of products into a cosine; sums of this size are exact in f64.
     #[expect(clippy::cast_possible_truncation, reason = "a cosine is given in f32")]
     fn cosine(&self, steps: f64, step: f32) -> f32 {
         (steps * f64::from(self.step) * f64::from(step)) as f32
@@ -92,22 +94,22 @@ impl QuantizedVector {
 }
 
 impl Row<'_> {
-    /// Its numbers in steps.
+    /// Returns its numbers in steps.
     pub(crate) fn steps(&self) -> [i16; DIMENSIONS] {
         std::array::from_fn(|at| (i16::from(self.first[at]) << 8) + i16::from(self.second[at]))
     }
 
-    /// Its numbers.
+    /// Returns its numbers.
     pub(crate) fn numbers(&self) -> Vec<f32> {
         self.steps().iter().map(|steps| f32::from(*steps) * self.step).collect()
     }
 
-    /// Whether it is what is kept of a vector.
+    /// Returns whether it is the quantised form of a vector.
     pub(crate) fn is_of(&self, vector: &[f32]) -> bool {
         QuantizedVector::checked(vector).is_some_and(|stepped| stepped.row() == *self)
     }
 
-    /// The same by itself.
+    /// Returns an owned copy.
     pub(crate) fn stepped(&self) -> QuantizedVector {
         QuantizedVector { first: *self.first, second: *self.second, step: self.step }
     }

@@ -112,7 +112,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Whether they are few or many, and whatever came and went.
+        /// Sparse or dense, the set equals the slots that were inserted and not removed.
         #[test]
         fn they_are_what_was_taken_in_and_not_out(
             changes in prop::collection::vec((0..3_000_u32, 1..700_u32, 1..40_usize, any::<bool>()), 1..20), seed in any::<u64>(),

@@ -1,19 +1,21 @@
 //! The sign codes of the tokens of each memory.
 //!
-//! Not here: what they are compared with (`soft`).
+//! Not here: comparing them (`ranking::late_interaction`).
 
 use crate::index::huge_pages;
 use crate::model::encoding::SignCode;
 
-/// Codes of one chunk; those of one memory never stand in two.
+/// Codes of a small chunk; the codes of one memory are never split over two chunks.
 const CHUNK: usize = 4096;
-/// So many chunks are of that size; the rest are of so many codes, since only what is larger than a large page can be of large pages.
+/// Number of small chunks; later ones are large, since only a chunk larger than a huge page can use
+/// huge pages.
 const SMALL: usize = 48;
 const LARGE: usize = 64 * CHUNK;
-/// From this many codes that nobody has any more on, it is looked whether they are a quarter of all.
+/// Unused codes below which the chunks are never compacted; above, they are compacted at 25 %
+/// unused codes.
 const MIN_DEAD: usize = 2 * CHUNK;
 
-/// Where the codes of one memory stand.
+/// The position of one memory's codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     chunk: u32,
@@ -21,7 +23,7 @@ struct Span {
     count: u32,
 }
 
-/// Whose words have not been read.
+/// The position of a memory whose tokens are not encoded.
 const UNENCODED: Span = Span { chunk: u32::MAX, first: 0, count: 0 };
 
 /// All codes, by slot.
@@ -34,7 +36,7 @@ pub(crate) struct Codes {
 }
 
 impl Codes {
-    /// Gives a slot its codes in the place of those that it had; none where its words have not been read.
+    /// Replaces the codes of a slot; `None` if its tokens are not encoded.
     pub(crate) fn set(&mut self, slot: usize, words: Option<&[SignCode]>) {
         if self.spans.len() <= slot {
             self.spans.resize(slot + 1, UNENCODED);
@@ -54,7 +56,7 @@ impl Codes {
         }
     }
 
-    /// The codes of a slot; none where its words have not been read.
+    /// Returns the codes of a slot; `None` if its tokens are not encoded.
     pub(crate) fn of(&self, slot: usize) -> Option<&[SignCode]> {
         let span = self.spans.get(slot)?;
         self.chunks
@@ -62,7 +64,7 @@ impl Codes {
             .map(|codes| &codes[span.first as usize..][..span.count as usize])
     }
 
-    /// Leaves behind what nobody has any more.
+    /// Copies the codes in use to new chunks.
     fn renew(&mut self) {
         let mut chunks = Vec::new();
         for span in &mut self.spans {
@@ -77,7 +79,7 @@ impl Codes {
 fn append(chunks: &mut Vec<Vec<SignCode>>, words: &[SignCode]) -> Span {
     let most = |number: usize| if number < SMALL { CHUNK } else { LARGE };
     if chunks.last().is_none_or(|codes| codes.len() + words.len() > most(chunks.len() - 1)) {
-        // A small store takes little: only what follows a full chunk is made as large as that at once.
+        // In a small store only a chunk after a full one is allocated at full size.
         let room =
             if chunks.is_empty() { words.len() } else { words.len().max(most(chunks.len())) };
         chunks.push(huge_pages::with_capacity(room));

@@ -1,7 +1,9 @@
-//! Vectors in rows, in whole steps and as signs: the signs tell roughly how near all of them are, the first bytes nearly, all bytes exactly.
+//! Vectors in rows, quantised to two bytes a number and as sign bits: the sign bits give an
+//! estimated cosine, the high bytes one to a thousandth, both bytes one to a few millionths.
 //!
-//! Rows stand in chunks, so that the store grows without ever being copied. The estimate is that of `RaBitQ` (Gao and Long, 2024) without
-//! its rotation: of a vector the signs and one factor are kept, of the question four bits a number. Not here: whose row it is (`index`).
+//! Rows are in chunks, so that growing never copies. The estimate is that of `RaBitQ` (Gao and
+//! Long, 2024) without its rotation: a vector is kept as its signs and one factor, the query as
+//! four bits a number. Not here: which memory a row belongs to (`index`).
 
 use crate::index::huge_pages;
 use crate::index::quantized::{QuantizedVector, Row};
@@ -9,19 +11,21 @@ use crate::kernels;
 use crate::kernels::{Bytes, Coarse, Signs};
 use crate::model::encoding::DIMENSIONS;
 
-/// Rows of one chunk: 0.8 MB of vectors.
+/// Rows of a small chunk: 0.8 MB of vectors.
 const CHUNK: usize = 1024;
-/// So many chunks are of that size; the rest are of so many rows, since only what is larger than a large page can be of large pages.
+/// Number of small chunks; later ones are large, since only a chunk larger than a huge page can use
+/// huge pages.
 const SMALL: usize = 16;
 const LARGE: usize = 64 * CHUNK;
-/// While the signs of 64 rows are compared, those of the 64 so many further on are brought from memory.
+/// While the sign bits of one block of 64 rows are compared, those of the block this many further
+/// on are prefetched.
 const SOON: usize = 2;
-/// While some rows are multiplied, those of so many further on are brought from memory.
+/// While some rows are multiplied, the rows this many further on are prefetched.
 const AHEAD: usize = 8;
 /// A row without a vector.
 const EMPTY: Row<'_> = Row { first: &[0; DIMENSIONS], second: &[0; DIMENSIONS], step: 0.0 };
 
-/// Many vectors.
+/// Vectors by row number.
 #[derive(Debug, Default)]
 pub(crate) struct Vectors {
     chunks: Vec<Chunk>,
@@ -30,19 +34,19 @@ pub(crate) struct Vectors {
 
 #[derive(Debug)]
 struct Chunk {
-    /// The first byte of each number, and the second.
+    /// The high byte of each number, and the low byte.
     first: Vec<Bytes>,
     second: Vec<Bytes>,
-    /// How much one step is; 0 for an empty row.
+    /// The size of one quantisation step; 0 for an empty row.
     steps: Vec<f32>,
-    /// Of 64 rows each.
+    /// The sign bits, 64 rows each.
     signs: Vec<Signs>,
-    /// What the sum of signed numbers is multiplied with; 0 for an empty row.
+    /// The factor that converts a sum of signed numbers into a cosine; 0 for an empty row.
     factors: Vec<f32>,
 }
 
 impl Chunk {
-    /// With room for so many rows.
+    /// Creates a chunk with this capacity in rows.
     fn new(rows: usize) -> Self {
         Self {
             first: huge_pages::with_capacity(rows),
@@ -53,7 +57,7 @@ impl Chunk {
         }
     }
 
-    /// Has at least so many rows.
+    /// Grows to at least this many rows.
     fn grow(&mut self, rows: usize) {
         if self.steps.len() < rows {
             let rows = rows.next_multiple_of(CHUNK);
@@ -65,13 +69,13 @@ impl Chunk {
         }
     }
 
-    /// The signs and the factors of 64 rows.
+    /// Returns sign bits and factors of 64 rows.
     fn rough(&self, first: usize) -> Option<(&Signs, &[f32; 64])> {
         Some((self.signs.get(first / 64)?, self.factors.get(first..)?.first_chunk()?))
     }
 }
 
-/// In which chunk a row is, and where in it.
+/// Returns the chunk of a row, and its position there.
 fn place(row: usize) -> (usize, usize) {
     match row.checked_sub(SMALL * CHUNK) {
         None => (row / CHUNK, row % CHUNK),
@@ -79,7 +83,7 @@ fn place(row: usize) -> (usize, usize) {
     }
 }
 
-/// A question, as far as signs are compared with it.
+/// A query in the form that is compared with sign bits.
 #[derive(Debug, Clone)]
 pub(crate) struct BinaryQuery {
     numbers: Coarse,
@@ -88,7 +92,7 @@ pub(crate) struct BinaryQuery {
 }
 
 impl BinaryQuery {
-    /// Four bits of each number of a vector.
+    /// Quantises a vector to four bits a number.
     pub(crate) fn new(vector: &[f32]) -> Self {
         let largest =
             vector.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
@@ -101,7 +105,7 @@ impl BinaryQuery {
 }
 
 impl Vectors {
-    /// Puts a vector into a row; none empties it. The row may be the next one, or one further on.
+    /// Writes a vector into a row; `None` empties it. The row may be beyond the last one.
     pub(crate) fn set(&mut self, row: usize, vector: Option<Row<'_>>) {
         let (number, at) = place(row);
         while self.chunks.len() <= number {
@@ -128,7 +132,7 @@ impl Vectors {
         chunk.factors[row] = factor;
     }
 
-    /// The vector of a row.
+    /// Returns the vector of a row.
     pub(crate) fn get(&self, row: usize) -> Option<Row<'_>> {
         Some(self.row(row)).filter(|row| row.step > 0.0)
     }
@@ -143,25 +147,25 @@ impl Vectors {
         }
     }
 
-    /// How many rows hold a vector.
+    /// Returns how many rows hold a vector.
     pub(crate) fn given(&self) -> usize {
         self.given
     }
 
-    /// Roughly the cosines of 64 rows, the first of which is 64 times `number`; 0 for empty rows.
+    /// Returns estimated cosines of the 64 rows from `64 * number`; 0 for empty rows.
     pub(crate) fn estimate(&self, rough: &BinaryQuery, number: usize) -> [f32; 64] {
         let Some((signs, factors)) = self.rough(number) else { return [0.0; 64] };
         self.bring_signs(number + SOON);
         kernels::scaled(&kernels::sums(&rough.numbers, signs), factors, rough.step, rough.sum)
     }
 
-    /// The signs and the factors of 64 rows, the first of which is 64 times `number`.
+    /// Returns sign bits and factors of the 64 rows from `64 * number`.
     fn rough(&self, number: usize) -> Option<(&Signs, &[f32; 64])> {
         let (chunk, first) = place(number * 64);
         self.chunks.get(chunk)?.rough(first)
     }
 
-    /// Has the signs of 64 rows brought from memory, and their factors.
+    /// Prefetches sign bits and factors of 64 rows.
     fn bring_signs(&self, number: usize) {
         if let Some((signs, factors)) = self.rough(number) {
             kernels::bring(signs);
@@ -169,7 +173,7 @@ impl Vectors {
         }
     }
 
-    /// The cosines of rows; 0 for empty ones.
+    /// Returns the cosines of rows; 0 for empty ones.
     pub(crate) fn cosines(&self, asked: &QuantizedVector, rows: &[u32]) -> Vec<f32> {
         let bring = |row: Row<'_>| {
             for bytes in [row.first, row.second] {
@@ -179,7 +183,7 @@ impl Vectors {
         self.by_four(rows, bring, |four| asked.cosines(four))
     }
 
-    /// The cosines of rows as far as the first bytes tell; 0 for empty ones.
+    /// Returns the cosines of rows by their high bytes alone; 0 for empty ones.
     pub(crate) fn approx_cosines(&self, asked: &QuantizedVector, rows: &[u32]) -> Vec<f32> {
         self.by_four(rows, |row| kernels::bring(row.first), |four| asked.approx_cosines(four))
     }

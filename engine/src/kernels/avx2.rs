@@ -1,4 +1,5 @@
-//! Kernels in AVX2, which counts bits by looking half bytes up (Mula, 2008). What they compute is said by their portable forms.
+//! The kernels in AVX2, which counts bits by looking up half bytes (Muła, 2008). Each computes the
+//! same as its portable form in `kernels`.
 
 use crate::kernels::types::{Bytes, Coarse, Eight, Signs};
 use crate::model::sign_code::{DIMENSIONS, LANES, SignCode};
@@ -18,7 +19,7 @@ use std::arch::x86_64::{
 #[target_feature(enable = "avx2")]
 fn load(words: &[u64; 8], half: usize) -> __m256i {
     let four: &[u64] = &words[4 * half..4 * half + 4];
-    // SAFETY: the four words are there to be read, wherever they stand.
+    // SAFETY: four words are readable through the reference; the load is unaligned.
     unsafe { _mm256_loadu_si256(four.as_ptr().cast()) }
 }
 
@@ -26,7 +27,7 @@ fn load(words: &[u64; 8], half: usize) -> __m256i {
 fn numbers(halves: [__m256i; 2]) -> [u64; 8] {
     let mut numbers = [0; 8];
     for (four, half) in numbers.as_chunks_mut::<4>().0.iter_mut().zip(halves) {
-        // SAFETY: there is room for four words.
+        // SAFETY: the array holds four words; the store is unaligned.
         unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), half) };
     }
     numbers
@@ -37,18 +38,19 @@ fn everywhere(word: u64) -> __m256i {
     _mm256_set1_epi64x(word.cast_signed())
 }
 
-/// What each of four vectors of eight numbers sums up to.
+/// Returns the sum of the eight numbers of each of four vectors.
 #[target_feature(enable = "avx2")]
 pub(crate) fn totals([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
     let sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
     let mut totals = [0; 4];
     let both = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
-    // SAFETY: there is room for four numbers.
+    // SAFETY: the array holds four numbers; the store is unaligned.
     unsafe { _mm_storeu_si128(totals.as_mut_ptr().cast(), both) };
     totals
 }
 
-/// Bytes are multiplied if one of them has no sign: that of the asked one is given to the row's, which is never the least there is.
+/// Multiplies bytes with an instruction that needs one unsigned factor: the sign of the query's
+/// byte moves to the row's, which is never -128.
 #[target_feature(enable = "avx2")]
 pub(crate) fn products(asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4] {
     let (mut sums, one) = ([_mm256_setzero_si256(); 4], _mm256_set1_epi16(1));
@@ -73,7 +75,7 @@ pub(crate) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) ->
         let asked_second = put_together(asked_second, _mm256_cmpgt_epi8(zero, asked_second));
         for (row, (first, second)) in rows.iter().enumerate() {
             let (first, second) = (thirty_two(first, lane), thirty_two(second, lane));
-            // A second byte is put in as it is, 256 too much where it is below 0.
+            // The low byte is used unsigned, so it is 256 too large where it is negative.
             let [low, high] =
                 put_together(second, _mm256_add_epi8(first, _mm256_cmpgt_epi8(zero, second)));
             of_first[row] = _mm256_add_epi32(of_first[row], _mm256_madd_epi16(low, asked_first[0]));
@@ -88,7 +90,8 @@ pub(crate) fn whole_products(asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) ->
     [totals(of_first), totals(of_second)]
 }
 
-/// Numbers of their lower and their upper bytes, the same eight of each sixteen first.
+/// Joins the low and the high bytes of numbers to 16-bit numbers; the same eight of each sixteen
+/// come first.
 #[target_feature(enable = "avx2")]
 fn put_together(lower: __m256i, upper: __m256i) -> [__m256i; 2] {
     [_mm256_unpacklo_epi8(lower, upper), _mm256_unpackhi_epi8(lower, upper)]
@@ -97,7 +100,7 @@ fn put_together(lower: __m256i, upper: __m256i) -> [__m256i; 2] {
 #[target_feature(enable = "avx2")]
 fn thirty_two(of: &Bytes, lane: usize) -> __m256i {
     let bytes: &[i8; 32] = &of.as_chunks().0[lane];
-    // SAFETY: the bytes are there to be read, wherever they stand.
+    // SAFETY: the bytes are readable through the reference; the load is unaligned.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
@@ -121,14 +124,15 @@ fn nearest_of_eight(asked: &Eight, codes: &[SignCode]) -> [u64; 8] {
     numbers(best)
 }
 
-/// Those beyond four are counted one by one beside them, by parts of the processor that have nothing else to do.
+/// Codes beyond four are counted one by one with `popcnt`, which uses execution units that are
+/// otherwise idle.
 #[target_feature(enable = "avx2,popcnt")]
 fn nearest_of_four_and<const MORE: usize>(asked: &Eight, codes: &[SignCode]) -> [u64; 8] {
     let (mut best, mut of_more) = (everywhere(u64::MAX), [u64::MAX; MORE]);
     for code in codes {
         best = _mm256_min_epu32(best, far(asked, code, 0));
         for (more, best) in of_more.iter_mut().enumerate() {
-            // Read once more: the compiler would move each lane from here to there instead.
+            // Hides the load: the compiler would otherwise move each lane between register kinds.
             let own = std::hint::black_box(code).lanes();
             let mut far = 0;
             for (asked, own) in asked.iter().zip(own) {
@@ -142,18 +146,20 @@ fn nearest_of_four_and<const MORE: usize>(asked: &Eight, codes: &[SignCode]) -> 
     nearest
 }
 
-/// How many bits a word has. The compiler would count those of several words in one register, which takes longer.
+/// Counts the bits of a word. In assembly, because the compiler would count several words in one
+/// register, which takes longer.
 #[expect(clippy::inline_always, reason = "one instruction")]
 #[inline(always)]
 fn ones(of: u64) -> u64 {
     let mut ones = of;
-    // SAFETY: whoever calls this asks for `popcnt`.
+    // SAFETY: every caller has the target feature `popcnt`.
     unsafe { std::arch::asm!("popcnt {0}, {0}", inout(reg) ones, options(pure, nomem, nostack)) };
     ones
 }
 
-/// In how many signs a code differs from each of four. Lanes are added bit by bit first, so that half as many are looked up (Mula, Kurz
-/// and Lemire, "Faster population counts using AVX2 instructions", 2018).
+/// Returns the Hamming distance of a code to each of four. Lanes are added bitwise first, so that
+/// half as many are looked up (Muła, Kurz and Lemire, "Faster population counts using AVX2
+/// instructions", 2018).
 #[target_feature(enable = "avx2")]
 fn far(asked: &Eight, code: &SignCode, half: usize) -> __m256i {
     let mut differing = [_mm256_setzero_si256(); LANES];
@@ -166,7 +172,7 @@ fn far(asked: &Eight, code: &SignCode, half: usize) -> __m256i {
     ];
     let (ones, still_more) = (_mm256_xor_si256(first, second), _mm256_and_si256(first, second));
     let [twos, fours] = added(twos, more_twos, still_more);
-    // One, two and four times eight bits at most fit a byte.
+    // At most 8, 16 and 32 differing bits: each fits into a byte.
     let one = _mm256_setr_epi8(
         0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3,
         3, 4,
@@ -179,7 +185,7 @@ fn far(asked: &Eight, code: &SignCode, half: usize) -> __m256i {
     _mm256_sad_epu8(sum, _mm256_setzero_si256())
 }
 
-/// The sum of three bits, everywhere: its ones, and its twos.
+/// Adds three bits at every position (carry-save adder): returns the ones and the twos.
 #[target_feature(enable = "avx2")]
 fn added(a: __m256i, b: __m256i, c: __m256i) -> [__m256i; 2] {
     let differ = _mm256_xor_si256(a, b);
@@ -189,7 +195,7 @@ fn added(a: __m256i, b: __m256i, c: __m256i) -> [__m256i; 2] {
     ]
 }
 
-/// What the bits of each byte count, by what those of half a byte do.
+/// Counts the bits of each byte by looking up both half bytes.
 #[target_feature(enable = "avx2")]
 fn bits(of: __m256i, counts: __m256i) -> __m256i {
     let half = _mm256_set1_epi8(15);
@@ -198,13 +204,14 @@ fn bits(of: __m256i, counts: __m256i) -> __m256i {
     _mm256_add_epi8(low, high)
 }
 
-/// Looks up what fours sum up to, for 32 vectors at once (Andre, Kermarrec and Le Scouarnec, "Cache locality is not enough", 2015).
+/// Looks up the sums of fours for 32 vectors at once (André, Kermarrec and Le Scouarnec, "Cache
+/// locality is not enough", 2015).
 #[target_feature(enable = "avx2")]
 pub(crate) fn sums(asked: &Coarse, signs: &Signs) -> [i16; 64] {
     let (zero, low, even) = (_mm256_setzero_si256(), _mm256_set1_epi8(15), _mm256_set1_epi16(255));
-    // Of the even ones, and of the odd ones.
+    // Accumulators of the even and of the odd vectors.
     let mut sums = [[_mm256_set1_epi16(asked.least); 2], [_mm256_set1_epi16(asked.least); 2]];
-    // Eight sums of 28 at most fit a byte.
+    // Eight sums of at most 28 fit into a byte.
     for (signs, fours) in signs.as_chunks::<4>().0.iter().zip(asked.fours.as_chunks::<8>().0) {
         let mut parts = [zero; 2];
         for (signs, [first, second]) in signs.iter().zip(fours.as_chunks().0) {
@@ -232,23 +239,23 @@ pub(crate) fn sums(asked: &Coarse, signs: &Signs) -> [i16; 64] {
             _mm256_permute2x128_si256::<0x31>(first, second),
         ];
         for (in_order, half) in in_order.as_chunks_mut::<16>().0.iter_mut().zip(halves) {
-            // SAFETY: there is room for sixteen numbers.
+            // SAFETY: the slice holds sixteen numbers; the store is unaligned.
             unsafe { _mm256_storeu_si256(in_order.as_mut_ptr().cast(), half) };
         }
     }
     in_order
 }
 
-/// Sixteen bytes, once for either half of a shuffle.
+/// Loads sixteen bytes into both halves of a register, as a shuffle needs them.
 #[target_feature(enable = "avx2")]
 fn table(bytes: &[u8; 16]) -> __m256i {
-    // SAFETY: the bytes are there to be read, wherever they stand.
+    // SAFETY: the bytes are readable through the reference; the load is unaligned.
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
 #[target_feature(enable = "avx2")]
 fn unsigned(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: the bytes are there to be read, wherever they stand.
+    // SAFETY: the bytes are readable through the reference; the load is unaligned.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
@@ -257,7 +264,7 @@ pub(crate) fn above(numbers: &[f32; 64], least: f32) -> u64 {
     let least = _mm256_set1_ps(least);
     let mut above = 0;
     for (part, numbers) in numbers.as_chunks::<8>().0.iter().enumerate() {
-        // SAFETY: the eight numbers are there to be read, wherever they stand.
+        // SAFETY: eight numbers are readable through the reference; the load is unaligned.
         let numbers = unsafe { _mm256_loadu_ps(numbers.as_ptr()) };
         let eight = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(numbers, least));
         above |= u64::from(eight.cast_unsigned()) << (8 * part);

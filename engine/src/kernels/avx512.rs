@@ -1,4 +1,5 @@
-//! Kernels in AVX-512, whose `vpopcntq` counts the bits of eight words at once. What they compute is said by their portable forms.
+//! The kernels in AVX-512, whose `vpopcntq` counts the bits of eight words at once. Each computes
+//! the same as its portable form in `kernels`.
 
 use crate::kernels::avx2;
 use crate::kernels::types::{Bytes, Eight};
@@ -13,14 +14,14 @@ use std::arch::x86_64::{
 
 #[target_feature(enable = "avx512f")]
 fn load(words: &[u64; 8]) -> __m512i {
-    // SAFETY: the eight words are there to be read, wherever they stand.
+    // SAFETY: eight words are readable through the reference; the load is unaligned.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512f")]
 fn numbers(vector: __m512i) -> [u64; 8] {
     let mut numbers = [0; 8];
-    // SAFETY: there is room for eight words.
+    // SAFETY: the array holds eight words; the store is unaligned.
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) };
     numbers
 }
@@ -30,14 +31,14 @@ fn everywhere(word: u64) -> __m512i {
     _mm512_set1_epi64(word.cast_signed())
 }
 
-/// Sixty-four bytes.
+/// Loads 64 bytes.
 #[target_feature(enable = "avx512f")]
 fn bytes(bytes: &[i8; 64]) -> __m512i {
-    // SAFETY: the bytes are there to be read, wherever they stand.
+    // SAFETY: the bytes are readable through the reference; the load is unaligned.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// What each of four vectors sums up to.
+/// Returns the sum of each of four vectors.
 #[target_feature(enable = "avx512f,avx2")]
 fn totals(of: [__m512i; 4]) -> [i32; 4] {
     let [a, b, c, d] = of.map(|one| {
@@ -46,8 +47,9 @@ fn totals(of: [__m512i; 4]) -> [i32; 4] {
     avx2::totals([a, b, c, d])
 }
 
-/// The products of a row with others, summed in sixteen parts. The processor multiplies signed bytes with others that are not: a row's are
-/// taken for 128 more than they are, and so many times the sum of what is asked is taken away beforehand.
+/// Multiplies the query with rows, each product summed in sixteen parts. The instruction multiplies
+/// signed with unsigned bytes: 128 is added to the row's bytes, and 128 times the sum of the
+/// query's bytes is subtracted beforehand.
 #[target_feature(enable = "avx512f,avx512vnni")]
 fn parts<const ROWS: usize>(asked: &Bytes, rows: [&Bytes; ROWS]) -> [__m512i; ROWS] {
     let more = everywhere(0x8080_8080_8080_8080);
@@ -102,7 +104,7 @@ pub(crate) fn above(numbers: &[f32; 64], least: f32) -> u64 {
     let least = _mm512_set1_ps(least);
     let mut above = 0;
     for (part, numbers) in numbers.as_chunks::<16>().0.iter().enumerate() {
-        // SAFETY: the sixteen numbers are there to be read, wherever they stand.
+        // SAFETY: sixteen numbers are readable through the reference; the load is unaligned.
         let numbers = unsafe { _mm512_loadu_ps(numbers.as_ptr()) };
         above |= u64::from(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(numbers, least)) << (16 * part);
     }

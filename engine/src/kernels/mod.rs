@@ -1,8 +1,9 @@
-//! The loops that a recall spends its time in, each compiled for what this processor can do.
+//! The hot loops of a recall, each compiled for the instruction sets of this processor.
 //!
-//! Every kernel is one safe function over a portable loop and forms of it that give the same numbers, bit by bit. On aarch64 the portable
-//! loop is compiled for NEON, which every such processor has.
-//! Not here: what the numbers mean (`embedding`, `soft`, `index`).
+//! Every kernel is one safe function over a portable loop and variants for AVX2 and AVX-512. All
+//! variants return the same bits. On aarch64 the compiler compiles the portable loop for NEON,
+//! which every such processor has. Not here: the meaning of the numbers (`model::encoding`,
+//! `ranking`, `index`).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -15,11 +16,11 @@ pub(crate) use types::{Bytes, Coarse, Eight, Signs};
 use crate::model::sign_code::SignCode;
 use std::sync::LazyLock;
 
-/// Bytes that come from memory at once.
+/// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// What the processor can do, as far as it matters here.
+/// The instruction sets that a kernel can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     Portable,
@@ -50,7 +51,7 @@ fn level() -> Level {
     Level::Portable
 }
 
-/// One kernel: the safe function, and one that takes the level for the tests.
+/// Defines one kernel: the safe function, and one with an explicit level for the tests.
 macro_rules! kernel {
     ($(#[$doc:meta])* $visible:vis fn $name:ident / $at:ident = $portable:path, $avx2:path, $avx512:path;
         ($($given:ident: $of:ty),*) -> $gives:ty) => {
@@ -62,7 +63,7 @@ macro_rules! kernel {
         fn $at(level: Level, $($given: $of),*) -> $gives {
             match level {
                 Level::Portable => $portable($($given),*),
-                // SAFETY: a level is only ever one that the processor was found to have.
+                // SAFETY: a level is used only if the processor was found to support it.
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx2 => unsafe { $avx2($($given),*) },
                 // SAFETY: as above.
@@ -76,63 +77,64 @@ macro_rules! kernel {
 kernel! {
     /// The dot product, summed in 16 lanes so that the compiler can keep them in vector registers.
     ///
-    /// Every machine adds in the same order, so all get the same number.
+    /// The order of additions is the same on every machine, so the result is, too.
     pub fn dot / dot_at = dot_portable, dot_by_avx2, dot_by_avx512; (a: &[f32], b: &[f32]) -> f32
 }
 
 kernel! {
-    /// The products of a row of bytes with four others, each summed.
+    /// The dot products of a row of bytes with four others.
     pub(crate) fn products / products_at = products_portable, avx2::products, avx512::products; (asked: &Bytes, rows: [&Bytes; 4]) -> [i32; 4]
 }
 
 kernel! {
-    /// The products of two rows of bytes with four rows whose numbers have a first and a second byte, each summed. Those numbers are at
-    /// most 2^15 - 128: a sum fits.
+    /// The dot products of a query with four rows, all in two bytes a number. Numbers are at most
+    /// 2^15 - 128, so a sum fits into 64 bits.
     pub(crate) fn whole_products / whole_products_at = whole_products_portable, avx2::whole_products, avx512::whole_products;
         (asked: [&Bytes; 2], rows: [(&Bytes, &Bytes); 4]) -> [[i32; 4]; 2]
 }
 
 kernel! {
-    /// For each of the first `count` of eight codes in how many signs it differs from the nearest of `codes`; none of `codes`: `u64::MAX`.
-    /// What is said of the rest means nothing.
+    /// For each of the first `count` of eight codes, the Hamming distance to the nearest of
+    /// `codes`; `u64::MAX` if `codes` is empty. The values beyond `count` are undefined.
     pub(crate) fn nearest / nearest_at = nearest_portable, avx2::nearest, avx512::nearest;
         (asked: &Eight, count: usize, codes: &[SignCode]) -> [u64; 8]
 }
 
 kernel! {
-    /// For each of 64 vectors, of which only the signs are known, the sum of the question's numbers where the sign is positive.
+    /// For each of 64 vectors given by their sign bits, the sum of the query's numbers at the
+    /// positions of positive signs.
     pub(crate) fn sums / sums_at = sums_portable, avx2::sums, avx2::sums; (asked: &Coarse, signs: &Signs) -> [i16; 64]
 }
 
 kernel! {
-    /// Of 64 sums the estimates that they stand for: each is multiplied with its factor and with `step`, once `zero` is taken from twice
-    /// the sum.
+    /// Converts 64 sums into estimated cosines: `(2 * sum - zero) * factor * step`.
     pub(crate) fn scaled / scaled_at = scaled_portable, scaled_by_avx2, scaled_by_avx512;
         (sums: &[i16; 64], factors: &[f32; 64], step: f32, zero: i16) -> [f32; 64]
 }
 
 kernel! {
-    /// What 64 pairs of numbers are worth: the first as far as it is above 0, the second up to 1, each by its weight.
+    /// The weighted sum of 64 pairs: the first number clamped to at least 0, the second to at most
+    /// 1, each times its weight.
     pub(crate) fn weighed / weighed_at = weighed_portable, weighed_by_avx2, weighed_by_avx512;
         (first: &[f32; 64], second: &[f32; 64], weights: [f32; 2]) -> [f32; 64]
 }
 
 kernel! {
-    /// A bit for each of 64 numbers that is above another.
+    /// One bit for each of 64 numbers: set if the number is above `least`.
     pub(crate) fn above / above_at = above_portable, avx2::above, avx512::above; (numbers: &[f32; 64], least: f32) -> u64
 }
 
 kernel! {
-    /// Numbers divided by `step` and rounded, halves away from 0, but no more than `most` to either side.
+    /// Divides numbers by `step` and rounds them, halves away from 0, clamped to `-most..=most`.
     pub(crate) fn steps / steps_at = steps_portable, steps_by_avx2, steps_by_avx512;
         (numbers: &[f32], step: f32, most: f32, into: &mut [i16]) -> ()
 }
 
-/// Has the processor bring what is asked for soon from memory, while it works on something else.
+/// Prefetches a slice into the processor's cache.
 pub(crate) fn bring<T>(soon: &[T]) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..size_of_val(soon)).step_by(LINE) {
-        // SAFETY: nothing is read; and every x86-64 processor has this.
+        // SAFETY: a prefetch reads nothing, and every x86-64 processor supports it.
         unsafe {
             std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
                 soon.as_ptr().cast::<i8>().wrapping_add(line),
@@ -157,7 +159,7 @@ fn dot_portable(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// A portable loop, compiled for two more kinds of processors.
+/// Defines the variants of a portable loop that the compiler vectorises for AVX2 and AVX-512.
 macro_rules! compiled {
     ($portable:ident, $avx2:ident, $avx512:ident; ($($given:ident: $of:ty),*) -> $gives:ty) => {
         #[cfg(target_arch = "x86_64")]
@@ -252,7 +254,7 @@ fn nearest_portable(asked: &Eight, _: usize, codes: &[SignCode]) -> [u64; 8] {
 fn sums_portable(asked: &Coarse, signs: &Signs) -> [i16; 64] {
     let mut sums = [0_i16; 64];
     for (signs, numbers) in signs.as_chunks::<2>().0.iter().zip(asked.numbers.as_chunks::<16>().0) {
-        // Sixteen numbers of at most 7 fit a byte.
+        // Sixteen numbers of at most 7 fit into a byte.
         let mut part = [0_i8; 64];
         for (signs, numbers) in signs.iter().zip(numbers.as_chunks::<8>().0) {
             for (bit, number) in numbers.iter().enumerate() {
@@ -272,7 +274,7 @@ mod tests {
     use crate::model::sign_code::{DIMENSIONS, LANES};
     use proptest::prelude::*;
 
-    /// What this machine can do.
+    /// The levels that this machine supports.
     fn levels() -> Vec<Level> {
         let mut levels = vec![Level::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -320,7 +322,7 @@ mod tests {
 
         #[test]
         fn every_kernel_multiplies_bytes_alike(seed in any::<u32>(), extreme in any::<bool>()) {
-            // Only first bytes are never the least one.
+            // Only high bytes are never -128.
             let least = |row: usize| if row < 4 { -127 } else { i8::MIN };
             let byte = |row: usize, at: usize| match bits(u64::from(seed) + (row * 1000 + at) as u64).to_le_bytes()[0].cast_signed() {
                 byte if extreme => if byte < 0 { least(row) } else { i8::MAX },
@@ -360,7 +362,7 @@ mod tests {
 
         #[test]
         fn every_kernel_rounds_alike(seed in any::<u64>(), length in 0..100_usize) {
-            // Halves among them, and some that are too many.
+            // Includes halves, and numbers beyond the clamp.
             let numbers: Vec<f32> = (0..length).map(|at| ((bits(seed.wrapping_add(at as u64)) % 4001) as f32 - 2000.0) / 20.0).collect();
             let mut expected = vec![0; length];
             steps_portable(&numbers, 0.1, 900.0, &mut expected);

@@ -2,32 +2,35 @@
 
 use crate::model::sign_code::{DIMENSIONS, LANES};
 
-/// Eight codes side by side: for each 64-bit lane, that of each code.
+/// Eight sign codes interleaved: for each 64-bit lane, that lane of each code.
 pub(crate) type Eight = [[u64; 8]; LANES];
 
-/// The signs of 64 vectors: for each eight numbers a byte of each, of which the lowest bit is the first number's.
+/// The sign bits of 64 vectors, interleaved: for each eight dimensions one byte per vector; the
+/// lowest bit belongs to the first dimension.
 pub(crate) type Signs = [[u8; 64]; DIMENSIONS / 8];
 
-/// The numbers of a question in so few steps that four of them can be summed beforehand, whichever of them count.
+/// A query quantised to four bits a number, with the sums of every subset of four neighbouring
+/// numbers computed beforehand.
 #[derive(Debug, Clone)]
 pub(crate) struct Coarse {
-    /// -7 to 7.
+    /// The numbers, -7 to 7.
     pub(crate) numbers: [i8; DIMENSIONS],
-    /// Of each four what those sum up to that have a bit in the place, above the least that any of them do.
+    /// For each four numbers and each of the 16 subsets, the sum of the subset minus the smallest
+    /// such sum.
     pub(crate) fours: [[u8; 16]; DIMENSIONS / 4],
-    /// What the least of all fours sum up to.
+    /// The sum of the smallest subset sums of all fours.
     pub(crate) least: i16,
 }
 
 impl Coarse {
-    /// Numbers further from 0 than 7 are taken for 7 or -7.
+    /// Quantises a query; numbers beyond ±7 are clamped.
     pub(crate) fn new(numbers: &[i8; DIMENSIONS]) -> Self {
         let numbers = numbers.map(|number| number.clamp(-7, 7));
         let (mut fours, mut least) = ([[0; 16]; DIMENSIONS / 4], 0);
         for (sums, four) in fours.iter_mut().zip(numbers.as_chunks::<4>().0) {
             let mut of_four = [0_i8; 16];
             for bits in 1..16_usize {
-                // What the bits but the lowest sum up to stands there already.
+                // The sum of all bits but the lowest is in the table already.
                 of_four[bits] = of_four[bits & (bits - 1)] + four[bits.trailing_zeros() as usize];
             }
             let least_of_four: i8 = four.iter().map(|number| (*number).min(0)).sum();
@@ -37,7 +40,7 @@ impl Coarse {
         Self { numbers, fours, least }
     }
 
-    /// What all numbers sum up to.
+    /// Returns the sum of all numbers.
     pub(crate) fn sum(&self) -> i16 {
         self.numbers.iter().map(|number| i16::from(*number)).sum()
     }

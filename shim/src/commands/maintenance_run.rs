@@ -72,7 +72,9 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
 /// # Errors
 /// No daemon, or a refusal.
 pub async fn request(action: MaintenanceAction) -> Result<MaintenanceReply, Problem> {
-    VerbClient::of_process()?.call("maintenance", &MaintenanceRequest { action, restart: false }).await
+    VerbClient::of_process()?
+        .call("maintenance", &MaintenanceRequest { action, restart: false })
+        .await
 }
 
 /// Whether a step is planned or done.

@@ -1,6 +1,7 @@
-//! The attributes of each memory that filters test: a compact record per slot, and bitmaps for the tests applied to all slots.
+//! The attributes of each memory that filters test: a compact record per slot, and bitmaps for the
+//! tests applied to all slots.
 //!
-//! Not here: what a filter is (`mask`), texts (`said`, `postings`), vectors.
+//! Not here: what a filter is (`mask`), texts (`features`, `postings`), vectors.
 
 use crate::index::bitmap::Bitmap;
 use crate::index::slot_set::SlotSet;

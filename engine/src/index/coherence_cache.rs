@@ -29,8 +29,8 @@ struct CachedCoherence {
 }
 
 impl CoherenceCache {
-    /// What the order of some slots of a project is worth, 0 to 1; all of them have a vector. Nothing is looked at where the key is that
-    /// of the last question.
+    /// Returns the coherence of a group's slots, 0 to 1; all have a vector. Nothing is computed if
+    /// the key is that of the last query.
     pub(crate) fn of(
         &self,
         (group, key): (u32, (u64, u64)),
@@ -57,7 +57,7 @@ impl CoherenceCache {
         known.sums.coherence()
     }
 
-    /// A slot has another vector, or none: whatever it was summed in is forgotten.
+    /// Drops the sums that contain a slot, since its vector has changed or was removed.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.0
             .get_mut()
@@ -69,7 +69,7 @@ impl CoherenceCache {
 impl CachedCoherence {
     fn follow(&mut self, slots: Vec<u32>, vector: impl Fn(u32) -> Vec<f32>) {
         let beside = |of: &[u32]| f64::from(dot(&vector(of[0]), &vector(of[1])));
-        // What is the same at both is the end of the old and the beginning of the new.
+        // The part that both orders share is the end of the old and the start of the new.
         let dropped = slots
             .first()
             .and_then(|first| self.slots.binary_search(first).ok())
@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// However the order came to be what it is, it is worth the same.
+        /// The result does not depend on how the order was reached.
         #[test]
         fn a_cached_coherence_equals_a_recomputed_one(changes in prop::collection::vec((0..4_usize, 0..30_u32), 1..60)) {
             let vectors: Vec<_> = (0..2000).map(|number| leaning(number % 7, 100 + number % 50, 0.7)).collect();

@@ -65,7 +65,7 @@ impl Index {
             .map(move |slot| book.record(slot))
     }
 
-    /// The same in the order of the database, in which a memory that was brought back exists where it stood.
+    /// The same in the order of the database, where a restored memory keeps its former place.
     pub(crate) fn records_as_stored(&self) -> impl Iterator<Item = Record<'_>> {
         let book = self.record_source();
         let mut slots: Vec<(i64, u32)> =
@@ -102,7 +102,8 @@ impl Index {
         dead >= MIN_DEAD && dead * 4 >= self.len()
     }
 
-    /// The same without what nobody has any more, and without what links memories: they have other slots there, in the same order.
+    /// Returns a copy without dead slots and without links: slots are renumbered, in the same
+    /// order.
     pub(crate) fn compacted_copy(&self) -> Self {
         let mut new = Self { version: self.version, ..Self::default() };
         self.records().for_each(|record| new.insert_record(record));
@@ -132,7 +133,7 @@ pub(crate) mod tests {
     use loci_proto::memory::{Confidence, MemoryType, Scope};
     use proptest::prelude::*;
 
-    /// What is done to an index.
+    /// One operation on an index.
     #[derive(Debug, Clone)]
     pub(crate) enum Act {
         Put(i64, Box<Entry>, Option<DocumentEncoding>),
@@ -140,7 +141,7 @@ pub(crate) mod tests {
         Remove(i64),
     }
 
-    /// Does it, and does it to what is known to be there.
+    /// Applies an operation to the index and to the expected state.
     pub(crate) fn act(index: &mut Index, act: &Act) {
         match act {
             Act::Put(seq, entry, coded) => {
@@ -164,7 +165,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Acts upon thirty memories.
+    /// Generates operations on thirty memories.
     pub(crate) fn acts(most: usize) -> impl Strategy<Value = Vec<Act>> {
         let text = prop::sample::select(vec![
             "Anna: the kettle is on the stove",
@@ -216,7 +217,7 @@ pub(crate) mod tests {
         )
     }
 
-    /// All that an index answers, without a word of slots.
+    /// Everything that an index answers, without slot numbers.
     pub(crate) fn answers(index: &Index) -> String {
         let records: Vec<_> = index.records().map(sorted).collect();
         let names: Vec<_> = ["anna", "anna 1", "joan"]
@@ -273,7 +274,7 @@ pub(crate) mod tests {
         told.join("\n")
     }
 
-    /// Numbers of speakers and the order of terms are nobody's business.
+    /// Speaker numbers and the order of terms are internal, so they are normalised.
     pub(crate) fn sorted(mut record: Record<'_>) -> Record<'_> {
         record.terms.sort_unstable();
         record.said.speaker = 0;
@@ -286,7 +287,8 @@ pub(crate) mod tests {
     }
 
     proptest! {
-        /// Whatever came and went: what is left behind was nobody's, and a fresh index of the rest answers the same.
+        /// After any operations, a compacted copy has no dead data, and an index built from the
+        /// rest answers the same.
         #[test]
         fn an_index_with_new_slots_answers_as_one_made_of_what_is_left(acts in acts(120)) {
             let mut index = Index::default();
@@ -299,7 +301,7 @@ pub(crate) mod tests {
             compacted.swap_in(compacted.compacted_copy());
             prop_assert_eq!(compacted.len(), compacted.held().0);
             prop_assert_eq!(&answers(&compacted), &before);
-            // The same changes are taken in as well as by the old one.
+            // The compacted copy accepts further changes as the old index does.
             for one in acts.iter().rev() {
                 act(&mut index, one);
                 act(&mut compacted, one);

@@ -1,6 +1,6 @@
 //! Text features of each memory: speaker, day and kind of text.
 //!
-//! Not here: how that is read (`soft::text`), what it weighs (`soft`).
+//! Not here: extracting them (`text::features`), their weights (`ranking::late_interaction`).
 
 use crate::model::entry::Entry;
 use crate::text::features::{TextTraits, parts, traits};

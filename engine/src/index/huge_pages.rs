@@ -40,7 +40,7 @@ fn whole_pages(address: usize, length: usize) -> Option<std::ops::Range<usize>> 
 mod tests {
     use super::*;
 
-    /// What the kernel has written down of the memory in which this address is.
+    /// Returns the kernel's entry for the mapping that contains this address.
     fn flags_at(address: usize) -> String {
         let smaps = std::fs::read_to_string("/proc/self/smaps").expect("is told");
         let mut inside = false;

@@ -1,6 +1,7 @@
-//! What a memory may hold: its text, and metadata by type. Pure.
+//! Validates what a memory may contain: its text, and metadata by type. Pure.
 //!
-//! Not here: the shape of arguments (`loci_proto::mcp::arguments`), what counts as the same text (`duplicate`).
+//! Not here: the shape of arguments (`loci_proto::mcp::arguments`), when two texts are the same
+//! (`duplicate`).
 
 use crate::error::Result;
 use crate::model::time::is_date;
@@ -9,7 +10,7 @@ use loci_proto::limits;
 use loci_proto::memory::MemoryType;
 use serde_json::{Map, Value};
 
-/// Refuses a text that is empty, too large, or holds U+0000.
+/// Refuses a text that is empty, too large, or contains U+0000.
 ///
 /// # Errors
 /// `invalid` or `too_large`, for `content`.
@@ -38,7 +39,7 @@ pub(crate) fn check_text(content: &str) -> Result<()> {
     }
 }
 
-/// Refuses a reason for forgetting that is too long or holds control characters.
+/// Refuses a reason for forgetting that is too long or contains control characters.
 ///
 /// # Errors
 /// `too_large` or `invalid`, for `reason`.
@@ -58,8 +59,8 @@ pub(crate) fn check_reason(reason: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Characters that show nothing on a page: zero-width and filler characters, direction marks, variation selectors, tags, the blank of
-/// Braille and Hangul.
+/// Invisible characters: zero-width and filler characters, direction marks, variation selectors,
+/// tags, the blanks of Braille and Hangul.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -69,7 +70,8 @@ fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Refuses metadata that is too large, too deep, or holds the wrong kind of value in a documented field.
+/// Refuses metadata that is too large, too deep, or has the wrong kind of value in a documented
+/// field.
 ///
 /// # Errors
 /// `too_large`, `too_deep`, or `invalid` naming the field.
@@ -104,7 +106,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// What a documented field of metadata may hold. Fields that are not documented may hold anything.
+/// The kind of value of a documented metadata field. Other fields may have any value.
 #[derive(Clone, Copy)]
 enum Expected {
     Text,
@@ -152,10 +154,10 @@ fn fields(kind: MemoryType) -> &'static [(&'static str, Expected)] {
     }
 }
 
-/// Fields that say what a memory is about: where they differ, equal words say different things.
+/// Fields that say what a memory is about: if they differ, equal texts state different facts.
 const TELLING: [&str; 3] = ["event_date", "entity_type", "name"];
 
-/// False when both say what they are about, and it is not the same.
+/// Returns false if both memories say what they are about, and it differs.
 pub(crate) fn same_thing(known: &Map<String, Value>, new: &Map<String, Value>) -> bool {
     TELLING.iter().all(|field| match (known.get(*field), new.get(*field)) {
         (Some(known), Some(new)) => known == new,
@@ -163,9 +165,10 @@ pub(crate) fn same_thing(known: &Map<String, Value>, new: &Map<String, Value>) -
     })
 }
 
-/// Brings newer metadata into what is known: the newer word wins, but aliases add up and objects are merged field by field.
+/// Merges newer metadata into known metadata: newer values win, aliases are united, objects are
+/// merged by field.
 ///
-/// What is known stays as it is when both together would be more than one memory may hold.
+/// Keeps the known metadata if the result would exceed the limits of a memory.
 pub(crate) fn merge_metadata(known: &mut Map<String, Value>, new: &Map<String, Value>) {
     let mut both = known.clone();
     for (key, value) in new {

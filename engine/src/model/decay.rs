@@ -1,18 +1,19 @@
-//! How sure a memory still is: a pure function of the time since its anchor.
+//! The current confidence of a memory: a pure function of the time since its anchor.
 //!
-//! Whether the daemon ran in between, or how often, makes no difference. Not here: what raises confidence (`access`, `store`).
+//! It does not matter whether the daemon ran in between, or how often. Not here: what raises
+//! confidence (`access`, `store`).
 
 use crate::model::time::{DAY, Timestamp};
 use loci_proto::memory::{Confidence, MemoryType};
 
-/// How fast confidence fades.
+/// The rate of decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decay {
     /// Days after which the factor has applied once.
     pub interval_days: f64,
-    /// What remains of an episodic memory's confidence after one interval, above 0 and at most 1.
+    /// Factor for an episodic memory per interval, above 0 and at most 1.
     pub episodic_factor: f64,
-    /// What remains of any other memory's confidence after one interval, above 0 and at most 1.
+    /// Factor for any other memory per interval, above 0 and at most 1.
     pub semantic_factor: f64,
 }
 
@@ -23,14 +24,14 @@ impl Default for Decay {
     }
 }
 
-/// What a memory's confidence was, and when.
+/// The last stored confidence of a memory, and its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Anchor {
     /// The confidence at `at`.
     pub confidence: Confidence,
-    /// When it was that.
+    /// The time of the anchor.
     pub at: Timestamp,
-    /// Pinned memories do not fade.
+    /// Pinned memories do not decay.
     pub pinned: bool,
 }
 
@@ -75,7 +76,8 @@ mod tests {
     }
 
     proptest! {
-        /// Reading in between, or materialising in between, changes nothing; a clock set back raises nothing.
+        /// Reading or storing the value in between changes nothing; a clock set back raises
+        /// nothing.
         #[test]
         fn decay_depends_on_the_whole_time_alone(first in 0_i64..400 * DAY, then in 0_i64..400 * DAY, start in 0.0_f64..=1.0) {
             let decay = Decay::default();

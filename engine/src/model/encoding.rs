@@ -1,17 +1,19 @@
-//! What the model reads in a text: a checked vector for each piece of it, and a code for each of its content words.
+//! What the model computes from a text: a checked vector for each chunk, and a sign code for each
+//! content word.
 //!
-//! Not here: making them (the daemon's embedding thread does), storing them (`db::vectors`, `db::codes`), which words have content (`soft`).
+//! Not here: computing them (the daemon's embedding worker), storing them (`db::vectors`,
+//! `db::codes`), which words are content words (`text::features`).
 
 pub use crate::kernels::dot;
 pub use crate::model::sign_code::{DIMENSIONS, SIGN_CODE_BYTES, SignCode};
 
 /// A unit vector of [`DIMENSIONS`] finite numbers.
 ///
-/// Nothing else can reach the database or the index: a model's NaN stops here.
+/// No other values reach the database or the index: a NaN from the model is rejected here.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding(Box<[f32]>);
 
-/// Why numbers are no embedding.
+/// Why numbers are not an embedding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbeddingError {
     /// Not [`DIMENSIONS`] numbers.
@@ -20,7 +22,7 @@ pub enum EmbeddingError {
     /// NaN or infinite.
     #[error("the vector holds a number that is not finite")]
     NotFinite,
-    /// All zero, or so near to it that it has no direction.
+    /// All zero, or so close to it that there is no direction.
     #[error("the vector has no direction")]
     Zero,
 }
@@ -29,7 +31,7 @@ impl Embedding {
     /// Checks the numbers and scales them to length 1.
     ///
     /// # Errors
-    /// [`EmbeddingError`] when they are not [`DIMENSIONS`] finite numbers, or all zero.
+    /// [`EmbeddingError`] if they are not [`DIMENSIONS`] finite numbers, or all zero.
     pub fn new(values: Vec<f32>) -> Result<Self, EmbeddingError> {
         if values.len() != DIMENSIONS {
             return Err(EmbeddingError::Length(values.len()));
@@ -44,7 +46,7 @@ impl Embedding {
         Ok(Self(values.into_iter().map(|v| v / length).collect()))
     }
 
-    /// A vector that was kept: where its length is 1 already its numbers stay as they are, bit by bit.
+    /// Restores a stored vector: if its length is 1 already, its numbers stay the same bit by bit.
     ///
     /// # Errors
     /// As [`Embedding::new`].
@@ -70,15 +72,17 @@ impl Embedding {
     }
 }
 
-/// Most words of a memory that have a code: what a recall costs stays bounded, whatever the length of a text.
+/// Maximum words of a memory with a sign code: the cost of a recall stays bounded for texts of any
+/// length.
 pub const MAX_SIGN_CODES: usize = 64;
 
-/// What the model reads in a text to store.
+/// The encoding of a text to store.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DocumentEncoding {
-    /// A vector for each piece; none while there is no model.
+    /// A vector for each chunk; empty without a model.
     pub pieces: Vec<Embedding>,
-    /// A code for each content word, at most [`MAX_SIGN_CODES`]; none where the words were not read.
+    /// A sign code for each content word, at most [`MAX_SIGN_CODES`]; `None` if the words were not
+    /// encoded.
     pub words: Option<Vec<SignCode>>,
 }
 
@@ -88,12 +92,12 @@ impl From<Vec<Embedding>> for DocumentEncoding {
     }
 }
 
-/// What the model reads in a question.
+/// The encoding of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryEncoding {
-    /// Its meaning as a whole.
+    /// The vector of the whole query.
     pub vector: Embedding,
-    /// Its content words, lower case, in order, each with its code.
+    /// Its content words, lower case, in order, each with its sign code.
     pub words: Vec<(String, SignCode)>,
 }
 

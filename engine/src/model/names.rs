@@ -1,19 +1,21 @@
-//! Names of entities, and whether a text holds one. Pure.
+//! Names of entities, and whether a text contains one. Pure.
 //!
-//! A name is a sequence of words: letters and digits, without regard to case and width. So `JS` is found in "ask JS." and not in "JSON".
-//! In scripts without blanks every character is a word, so that a name is found inside of a sentence.
+//! A name is a sequence of words (letters and digits), compared without case and width. So `JS` is
+//! found in "ask JS." and not in "JSON". In scripts without spaces every character counts as a
+//! word, so that a name is found inside a sentence.
 
 use crate::text::tokenize;
 use crate::text::tokenize::Grams;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Most words of a name; longer ones are not looked for.
+/// Maximum words of a name; longer names are not searched.
 const WORDS: usize = 6;
-/// Most names of one entity that are looked for.
+/// Maximum names of one entity that are searched.
 const NAMES: usize = 32;
 
-/// The names of an entity: `name` and `aliases` of its metadata, each as its words in lower case with one blank between them.
+/// Returns the names of an entity: `name` and `aliases` of its metadata, each as lower-case words
+/// joined by one space.
 pub(crate) fn of(metadata: &Map<String, Value>) -> Vec<String> {
     let aliases = metadata.get("aliases").and_then(Value::as_array).into_iter().flatten();
     let given = metadata.get("name").into_iter().chain(aliases).filter_map(Value::as_str);
@@ -28,7 +30,7 @@ pub(crate) fn of(metadata: &Map<String, Value>) -> Vec<String> {
     names
 }
 
-/// A single letter, or a number, names nothing.
+/// A single letter, or a number, is not a name.
 fn worth_finding(words: &[String]) -> bool {
     let letters = words.iter().flat_map(|word| word.chars()).filter(|c| c.is_alphabetic()).count();
     (1..=WORDS).contains(&words.len())
@@ -36,7 +38,7 @@ fn worth_finding(words: &[String]) -> bool {
         && words.iter().map(|word| word.chars().count()).sum::<usize>() >= 2
 }
 
-/// Everything in a text that could be a name: each run of up to six words.
+/// Returns every possible name in a text: each sequence of up to six words.
 pub(crate) fn candidates(text: &str) -> HashSet<String> {
     let words = words(text);
     let runs = (0..words.len()).flat_map(|start| {
@@ -45,14 +47,15 @@ pub(crate) fn candidates(text: &str) -> HashSet<String> {
     runs.map(|(start, end)| words[start..end].join(" ")).collect()
 }
 
-/// The first part of a name that stands in a script without blanks, as a text would have it; none for other names.
+/// Returns the first part of a name in a script without spaces, as it occurs in a text; `None` for
+/// other names.
 pub(crate) fn unspaced(name: &str) -> Option<String> {
     let characters: Vec<&str> =
         name.split(' ').take_while(|word| word.starts_with(tokenize::is_unspaced)).collect();
     (!characters.is_empty()).then(|| characters.concat())
 }
 
-/// True when a text holds the words of a name one after the other.
+/// Returns whether a text contains the words of a name in sequence.
 pub(crate) fn holds(text: &str, name: &str) -> bool {
     let (words, name): (_, Vec<&str>) = (words(text), name.split(' ').collect());
     words.windows(name.len()).any(|window| window.iter().zip(&name).all(|(a, b)| a == b))

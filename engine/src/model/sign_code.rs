@@ -1,12 +1,12 @@
 //! Sign codes: the signs of a word's state in the model, one bit a dimension.
 
-/// Numbers in one embedding.
+/// Number of values of one embedding.
 pub const DIMENSIONS: usize = 384;
 
 /// 64-bit words of one code.
 pub(crate) const LANES: usize = DIMENSIONS / 64;
 
-/// A word as the model understands it where it stands: the signs of its state in the last layer, one bit a dimension.
+/// The signs of a word's state in the last layer of the model, one bit a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SignCode([u64; LANES]);
 
@@ -14,7 +14,7 @@ pub struct SignCode([u64; LANES]);
 pub const SIGN_CODE_BYTES: usize = DIMENSIONS / 8;
 
 impl SignCode {
-    /// The signs of [`DIMENSIONS`] numbers; zero counts as positive.
+    /// Returns the signs of [`DIMENSIONS`] numbers; zero counts as positive.
     #[must_use]
     pub fn of(state: &[f32]) -> Self {
         let mut lanes = [0; LANES];
@@ -24,18 +24,18 @@ impl SignCode {
         Self(lanes)
     }
 
-    /// In how many signs two codes differ, 0 to 384.
+    /// Returns the Hamming distance of two codes, 0 to 384.
     #[must_use]
     pub fn distance(&self, other: &Self) -> u32 {
         self.0.iter().zip(other.0).map(|(own, other)| (own ^ other).count_ones()).sum()
     }
 
-    /// Its signs, 64 at a time.
+    /// Returns the bits, 64 at a time.
     pub(crate) fn lanes(&self) -> &[u64; LANES] {
         &self.0
     }
 
-    /// As it is stored.
+    /// Returns the stored form.
     #[must_use]
     pub fn bytes(&self) -> [u8; SIGN_CODE_BYTES] {
         let mut bytes = [0; SIGN_CODE_BYTES];
@@ -45,7 +45,7 @@ impl SignCode {
         bytes
     }
 
-    /// As it was stored.
+    /// Reads the stored form.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; SIGN_CODE_BYTES]) -> Self {
         let mut lanes = [0; LANES];

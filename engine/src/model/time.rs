@@ -1,4 +1,4 @@
-//! Moments in time, as the engine is handed them. The engine never asks a clock.
+//! Points in time, passed to the engine as arguments. The engine never reads a clock.
 
 use crate::error::Result;
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
@@ -13,7 +13,7 @@ pub const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.
 pub const DAY: i64 = 24 * HOUR;
 
-/// Milliseconds of so many days, which need not be whole.
+/// Converts days, which may be fractions, to milliseconds.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
@@ -54,27 +54,29 @@ impl Timestamp {
         i32::try_from(self.0.div_euclid(DAY) + OF_1970).unwrap_or(i32::MAX)
     }
 
-    /// Milliseconds from `earlier` to this moment; 0 when the clock has gone back since.
+    /// Milliseconds from `earlier` to this time; 0 if the clock was set back since.
     #[must_use]
     pub fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
     }
 
-    /// This moment and `milliseconds` more.
+    /// Returns this time plus `milliseconds`.
     #[must_use]
     pub fn plus(self, milliseconds: i64) -> Self {
         Self(self.0.saturating_add(milliseconds))
     }
 }
 
-/// True for a date (`2026-02-21`) or a date with a time (RFC 3339), as `event_date` takes it.
+/// Returns true for a date (`2026-02-21`) or a date with a time (RFC 3339), as `event_date` accepts
+/// it.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
     NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
         || DateTime::parse_from_rfc3339(text).is_ok()
 }
 
-/// The moment of a date (its midnight, UTC) or of a date with a time; none for anything else.
+/// Returns the time of a date (its midnight, UTC) or of a date with a time; `None` for anything
+/// else.
 pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
     if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
         return Some(Timestamp(date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_millis()));
@@ -82,7 +84,7 @@ pub(crate) fn moment_of(text: &str) -> Option<Timestamp> {
     DateTime::parse_from_rfc3339(text).ok().map(|moment| Timestamp(moment.timestamp_millis()))
 }
 
-/// The day of a date, or of a date with a time (RFC 3339) as it is written.
+/// Returns the day of a date, or of a date with a time (RFC 3339) as written.
 ///
 /// # Errors
 /// `invalid`, naming the field.
@@ -99,7 +101,8 @@ fn no_date(field: &str) -> crate::error::Error {
     Failure::invalid(field, "must be a date (2026-12-31) or a moment (2026-12-31T18:00:00Z)").into()
 }
 
-/// The moment at which a date given as an end is over: the next midnight (UTC) for a date, the moment itself for a time (RFC 3339).
+/// Returns the end of a date: the next midnight (UTC) for a date, the time itself for a date with a
+/// time (RFC 3339).
 ///
 /// # Errors
 /// `invalid`, naming the field.

@@ -1,6 +1,7 @@
-//! What a recall leaves behind: each memory given in full is counted, and its confidence rises, at most once an hour.
+//! Accesses of recalls: each memory returned in full is counted, and its confidence rises, at most
+//! once an hour.
 //!
-//! Written after the answer, in batches, so that no recall waits for the writer.
+//! Written after the reply, in batches, so that no recall waits for the writer.
 
 use crate::db::memories;
 use crate::error::Result;
@@ -11,22 +12,22 @@ use loci_proto::memory::Confidence;
 use rusqlite::Connection;
 use std::collections::HashMap;
 
-/// What being used adds to a memory's confidence.
+/// Confidence added by an access.
 const BOOST: f64 = 0.05;
-/// How long a memory waits for the next boost.
+/// Time until the next boost of a memory.
 const COOLDOWN: i64 = HOUR;
 
-/// Whether an access may raise confidence. A clock that is not to be believed must not set anchors.
+/// Whether an access may raise confidence. An untrusted clock must not set anchors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boosting {
-    /// As usual.
+    /// Count and boost.
     On,
-    /// Accesses are only counted.
+    /// Count only.
     Off,
 }
 
 impl Writer {
-    /// Counts accesses: how often each memory (by sequence number) was given in full.
+    /// Counts accesses: how often each memory (by sequence number) was returned in full.
     ///
     /// # Errors
     /// `Database`; the accesses are then not counted.

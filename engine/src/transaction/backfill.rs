@@ -1,4 +1,4 @@
-//! Vectors and codes for memories that were stored while there was no model, or before words had codes.
+//! Encodings of memories that were stored without a model, or before sign codes existed.
 
 use crate::db::vectors;
 use crate::error::Result;
@@ -7,7 +7,8 @@ use crate::handles::writer::Writer;
 use crate::model::encoding::DocumentEncoding;
 
 impl Reader {
-    /// Memories that recall may find without a vector or without the codes of their words, oldest first: sequence number and text.
+    /// Returns memories that a recall may find and that have no vector or no sign codes, oldest
+    /// first: sequence number and text.
     ///
     /// # Errors
     /// `Database`.
@@ -15,7 +16,8 @@ impl Reader {
         self.without_vector_after(0, limit)
     }
 
-    /// The same among those behind a memory, so that whoever goes through a large store does not begin at the oldest each time.
+    /// The same for memories after `seq`, so that a scan of a large store does not restart at the
+    /// oldest each time.
     ///
     /// # Errors
     /// `Database`.
@@ -25,10 +27,10 @@ impl Reader {
 }
 
 impl Writer {
-    /// Gives a memory what the model reads in its text, in the place of what it had.
+    /// Replaces the encoding of a memory.
     ///
     /// # Errors
-    /// `Database`
+    /// `Database`.
     pub fn fill(&mut self, seq: i64, text: &DocumentEncoding) -> Result<()> {
         self.change(|tx, shared, touched| {
             vectors::delete(tx, seq)?;

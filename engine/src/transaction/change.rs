@@ -1,9 +1,11 @@
-//! One change: a transaction, who makes it, what it touches, and what stood there before.
+//! One change: a transaction, its caller, the memories that it touches, and the rows before it.
 //!
-//! Every act of the engine that writes goes through [`Writer::run_idempotent`]: an answer that was given before is given again, the work and the
-//! answer are one transaction, and the warm index follows after the commit. An act that can be taken back says of each row that it is
-//! about to change [`Change::keep`], of each row that it has made [`Change::made`], and ends with [`Change::commit_to_journal`].
-//! Not here: what an act is (the verbs), effect it is taken back (`undo`).
+//! Every operation that writes goes through [`Writer::run_idempotent`]: a stored answer is returned
+//! again, the work and its answer are one transaction, and the index is updated after the commit.
+//! An undoable operation calls [`Change::record_before`] for each row that it is about to change,
+//! [`Change::record_created`] for each row that it has inserted, and ends with
+//! [`Change::commit_to_journal`]. Not here: the operations (`operations`), how they are undone
+//! (`operations::undo`).
 
 use crate::db::journal;
 use crate::db::journal::{RowChange, RowEffect};
@@ -40,7 +42,7 @@ pub struct CallContext {
     pub key: Option<String>,
 }
 
-/// A change that is being made.
+/// A change in progress.
 pub(crate) struct Change<'a> {
     /// The transaction.
     pub conn: &'a Connection,
@@ -306,8 +308,8 @@ fn answered<T: Serialize + DeserializeOwned>(
     }
 }
 
-/// Returns true when encoding `answer` gives every top-level key of the stored JSON. A type that ignores unknown keys also decodes
-/// the answer to another verb, and then loses keys.
+/// Returns true if encoding `answer` gives every top-level key of the stored JSON. A type that
+/// ignores unknown keys would also decode the answer of another verb, and lose keys.
 fn has_every_key_of(answer: &impl Serialize, json: &str) -> bool {
     match (serde_json::from_str(json), serde_json::to_value(answer)) {
         (Ok(Value::Object(stored)), Ok(Value::Object(read))) => {

@@ -1,6 +1,7 @@
-//! Mentions: which memories name which entities, found in the texts as they are stored. No model is asked.
+//! Mentions: which memories name which entities, found in the texts when they are stored, without a
+//! model.
 //!
-//! Not here: what counts as a name (`names`), how mentions are shown (`inspect`).
+//! Not here: what counts as a name (`model::names`), showing mentions (`operations::inspect`).
 
 use crate::db::memories;
 use crate::db::mentions;
@@ -13,17 +14,18 @@ use crate::transaction::change::Change;
 use loci_proto::memory::MemoryType;
 use rusqlite::Connection;
 
-/// Most texts that are looked through for one name of a new entity.
+/// Maximum texts searched for one name of a new entity.
 const TEXTS: usize = 10_000;
 
-/// Makes the mentions of a memory anew: the entities that it names and, where it is an entity, the memories that name it.
+/// Replaces the mentions of a memory: the entities that it names and, for an entity, the memories
+/// that name it.
 pub(crate) fn renew(change: &Change<'_>, seq: i64) -> Result<()> {
     mentions::clear(change.conn, seq)?;
     find(change, seq)
 }
 
-/// The same for many that came at once and may name one another: the warm index knows none of them yet. Nothing is cleared of those that
-/// this change has made.
+/// The same for many new memories that may name each other and are not in the index yet. Mentions
+/// made by this change are kept.
 pub(crate) fn renew_all(
     change: &Change<'_>,
     seqs: &[i64],
@@ -45,12 +47,12 @@ fn find(change: &Change<'_>, seq: i64) -> Result<()> {
     look_through(change, seq)
 }
 
-/// Where nothing has a name, a text names nothing: most stores, and most of an import.
+/// Without entity names a text mentions nothing: true for most stores, and for most of an import.
 fn is_nothing_named(change: &Change<'_>) -> bool {
     change.shared.index().has_no_names() && earlier(change).all(|entry| entry.names.is_empty())
 }
 
-/// What the same group of changes has stored before; it is not in the index yet.
+/// Memories stored earlier in the same group commit, which are not in the index yet.
 fn earlier<'a>(change: &'a Change<'_>) -> impl Iterator<Item = &'a Entry> {
     change
         .touched
@@ -73,7 +75,7 @@ fn look_through(change: &Change<'_>, seq: i64) -> Result<()> {
     Ok(())
 }
 
-/// The same for every memory of a store whose mentions were never made.
+/// The same for every memory of a store without mentions.
 pub(crate) fn renew_store(conn: &Connection, index: &Index) -> Result<()> {
     index.entries().try_for_each(|entry| match memories::by_seq(conn, entry.seq)? {
         Some(memory) => find_with(conn, index, &memory),
@@ -106,7 +108,7 @@ fn find_with(conn: &Connection, index: &Index, memory: &Memory) -> Result<()> {
     Ok(())
 }
 
-/// Entities that bear a name in the text, as the warm index knows them.
+/// Returns the entities in the index whose name occurs in the text.
 fn named_in(index: &Index, text: &str) -> Vec<i64> {
     if index.has_no_names() {
         return Vec::new();
@@ -118,7 +120,7 @@ fn named_in(index: &Index, text: &str) -> Vec<i64> {
     found
 }
 
-/// Another memory, where some session can see the two together.
+/// Returns whether two memories differ and some session can see both.
 fn seen_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Option<i64>> {
     let Some(found) = memories::by_seq(conn, other)?.filter(|found| found.seq != memory.seq) else {
         return Ok(None);

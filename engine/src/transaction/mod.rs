@@ -1,4 +1,5 @@
-//! Changes of the store: transactions, what follows them in the index, mentions, accesses and vectors that come later.
+//! Changes of the store: transactions, the index updates that follow them, mentions, accesses, and
+//! encodings added later.
 
 pub mod access;
 pub mod backfill;

@@ -1,6 +1,6 @@
-//! What the index holds of one memory as bytes, and back. Pure.
+//! Serialises the index data of one memory, and reads it back. Pure.
 //!
-//! Bytes that are no record give none, whatever they are. Not here: checksums and files (`sidecar`).
+//! Invalid bytes give `None`. Not here: checksums and files (`snapshot`).
 
 use crate::index::{QuantizedVector, Record, Row, TextFeatures};
 use crate::model::decay::Anchor;
@@ -87,10 +87,10 @@ fn place<T: PartialEq>(out: &mut Vec<u8>, all: &[T], one: &T) {
     );
 }
 
-/// Bytes of one piece: a step, and two bytes a number.
+/// Bytes of one chunk vector: a step, and two bytes a number.
 const PIECE: usize = 4 + 2 * DIMENSIONS;
 
-/// Vectors and codes of the record that is read, whose room is used again for the next.
+/// Buffers for the vectors and codes of the current record, reused for the next.
 #[derive(Debug, Default)]
 pub(crate) struct RecordReader {
     chunks: Vec<QuantizedVector>,
@@ -98,7 +98,7 @@ pub(crate) struct RecordReader {
 }
 
 impl RecordReader {
-    /// Reads a record; none where these are not exactly the bytes of one.
+    /// Reads a record; `None` if these are not exactly the bytes of one.
     pub(crate) fn take<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Record<'a>> {
         let mut rest = Bytes(bytes);
         let seq = rest.number()?;
@@ -173,7 +173,7 @@ fn day(value: Option<i64>) -> Option<Option<i32>> {
     value.map(i32::try_from).transpose().ok()
 }
 
-/// What has not been read.
+/// The bytes that were not read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -216,7 +216,7 @@ impl<'a> Bytes<'a> {
 
     fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.count()?;
-        // What a damaged count asks for is never made room for at once.
+        // Capacity follows the bytes that are there, so a damaged count cannot allocate too much.
         let mut all = Vec::with_capacity(count.min(self.0.len()));
         for _ in 0..count {
             all.push(one(self)?);

@@ -1,9 +1,10 @@
-//! What bringing in many memories at once costs `ratio_to` storing them one by one, the model left out of both.
+//! Compares importing many memories with storing them one by one, without the model.
 //!
 //!     cargo run --release -p loci-engine --example bulk [-- MEMORIES]
 //!
-//! Vectors and codes are made up and handed to the engine, as the daemon hands those of the model. Every store is a call of its own, with
-//! its own wait for the disk. Not here: sockets, queues, the embedding.
+//! Vectors and codes are generated and passed to the engine, as the daemon passes those of the
+//! model. Every store is a call of its own, with its own disk sync. Not here: sockets, queues,
+//! embedding.
 
 use loci_engine::model::encoding::{
     DIMENSIONS, DocumentEncoding, Embedding, MAX_SIGN_CODES, SignCode,
@@ -23,7 +24,7 @@ use std::time::{Duration, Instant};
 type Anything = Box<dyn std::error::Error>;
 
 const NOW: Timestamp = Timestamp(1_769_904_000_000);
-/// How many, where the command does not say.
+/// Default number of memories.
 const MEMORIES: usize = 10_000;
 
 fn main() -> Result<(), Anything> {
@@ -86,13 +87,13 @@ fn store(writer: &mut Writer, text: &str, coded: &DocumentEncoding) -> Result<()
     let arguments: Map<String, Value> =
         serde_json::from_value(json!({"content": text, "type": "semantic"}))?;
     let draft = Draft::new(loci_proto::mcp::arguments::parse(arguments)?)?;
-    // The shim stamps every call with a key of its own.
+    // The shim gives every call a key of its own.
     let call = CallContext { key: Some(uuid::Uuid::now_v7().to_string()), ..call() };
     writer.store(&call, &draft, coded)?;
     Ok(())
 }
 
-/// What something took.
+/// The time of one measurement.
 #[derive(Clone, Copy)]
 struct Took {
     wall: Duration,
@@ -122,17 +123,17 @@ fn timed(work: impl FnOnce() -> Result<(), Anything>) -> Result<Took, Anything> 
     Ok(Took { wall: began.elapsed(), cpu: cpu()?.saturating_sub(spent) })
 }
 
-/// CPU time of this thread, to the nanosecond. Linux only.
+/// Returns the CPU time of this thread in nanoseconds. Linux only.
 fn cpu() -> Result<Duration, Anything> {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(Duration::from_nanos(told.split(' ').next().ok_or("no time")?.parse()?))
 }
 
-/// Notes of a small company and made-up vectors, always the same ones.
+/// Deterministic notes of a small company with generated vectors.
 struct Dice(u64);
 
 impl Dice {
-    /// The finisher of splitmix64.
+    /// The finaliser of splitmix64.
     fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,31 +1,31 @@
-//! What can go wrong in the engine, split by what the caller can do about it.
+//! The errors of the engine, split by what the caller can do about them.
 
 use loci_proto::error::{Code, Failure};
 use std::path::PathBuf;
 
-/// The result of a verb.
+/// The result of an operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A refusal or a fault of the engine.
+/// An error of the engine.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The request cannot be served as it stands; the failure says why and what to do.
+    /// The request is refused; the failure names the reason and the next step.
     #[error("{0}")]
     Refused(#[from] Failure),
-    /// The file was written by a later loci.
+    /// The file was written by a later version of loci.
     #[error("{path} was written by a newer loci (schema {found}); this one knows schema {known}")]
     NewerDatabase {
-        /// The database.
+        /// The path of the database.
         path: PathBuf,
         /// Its schema.
         found: i64,
         /// The newest schema of this build.
         known: i64,
     },
-    /// The file is no database of loci.
+    /// The file is not a database of loci.
     #[error("{path} is not a loci database: {why}")]
     NotOurs {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What was found instead.
         why: String,
@@ -33,20 +33,20 @@ pub enum Error {
     /// The file is damaged.
     #[error("{path} is damaged: {what}")]
     Damaged {
-        /// The database.
+        /// The path of the database.
         path: PathBuf,
-        /// What the check said.
+        /// The result of the check.
         what: String,
     },
-    /// SQLite could not do its work.
+    /// An error of SQLite.
     #[error("the database failed: {0}")]
     Database(#[from] rusqlite::Error),
-    /// The file system could not do its work.
+    /// An error of the file system.
     #[error("{path}: {source}")]
     File {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
 }

@@ -16,7 +16,7 @@ pub const RECALL_IDS: usize = 100;
 pub const MAX_RESULTS: i64 = 20;
 /// Maximum length of a group name, in characters.
 pub const GROUP_CHARS: usize = 128;
-/// Longest name of a new group, in bytes of UTF-8: it fits into a file name with room for an ending.
+/// Longest name of a new group in bytes of UTF-8: a file name with an extension can hold it.
 pub const GROUP_BYTES: usize = 200;
 /// Maximum length of a line on the wire or in an export, in bytes, including the newline.
 pub const LINE_BYTES: usize = 1024 * 1024;

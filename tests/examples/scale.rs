@@ -1,12 +1,14 @@
-//! What finding costs by the size of the store: `Reader::recall` beside the same questions put to SQLite's own `vec0` and FTS5.
+//! Measures search by store size: `Reader::recall` compared with the same questions to SQLite's own
+//! `vec0` and FTS5.
 //!
 //!     cargo run --release -p loci-tests --example scale -- 1000 10000 100000
 //!     cargo run --release -p loci-tests --example scale -- load 1000 10000 100000
 //!
-//! Notes are made up: clustered vectors, words by Zipf's law, in runs of one topic. Both are asked in turn, in rounds, in one thread, and
-//! what counts is that thread's processor time. An answer is compared with what the engine gives with exact cosines (`Effort::ExactVectors`) and
-//! with all words compared, too (`Effort::Exhaustive`). `load` measures how long the index of such a store takes to load instead (`loading`).
-//! Not here: the model, the daemon, the relay (`bench/` measures those).
+//! Notes are generated: clustered vectors, words by Zipf's law, runs of one topic. Both run in
+//! alternating rounds in one thread, and that thread's CPU time is measured. Answers are compared
+//! with those at `Effort::ExactVectors` and at `Effort::Exhaustive`. `load` measures the index
+//! warm-up of such a store instead (`loading`). Not here: the model, the daemon, the relay
+//! (`bench/` measures those).
 
 #[path = "scale/loading.rs"]
 mod loading;
@@ -36,7 +38,7 @@ const ROUNDS: usize = 9;
 const QUESTIONS: usize = 60;
 const RESULTS: usize = 20;
 
-/// A share of the notes, and the project that holds it.
+/// A share of the notes, and the project that contains it.
 const SHARES: [(&str, usize); 3] = [("all", 100), ("tenth", 10), ("hundredth", 1)];
 
 fn main() -> Result<(), Anything> {
@@ -73,7 +75,7 @@ fn measure(size: usize) -> Result<(), Anything> {
     Ok(())
 }
 
-/// One row of the table: each is asked all questions, in turn, in rounds.
+/// One row of the table: both answer all questions, in alternating rounds.
 fn compare(
     writer: &Writer,
     path: &Path,
@@ -94,7 +96,7 @@ fn compare(
         let their_round = of_theirs
             .map(|asking| timed(|| tables::ask(&tables, asking)))
             .collect::<Result<Vec<_>, _>>()?;
-        // The first round only warms caches.
+        // The first round only warms the caches.
         if round > 0 {
             ours.push(our_round);
             theirs.push(their_round);
@@ -107,7 +109,7 @@ fn compare(
     Ok(format!("{p50:.3} | {p99:.3} | {base:.2} | {:.0} | {exact:.3} | {whole:.3}", base / p50))
 }
 
-/// The share of the ten best at another effort that are among the ten best as usual.
+/// The share of the ten best at another effort that are among the ten best at the default effort.
 fn agreement(
     writer: &Writer,
     reader: &Reader,
@@ -159,7 +161,7 @@ fn group(name: &str) -> Group {
     Group::named(&name.parse::<GroupName>().expect("is a name"))
 }
 
-/// The processor time in milliseconds that this thread takes for a work.
+/// Returns the CPU time in milliseconds that this thread needs for some work.
 fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<f64, Anything> {
     let before = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
     work()?;
@@ -168,7 +170,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<f64, Anything>
     Ok(taken.as_secs_f64() * 1000.0)
 }
 
-/// The median over the rounds of what so many of a hundred calls of a round do not pass.
+/// The median over the rounds of a percentile of each round.
 fn of_rounds(rounds: &mut [Vec<f64>], share: usize) -> f64 {
     let mut each: Vec<f64> = rounds
         .iter_mut()
@@ -181,7 +183,7 @@ fn of_rounds(rounds: &mut [Vec<f64>], share: usize) -> f64 {
     each[each.len() / 2]
 }
 
-/// KiB of this process in memory.
+/// Returns the resident memory of this process in KiB.
 fn resident() -> Result<u64, Anything> {
     let status: HashMap<String, String> = std::fs::read_to_string("/proc/self/status")?
         .lines()

@@ -1,4 +1,4 @@
-//! Bad input: what is refused, with which text; the session continues each time.
+//! Bad input: each invalid call is refused with a clear text, and the session continues.
 
 use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Every command's whole screen, from one seeded store: what is printed where, and how it ends. Ids, moments and places are made alike.
+//! The whole screen of every command, from one seeded store: output, errors and exit codes. Ids,
+//! times and paths are normalised.
 //!
 //! After a change that is meant: `INSTA_UPDATE=always cargo test --release -p loci-tests --test it cli_screens`, then read the diff.
 
@@ -172,7 +173,7 @@ fn numbers_alike(screen: &str) -> String {
     screen.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What a reload tells holds no number that differs.
+/// Replaces the numbers of a screen, except in the reply of a reload, where none vary.
 fn without_numbers(screen: &str) -> String {
     if screen.starts_with("$ loci ctl reload") {
         screen.trim_end().to_owned()
@@ -197,7 +198,7 @@ fn commands() -> BTreeSet<String> {
     found
 }
 
-/// The commands whose screens the files beside this one hold.
+/// The commands whose screens are stored in `snapshots`.
 fn shown() -> BTreeSet<String> {
     let screens = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/it/snapshots"))
         .expect("is a folder");

@@ -53,7 +53,7 @@ fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
     copy_model(&models(), &home.path("models"));
     let found = home.loci(&["model", "download"]);
     assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
-    // The daemon was told to look for the model, loads it, and encodes; recall until it has.
+    // The daemon loads the model after `reload`, and encodes; recall until it has.
     let (question, begun) =
         (json!({"query": "medicine for a pet's vision problem"}), Instant::now());
     let asks = std::iter::repeat_with(|| {

@@ -4,7 +4,7 @@ use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
 use std::process::Output;
 
-/// Names that no new project may have, and a part of what is said of each.
+/// Names that no new project may have, each with a part of the error text.
 fn refused_names() -> [(String, &'static str); 4] {
     [
         ("../..".to_owned(), "must not contain /"),

@@ -1,4 +1,4 @@
-//! The handshake is answered always, and in the same words whoever answers.
+//! The handshake is always answered, in the same bytes by daemon and shim.
 
 use crate::home::{Agent, TestHome, binaries};
 use loci_proto::mcp::handshake::{self, Answer, LISTS};
@@ -62,7 +62,7 @@ fn line(answer: Answer) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":1,{rest}}}")
 }
 
-/// The same beside a daemon that runs: this shim looks for the socket of a home of its own.
+/// The same while a daemon runs: this shim looks for the socket in another home.
 fn orphan_elsewhere(home: &TestHome) -> Agent {
     let run = home.path("elsewhere");
     if !run.exists() {

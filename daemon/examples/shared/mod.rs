@@ -1,4 +1,4 @@
-//! The real model for examples that pass vectors to the engine; each text is encoded once. Not here: stores and querys.
+//! The real model for examples that pass vectors to the engine; each text is encoded once. Not here: stores and queries.
 
 use loci_engine::model::encoding::{DocumentEncoding, QueryEncoding};
 use locid::embedding::{Embedder, ModelConfig, Priority};

@@ -43,7 +43,7 @@ pub fn open_cold(path: &Path, settings: Settings, now: Timestamp) -> Result<Writ
     // Taken before the file is opened, because opening may already change it.
     let identity = path.canonicalize().ok().and_then(|path| snapshot::FileIdentity::of(&path));
     let mut conn = connection::writer(path)?;
-    // Files beside the database are beside the file itself, whichever symbolic link leads to it.
+    // The snapshot and the log are next to the file itself, so symbolic links are resolved first.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     migrate::check(&conn, path)?;
     connection::make_durable(&conn)?;

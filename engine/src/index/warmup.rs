@@ -73,7 +73,7 @@ impl WarmupProgress {
         self.loaded.store(0, Ordering::Relaxed);
     }
 
-    /// Marks the index as ready. What was written before is visible to whoever sees it ready.
+    /// Marks the index as ready. All earlier writes are visible to a thread that reads the mark.
     pub(crate) fn finish(&self, origin: Origin) {
         let _ = self.origin.set(origin);
         self.ready.store(true, Ordering::Release);

@@ -1,6 +1,6 @@
 //! Removes a hard-deleted memory from the summaries that quote it, and from those that quote these.
 //!
-//! Not here: texts that an agent wrote in its own words; the caller is told about these instead.
+//! Not here: texts that an agent wrote in its own words; the caller gets their ids instead.
 
 use crate::db::memories;
 use crate::db::rows;

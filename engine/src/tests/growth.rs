@@ -106,7 +106,7 @@ fn towards(number: usize) -> Embedding {
     Embedding::new(values).expect("has a direction")
 }
 
-/// The steps of each act in a store of so many memories.
+/// Counts the steps of each operation in a store of this many memories.
 fn steps(memories: usize) -> Vec<u64> {
     let mut test_store = TestStore::new();
     for number in 0..memories {

@@ -120,12 +120,12 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     let folder = closed(test_store);
     let new = fs::read(file(&folder)).expect("is there");
 
-    // An older file beside a newer database.
+    // An older snapshot next to a newer database.
     fs::write(file(&folder), &old).expect("is written");
     test_store = opened(folder);
     assert!(origin(&test_store).contains("of another state"), "{}", origin(&test_store));
     assert_eq!(test_store.writer.shared.index().held().0, 5);
-    // A newer file beside an older database, as after a restored copy.
+    // A newer snapshot next to an older database, as after a restored copy.
     let folder = closed(test_store);
     fs::write(&database, &copy).expect("is written");
     fs::write(file(&folder), &new).expect("is written");

@@ -148,7 +148,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Does it, if it can be done; what is refused changes nothing.
+/// Applies an operation if it is valid; a refused one changes nothing.
 fn perform(test_store: &mut TestStore, ids: &mut Vec<MemoryId>, act: &Act) {
     let id = |i: usize| ids[i % ids.len()].clone();
     let call = test_store.call("a", None);

@@ -49,7 +49,7 @@ pub fn document_to_lines(document: &mut (impl Read + Seek), lines: &mut dyn Writ
     lines.flush().map_err(read_error)
 }
 
-/// What a pass over the document extracts: first the fields beside the records, then the records.
+/// The part that a pass over the document extracts: first the header fields, then the records.
 enum Pass<'a> {
     Header(&'a mut Map<String, Value>),
     Records(&'a mut dyn Write),

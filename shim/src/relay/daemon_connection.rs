@@ -51,7 +51,7 @@ enum WriteHalf {
 /// What the relay can take from the daemon at the moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Demand {
-    /// There is room for lines of the daemon.
+    /// The buffer can take more lines of the daemon.
     pub read: bool,
     /// A request waits for its answer.
     pub reply_expected: bool,

@@ -1,6 +1,6 @@
-//! How long the index of a store takes to load: from SQLite, and from the file that a clean stop leaves beside a large one.
+//! Measures the index warm-up: from SQLite, and from the snapshot of a clean stop.
 //!
-//! Both ways take turns, and what counts is the median. Not here: the daemon around it.
+//! Both alternate; medians are printed. Not here: the daemon.
 
 use crate::made_up::{MODEL, Notes};
 use crate::{Anything, NOW, group, tables};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 7;
 
-/// Prints a row for each size.
+/// Prints one row per size.
 pub fn run(sizes: &[usize]) -> Result<(), Anything> {
     println!(
         "| memories | from SQLite ms | from the file ms | times faster | a stop that writes it ms | file MiB |"
@@ -58,7 +58,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Anything>) -> Result<(T, Duration),
     Ok((work()?, begun.elapsed()))
 }
 
-/// In milliseconds.
+/// Converts a duration to milliseconds.
 fn median(mut took: Vec<Duration>) -> f64 {
     took.sort();
     took.get(took.len() / 2).map_or(0.0, |took| took.as_secs_f64() * 1000.0)

@@ -1,6 +1,7 @@
-//! Notes and questions that nobody wrote: clustered vectors, words by Zipf's law, codes that differ a little from place to place.
+//! Generated notes and questions: clustered vectors, words by Zipf's law, sign codes that vary
+//! slightly by position.
 //!
-//! The same number of notes is always the same notes.
+//! The same number of notes always gives the same notes.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -14,13 +15,13 @@ pub const MODEL: &str = "made-up";
 
 const TOPICS: u64 = 200;
 const SUBTOPICS: u64 = 25;
-/// Notes in a row that are of one subtopic, on average.
+/// Average number of consecutive notes on one subtopic.
 const RUN: u64 = 10;
 const VOCABULARY: u64 = 60_000;
 const STOP_WORDS: [&str; 12] =
     ["the", "of", "and", "to", "in", "is", "for", "that", "was", "on", "with", "it"];
 
-/// Splitmix64: small, and good enough to make things up.
+/// Splitmix64, a small generator of sufficient quality.
 pub struct Chance(u64);
 
 impl Chance {
@@ -43,12 +44,12 @@ impl Chance {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Small numbers are likelier, as by Zipf's law with an exponent near 1.
+    /// Small numbers are more likely, approximately by Zipf's law with exponent 1.
     fn zipf(&mut self, bound: u64) -> u64 {
         ((bound as f64).powf(self.share()) as u64).saturating_sub(1)
     }
 
-    /// Nearly a normal number.
+    /// An approximately normal number.
     fn normal(&mut self) -> f32 {
         let (a, b) = (self.next(), self.next());
         let sum: u32 = (0..4)
@@ -83,7 +84,7 @@ pub struct Asking {
     pub asked: QueryEncoding,
 }
 
-/// As many notes as are wanted; each is made when it is asked for.
+/// An iterator of notes, each generated on demand.
 pub struct Notes {
     topics: Vec<u64>,
     all: Vec<f32>,
@@ -136,7 +137,7 @@ impl Notes {
         Note { text: format!("{}.", words.join(" ")), vector, codes }
     }
 
-    /// Questions to notes that are among this share of all, in percent.
+    /// Questions about notes within this percentage of all.
     pub fn questions(&self, count: usize, share: usize) -> Vec<Asking> {
         let mut chance = Chance::new(7);
         let among = (self.len() * share / 100).max(1) as u64;
@@ -145,7 +146,7 @@ impl Notes {
             .collect()
     }
 
-    /// Five words of the note, three that stand everywhere, and a meaning that is near.
+    /// Five words of the note, three frequent words, and a nearby vector.
     fn question(&self, number: usize, seed: u64) -> Asking {
         let mut chance = Chance::new(seed);
         let note = self.note(number.min(self.len() - 1));
@@ -172,7 +173,7 @@ impl Notes {
     }
 }
 
-/// Some twenty words, a third of them such as stand everywhere, and of the rest every second of the topic.
+/// About twenty words: a third frequent words, and of the rest every second one of the topic.
 fn words(topic: u64, chance: &mut Chance) -> Vec<String> {
     let count = 12 + chance.below(17);
     let word = |chance: &mut Chance| match chance.below(6) {
@@ -183,7 +184,7 @@ fn words(topic: u64, chance: &mut Chance) -> Vec<String> {
     (0..count).map(|_| word(chance)).collect()
 }
 
-/// The code of a word where it stands: every eighth sign is another than usual.
+/// The sign code of a word in context: every eighth sign differs from the word's own.
 fn code(word: u64, chance: &mut Chance) -> SignCode {
     let mut usual = Chance::new(0x0c33_0000_0000 + word);
     let mut bytes = [0_u8; DIMENSIONS / 8];

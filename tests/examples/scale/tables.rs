@@ -1,4 +1,5 @@
-//! The tables of the store, filled at once and asked by SQL alone: the nearest vectors of `vec0` and the best texts of FTS5.
+//! The tables of the store, filled in bulk and queried with SQL only: the nearest vectors of `vec0`
+//! and the best texts of FTS5.
 
 use crate::made_up::{Asking, MODEL, Notes};
 use crate::{Anything, NOW, RESULTS};
@@ -7,17 +8,17 @@ use rusqlite::Connection;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// How many each of the two gives.
+/// Results of each of the two queries.
 const NEAREST: i64 = 50;
 
 pub fn open(path: &Path) -> Result<Connection, Anything> {
     Ok(Connection::open(path)?)
 }
 
-/// Stores notes as `store` does, without looking for duplicates.
+/// Stores notes as `store` does, without the duplicate gate.
 pub fn fill(path: &Path, notes: &Notes) -> Result<(), Anything> {
     let conn = open(path)?;
-    // In chunks as `vec0` makes them where nobody says how large: the usual way is measured, not ours.
+    // With the default chunk size of `vec0`: the usual setup is measured, not ours.
     let usual =
         "CREATE VIRTUAL TABLE memories_vec USING vec0(embedding float[384] distance_metric=cosine)";
     conn.execute_batch(&format!(
@@ -58,7 +59,7 @@ pub fn fill(path: &Path, notes: &Notes) -> Result<(), Anything> {
     Ok(conn.execute_batch("COMMIT")?)
 }
 
-/// Gives every so many notes to one project and the rest to another.
+/// Assigns every n-th note to one project and the rest to another.
 pub fn divide(path: &Path, group: &Group, share: usize) -> Result<(), Anything> {
     let conn = open(path)?;
     for id in [group.id.as_str(), "others"] {
@@ -73,8 +74,8 @@ pub fn divide(path: &Path, group: &Group, share: usize) -> Result<(), Anything> 
     Ok(conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
 }
 
-/// The usual way with SQLite: 50 of each, 20 rows fetched. It is asked without a filter, which only makes it faster: with one it takes
-/// longer, or finds nothing where few may be found.
+/// The usual way with SQLite: 50 results of each, 20 rows read. It runs without a filter, which is
+/// only faster: a filter takes longer, or finds nothing where few memories are admitted.
 pub fn ask(conn: &Connection, asking: &Asking) -> Result<usize, Anything> {
     let bytes: Vec<u8> =
         asking.asked.vector.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect();

@@ -1,4 +1,5 @@
-//! Promotion: what is said three times becomes a fact, once, for those who said it.
+//! Promotion: a statement repeated three times becomes a fact, once, for the projects that stated
+//! it.
 
 use crate::maintain::tests::*;
 use crate::transaction::access::Boosting;

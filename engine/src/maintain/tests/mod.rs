@@ -44,7 +44,7 @@ fn episode(
     test_store.store(group, arguments, vector).id
 }
 
-/// Stores so many episodes of one subject in the week of [`MONDAY`]; their ids.
+/// Stores `count` episodes of one subject in the week of [`MONDAY`]; returns their ids.
 fn week(test_store: &mut TestStore, group: &str, subject: usize, count: usize) -> Vec<MemoryId> {
     let name = ["mail gateway", "search index", "login page", "billing"][subject % 4];
     let one = |i: usize| {

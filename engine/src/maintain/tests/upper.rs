@@ -1,10 +1,11 @@
-//! Summaries of summaries: a month's when it has settled, what is left of a year with the year.
+//! Summaries of summaries: of a month when it is over, and of the rest of a year with the year.
 
 use crate::maintain::tests::*;
 use crate::model::time::moment_of;
 use loci_proto::requests::forget::ForgetRequest;
 
-/// Stores five episodes on each of so many days of 2025, a week apart, in turn about two subjects, and sums the weeks up; their ids.
+/// Stores five episodes on each of these days, a week apart, and summarises the weeks; returns the
+/// ids of the episodes.
 fn weeks(test_store: &mut TestStore, days: &[&str]) -> Vec<MemoryId> {
     let mut ids = Vec::new();
     for (week, day) in days.iter().enumerate() {

@@ -7,7 +7,6 @@ use crate::db::clusters;
 use crate::db::clusters::Episode;
 use crate::db::log::Operation;
 use crate::db::memories;
-use crate::db::memories::StatusChange;
 use crate::db::rows::Row;
 use crate::error::{Error, Result};
 use crate::handles::reader::Reader;
@@ -17,7 +16,6 @@ use crate::maintain::PeriodKind;
 use crate::maintain::compact;
 use crate::maintain::compact::Summary;
 use crate::maintain::plan::due;
-use crate::maintain::sources::add_source;
 use crate::maintain::steps::{Cluster, Member};
 use crate::model::content;
 use crate::model::encoding::DocumentEncoding;
@@ -217,23 +215,11 @@ fn supersede(
     old: &(i64, MemoryId),
     summary: Summary<'_>,
 ) -> Result<(MemoryId, Option<i64>)> {
-    let (id, seq) = compact::insert(change, cluster, summary)?;
+    let id = compact::insert_over_members(change, cluster, summary)?;
     change.record_before(Row::Memory(old.0))?;
     memories::supersede(change.conn, old.0, &id, change.call.now)?;
     change.log(Operation::Supersede, &old.1, &json!({"by": id}))?;
     change.touch(old.0);
-    for member in &cluster.members {
-        change.record_before(Row::Memory(member.seq))?;
-        memories::set_status(
-            change.conn,
-            member.seq,
-            StatusChange::compacted(&id),
-            change.call.now,
-        )?;
-        add_source(change, seq, member)?;
-        change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
-        change.touch(member.seq);
-    }
     let journal = change.commit_to_journal("compact")?;
     Ok((id, journal))
 }

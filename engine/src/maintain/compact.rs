@@ -148,6 +148,18 @@ pub(crate) fn replace(
     cluster: &Cluster,
     summary: Summary<'_>,
 ) -> Result<(MemoryId, Option<i64>)> {
+    let id = insert_over_members(change, cluster, summary)?;
+    clusters::insert(change.conn, &cluster.row(), ClusterKind::Compact, change.call.now)?;
+    let journal = change.commit_to_journal("compact")?;
+    Ok((id, journal))
+}
+
+/// Inserts the summary and sets its members to compacted; returns the new memory.
+pub(crate) fn insert_over_members(
+    change: &mut Change<'_>,
+    cluster: &Cluster,
+    summary: Summary<'_>,
+) -> Result<MemoryId> {
     let (id, seq) = insert(change, cluster, summary)?;
     for member in &cluster.members {
         change.record_before(Row::Memory(member.seq))?;
@@ -161,14 +173,12 @@ pub(crate) fn replace(
         change.log(Operation::Compact, &member.id, &json!({"into": id}))?;
         change.touch(member.seq);
     }
-    clusters::insert(change.conn, &cluster.row(), ClusterKind::Compact, change.call.now)?;
-    let journal = change.commit_to_journal("compact")?;
-    Ok((id, journal))
+    Ok(id)
 }
 
 /// Inserts the summary's row. Its confidence is the mean of its members: being summarised restores
 /// no faded confidence.
-pub(crate) fn insert(
+fn insert(
     change: &mut Change<'_>,
     cluster: &Cluster,
     summary: Summary<'_>,

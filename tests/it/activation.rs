@@ -50,7 +50,7 @@ fn serve_and_end(home: &TestHome, mut daemon: Daemon, ear: &UnixDatagram) {
 }
 
 #[test]
-fn systemd_starts_the_daemon_when_the_first_agent_knocks() {
+fn systemd_starts_the_daemon_at_the_first_connection() {
     let (home, ear) = home();
     let place = home.path("run/loci/locid.sock");
     let mut command = home.command("locid");
@@ -95,7 +95,7 @@ fn handed(home: &TestHome, place: &Path) -> Command {
 }
 
 #[test]
-fn a_socket_that_is_handed_over_is_served_and_left() {
+fn a_passed_socket_is_served_and_not_removed() {
     let (home, ear) = home();
     let mut command = handed(&home, &home.path("run/loci/locid.sock"));
     let daemon = Daemon::start(&home, &mut command);
@@ -107,7 +107,7 @@ fn a_socket_that_is_handed_over_is_served_and_left() {
 }
 
 #[test]
-fn a_socket_where_no_agent_looks_is_refused() {
+fn a_socket_at_another_path_is_refused() {
     let (home, ear) = home();
     let run = handed(&home, &home.path("run/other.sock")).output().expect("runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -164,7 +164,7 @@ fn the_command_of_the_launch_agent_serves_at_the_socket_that_it_names() {
 }
 
 #[test]
-fn a_launch_agent_that_names_a_socket_where_no_agent_looks_is_refused() {
+fn a_launch_agent_with_a_socket_at_another_path_is_refused() {
     let home = mac();
     let home = {
         let elsewhere = home.path("elsewhere");

@@ -24,7 +24,7 @@ fn semantic(content: &str) -> Value {
 }
 
 #[test]
-fn content_that_is_empty_too_large_or_holds_nul() {
+fn empty_large_and_nul_content_is_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     for nothing in ["", "   ", "\u{200B}"] {
@@ -42,7 +42,7 @@ fn content_that_is_empty_too_large_or_holds_nul() {
 }
 
 #[test]
-fn a_lone_surrogate_is_no_json_and_the_session_goes_on() {
+fn a_lone_surrogate_is_rejected_and_the_session_continues() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.send(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"store_memory","arguments":{"content":"\ud800","type":"semantic"}}}"#);
@@ -56,7 +56,7 @@ fn a_lone_surrogate_is_no_json_and_the_session_goes_on() {
 }
 
 #[test]
-fn types_scopes_and_arguments_that_do_not_exist() {
+fn unknown_types_scopes_and_arguments_are_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let said = refused(&mut agent, "store_memory", json!({"content": "x", "type": "fact"}));
@@ -72,7 +72,7 @@ fn types_scopes_and_arguments_that_do_not_exist() {
 }
 
 #[test]
-fn metadata_that_is_no_object_too_deep_too_large_or_has_a_key_twice() {
+fn invalid_metadata_is_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let with = |metadata: Value| json!({"content": "x", "type": "semantic", "metadata": metadata});
@@ -102,7 +102,7 @@ fn metadata_that_is_no_object_too_deep_too_large_or_has_a_key_twice() {
 }
 
 #[test]
-fn supersedes_of_what_is_unknown_replaced_or_foreign() {
+fn supersedes_with_an_unknown_replaced_or_foreign_id_is_refused() {
     let home = TestHome::without_model();
     let (mut agent, mut foreign) = (home.session_in("mine"), home.session_in("theirs"));
     let old = agent.store("semantic", "Version one");
@@ -133,7 +133,7 @@ fn supersedes_of_what_is_unknown_replaced_or_foreign() {
 }
 
 #[test]
-fn recall_without_a_question_with_both_and_with_odd_ones() {
+fn recall_needs_a_query_or_ids_and_answers_any_query() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let id = agent.store("semantic", "C++ templates: foo-bar belongs to user's config.toml");
@@ -163,7 +163,7 @@ fn a_query_of_twenty_thousand_words_is_cut_and_says_so() {
 }
 
 #[test]
-fn numbers_out_of_range() {
+fn numbers_out_of_range_are_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     for wrong in ["0", "-1", "21", "1e9", "2.5", "\"5\""] {
@@ -185,7 +185,7 @@ fn numbers_out_of_range() {
 }
 
 #[test]
-fn a_token_budget_of_nothing_gives_nothing_and_says_so() {
+fn a_token_budget_of_zero_returns_nothing_and_says_so() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The answer is here");
@@ -201,7 +201,7 @@ fn a_token_budget_of_nothing_gives_nothing_and_says_so() {
 }
 
 #[test]
-fn ids_too_many_malformed_repeated_and_hostile() {
+fn too_many_malformed_and_hostile_ids_are_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let id = agent.store("semantic", "Only once");

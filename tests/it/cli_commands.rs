@@ -33,7 +33,7 @@ fn previews(reply: &Value, of: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_added_has_all_that_was_said_of_it() {
+fn an_added_memory_has_all_given_attributes() {
     let home = TestHome::without_model();
     let old = id(&done(&home, &["add", "The server is called heron", "--type", "semantic"]));
     let details = r#"{"category": "servers"}"#;
@@ -71,7 +71,7 @@ fn what_is_added_has_all_that_was_said_of_it() {
 }
 
 #[test]
-fn edit_changes_each_part_and_undo_takes_it_back() {
+fn edit_changes_each_part_and_undo_reverts_it() {
     let home = TestHome::new();
     let memory = id(&done(&home, &["add", "The server is called heron", "--type", "semantic"]));
     let before = done(&home, &["inspect", &memory])["memory"].clone();
@@ -102,7 +102,7 @@ fn edit_changes_each_part_and_undo_takes_it_back() {
 }
 
 #[test]
-fn forget_where_takes_what_fits_as_one_act_and_nothing_else() {
+fn forget_where_forgets_only_matching_memories_as_one_act() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store_all("episodic", ["An old thing of ours", "A new thing of ours"]);
@@ -241,7 +241,7 @@ fn pages_follow_one_another_and_hold_everything_once() {
 }
 
 #[test]
-fn searches_are_narrowed_as_they_are_asked() {
+fn search_flags_filter_the_results() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("episodic", "The apple fell");
@@ -262,7 +262,7 @@ fn searches_are_narrowed_as_they_are_asked() {
 }
 
 #[test]
-fn the_project_is_found_as_an_agents_would_be() {
+fn the_command_line_finds_the_project_as_an_agent_session_does() {
     let home = TestHome::without_model();
     home.session().store("episodic", "Seen in the project alone");
     assert_eq!(done(&home, &["list"])["total"], 1);
@@ -364,7 +364,7 @@ fn replies_are_as_the_page_documents_them() {
 }
 
 #[test]
-fn the_state_of_the_model_is_told_as_json_with_the_exit_code_of_the_words() {
+fn model_status_json_has_the_exit_code_of_model_status() {
     let status = |home: &TestHome| {
         let output = home.loci(&["model", "status", "--json"]);
         let words = home.loci(&["model", "status"]);

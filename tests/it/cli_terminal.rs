@@ -41,7 +41,7 @@ fn ids(home: &TestHome) -> Vec<String> {
 }
 
 #[test]
-fn a_script_is_told_of_a_command_line_that_does_not_parse() {
+fn with_json_an_invalid_command_line_is_a_json_error() {
     let home = TestHome::without_model();
     for (arguments, said) in [
         (&["search", "--json"][..], "required arguments were not provided"),
@@ -65,7 +65,7 @@ fn a_script_is_told_of_a_command_line_that_does_not_parse() {
 }
 
 #[test]
-fn a_table_fits_the_terminal_and_is_painted_there_alone() {
+fn a_table_fits_the_terminal_and_is_coloured_only_there() {
     let home = TestHome::without_model();
     home.session().store("semantic", "A memory that is rather long, so that it has to be cut in a narrow terminal and not in a wide one");
     let (narrow, _) = at_a_terminal(loci(&home, &["list"]), 60, "");
@@ -85,7 +85,7 @@ fn a_table_fits_the_terminal_and_is_painted_there_alone() {
 }
 
 #[test]
-fn a_question_is_asked_and_only_a_yes_goes_on() {
+fn a_confirmation_continues_only_after_yes() {
     let home = TestHome::without_model();
     home.session().store_all("episodic", ["One old thing", "Another old thing"]);
     for (typed, left) in [("\n", 2), ("n\n", 2), ("maybe\n", 2), ("\u{4}", 2), ("y\n", 0)] {
@@ -161,7 +161,7 @@ fn a_closed_pipe_ends_every_list_quietly() {
 }
 
 #[test]
-fn what_a_terminal_would_obey_is_shown_and_json_is_exact() {
+fn control_characters_are_escaped_in_tables_and_exact_in_json() {
     let home = TestHome::without_model();
     let hostile = "Red \u{1b}[31malert\u{7} and \u{202e}backwards";
     let mut agent = home.session();
@@ -227,7 +227,7 @@ fn text_comes_from_standard_input_too() {
 }
 
 #[test]
-fn arguments_that_are_no_text_are_refused_and_help_needs_no_home() {
+fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
     let home = TestHome::without_model();
     let odd = std::ffi::OsStr::from_bytes(b"caf\xe9");
     for before in [

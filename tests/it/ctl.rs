@@ -25,7 +25,7 @@ fn ps_lists_the_agents_with_what_their_shims_cost() {
 }
 
 #[test]
-fn a_restart_gives_another_daemon_and_the_session_goes_on() {
+fn a_restart_replaces_the_daemon_and_the_session_continues() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "Before the restart");
@@ -36,7 +36,7 @@ fn a_restart_gives_another_daemon_and_the_session_goes_on() {
 }
 
 #[test]
-fn a_daemon_that_a_busy_agent_starts_again_at_once_has_stopped_all_the_same() {
+fn a_stop_succeeds_even_if_an_agent_starts_the_daemon_again() {
     let home = TestHome::without_model();
     let done = Arc::new(AtomicBool::new(false));
     let busy = [home.session(), home.session()].map(|mut agent| {
@@ -82,7 +82,7 @@ fn a_hold_lasts_until_start_and_each_call_says_so() {
 }
 
 #[test]
-fn a_drained_daemon_ends_and_the_next_call_has_another() {
+fn a_drained_daemon_exits_and_the_next_call_starts_another() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "Before the drain");

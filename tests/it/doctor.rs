@@ -56,7 +56,7 @@ fn a_wrong_configuration_and_a_missing_model_are_named_with_the_next_step() {
 }
 
 #[test]
-fn what_can_be_seen_from_outside_is_looked_at_when_the_daemon_cannot_be_started() {
+fn doctor_checks_the_files_if_the_daemon_cannot_be_started() {
     let home = TestHome::without_model();
     home.session().store("semantic", "One fact");
     assert!(home.loci(&["ctl", "stop"]).status.success());
@@ -82,7 +82,7 @@ fn what_can_be_seen_from_outside_is_looked_at_when_the_daemon_cannot_be_started(
 }
 
 #[test]
-fn everything_is_its_owners_alone_whatever_the_umask_says() {
+fn doctor_finds_files_that_others_can_read() {
     let home = TestHome::without_model();
     let file = home.path("m.jsonl");
     let script = format!(

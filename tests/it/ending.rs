@@ -20,7 +20,7 @@ fn is_gone(home: &TestHome, pid: u32) {
 }
 
 #[test]
-fn a_shim_with_nothing_in_flight_ends_at_once_and_well_in_whichever_way_it_is_told() {
+fn a_shim_with_nothing_in_flight_exits_at_once_with_success() {
     let home = TestHome::without_model();
     let daemon = {
         drop(session(&home));
@@ -45,7 +45,7 @@ fn a_shim_with_nothing_in_flight_ends_at_once_and_well_in_whichever_way_it_is_to
 }
 
 #[test]
-fn a_shim_with_a_call_in_flight_waits_five_seconds_at_most_and_says_how_it_ended() {
+fn a_shim_with_a_call_in_flight_waits_at_most_five_seconds() {
     let home = TestHome::without_model();
     let mut agent = session(&home);
     let held = Connection::open(home.path(".loci/memory.db")).expect("opens");
@@ -70,7 +70,7 @@ fn a_shim_with_a_call_in_flight_waits_five_seconds_at_most_and_says_how_it_ended
 }
 
 #[test]
-fn a_stopped_daemon_is_named_within_ten_seconds_and_once_it_goes_on_so_does_the_session() {
+fn a_suspended_daemon_is_reported_within_ten_seconds_and_the_session_recovers() {
     let home = TestHome::without_model();
     let (mut agent, mut late) = (session(&home), Agent::bare(home.command("loci").arg("mcp")));
     let daemon = home.status()["pid"]

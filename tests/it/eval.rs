@@ -41,7 +41,7 @@ fn choose(agent: &mut crate::home::Agent, query: &str, text: &str) -> Value {
 }
 
 #[test]
-fn what_was_chosen_after_a_question_is_a_known_answer_until_it_is_removed_for_good() {
+fn a_memory_read_after_its_preview_is_a_known_answer_until_its_hard_delete() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store_all("episodic", NOTES);
@@ -73,7 +73,7 @@ fn what_was_chosen_after_a_question_is_a_known_answer_until_it_is_removed_for_go
 }
 
 #[test]
-fn two_settings_stand_side_by_side_the_same_seed_asks_the_same_and_nothing_is_counted() {
+fn eval_compares_two_settings_with_the_same_questions_and_counts_no_access() {
     let home = TestHome::new();
     let mut agent = home.session();
     let ids: Vec<String> = NOTES.iter().map(|note| agent.store("episodic", note)).collect();
@@ -107,7 +107,7 @@ fn two_settings_stand_side_by_side_the_same_seed_asks_the_same_and_nothing_is_co
 }
 
 #[test]
-fn words_alone_are_worse_than_meaning_where_no_word_is_shared() {
+fn keywords_alone_find_less_where_no_word_is_shared() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store_all("episodic", NOTES);
@@ -129,7 +129,7 @@ fn words_alone_are_worse_than_meaning_where_no_word_is_shared() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused_by_its_name() {
+fn an_invalid_eval_setting_is_refused_by_name() {
     let home = TestHome::without_model();
     for (set, said) in [
         ("fusion", "set must be KEY=VALUE"),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[test]
-fn the_model_comes_by_itself_and_the_session_goes_on_meanwhile() {
+fn the_model_is_downloaded_at_first_use_while_the_session_continues() {
     let home = TestHome::without_model();
     home.configure_whole(&format!("[embedding]\nurl = \"{}\"\n", mirror(models())));
     let mut agent = home.session();
@@ -57,7 +57,7 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
 /// The stand-in for Python behaves as pip does: a child of the fetching process that is still
 /// working.
 #[test]
-fn whatever_fetches_the_model_ends_with_the_daemon() {
+fn the_download_ends_with_the_daemon() {
     let home = TestHome::without_model();
     let (programs, started) = (home.path("programs"), home.path("started"));
     std::fs::create_dir(&programs).expect("a folder");

@@ -76,7 +76,7 @@ fn home() -> TestHome {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_by_each_store_and_once_there_is_room_the_same_session_stores() {
+fn each_store_reports_a_full_disk_and_the_session_recovers() {
     // It logs a lot, and the log is on that disk.
     let home = home().with("LOCI_LOG_LEVEL", "debug");
     let Some(mut session) = OnDisk::session(&home, "true") else { return };
@@ -116,8 +116,7 @@ fn a_disk_that_is_full_is_told_by_each_store_and_once_there_is_room_the_same_ses
 }
 
 #[test]
-fn a_disk_that_is_full_from_the_start_is_told_by_each_call_and_once_there_is_room_the_same_session_works()
- {
+fn each_call_reports_a_disk_full_from_the_start_and_the_session_recovers() {
     let home = home();
     let fill = r#"{ cat /dev/zero > "$HOME/.loci/filler" 2>/dev/null; true; }"#;
     let Some(mut session) = OnDisk::session(&home, fill) else { return };

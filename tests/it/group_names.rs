@@ -50,7 +50,7 @@ fn listed(home: &TestHome, group: &str) -> String {
 }
 
 #[test]
-fn a_new_name_that_no_file_could_have_is_refused_on_every_way_in() {
+fn an_invalid_new_group_name_is_refused_from_every_source() {
     let home = TestHome::without_model();
     assert!(add(&home, "kept").status.success());
     for (name, what) in &refused_names() {
@@ -86,7 +86,7 @@ fn a_new_name_that_no_file_could_have_is_refused_on_every_way_in() {
 }
 
 #[test]
-fn a_default_group_that_no_file_could_be_called_is_refused_with_its_place() {
+fn an_invalid_default_group_is_refused_with_its_position() {
     for (name, what) in &refused_names() {
         let home = TestHome::without_model();
         home.configure_whole(&format!("[storage]\ndefault_group = \"{name}\"\n"));
@@ -98,7 +98,7 @@ fn a_default_group_that_no_file_could_be_called_is_refused_with_its_place() {
 }
 
 #[test]
-fn an_import_cleans_such_names_and_keeps_two_apart() {
+fn an_import_cleans_invalid_group_names_and_keeps_them_distinct() {
     let (old, new) = (TestHome::without_model(), TestHome::without_model());
     for group in ["first", "second", "x_y"] {
         assert!(add(&old, group).status.success());
@@ -139,7 +139,7 @@ fn session_of(home: &TestHome, group: &str) -> Agent {
 }
 
 #[test]
-fn a_store_that_has_such_a_name_is_served_under_it() {
+fn an_existing_group_with_an_invalid_name_is_served() {
     let home = TestHome::without_model();
     assert!(add(&home, "acme").status.success());
     assert!(home.loci(&["ctl", "stop"]).status.success());

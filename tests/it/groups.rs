@@ -82,7 +82,7 @@ fn victims(home: &TestHome) -> Vec<Agent> {
 }
 
 #[test]
-fn a_hostile_project_reaches_no_group_but_its_own() {
+fn a_hostile_project_reaches_only_its_own_group() {
     let home = TestHome::without_model();
     let mut victims = victims(&home);
     for (number, (trick, make)) in TRICKS.iter().enumerate() {
@@ -102,7 +102,7 @@ fn a_hostile_project_reaches_no_group_but_its_own() {
 }
 
 #[test]
-fn a_worktree_sees_what_its_repository_knows() {
+fn a_worktree_shares_the_group_of_its_repository() {
     let home = TestHome::without_model();
     drop(victims(&home));
     let entry = write(&home, "fix/.git", "gitdir: ../shop/.git/worktrees/fix\n");

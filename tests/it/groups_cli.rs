@@ -27,7 +27,7 @@ fn id(home: &TestHome, name: &str) -> String {
 }
 
 #[test]
-fn a_session_whose_project_was_merged_into_another_works_there_from_its_next_call_on() {
+fn a_session_of_a_merged_project_uses_the_target_from_its_next_call() {
     let home = TestHome::without_model();
     let (mut garden, mut shop) = (home.session_in("garden"), home.session_in("shop"));
     garden.store("episodic", "The garden gate squeaks");
@@ -94,7 +94,7 @@ fn a_rename_is_shown_and_changes_nothing_else() {
 }
 
 #[test]
-fn names_that_mean_none_several_or_the_same_group_are_refused() {
+fn missing_ambiguous_and_equal_group_names_are_refused() {
     let home = TestHome::without_model();
     for folder in ["a/app", "b/app", "c"] {
         home.session_in(folder).store("episodic", "Something");

@@ -94,7 +94,7 @@ fn alone(home: &TestHome) -> Command {
 }
 
 #[test]
-fn the_shims_snapshot_is_what_the_daemon_says() {
+fn the_handshake_snapshot_equals_the_daemons_answers() {
     let home = TestHome::without_model();
     assert!(home.loci(&["ctl", "start"]).status.success());
     if std::env::var_os("LOCI_BLESS").is_some() {
@@ -205,7 +205,7 @@ fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong()
 }
 
 #[test]
-fn a_session_whose_standard_error_takes_nothing_lives_on() {
+fn a_session_survives_a_blocked_standard_error() {
     let home = TestHome::without_model();
     home.configure_whole("[retrieval]\nrrf_kk = 5\n");
     let mut command = home.command_at("/bin/sh".as_ref());
@@ -220,7 +220,7 @@ fn a_session_whose_standard_error_takes_nothing_lives_on() {
 }
 
 #[test]
-fn what_keeps_the_daemon_from_starting_is_told_and_once_mended_the_same_session_works() {
+fn a_failed_start_is_reported_and_the_session_recovers_after_the_fix() {
     let home = TestHome::without_model();
     home.configure_whole("[retrieval]\nrrf_kk = 5\n");
     let mut agent = home.session();

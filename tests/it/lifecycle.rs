@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn status_start_and_stop_say_what_is_so() {
+fn status_start_and_stop_report_the_actual_state() {
     let home = TestHome::without_model();
     let absent = home.loci(&["ctl", "status"]);
     assert_eq!(absent.status.code(), Some(3));
@@ -62,7 +62,7 @@ fn closing_a_session_ends_its_shim_and_leaves_the_daemon() {
 }
 
 #[test]
-fn every_file_and_folder_is_its_owners_alone() {
+fn every_file_and_folder_is_private() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "Private");
@@ -83,8 +83,7 @@ fn check(path: &Path) {
 }
 
 #[test]
-fn a_database_of_a_newer_loci_is_refused_untouched_and_with_the_old_one_back_the_same_session_works()
- {
+fn a_newer_database_is_refused_unchanged_and_the_session_recovers() {
     let home = TestHome::without_model();
     home.session().store("semantic", "Of the older loci");
     let schema = schema(&home.path(".loci/memory.db"));
@@ -127,7 +126,7 @@ fn set_user_version(db: &Path, version: u32) {
 }
 
 #[test]
-fn a_second_daemon_on_the_same_database_ends_silently() {
+fn a_second_daemon_on_the_same_database_exits_silently() {
     let home = TestHome::without_model();
     drop(home.session());
     let second = home.command("locid").output().expect("runs");
@@ -136,7 +135,7 @@ fn a_second_daemon_on_the_same_database_ends_silently() {
 }
 
 #[test]
-fn a_terminated_daemon_closes_the_database_in_good_order() {
+fn a_terminated_daemon_closes_the_database_cleanly() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "Kept");
@@ -148,7 +147,7 @@ fn a_terminated_daemon_closes_the_database_in_good_order() {
 }
 
 #[test]
-fn an_auto_started_daemon_goes_home_when_nobody_is_there() {
+fn an_auto_started_daemon_exits_when_idle() {
     let home = TestHome::without_model();
     let status =
         home.command("locid").args(["--auto-started", "--idle-exit", "1"]).status().expect("runs");
@@ -157,7 +156,7 @@ fn an_auto_started_daemon_goes_home_when_nobody_is_there() {
 
 /// The socket of an exiting process still accepts connections about one time in five.
 #[test]
-fn a_command_right_after_the_daemon_was_killed_is_done_by_the_next() {
+fn a_command_right_after_a_kill_is_served_by_the_next_daemon() {
     let home = TestHome::without_model();
     for _ in 0..20 {
         assert!(home.loci(&["stats"]).status.success());
@@ -174,7 +173,7 @@ fn kill(home: &TestHome) {
 }
 
 #[test]
-fn a_session_says_who_it_is() {
+fn a_session_reports_its_client_and_project() {
     let home = TestHome::without_model();
     let mut agent: Agent = home.session_in("garden");
     agent.store("semantic", "Named");

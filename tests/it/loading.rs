@@ -81,7 +81,7 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
 }
 
 #[test]
-fn a_daemon_that_is_stopped_or_killed_while_it_loads_ends_well() {
+fn a_daemon_can_be_stopped_or_killed_during_the_warmup() {
     let home = home(LONG);
     for way in ["stop", "kill"] {
         assert!(home.loci(&["ctl", "start"]).status.success());
@@ -112,7 +112,7 @@ fn a_daemon_that_is_stopped_or_killed_while_it_loads_ends_well() {
 }
 
 #[test]
-fn a_very_large_store_starts_from_the_file_of_its_last_stop() {
+fn a_very_large_store_starts_from_its_snapshot() {
     let home = home(MANY);
     let file = home.path(".loci/memory.db-index");
     let holds = |needle: &str| {

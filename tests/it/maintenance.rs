@@ -100,7 +100,7 @@ fn a_pause_outlives_a_restart_and_every_status_says_so() {
 }
 
 #[test]
-fn a_run_under_kill_goes_on_where_it_was() {
+fn a_run_continues_after_a_kill() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let old = ["2025-03-05", "2025-03-12", "2025-03-19"];
@@ -138,7 +138,7 @@ fn a_run_under_kill_goes_on_where_it_was() {
 }
 
 #[test]
-fn enabled_makes_it_run_by_itself_when_nobody_calls() {
+fn maintenance_enabled_runs_it_while_idle() {
     let with = |config: &str| {
         let home = TestHome::new();
         home.configure(config);
@@ -166,7 +166,7 @@ fn enabled_makes_it_run_by_itself_when_nobody_calls() {
 }
 
 #[test]
-fn rules_of_the_configuration_change_what_is_planned() {
+fn configured_rules_change_the_plan() {
     let planned = |config: &str, count: usize| {
         let home = TestHome::without_model();
         home.configure(config);
@@ -179,7 +179,7 @@ fn rules_of_the_configuration_change_what_is_planned() {
 }
 
 #[test]
-fn cleanup_asks_first_and_says_what_it_would_do() {
+fn cleanup_shows_its_list_and_asks_first() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store_with(
@@ -203,7 +203,7 @@ fn with_database(home: &TestHome, change: &str) {
 const LONG_AGO: &str = "UPDATE memories SET created_at = created_at - 31536000000, confidence_at = confidence_at - 31536000000 WHERE confidence < 0.1";
 
 #[test]
-fn a_cleanup_shows_its_list_and_is_done_only_when_somebody_says_yes() {
+fn a_cleanup_runs_only_after_a_yes() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let faint = agent.store_with(

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 #[test]
-fn who_says_no_hello_or_half_of_one_is_dropped_after_two_seconds() {
+fn a_peer_without_a_complete_hello_is_dropped_after_two_seconds() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let mut peers = [Peer::silent(&home), Peer::silent(&home)];
@@ -23,7 +23,7 @@ fn who_says_no_hello_or_half_of_one_is_dropped_after_two_seconds() {
 }
 
 #[test]
-fn who_reads_nothing_is_dropped_and_hurts_nobody() {
+fn a_peer_that_reads_nothing_is_dropped_without_affecting_others() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, home.command("locid").args(["--read-deadline", "1"]));
     let mut agent = home.session();
@@ -45,7 +45,7 @@ fn who_reads_nothing_is_dropped_and_hurts_nobody() {
 }
 
 #[test]
-fn who_begins_a_line_and_does_not_go_on_is_dropped_and_who_is_silent_between_lines_is_not() {
+fn a_peer_that_stalls_inside_a_line_is_dropped_and_an_idle_one_is_not() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, home.command("locid").args(["--read-deadline", "1"]));
     let (mut half, mut silent) = (Peer::welcome(&home), Peer::welcome(&home));
@@ -60,7 +60,7 @@ fn who_begins_a_line_and_does_not_go_on_is_dropped_and_who_is_silent_between_lin
 }
 
 #[test]
-fn of_five_hundred_connections_the_surplus_is_told_busy_and_the_rest_is_served() {
+fn connections_beyond_the_limit_are_answered_busy_and_the_others_served() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let (mut served, mut busy) = (Vec::new(), 0);
@@ -87,7 +87,7 @@ fn of_five_hundred_connections_the_surplus_is_told_busy_and_the_rest_is_served()
 }
 
 #[test]
-fn without_descriptors_it_does_not_spin_and_comes_back() {
+fn without_free_descriptors_the_daemon_does_not_spin_and_recovers() {
     let home = TestHome::without_model();
     let mut limited = home.command_at("/bin/sh".as_ref());
     let locid = crate::home::binaries().join("locid");
@@ -117,7 +117,7 @@ fn without_descriptors_it_does_not_spin_and_comes_back() {
 }
 
 #[test]
-fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
+fn a_terminated_daemon_answers_the_calls_in_flight() {
     let home = TestHome::without_model();
     let mut daemon = Daemon::start(&home, &mut home.command("locid"));
     let mut peers: Vec<Peer> = (0..8).map(|_| Peer::welcome(&home)).collect();
@@ -149,7 +149,7 @@ fn a_daemon_that_is_terminated_answers_what_it_has_begun() {
 
 /// For each token the kernel maps the 16 pages around its row of the weights.
 #[test]
-fn what_the_model_has_read_is_given_back_when_nobody_calls() {
+fn the_models_pages_are_trimmed_while_idle() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store("semantic", "The first memory waits for the model");

@@ -33,7 +33,7 @@ fn confine(command: &mut Command) {
 }
 
 #[test]
-fn daemon_store_and_recall_open_no_socket_but_local_ones() {
+fn daemon_store_and_recall_open_only_local_sockets() {
     let home = TestHome::new();
     let mut command = home.command("loci");
     confine(command.arg("mcp"));
@@ -49,14 +49,14 @@ fn daemon_store_and_recall_open_no_socket_but_local_ones() {
 }
 
 #[test]
-fn the_confinement_is_not_blind() {
+fn the_socket_filter_kills_a_process_with_an_internet_socket() {
     let mut probe = Command::new("bash");
     confine(probe.args(["-c", "exec 3<>/dev/tcp/127.0.0.1/9"]));
     assert_eq!(probe.status().expect("runs").signal(), Some(libc::SIGSYS));
 }
 
 #[test]
-fn no_log_holds_a_memory_or_a_question_at_any_level() {
+fn no_log_contains_a_memory_or_a_query_at_any_level() {
     let home = TestHome::without_model().with("LOCI_LOG_LEVEL", "trace");
     let mut agent = home.session();
     agent.store_with(json!({"content": "canary-content-4711", "type": "semantic", "metadata": {"subject": "canary-metadata-4711"}}));

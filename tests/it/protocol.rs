@@ -9,7 +9,7 @@ fn bare(home: &TestHome) -> Agent {
 }
 
 #[test]
-fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
+fn the_tool_list_stays_within_its_token_limit() {
     let home = TestHome::without_model();
     let mut agent = bare(&home);
     let hello = agent
@@ -51,7 +51,7 @@ fn the_tools_cost_less_than_the_bound_and_say_what_they_do() {
 }
 
 #[test]
-fn every_revision_with_a_handshake_is_agreed_to() {
+fn every_protocol_revision_with_a_handshake_is_accepted() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let home = TestHome::without_model();
         let mut agent = bare(&home);
@@ -99,7 +99,7 @@ fn a_call_before_any_handshake_is_answered_and_a_later_handshake_works() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
+fn invalid_messages_are_answered_and_the_session_continues() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let batch =
@@ -127,7 +127,7 @@ fn lines_that_are_no_messages_are_answered_and_life_goes_on() {
 }
 
 #[test]
-fn bytes_that_are_no_text_and_depth_without_end_are_no_json_here_and_at_the_daemon() {
+fn invalid_utf8_and_deep_nesting_are_rejected_by_shim_and_daemon() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "So that the daemon is there");
@@ -167,7 +167,7 @@ fn bytes_that_are_no_text_and_depth_without_end_are_no_json_here_and_at_the_daem
 }
 
 #[test]
-fn a_second_handshake_is_answered_and_a_notification_with_an_id_is_told_that_it_is_none() {
+fn a_second_handshake_is_answered_and_a_notification_with_an_id_is_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     for version in ["2025-06-18", "2025-11-25"] {

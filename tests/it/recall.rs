@@ -24,7 +24,7 @@ fn a_paraphrase_without_a_common_word_is_found() {
 }
 
 #[test]
-fn a_question_in_another_language_finds_its_note_by_other_forms_of_its_words() {
+fn a_query_in_another_language_finds_its_note_by_inflected_forms() {
     let told = [
         ("Die Ersatzschlüssel hängen hinter dem Kühlschrank", "Wo hängt der Ersatzschlüssel?"),
         ("Olek pożyczył drabiny aż do wiosny", "Kto pożycza od nas drabinę?"),
@@ -46,7 +46,7 @@ fn a_question_in_another_language_finds_its_note_by_other_forms_of_its_words() {
 /// `tests/data/events.json`: of two notes that differ only in time, the one of the requested time
 /// is meant.
 #[test]
-fn what_happened_or_a_day_tells_which_of_two_times_is_meant() {
+fn an_event_or_a_date_selects_one_of_two_notes() {
     let set: Value = serde_json::from_str(include_str!("../data/events.json")).expect("is a set");
     let home = TestHome::new();
     let mut agent = home.session();
@@ -96,7 +96,7 @@ fn ranks(settings: &str) -> Vec<usize> {
 }
 
 #[test]
-fn hybrid_is_better_than_its_own_vector_leg_and_soft_is_as_good() {
+fn hybrid_ranking_is_better_than_vectors_alone_and_soft_is_as_good() {
     let weighted = |vector_weight: f64| {
         ranks(&format!("fusion = \"weighted\"\nvector_weight = {vector_weight}"))
     };
@@ -111,7 +111,7 @@ fn hybrid_is_better_than_its_own_vector_leg_and_soft_is_as_good() {
 }
 
 #[test]
-fn an_answer_that_is_hardly_one_is_given_and_says_so() {
+fn a_weak_result_is_returned_and_marked_weak() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
@@ -153,7 +153,7 @@ fn two_projects_do_not_see_each_others_group_memories() {
 }
 
 #[test]
-fn a_small_project_beside_a_large_one_is_not_starved() {
+fn a_small_project_finds_its_own_memories_next_to_a_large_one() {
     let home = TestHome::new();
     let (mut large, mut small) = (home.session_in("large"), home.session_in("small"));
     for i in 0..120 {
@@ -199,7 +199,7 @@ fn previews_first_then_the_full_text_by_id() {
 }
 
 #[test]
-fn the_token_estimate_is_the_answer_in_quarters_and_the_budget_holds() {
+fn the_token_estimate_is_a_quarter_of_the_characters_and_within_the_budget() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
@@ -239,7 +239,7 @@ fn an_access_is_counted_for_full_content_and_raises_confidence() {
 }
 
 #[test]
-fn a_dry_run_and_an_explanation_leave_no_trace_and_give_the_same_answer() {
+fn a_dry_run_and_an_explanation_count_no_access_and_change_no_result() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
@@ -287,7 +287,7 @@ fn a_dry_run_and_an_explanation_leave_no_trace_and_give_the_same_answer() {
 }
 
 #[test]
-fn the_days_asked_for_are_kept_to_and_others_are_refused_by_name() {
+fn date_filters_apply_and_invalid_dates_are_refused_by_name() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store_with(json!({"content": "The roof was mended", "type": "episodic", "metadata": {"event_date": "2024-03-05"}}));

@@ -44,7 +44,7 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
 }
 
 #[test]
-fn a_reset_is_confirmed_by_the_typed_number_of_memories_and_by_nothing_less() {
+fn a_reset_is_confirmed_only_by_the_typed_number_of_memories() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The zebra crossing is closed");
@@ -63,7 +63,7 @@ fn a_reset_is_confirmed_by_the_typed_number_of_memories_and_by_nothing_less() {
 }
 
 #[test]
-fn what_was_removed_for_good_and_stands_in_a_backup_is_said() {
+fn a_hard_delete_names_the_backups_that_still_hold_the_memory() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let file = home.path("m.jsonl");

@@ -22,7 +22,7 @@ fn crowd(home: &TestHome, size: usize) -> Vec<Agent> {
 }
 
 #[test]
-fn twenty_four_shims_at_once_have_one_daemon_each_of_twenty_times() {
+fn twenty_four_concurrent_shims_start_one_daemon() {
     let home = TestHome::without_model();
     for round in 1..=20 {
         let agents = crowd(&home, 24);
@@ -53,7 +53,7 @@ fn begin_and_kill(home: &TestHome, times: usize) {
 }
 
 #[test]
-fn two_hundred_killed_sessions_leave_nothing_behind() {
+fn two_hundred_killed_sessions_leave_no_process_behind() {
     let home = TestHome::without_model();
     begin_and_kill(&home, 3 * AT_ONCE);
     let pid = home.status()["pid"].to_string();
@@ -70,7 +70,7 @@ fn two_hundred_killed_sessions_leave_nothing_behind() {
 }
 
 #[test]
-fn a_shim_at_work_costs_less_than_three_mebibytes() {
+fn a_working_shim_takes_less_than_three_mebibytes() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.request("tools/list", json!({}));

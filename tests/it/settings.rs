@@ -92,7 +92,7 @@ fn ttl_of_each_type() {
 }
 
 #[test]
-fn cache_dir_is_where_the_model_is_looked_for() {
+fn cache_dir_is_the_models_folder() {
     let degraded = |config: &str| {
         let home = TestHome::without_model().with("LOCI_MODELS", "");
         home.configure_whole(&format!("[embedding]\ndownload = false\n{config}"));
@@ -105,7 +105,7 @@ fn cache_dir_is_where_the_model_is_looked_for() {
 }
 
 #[test]
-fn download_sends_for_the_model_at_the_first_use() {
+fn download_fetches_the_model_at_first_use() {
     let sent_for = |download: bool| {
         let home = TestHome::without_model();
         // It accepts the connection and stays silent, so that the download is still running when
@@ -142,7 +142,7 @@ fn dedup_threshold() {
 }
 
 #[test]
-fn default_group_is_for_sessions_without_a_project() {
+fn default_group_applies_to_sessions_without_a_project() {
     let seen_in = |config: &str, group: &str| {
         let home = with(config);
         let mut agent = home.session_in(".");
@@ -168,7 +168,7 @@ fn db_path_moves_the_database() {
 }
 
 #[test]
-fn variables_of_another_program_lead_nowhere() {
+fn variables_of_another_program_have_no_effect() {
     let home = TestHome::without_model();
     let other = home.path("other.db");
     let home = home.with("LOCI_MEMORY_DB", &other).with("LOCI_MEMORY_GROUP", "other");
@@ -192,7 +192,7 @@ fn log_level() {
 }
 
 #[test]
-fn a_wrong_key_is_refused_with_its_place_and_the_session_lives() {
+fn an_unknown_key_is_refused_with_its_position_and_the_session_survives() {
     let home = with("[retrieval]\nrrf_kk = 5\n");
     let run = home.command("locid").output().expect("runs");
     assert_eq!(run.status.code(), Some(78));

@@ -30,7 +30,7 @@ fn is_refused(home: &TestHome, exits: (i32, i32), expected: &[&str]) {
 const CONFIG: (i32, i32) = (78, 1);
 
 #[test]
-fn a_file_that_cannot_be_read_as_it_stands() {
+fn an_unreadable_configuration_is_refused() {
     let cases: &[(&[u8], &[&str])] = &[
         (b"[retrieval\nrrf_k = 5\n", &["config.toml:1:"]),
         (
@@ -78,7 +78,7 @@ fn a_file_that_cannot_be_read_as_it_stands() {
 }
 
 #[test]
-fn a_value_out_of_its_range_is_told_with_its_place_and_the_range() {
+fn a_value_out_of_range_is_refused_with_its_position_and_range() {
     let cases = [
         (
             "[maintenance]\nepisodic_decay_factor = 0",
@@ -135,7 +135,7 @@ fn a_value_out_of_its_range_is_told_with_its_place_and_the_range() {
 }
 
 #[test]
-fn something_else_in_the_place_of_the_file() {
+fn a_configuration_that_is_not_a_regular_file_is_refused() {
     let replaced = |with: fn(&std::path::Path)| {
         let home = TestHome::without_model();
         let file = home.path(".loci/config.toml");
@@ -185,7 +185,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn what_belongs_to_somebody_else() {
+fn files_of_another_user_are_refused() {
     if !is_root() {
         crate::skipped::skip("not root: no file could be given to another user");
         return;
@@ -213,7 +213,7 @@ fn what_belongs_to_somebody_else() {
 }
 
 #[test]
-fn a_data_folder_that_is_open_or_a_link() {
+fn an_open_or_linked_data_folder_is_refused() {
     let home = TestHome::without_model();
     set_permissions(home.path(".loci"), Permissions::from_mode(0o777)).expect("is opened");
     is_refused(&home, (70, 3), &["is open to other users", "chmod 700"]);
@@ -224,7 +224,7 @@ fn a_data_folder_that_is_open_or_a_link() {
 }
 
 #[test]
-fn variables_that_cannot_be() {
+fn invalid_variables_are_refused() {
     let long = format!("/{}", "x/".repeat(3000));
     let cases: &[(&str, &str, (i32, i32), &str)] = &[
         (
@@ -261,7 +261,7 @@ fn variables_that_cannot_be() {
 }
 
 #[test]
-fn an_empty_variable_is_none_and_a_group_that_cannot_be_is_passed_over_aloud() {
+fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warning() {
     let home = TestHome::without_model().with("LOCI_DB", "");
     assert!(home.loci(&["add", "Kept", "--type", "semantic"]).status.success());
     assert!(home.path(".loci/memory.db").exists());
@@ -286,7 +286,7 @@ fn an_empty_variable_is_none_and_a_group_that_cannot_be_is_passed_over_aloud() {
 }
 
 #[test]
-fn places_that_are_odd_and_work() {
+fn unusual_paths_work() {
     let deep = TestHome::without_model();
     deep.configure(&format!(
         "[storage]\ndb_path = \"{}/a/../b/new/memory.db\"\n",
@@ -309,7 +309,7 @@ fn places_that_are_odd_and_work() {
 }
 
 #[test]
-fn without_home_there_is_a_rule_and_loci_home_is_enough() {
+fn without_home_loci_home_is_required_and_sufficient() {
     let home = TestHome::without_model();
     let mut command = home.command("loci");
     command.env_remove("HOME").env("LOCI_HOME", home.path(".loci")).args(["list"]);
@@ -327,7 +327,7 @@ fn without_home_there_is_a_rule_and_loci_home_is_enough() {
 }
 
 #[test]
-fn language_and_time_zone_change_no_answer() {
+fn locale_and_time_zone_change_no_answer() {
     let answers = |variables: &[(&str, &str)]| {
         let home = variables
             .iter()
@@ -367,7 +367,7 @@ fn language_and_time_zone_change_no_answer() {
 }
 
 #[test]
-fn an_open_umask_opens_nothing() {
+fn an_open_umask_makes_no_file_public() {
     let home = TestHome::without_model();
     std::fs::remove_dir_all(home.path(".loci")).expect("is removed");
     let mut command = std::process::Command::new("sh");

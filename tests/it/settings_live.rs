@@ -27,7 +27,7 @@ fn reload(home: &TestHome) -> Result<Value, String> {
 }
 
 #[test]
-fn every_key_is_told_with_where_it_comes_from() {
+fn every_key_is_shown_with_its_source() {
     let home = TestHome::without_model().with("LOCI_LOG_LEVEL", "warn");
     home.configure_whole("# mine\n[retrieval]\nrrf_k = 30\n\n[server]\nlog_level = \"debug\"\n[ttl]\nepisodic = 60\n");
     let shown_config = shown_config(&home);
@@ -70,7 +70,7 @@ fn every_key_is_told_with_where_it_comes_from() {
 }
 
 #[test]
-fn a_variable_wins_over_the_file_and_is_named() {
+fn a_variable_overrides_the_file_and_is_named_as_source() {
     let home = TestHome::without_model();
     let elsewhere = home.path("elsewhere.db");
     let home = home.with("LOCI_DB", &elsewhere);
@@ -116,7 +116,7 @@ fn a_change_takes_effect_without_a_restart() {
 }
 
 #[test]
-fn a_broken_file_is_refused_and_the_old_values_stay() {
+fn an_invalid_file_is_refused_and_the_old_values_stay() {
     let home = with_three();
     home.configure("[retrieval]\ndefault_max_results = 2\n");
     reload(&home).expect("is read");
@@ -139,7 +139,7 @@ fn a_broken_file_is_refused_and_the_old_values_stay() {
 }
 
 #[test]
-fn what_only_a_start_reads_waits_and_is_told() {
+fn keys_that_need_a_restart_are_named() {
     let home = with_three();
     home.configure("[storage]\ndefault_group = \"attic\"\n");
     let reply = reload(&home).expect("is read");
@@ -174,7 +174,7 @@ fn what_only_a_start_reads_waits_and_is_told() {
 }
 
 #[test]
-fn the_log_changes_its_level_at_once() {
+fn the_log_level_changes_at_once() {
     let home = with_three();
     home.configure("[server]\nlog_level = \"error\"\n");
     reload(&home).expect("is read");
@@ -193,7 +193,7 @@ fn hang_up(home: &TestHome) {
 }
 
 #[test]
-fn a_hangup_reads_it_again_and_sigusr1_does_nothing() {
+fn sighup_reloads_the_configuration_and_sigusr1_does_nothing() {
     let home = with_three();
     let pid = home.status()["pid"].clone();
     home.configure("[retrieval]\ndefault_max_results = 1\n");

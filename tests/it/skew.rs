@@ -48,7 +48,7 @@ fn refuse(agents: UnixListener, speaks: (u32, u32)) -> JoinHandle<()> {
 }
 
 #[test]
-fn whoever_speaks_our_protocol_too_is_served_and_who_does_not_is_told_what_we_speak() {
+fn a_peer_with_a_common_protocol_is_served_and_another_gets_the_supported_versions() {
     let home = TestHome::without_model();
     let daemon = Daemon::start(&home, &mut home.command("locid"));
     for theirs in [(0, 1), (1, 1), (1, 2)] {
@@ -102,7 +102,7 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
 }
 
 #[test]
-fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
+fn a_newer_shim_replaces_an_older_daemon() {
     let home = home();
     let (agents, admin) = (listen(&home, "locid.sock"), listen(&home, "admin.sock"));
     let older = refuse(agents, (0, hello::MIN_VERSION - 1));
@@ -127,7 +127,7 @@ fn a_newer_shim_drains_an_older_daemon_and_the_call_goes_to_its_own() {
 }
 
 #[test]
-fn a_session_whose_daemon_is_replaced_by_one_with_other_tools_is_told_to_list_them_again() {
+fn a_replaced_daemon_with_other_tools_sends_list_changed() {
     let home = home();
     let agents = listen(&home, "locid.sock");
     let place = home.path("run/loci/locid.sock");

@@ -22,7 +22,7 @@ fn record(file: &Path, test: &str, reason: &str) {
 }
 
 #[test]
-fn a_skipped_test_stands_in_the_summary_with_its_reason() {
+fn a_skipped_test_is_in_the_summary_with_its_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("skipped");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

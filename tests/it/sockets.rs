@@ -23,7 +23,7 @@ fn open(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_socket_that_nobody_listens_at_is_replaced() {
+fn a_stale_socket_is_replaced() {
     let home = home();
     for name in ["run/loci/locid.sock", "run/loci/admin.sock"] {
         drop(UnixListener::bind(home.path(name)).expect("is bound"));
@@ -35,7 +35,7 @@ fn a_socket_that_nobody_listens_at_is_replaced() {
 }
 
 #[test]
-fn what_is_no_socket_is_refused_and_stays_where_it_is() {
+fn another_file_in_place_of_a_socket_is_refused_unchanged() {
     for name in ["locid.sock", "admin.sock"] {
         for kind in ["file", "folder", "link", "link to nothing"] {
             let home = home();
@@ -66,7 +66,7 @@ fn what_is_no_socket_is_refused_and_stays_where_it_is() {
 }
 
 #[test]
-fn a_socket_at_which_somebody_listens_is_not_taken_away() {
+fn a_socket_in_use_is_not_replaced() {
     let home = home();
     let place = home.path("run/loci/locid.sock");
     let other = UnixListener::bind(&place).expect("is bound");
@@ -79,7 +79,7 @@ fn a_socket_at_which_somebody_listens_is_not_taken_away() {
 }
 
 #[test]
-fn sockets_that_were_removed_are_bound_anew() {
+fn removed_sockets_are_bound_again() {
     let home = TestHome::without_model();
     let mut before = home.session();
     before.store("semantic", "Stored before");
@@ -102,7 +102,7 @@ fn sockets_that_were_removed_are_bound_anew() {
 }
 
 #[test]
-fn a_daemon_whose_place_was_taken_lets_the_other_serve() {
+fn a_daemon_whose_sockets_were_replaced_leaves_them_to_the_other() {
     let home = TestHome::without_model();
     let mut daemon = Daemon::start(&home, &mut home.command("locid"));
     let place = home.path("run/loci/locid.sock");
@@ -136,7 +136,7 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
 }
 
 #[test]
-fn without_a_runtime_folder_the_sockets_lie_with_the_data() {
+fn without_a_runtime_folder_the_sockets_are_in_the_data_folder() {
     let home = TestHome::without_model().with("XDG_RUNTIME_DIR", "");
     let mut agent = home.session();
     agent.store("semantic", "Found without a runtime folder");
@@ -145,7 +145,7 @@ fn without_a_runtime_folder_the_sockets_lie_with_the_data() {
 }
 
 #[test]
-fn without_home_the_data_folder_has_to_be_named() {
+fn without_home_the_data_folder_must_be_set() {
     let home = TestHome::without_model();
     let data = home.path(".loci");
     let home = home.with("LOCI_HOME", &data);
@@ -197,7 +197,7 @@ const KNOCK: &str = r#"
 "#;
 
 #[test]
-fn another_user_is_shown_the_door_though_every_mode_is_open() {
+fn another_user_is_refused_even_if_every_mode_is_open() {
     let home = TestHome::without_model();
     let daemon = Daemon::start(&home, &mut home.command("locid"));
     for (name, mode) in

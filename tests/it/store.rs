@@ -19,7 +19,7 @@ fn the_same_fact_in_other_words_is_merged_and_a_changed_one_is_not() {
 }
 
 #[test]
-fn a_negation_of_a_fact_is_kept_beside_it() {
+fn a_negation_of_a_fact_is_stored_separately() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store("semantic", "The user likes coriander in salads");
@@ -31,7 +31,7 @@ fn a_negation_of_a_fact_is_kept_beside_it() {
 }
 
 #[test]
-fn a_replaced_memory_is_gone_from_recall_and_kept_for_its_id() {
+fn a_superseded_memory_is_found_only_by_id() {
     let home = TestHome::new();
     let mut agent = home.session();
     let old = agent.store("semantic", "Anna works at Initech");
@@ -59,7 +59,7 @@ fn the_answer_has_the_fields_of_the_specification() {
 }
 
 #[test]
-fn a_long_text_is_found_by_what_its_end_says() {
+fn a_long_text_is_found_by_its_end() {
     let home = TestHome::new();
     home.configure("[retrieval]\nvector_weight = 1.0\n");
     let mut agent = home.session();

@@ -11,7 +11,7 @@ const MIB: usize = 1 << 20;
 const FLAT: u64 = 4 * 1024;
 
 #[test]
-fn who_sends_a_line_without_an_end_to_the_daemon_is_told_once_and_shown_the_door() {
+fn an_endless_line_at_the_daemon_is_answered_once_and_the_connection_closed() {
     let home = TestHome::without_model();
     let daemon = Daemon::start(&home, &mut home.command("locid"));
     let mut agent = home.session();
@@ -38,7 +38,7 @@ fn who_sends_a_line_without_an_end_to_the_daemon_is_told_once_and_shown_the_door
 }
 
 #[test]
-fn what_is_in_flight_when_a_line_without_an_end_comes_is_still_answered() {
+fn calls_in_flight_are_answered_before_an_endless_line_closes_the_connection() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let mut peer = Peer::welcome(&home);
@@ -60,7 +60,7 @@ fn what_is_in_flight_when_a_line_without_an_end_comes_is_still_answered() {
 }
 
 #[test]
-fn a_line_of_a_gibibyte_costs_a_session_its_answer_and_nothing_else() {
+fn a_line_of_a_gibibyte_is_refused_and_the_session_continues() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "Stored before the flood");
@@ -90,7 +90,7 @@ fn a_line_of_a_gibibyte_costs_a_session_its_answer_and_nothing_else() {
 }
 
 #[test]
-fn the_longest_line_that_a_shim_passes_is_one_that_the_daemon_takes() {
+fn the_longest_line_that_a_shim_forwards_is_accepted_by_the_daemon() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "So that the daemon is there");
@@ -114,7 +114,7 @@ fn the_longest_line_that_a_shim_passes_is_one_that_the_daemon_takes() {
 }
 
 #[test]
-fn who_speaks_another_language_is_told_once_and_at_once() {
+fn a_peer_with_another_protocol_is_answered_once() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let client_hello = b"\x16\x03\x01\x00\xc4\x01\x00\x00\xc0\x03\x03nothing here ends a line";

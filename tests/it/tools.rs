@@ -10,7 +10,7 @@ fn entity(agent: &mut Agent, name: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_graph_is_built_found_inspected_forgotten_and_restored() {
+fn entities_and_relations_are_stored_found_forgotten_and_restored() {
     let home = TestHome::new();
     let mut agent = home.session();
     let anna =
@@ -68,7 +68,7 @@ fn a_graph_is_built_found_inspected_forgotten_and_restored() {
 }
 
 #[test]
-fn another_projects_memory_can_neither_be_seen_nor_changed() {
+fn a_memory_of_another_project_can_neither_be_seen_nor_changed() {
     let home = TestHome::without_model();
     let (mut here, mut there) = (home.session_in("here"), home.session_in("there"));
     let id = here.store("episodic", "A matter of this project alone");
@@ -106,7 +106,7 @@ fn stats_of_one_project_count_that_project() {
 }
 
 #[test]
-fn a_hard_forgotten_text_is_in_no_file_of_the_home() {
+fn a_hard_deleted_text_is_in_no_file_of_the_home() {
     let home = TestHome::new();
     let mut agent = home.session();
     let secret = "Quittenmarmelade";

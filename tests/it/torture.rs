@@ -21,7 +21,7 @@ struct Stage {
 }
 
 #[test]
-fn killed_daemons_lose_and_double_nothing() {
+fn killed_daemons_lose_and_duplicate_nothing() {
     let kills: usize = std::env::var("LOCI_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
     let home = TestHome::without_model();
     let stage = Stage::default();

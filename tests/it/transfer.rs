@@ -64,7 +64,7 @@ fn lived_in(home: &TestHome) {
 }
 
 #[test]
-fn a_store_that_moved_house_is_the_same_byte_for_byte() {
+fn an_exported_and_imported_store_is_equal_byte_for_byte() {
     let (old, new) = (TestHome::new(), TestHome::new());
     lived_in(&old);
     let file = new.path("memories.jsonl");
@@ -99,7 +99,7 @@ fn a_store_that_moved_house_is_the_same_byte_for_byte() {
 }
 
 #[test]
-fn without_vectors_they_are_made_anew_and_a_document_is_taken_too() {
+fn an_import_without_vectors_computes_them_and_accepts_a_document() {
     let (old, new) = (TestHome::new(), TestHome::new());
     lived_in(&old);
     let lines = export(&old, &[]);
@@ -132,7 +132,7 @@ fn without_vectors_they_are_made_anew_and_a_document_is_taken_too() {
 }
 
 #[test]
-fn what_is_no_export_is_refused_in_words_and_leaves_nothing() {
+fn an_invalid_export_is_refused_and_changes_nothing() {
     let home = TestHome::without_model();
     lived_in(&TestHome::without_model());
     home.session().store("semantic", "Here before");
@@ -175,7 +175,7 @@ fn what_is_no_export_is_refused_in_words_and_leaves_nothing() {
 }
 
 #[test]
-fn bad_lines_are_left_out_and_listed_and_a_pipe_is_read() {
+fn bad_lines_are_skipped_and_listed_and_a_pipe_is_read() {
     let (old, new) = (TestHome::without_model(), TestHome::without_model());
     lived_in(&old);
     let bad = export(&old, &[]).replacen("\"type\":\"procedural\"", "\"type\":\"recipe\"", 1);
@@ -198,7 +198,7 @@ fn bad_lines_are_left_out_and_listed_and_a_pipe_is_read() {
 }
 
 #[test]
-fn an_export_replaces_and_follows_nothing() {
+fn an_export_overwrites_no_file_and_follows_no_link() {
     let home = TestHome::without_model();
     home.session().store("semantic", "Kept");
     let run = |more: &[&str]| home.loci(&[&["export", "--output"], more].concat());

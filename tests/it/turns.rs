@@ -22,7 +22,7 @@ fn send(agent: &mut Agent, id: usize, text: &str, token: Option<&str>) {
 }
 
 #[test]
-fn a_slow_call_tells_its_progress_to_who_asked_for_it() {
+fn a_slow_call_reports_progress_if_requested() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
@@ -42,7 +42,7 @@ fn a_slow_call_tells_its_progress_to_who_asked_for_it() {
 }
 
 #[test]
-fn a_cancelled_call_has_no_answer_and_the_session_goes_on() {
+fn a_cancelled_call_has_no_reply_and_the_session_continues() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
@@ -59,7 +59,7 @@ fn a_cancelled_call_has_no_answer_and_the_session_goes_on() {
 }
 
 #[test]
-fn an_id_that_is_used_again_while_it_waits_is_refused_by_the_shim_and_never_mixed_up() {
+fn the_shim_refuses_a_duplicate_id_in_flight() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
@@ -83,7 +83,7 @@ fn an_id_that_is_used_again_while_it_waits_is_refused_by_the_shim_and_never_mixe
 }
 
 #[test]
-fn an_id_that_a_peer_uses_again_while_it_waits_is_refused_by_the_daemon_too() {
+fn the_daemon_refuses_a_duplicate_id_in_flight() {
     let home = TestHome::without_model();
     home.session().store("semantic", "The database is there");
     let held = hold(&home);
@@ -111,7 +111,7 @@ fn an_id_that_a_peer_uses_again_while_it_waits_is_refused_by_the_daemon_too() {
 }
 
 #[test]
-fn a_session_that_sends_everything_at_once_does_not_crowd_out_another() {
+fn a_session_that_sends_everything_at_once_does_not_starve_another() {
     let home = TestHome::new();
     let (mut greedy, mut modest) = (home.session(), home.session());
     for agent in [&mut greedy, &mut modest] {
@@ -137,7 +137,7 @@ fn a_session_that_sends_everything_at_once_does_not_crowd_out_another() {
 }
 
 #[test]
-fn a_thousand_calls_without_reading_are_all_answered_in_the_end() {
+fn a_thousand_calls_are_all_answered_although_replies_are_read_late() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "Something to count");
@@ -152,7 +152,7 @@ fn a_thousand_calls_without_reading_are_all_answered_in_the_end() {
 }
 
 #[test]
-fn an_agent_that_stores_the_same_again_and_again_is_told_to_stop() {
+fn an_agent_that_stores_the_same_text_repeatedly_is_rate_limited() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let again = json!({"content": "The same again", "type": "semantic"});
@@ -168,7 +168,7 @@ fn an_agent_that_stores_the_same_again_and_again_is_told_to_stop() {
 }
 
 #[test]
-fn every_call_is_answered_however_odd_its_numbers_and_spellings() {
+fn calls_with_unusual_ids_and_encodings_are_answered() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     for line in [

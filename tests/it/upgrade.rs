@@ -17,7 +17,7 @@ fn unpack(packed: &[u8], to: &Path) {
 }
 
 #[test]
-fn a_database_of_schema_1_becomes_one_of_today_with_all_that_it_held() {
+fn a_database_of_schema_1_is_migrated_without_loss() {
     let home = TestHome::new().with("LOCI_GROUP", "shop");
     let path = home.path(".loci/memory.db");
     unpack(SCHEMA_1, &path);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_goes_step_by_step_and_stops_while_it_is_paused() {
+    async fn a_run_advances_step_by_step_and_stops_while_paused() {
         let folder = tempfile::tempdir().expect("a folder");
         let fixture = fixture(&folder, Timestamp(0));
         for date in ["2025-03-05", "2025-03-12"] {

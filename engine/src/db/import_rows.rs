@@ -258,7 +258,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_connection_checks_every_row_again_once_nothing_is_done_by_hand_any_more() {
+    fn check_constraints_are_active_again_after_a_bulk_write() {
         let mut test_store = TestStore::new();
         test_store.store(
             "shop",

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_of_large_chunks_come_into_small_ones_bit_by_bit() {
+    fn the_migration_to_small_chunks_keeps_vectors_bit_by_bit() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut conn = connection::writer(&folder.path().join("memory.db")).expect("is made");
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;").expect("is set");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_or_foreign_or_garbage_file_is_refused_and_left_as_it_was() {
+    fn a_newer_foreign_or_garbage_file_is_refused_unchanged() {
         let folder = tempfile::tempdir().expect("a folder");
         let newer = folder.path().join("newer.db");
         open(&newer).expect("is made").pragma_update(None, "user_version", 99).expect("is set");

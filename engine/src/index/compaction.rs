@@ -290,7 +290,7 @@ pub(crate) mod tests {
         /// After any operations, a compacted copy has no dead data, and an index built from the
         /// rest answers the same.
         #[test]
-        fn an_index_with_new_slots_answers_as_one_made_of_what_is_left(acts in acts(120)) {
+        fn a_compacted_index_answers_like_one_built_from_the_remaining_memories(acts in acts(120)) {
             let mut index = Index::default();
             let mut compacted = Index::default();
             for one in &acts {
@@ -311,7 +311,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn slots_are_given_anew_when_a_quarter_is_dead() {
+    fn the_index_is_compacted_when_a_quarter_of_its_slots_is_dead() {
         let mut index = Index::default();
         let entry = |seq| Entry { seq, content: format!("number{seq}"), ..Entry::bare(seq) };
         (0..4_400).for_each(|seq| index.put(entry(seq)));

@@ -193,7 +193,7 @@ mod tests {
     proptest! {
         /// Both ways of traversal give the windows of the whole order.
         #[test]
-        fn what_stands_around_is_what_the_whole_order_says(
+        fn both_traversals_give_the_windows_of_the_whole_order(
             stored in prop::collection::vec((0..3_usize, 0..4_u8, 0..8_u8), 1..300), chosen in prop::collection::vec(any::<usize>(), 1..12), radius in 1..5_usize,
         ) {
             let mut index = Index::default();

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn only_pages_that_lie_wholly_in_a_room_are_asked_for() {
+    fn huge_pages_are_requested_only_for_pages_inside_the_buffer() {
         assert_eq!(whole_pages(PAGE, 3 * PAGE), Some(PAGE..4 * PAGE));
         assert_eq!(whole_pages(PAGE + 16, 3 * PAGE), Some(2 * PAGE..4 * PAGE));
         assert_eq!(whole_pages(PAGE - 16, PAGE + 16), Some(PAGE..2 * PAGE));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn large_room_is_asked_to_be_of_large_pages() {
+    fn huge_pages_are_requested_for_a_large_buffer() {
         let large = with_capacity::<u8>(8 * PAGE);
         assert!(large.capacity() >= 8 * PAGE && large.is_empty());
         let flags = flags_at(large.as_ptr().addr() + 4 * PAGE);

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_leads_to_the_texts_that_have_it_as_they_are_now() {
+    fn a_posting_list_has_the_texts_that_currently_contain_the_word() {
         let mut postings = Postings::default();
         postings.put(0, "The ships shipped a ship");
         postings.put(2, "A ship");
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_looked_up_in_the_languages_that_texts_are_in() {
+    fn a_word_is_looked_up_in_the_languages_of_the_texts() {
         let mut read = Postings::default();
         read.put(0, "The keys hang in the kitchen");
         assert_eq!(read.terms_of("Schlüsseln"), ["schlusseln"]);
@@ -269,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_order_of_changes_gives_what_the_last_texts_give(changes in prop::collection::vec((0..6_usize, "([a-d]{1,2} ){0,4}"), 0..30)) {
+        fn any_order_of_changes_gives_the_postings_of_the_final_texts(changes in prop::collection::vec((0..6_usize, "([a-d]{1,2} ){0,4}"), 0..30)) {
             let mut postings = Postings::default();
             let mut last: HashMap<usize, String> = HashMap::default();
             for (slot, text) in changes {

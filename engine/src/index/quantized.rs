@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_no_vector() {
+    fn a_vector_without_direction_is_rejected() {
         let with = |number: f32| {
             (0..DIMENSIONS).map(|at| if at == 7 { number } else { 0.0 }).collect::<Vec<f32>>()
         };
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_number_fits_whatever_its_sign() {
+    fn the_largest_number_fits_with_either_sign() {
         for sign in [1.0, -1.0] {
             let vector: Vec<f32> = (0..DIMENSIONS).map(|at| sign / (at + 1) as f32).collect();
             assert_eq!(

@@ -114,7 +114,7 @@ mod tests {
     proptest! {
         /// Sparse or dense, the set equals the slots that were inserted and not removed.
         #[test]
-        fn they_are_what_was_taken_in_and_not_out(
+        fn a_set_holds_what_was_inserted_and_not_removed(
             changes in prop::collection::vec((0..3_000_u32, 1..700_u32, 1..40_usize, any::<bool>()), 1..20), seed in any::<u64>(),
         ) {
             let (mut slots, mut expected) = (SlotSet::default(), BTreeSet::new());

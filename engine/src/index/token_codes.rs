@@ -103,7 +103,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn many_are_kept_apart_from_each_other() {
+    fn many_code_lists_do_not_mix() {
         let (mut codes, each) = (Codes::default(), CHUNK - 1);
         let words = |slot: usize| vec![code(&slot.to_string()); each];
         (0..SMALL + LARGE / CHUNK + 4).for_each(|slot| codes.set(slot, Some(&words(slot))));
@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_slot_has_what_it_was_given_last(changes in prop::collection::vec((0..40_usize, prop::option::of(0..300_usize)), 1..300)) {
+        fn every_slot_has_the_codes_that_were_set_last(changes in prop::collection::vec((0..40_usize, prop::option::of(0..300_usize)), 1..300)) {
             let mut codes = Codes::default();
             let mut given: HashMap<usize, Option<Vec<SignCode>>> = HashMap::new();
             for (number, (slot, count)) in changes.into_iter().enumerate() {

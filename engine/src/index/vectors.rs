@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_where_they_were_put_however_many_there_are() {
+    fn rows_are_found_where_they_were_set_in_any_number() {
         let mut vectors = Vectors::default();
         let many = SMALL * CHUNK;
         let rows = [many + LARGE, many + LARGE - 1, many, many - 1, CHUNK, CHUNK - 1, 0];

@@ -311,7 +311,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_kernel_multiplies_alike(length in 0..100_usize, seed in any::<u32>()) {
+        fn all_variants_of_a_kernel_multiply_equally(length in 0..100_usize, seed in any::<u32>()) {
             let number = |at: usize| ((bits(u64::from(seed) + at as u64) % 2000) as f32 - 1000.0) / 313.0;
             let vector = |turn: usize| (0..length).map(|at| number(at + turn * 1000)).collect::<Vec<f32>>();
             let (query, row) = (vector(0), vector(1));
@@ -321,7 +321,7 @@ mod tests {
         }
 
         #[test]
-        fn every_kernel_multiplies_bytes_alike(seed in any::<u32>(), extreme in any::<bool>()) {
+        fn all_variants_of_a_kernel_multiply_bytes_equally(seed in any::<u32>(), extreme in any::<bool>()) {
             // Only high bytes are never -128.
             let least = |row: usize| if row < 4 { -127 } else { i8::MIN };
             let byte = |row: usize, at: usize| match bits(u64::from(seed) + (row * 1000 + at) as u64).to_le_bytes()[0].cast_signed() {
@@ -343,7 +343,7 @@ mod tests {
         }
 
         #[test]
-        fn every_kernel_weighs_and_compares_alike(seed in any::<u64>(), least in -1.0..1.0_f32) {
+        fn all_variants_of_a_kernel_weigh_and_compare_equally(seed in any::<u64>(), least in -1.0..1.0_f32) {
             let number = |at: u64| (bits(seed.wrapping_add(at)) % 4000) as f32 / 1000.0 - 2.0;
             let numbers = |from: u64| std::array::from_fn(|at| number(from + at as u64));
             let (first, second): ([f32; 64], [f32; 64]) = (numbers(0), numbers(1000));
@@ -361,7 +361,7 @@ mod tests {
         }
 
         #[test]
-        fn every_kernel_rounds_alike(seed in any::<u64>(), length in 0..100_usize) {
+        fn all_variants_of_a_kernel_round_equally(seed in any::<u64>(), length in 0..100_usize) {
             // Includes halves, and numbers beyond the clamp.
             let numbers: Vec<f32> = (0..length).map(|at| ((bits(seed.wrapping_add(at as u64)) % 4001) as f32 - 2000.0) / 20.0).collect();
             let mut expected = vec![0; length];
@@ -377,7 +377,7 @@ mod tests {
         }
 
         #[test]
-        fn every_kernel_finds_the_nearest_code(seed in any::<u64>(), seeds in prop::collection::vec(any::<u64>(), 0..40)) {
+        fn all_variants_of_a_kernel_find_the_nearest_code(seed in any::<u64>(), seeds in prop::collection::vec(any::<u64>(), 0..40)) {
             let (asked, codes): (Eight, Vec<SignCode>) = (eight(seed), seeds.into_iter().map(code).collect());
             let far = |word: usize, other: &SignCode| {
                 asked.iter().zip(other.lanes()).map(|(of_asked, own)| u64::from((of_asked[word] ^ own).count_ones())).sum::<u64>()
@@ -391,7 +391,7 @@ mod tests {
         }
 
         #[test]
-        fn every_kernel_sums_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-7..=7_i8, DIMENSIONS), extreme in any::<bool>()) {
+        fn all_variants_of_a_kernel_sum_the_same_numbers(seed in any::<u64>(), numbers in prop::collection::vec(-7..=7_i8, DIMENSIONS), extreme in any::<bool>()) {
             let extremes = |at: usize| if at % 32 < 16 { 7 } else { -7 };
             let numbers: [i8; DIMENSIONS] = std::array::from_fn(|at| if extreme { extremes(at) } else { numbers[at] });
             let byte = |of: usize, row: usize| match bits(seed.wrapping_add((of * 64 + row) as u64)).to_le_bytes()[0] {

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_sentences() {
+    fn a_text_is_split_into_sentences() {
         assert_eq!(
             sentences("It broke. We mended it!\n\nThen   lunch", 9),
             ["It broke.", "We mended it!", "Then lunch"]

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_is_one_topic() {
+    fn similar_memories_are_one_topic() {
         let all = some((0..8).map(|i| leaning(i % 2, 10 + i, 0.9)).collect());
         assert_eq!(group_by_topic(&all, 3), [vec![0, 2, 4, 6], vec![1, 3, 5, 7]]);
     }
@@ -189,7 +189,7 @@ mod tests {
         /// Every memory is in one topic, and no topic is too small or too large, whatever the
         /// number.
         #[test]
-        fn topics_part_the_week(kinds in proptest::collection::vec(0_usize..12, 3..700)) {
+        fn topics_partition_the_week(kinds in proptest::collection::vec(0_usize..12, 3..700)) {
             let all = some(kinds.iter().enumerate().map(|(i, kind)| leaning(*kind, 20 + i % 300, 0.8)).collect());
             let topics = group_by_topic(&all, 3);
             let mut seen: Vec<usize> = topics.iter().flatten().copied().collect();
@@ -200,7 +200,7 @@ mod tests {
 
         /// Within a block, the topics equal those of repeatedly joining the nearest pair.
         #[test]
-        fn chains_of_neighbours_find_what_the_slow_way_finds(lean in proptest::collection::vec((0_usize..5, 0.3_f32..0.95), 2..24)) {
+        fn nearest_neighbour_chains_equal_joining_the_nearest_pairs(lean in proptest::collection::vec((0_usize..5, 0.3_f32..0.95), 2..24)) {
             let all = some(lean.iter().enumerate().map(|(i, (kind, cosine))| leaning(*kind, 20 + i, *cosine)).collect());
             let members: Vec<usize> = (0..all.len()).collect();
             let mut fast = average_linkage(&all, &members);

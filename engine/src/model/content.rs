@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn documented_fields_of_metadata_have_their_kinds() {
+    fn documented_metadata_fields_are_checked_by_type() {
         let said = |kind, value| refusal(check_metadata(kind, &object(value)));
         assert!(
             said(MemoryType::Episodic, json!({"event_date": "last week"}))
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_metadata_keeps_aliases_and_takes_the_newer_word() {
+    fn merged_metadata_unites_aliases_and_takes_newer_values() {
         let mut known =
             object(json!({"aliases": ["JS"], "name": "John", "properties": {"team": "a"}}));
         merge_metadata(
@@ -298,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_too_large_together_leaves_the_known_as_it_is() {
+    fn metadata_that_would_be_too_large_is_not_merged() {
         let mut known = object(json!({"a": "x".repeat(10_000)}));
         merge_metadata(&mut known, &object(json!({"b": "y".repeat(10_000)})));
         assert_eq!(known.keys().collect::<Vec<_>>(), ["a"]);
     }
 
     #[test]
-    fn equal_words_about_different_things_are_told_apart() {
+    fn equal_texts_about_different_things_are_kept_apart() {
         let same = |a: Value, b: Value| same_thing(&object(a), &object(b));
         assert!(!same(json!({"event_date": "2026-01-01"}), json!({"event_date": "2026-02-01"})));
         assert!(same(json!({"event_date": "2026-01-01"}), json!({"session_id": "s"})));

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_takes_five_percent_of_an_episode_and_one_of_a_fact() {
+    fn an_episode_loses_five_percent_a_week_and_a_fact_one() {
         let week = Timestamp(7 * DAY);
         let decay = Decay::default();
         assert!((decay.at(week, MemoryType::Episodic, anchor(1.0, 0)).get() - 0.95).abs() < 1e-9);
@@ -79,7 +79,7 @@ mod tests {
         /// Reading or storing the value in between changes nothing; a clock set back raises
         /// nothing.
         #[test]
-        fn decay_depends_on_the_whole_time_alone(first in 0_i64..400 * DAY, then in 0_i64..400 * DAY, start in 0.0_f64..=1.0) {
+        fn decay_depends_only_on_the_total_time(first in 0_i64..400 * DAY, then in 0_i64..400 * DAY, start in 0.0_f64..=1.0) {
             let decay = Decay::default();
             let whole = decay.at(Timestamp(first + then), MemoryType::Episodic, anchor(start, 0)).get();
             let half = decay.at(Timestamp(first), MemoryType::Episodic, anchor(start, 0));

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_direction_or_is_not_finite_is_no_embedding() {
+    fn numbers_without_direction_or_not_finite_are_no_embedding() {
         assert_eq!(Embedding::new(vec![0.0; DIMENSIONS]), Err(EmbeddingError::Zero));
         assert_eq!(Embedding::new(vec![1.0; 3]), Err(EmbeddingError::Length(3)));
         for bad in [f32::NAN, f32::INFINITY] {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_the_signs_and_survives_being_stored() {
+    fn a_sign_code_survives_storage() {
         let state: Vec<f32> =
             (0..384).map(|i| if i % 3 == 0 { -1.0 } else { f32::from(i % 5 == 0) }).collect();
         let code = SignCode::of(&state);

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_written_in_utc_with_milliseconds() {
+    fn a_time_is_written_in_utc_with_milliseconds() {
         assert_eq!(Timestamp(1_770_000_000_123).iso(), "2026-02-02T02:40:00.123Z");
     }
 
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_dates() {
+    fn only_valid_dates_are_accepted() {
         assert!(is_date("2026-02-21") && is_date("2026-02-21T10:00:00Z"));
         assert!(!is_date("yesterday") && !is_date("2026-02-30") && !is_date("21.02.2026"));
     }

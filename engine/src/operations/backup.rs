@@ -168,7 +168,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_reset_leaves_nothing_but_a_backup_that_holds_everything() {
+    fn a_reset_leaves_only_a_backup_with_everything() {
         let mut test_store = TestStore::new();
         let id = test_store
             .store(
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn backups_that_hold_a_memory_are_named_and_go_only_when_it_is_gone() {
+    fn backups_with_a_memory_are_named_and_deleted_only_after_its_hard_delete() {
         let mut test_store = TestStore::new();
         let folder = test_store.folder.path().join("backups");
         assert!(holding(&folder, &MemoryId::from(uuid::Uuid::nil())).holding.is_empty());

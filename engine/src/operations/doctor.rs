@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_store_has_nothing_and_each_fault_is_named() {
+    fn a_healthy_store_has_no_findings_and_each_fault_is_named() {
         let mut test_store = TestStore::new();
         let first =
             test_store.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1))).id;
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_index_holds_is_compared() {
+    fn every_part_of_the_index_is_compared() {
         let text = |test_store: &TestStore| {
             coded(
                 "The kettle is hot",
@@ -361,7 +361,7 @@ mod tests {
     /// FTS5 caches the layout of its index per connection, and a check does not notice changes by
     /// another connection.
     #[test]
-    fn stores_between_two_checks_are_no_damage() {
+    fn stores_between_two_checks_are_not_reported_as_damage() {
         let mut test_store = TestStore::new();
         for _ in 0..3 {
             for number in 0..100 {
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn every_memory_is_compared_however_many_there_are() {
+    fn every_memory_of_a_large_store_is_compared() {
         let mut test_store = TestStore::new();
         for number in 0..=super::COMPARE_STEP {
             test_store.store(

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_chosen_is_known_once_and_as_long_as_its_memory_is_there() {
+    fn a_chosen_answer_is_stored_once_until_its_memory_is_deleted() {
         let mut test_store = test_store();
         test_store
             .writer
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_answers_go() {
+    fn the_oldest_answers_are_deleted() {
         let mut test_store = test_store();
         let many: Vec<ClickFeedback> =
             (0..MAX_ANSWERS + 20).map(|number| chosen(&format!("question {number}"), 1)).collect();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_removed_for_good_takes_every_question_along_that_led_to_it() {
+    fn a_hard_delete_removes_every_question_that_led_to_the_memory() {
         let mut test_store = test_store();
         let path = test_store.folder.path().join("memory.db");
         test_store

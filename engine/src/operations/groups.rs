@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_unknown_or_mean_several_are_refused() {
+    fn unknown_and_ambiguous_names_are_refused() {
         let mut test_store = two();
         let call = test_store.call("new", None);
         for (id, folder) in [("g_1", "/a/app"), ("g_2", "/b/app")] {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_changes_what_is_shown_alone_and_a_name_means_one_group() {
+    fn a_rename_changes_only_the_display_name_and_a_name_is_unique() {
         let mut test_store = two();
         let call = test_store.call("new", None);
         let reply = test_store

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_an_id_finds_what_begins_or_ends_so_in_every_project() {
+    fn a_partial_id_finds_memories_of_every_project_by_its_beginning_or_end() {
         let mut test_store = TestStore::new();
         let ours = test_store
             .store("a", json!({"content": "Ours", "type": "episodic"}), None)
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn age_confidence_and_origin_narrow_the_list() {
+    fn age_confidence_and_project_filter_the_list() {
         let mut test_store = TestStore::new();
         let sure = test_store
             .store("a", json!({"content": "Sure", "type": "semantic"}), None)

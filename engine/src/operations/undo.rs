@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_takes_nothing_back_and_named_acts_go_newest_first_all_or_none() {
+    fn a_preview_undoes_nothing_and_named_acts_are_undone_newest_first_all_or_none() {
         let mut test_store = TestStore::new();
         let call = test_store.call("a", None);
         let mut acts = Vec::new();

@@ -18,7 +18,7 @@ fn refused<T: std::fmt::Debug>(outcome: crate::error::Result<T>) -> String {
 }
 
 #[test]
-fn a_relation_is_one_triple_however_often_it_is_said() {
+fn a_repeated_relation_stays_one_triple() {
     let mut test_store = TestStore::new();
     let (anna, acme) =
         (entity(&mut test_store, "a", "Anna", &[]), entity(&mut test_store, "a", "Acme", &[]));
@@ -47,7 +47,7 @@ fn a_relation_is_one_triple_however_often_it_is_said() {
 }
 
 #[test]
-fn what_cannot_be_related_is_refused_by_its_field() {
+fn an_invalid_relation_is_refused_with_its_field() {
     let mut test_store = TestStore::new();
     let (anna, ben) =
         (entity(&mut test_store, "a", "Anna", &[]), entity(&mut test_store, "a", "Ben", &[]));
@@ -75,7 +75,7 @@ fn what_cannot_be_related_is_refused_by_its_field() {
 }
 
 #[test]
-fn an_entity_brings_its_relations_and_a_forgotten_end_hides_them_until_it_is_back() {
+fn a_forgotten_entity_hides_its_relations_until_it_is_restored() {
     let mut test_store = TestStore::new();
     let (anna, acme) =
         (entity(&mut test_store, "a", "Anna", &[]), entity(&mut test_store, "a", "Acme", &[]));
@@ -100,7 +100,7 @@ fn an_entity_brings_its_relations_and_a_forgotten_end_hides_them_until_it_is_bac
 }
 
 #[test]
-fn an_entity_is_found_by_a_name_that_its_text_does_not_hold() {
+fn an_entity_is_found_by_an_alias_that_is_not_in_its_text() {
     let mut test_store = TestStore::new();
     let john = json!({"content": "The engineering manager of the platform team", "type": "entity", "metadata": {"name": "John Smith", "aliases": ["JS"]}});
     let john = test_store.store("a", john, None).id;
@@ -117,7 +117,7 @@ fn an_entity_is_found_by_a_name_that_its_text_does_not_hold() {
 }
 
 #[test]
-fn names_in_texts_are_linked_whichever_came_first() {
+fn mentions_are_found_in_either_order_of_storing() {
     let mut test_store = TestStore::new();
     let before = test_store
         .store("a", json!({"content": "Met Maria Lopez at the fair", "type": "episodic"}), None)
@@ -151,7 +151,7 @@ fn names_in_texts_are_linked_whichever_came_first() {
 }
 
 #[test]
-fn forgetting_is_told_kept_and_taken_back() {
+fn a_forgotten_memory_is_hidden_logged_and_restored() {
     let mut test_store = TestStore::new();
     let id = test_store
         .store(
@@ -210,7 +210,7 @@ fn forgetting_is_told_kept_and_taken_back() {
 }
 
 #[test]
-fn a_forget_that_is_sent_twice_is_answered_as_the_first_time() {
+fn a_repeated_forget_gets_the_first_answer() {
     let mut test_store = TestStore::new();
     let id =
         test_store.store("a", json!({"content": "Said in passing", "type": "semantic"}), None).id;
@@ -224,7 +224,7 @@ fn a_forget_that_is_sent_twice_is_answered_as_the_first_time() {
 }
 
 #[test]
-fn a_hard_forgotten_text_is_nowhere_any_more() {
+fn a_hard_deleted_text_is_in_no_file_of_the_database() {
     let mut test_store = TestStore::new();
     let secret = "Xylophonquarz";
     let call = test_store.call("a", Some("s:1"));
@@ -284,7 +284,7 @@ fn a_hard_forgotten_text_is_nowhere_any_more() {
 }
 
 #[test]
-fn a_reader_in_the_way_of_hard_forgetting_only_delays_it() {
+fn a_reader_only_delays_the_erasure_of_a_hard_delete() {
     let mut test_store = TestStore::new();
     let secret = "Xylophonquarz";
     let id = test_store
@@ -303,7 +303,7 @@ fn a_reader_in_the_way_of_hard_forgetting_only_delays_it() {
 }
 
 #[test]
-fn versions_are_shown_from_the_root_wherever_one_looks() {
+fn every_version_shows_the_whole_chain() {
     let mut test_store = TestStore::new();
     let fact = |text: &str, old: Option<&MemoryId>| json!({"content": text, "type": "semantic", "supersedes": old});
     let first = test_store.store("a", fact("The limit is 100", None), None).id;
@@ -347,7 +347,7 @@ fn the_log_comes_in_pages() {
 }
 
 #[test]
-fn what_has_an_end_ends_by_itself() {
+fn an_expired_memory_is_not_found() {
     let mut test_store = TestStore::new();
     let short = test_store.store(
         "a",
@@ -375,7 +375,7 @@ fn what_has_an_end_ends_by_itself() {
 }
 
 #[test]
-fn a_brief_tells_what_is_known_within_its_budget() {
+fn a_brief_fits_its_token_budget() {
     let mut test_store = TestStore::new();
     let pinned = test_store
         .store("a", json!({"content": "Never deploy on Fridays", "type": "procedural"}), None)
@@ -437,7 +437,7 @@ fn moved(test_store: &TestStore) -> Vec<String> {
 }
 
 #[test]
-fn what_is_linked_to_what_a_question_names_comes_before_what_is_as_good_without() {
+fn memories_linked_to_a_named_entity_rank_first_among_equals() {
     let mut test_store = TestStore::new();
     let (_, piotr) = village(&mut test_store);
     assert_eq!(moved(&test_store)[0], "Piotr has moved to house 1", "Anna reports to Piotr");
@@ -456,7 +456,7 @@ fn what_is_linked_to_what_a_question_names_comes_before_what_is_as_good_without(
 }
 
 #[test]
-fn a_forgotten_entity_lifts_nothing_and_a_removed_one_leaves_no_link() {
+fn a_forgotten_entity_boosts_nothing_and_a_deleted_one_leaves_no_link() {
     let mut test_store = TestStore::new();
     let (_, piotr) = village(&mut test_store);
     test_store.forget("a", json!({"memory_id": piotr})).expect("is forgotten");
@@ -469,7 +469,7 @@ fn a_forgotten_entity_lifts_nothing_and_a_removed_one_leaves_no_link() {
 }
 
 #[test]
-fn the_lift_is_a_step_of_the_explanation() {
+fn the_graph_boost_is_a_step_of_the_explanation() {
     let mut test_store = TestStore::new();
     village(&mut test_store);
     let query =

@@ -131,7 +131,7 @@ fn steps(memories: usize) -> Vec<u64> {
 }
 
 #[test]
-fn no_act_looks_at_every_memory() {
+fn no_operation_scans_every_memory() {
     for (((name, _), few), many) in ACTS.iter().zip(steps(FEW)).zip(steps(MANY)) {
         // To look at a row takes three steps or more.
         let further = u64::try_from(MANY - FEW).expect("is a number");

@@ -177,7 +177,7 @@ fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_f
 }
 
 #[test]
-fn a_folder_in_its_place_keeps_nobody_from_starting_and_nothing_in_the_log() {
+fn a_folder_in_place_of_the_snapshot_blocks_neither_start_nor_checkpoint() {
     let folder = closed(store_holding());
     fs::remove_file(file(&folder)).expect("is there");
     fs::create_dir(file(&folder)).expect("is made");
@@ -224,7 +224,7 @@ fn an_index_that_may_have_missed_a_change_is_not_kept() {
 }
 
 #[test]
-fn a_link_to_the_database_leads_to_the_file_beside_the_database_itself() {
+fn a_link_to_the_database_uses_the_snapshot_next_to_the_database() {
     let folder = closed(store_holding());
     let elsewhere = tempfile::tempdir().expect("a folder");
     let link = elsewhere.path().join("memory.db");
@@ -238,7 +238,7 @@ fn a_link_to_the_database_leads_to_the_file_beside_the_database_itself() {
 }
 
 #[test]
-fn what_was_removed_for_good_is_in_no_file() {
+fn a_hard_deleted_text_is_in_no_snapshot() {
     let mut test_store = store_holding();
     let secret = "The passphrase is quagmire";
     let vector = leaning(40, 41, 0.3);

@@ -28,7 +28,7 @@ fn a_near_text_that_says_the_same_is_merged_and_keeps_its_wording() {
 }
 
 #[test]
-fn a_near_text_that_says_something_else_is_stored_beside_and_named() {
+fn a_similar_text_with_another_fact_is_stored_and_the_similar_one_named() {
     let mut test_store = TestStore::new();
     let limit = test_store.store("a", fact("The rate limit is 100 requests"), Some(&axis(0)));
     let raised =

@@ -52,7 +52,7 @@ fn undoing_a_superseding_store_takes_the_new_memory_back() {
 }
 
 #[test]
-fn an_act_that_something_later_stands_on_is_not_taken_back_alone() {
+fn an_act_with_later_dependents_is_not_undone_alone() {
     let mut test_store = TestStore::new();
     let old = fact(&mut test_store, "Anna is a painter");
     test_store.store(
@@ -77,7 +77,7 @@ fn an_act_that_something_later_stands_on_is_not_taken_back_alone() {
 }
 
 #[test]
-fn use_in_between_is_kept_and_does_not_stand_in_the_way() {
+fn accesses_since_an_act_are_kept_and_do_not_block_its_undo() {
     let mut test_store = TestStore::new();
     let id = fact(&mut test_store, "Tea at four");
     let edit = json!({"memory_id": id, "content": "Tea at five"});

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn has_room_is_true_until_a_bound_is_reached() {
+    fn has_capacity_is_true_until_a_bound_is_reached() {
         let mut in_flight = InFlight::default();
         for id in 0..MAX_REQUESTS {
             assert!(in_flight.has_room());

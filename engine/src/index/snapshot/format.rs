@@ -234,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_and_what_is_cut_or_longer_is_nothing(acts in acts(40), cut in any::<prop::sample::Index>()) {
+        fn a_record_is_read_back_and_a_truncated_or_longer_one_is_rejected(acts in acts(40), cut in any::<prop::sample::Index>()) {
             let mut index = Index::default();
             for one in &acts {
                 act(&mut index, one);
@@ -252,7 +252,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
             let _ = RecordReader::default().take(&bytes);
         }
     }

@@ -35,20 +35,20 @@ fn after(rules: Rules, days: i64) -> usize {
 }
 
 #[test]
-fn cleanup_confidence_floor_says_how_faded() {
+fn cleanup_confidence_floor_limits_which_memories_are_forgotten() {
     // 0.1 × 0.95^(100/7) is 0.048.
     let rules = |floor| Rules { cleanup_confidence_floor: floor, ..Rules::default() };
     assert_eq!([0.05, 0.04].map(|floor| after(rules(floor), 100)), [1, 0]);
 }
 
 #[test]
-fn cleanup_no_access_days_says_how_long_unused() {
+fn cleanup_no_access_days_limits_which_memories_are_forgotten() {
     let rules = |days| Rules { cleanup_no_access_days: days, ..Rules::default() };
     assert_eq!([100.0, 101.0].map(|days| after(rules(days), 100)), [1, 0]);
 }
 
 #[test]
-fn what_is_pinned_used_or_superseded_stays() {
+fn pinned_used_and_superseded_memories_stay() {
     let mut test_store = store_with(Rules::default());
     let (pinned, used, gone) = (
         faint(&mut test_store, "Pinned", 0.01),
@@ -107,7 +107,7 @@ fn purge(test_store: &mut TestStore) -> usize {
 }
 
 #[test]
-fn a_month_later_what_was_cleaned_up_is_gone_for_good_in_small_steps() {
+fn cleaned_up_memories_are_deleted_in_small_steps_a_month_later() {
     let mut test_store = store_with(Rules::default());
     let ids: Vec<MemoryId> =
         (0..4).map(|i| faint(&mut test_store, &format!("Faint {i}"), 0.01)).collect();
@@ -132,7 +132,7 @@ fn a_month_later_what_was_cleaned_up_is_gone_for_good_in_small_steps() {
 }
 
 #[test]
-fn what_was_used_since_the_list_was_shown_stays() {
+fn memories_used_after_the_list_was_shown_stay() {
     let mut test_store = store_with(Rules::default());
     let (first, second) =
         (faint(&mut test_store, "First", 0.01), faint(&mut test_store, "Second", 0.01));
@@ -159,7 +159,7 @@ fn what_was_used_since_the_list_was_shown_stays() {
 }
 
 #[test]
-fn stats_count_what_is_flagged() {
+fn stats_count_flagged_memories() {
     let mut test_store = store_with(Rules::default());
     faint(&mut test_store, "Faint", 0.05);
     faint(&mut test_store, "Clear", 0.5);
@@ -191,7 +191,7 @@ fn left(kind: &str, decay: crate::model::decay::Decay) -> f64 {
 }
 
 #[test]
-fn decay_factors_and_the_interval_say_how_fast_memories_fade() {
+fn decay_factors_and_the_interval_set_the_rate_of_decay() {
     use crate::model::decay::Decay;
     let usual = Decay::default();
     assert_eq!(

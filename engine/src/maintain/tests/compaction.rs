@@ -21,7 +21,7 @@ fn members(rules: Rules, count: usize) -> usize {
 }
 
 #[test]
-fn a_week_of_four_is_left_and_a_week_of_five_is_compacted() {
+fn a_week_of_five_episodes_is_compacted_and_a_week_of_four_is_not() {
     assert_eq!([4, 5].map(|count| members(Rules::default(), count)), [0, 5]);
 }
 
@@ -43,7 +43,7 @@ fn compaction_age_days_changes_which_weeks_are_compacted() {
 }
 
 #[test]
-fn a_memory_without_a_date_has_that_of_its_storing() {
+fn a_memory_without_event_date_uses_its_creation_date() {
     let mut test_store = store_with(Rules::default());
     for i in 0..5 {
         test_store.store(
@@ -58,7 +58,7 @@ fn a_memory_without_a_date_has_that_of_its_storing() {
 }
 
 #[test]
-fn weeks_projects_and_audiences_do_not_mix() {
+fn weeks_projects_and_scopes_do_not_mix() {
     let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 3);
     week(&mut test_store, "b", 0, 2);
@@ -71,7 +71,7 @@ fn weeks_projects_and_audiences_do_not_mix() {
 }
 
 #[test]
-fn pinned_ending_and_made_memories_are_left() {
+fn pinned_expiring_and_derived_memories_are_not_compacted() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 5);
     let call = test_store.call("a", None);
@@ -95,7 +95,7 @@ fn pinned_ending_and_made_memories_are_left() {
 }
 
 #[test]
-fn the_summary_names_its_sources_and_they_stand_below_it() {
+fn the_summary_names_its_sources_and_they_rank_below_it() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
     let done = run(&mut test_store);
@@ -137,7 +137,7 @@ fn the_summary_names_its_sources_and_they_stand_below_it() {
 }
 
 #[test]
-fn a_summary_is_as_sure_as_its_memories_are_on_average() {
+fn the_confidence_of_a_summary_is_the_mean_of_its_sources() {
     let mut test_store = store_with(Rules::default());
     for i in 0..5 {
         let confidence = if i == 0 { 0.2 } else { 0.7 };
@@ -150,7 +150,7 @@ fn a_summary_is_as_sure_as_its_memories_are_on_average() {
 }
 
 #[test]
-fn undo_restores_exactly_and_the_cluster_is_not_made_again() {
+fn undo_restores_exactly_and_the_cluster_is_not_compacted_again() {
     let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 6);
     week(&mut test_store, "a", 1, 5);
@@ -169,7 +169,7 @@ fn undo_restores_exactly_and_the_cluster_is_not_made_again() {
 }
 
 #[test]
-fn what_is_forgotten_while_a_run_is_under_way_is_in_no_summary() {
+fn a_memory_forgotten_during_a_run_is_in_no_summary() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
     let planned = plan(&test_store);
@@ -189,7 +189,7 @@ fn what_is_forgotten_while_a_run_is_under_way_is_in_no_summary() {
 }
 
 #[test]
-fn a_hard_forgotten_memory_leaves_its_summary_too() {
+fn a_hard_delete_removes_a_memory_from_its_summary() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 6);
     let made = run(&mut test_store)[0].made.clone().expect("is made");

@@ -28,21 +28,21 @@ fn facts(rules: Rules, count: usize, lean: f32) -> usize {
 }
 
 #[test]
-fn promotion_threshold_says_how_often() {
+fn promotion_threshold_is_the_minimum_number_of_episodes() {
     let rules = |n| Rules { promotion_threshold: n, ..Rules::default() };
     assert_eq!([2, 3].map(|count| facts(Rules::default(), count, 0.97)), [0, 1]);
     assert_eq!([2, 4].map(|n| facts(rules(n), 3, 0.97)), [1, 0]);
 }
 
 #[test]
-fn promotion_similarity_says_how_alike() {
+fn promotion_similarity_is_the_minimum_cosine() {
     let rules = |similarity| Rules { promotion_similarity: similarity, ..Rules::default() };
     // Cosines of 0.81 to each other.
     assert_eq!([0.8, 0.85].map(|similarity| facts(rules(similarity), 3, 0.9)), [1, 0]);
 }
 
 #[test]
-fn what_happened_several_times_is_no_fact_however_alike_the_reports_are() {
+fn similar_reports_of_different_events_make_no_fact() {
     let promoted = |texts: [&str; 3]| {
         let mut test_store = store_with(Rules::default());
         for (i, text) in texts.into_iter().enumerate() {
@@ -92,7 +92,7 @@ fn a_fact_is_linked_with_its_episodes_which_stay_as_they_are() {
 }
 
 #[test]
-fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_once() {
+fn a_fact_has_the_sign_codes_of_its_episode() {
     let mut test_store = store_with(Rules::default());
     for i in 0..3 {
         let text = format!("The user asked for tabs, time {i}");
@@ -113,7 +113,7 @@ fn a_fact_is_read_as_its_episode_was_so_that_the_store_is_ranked_by_words_at_onc
 }
 
 #[test]
-fn a_fact_is_as_sure_as_its_episodes_are() {
+fn the_confidence_of_a_fact_is_the_mean_of_its_episodes() {
     let mut test_store = store_with(Rules::default());
     said(&mut test_store, "a", 3, 0.97);
     later(&mut test_store, 7);
@@ -181,7 +181,7 @@ fn compacted_episodes_still_count() {
 }
 
 #[test]
-fn only_when_two_projects_agree_is_a_fact_for_all() {
+fn a_fact_is_global_only_if_two_projects_agree() {
     let mut test_store = store_with(Rules::default());
     said(&mut test_store, "a", 3, 0.97);
     said(&mut test_store, "b", 4, 0.97);
@@ -193,7 +193,7 @@ fn only_when_two_projects_agree_is_a_fact_for_all() {
 }
 
 #[test]
-fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
+fn similar_but_different_facts_of_two_projects_stay_local() {
     let mut test_store = store_with(Rules::default());
     for (group, pin) in [("a", 4711), ("b", 9023)] {
         for (i, told) in ["told me", "told me again", "reminded me"].into_iter().enumerate() {
@@ -216,7 +216,7 @@ fn what_two_projects_say_alike_but_not_the_same_stays_theirs() {
 }
 
 #[test]
-fn a_fact_that_is_known_is_linked_and_not_told_again() {
+fn an_existing_fact_is_linked_and_not_stored_again() {
     let mut test_store = store_with(Rules::default());
     let ids = said(&mut test_store, "a", 3, 0.97);
     let text = memory(&test_store, &ids[0]).content;

@@ -128,7 +128,7 @@ fn field(memory: &Memory, name: &str) -> Value {
 }
 
 #[test]
-fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
+fn a_run_does_exactly_what_its_plan_says() {
     let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 7);
     week(&mut test_store, "b", 1, 5);
@@ -162,7 +162,7 @@ fn what_a_run_does_is_what_its_plan_said_and_nothing_else_changes() {
 }
 
 #[test]
-fn a_run_that_was_broken_off_goes_on_where_it_was() {
+fn an_interrupted_run_continues_where_it_stopped() {
     let mut whole = store_with(Rules::default());
     for (subject, count) in [(0, 6), (1, 4), (2, 3)] {
         week(&mut whole, "a", subject, count);

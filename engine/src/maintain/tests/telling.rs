@@ -22,7 +22,7 @@ fn tell(
 }
 
 #[test]
-fn an_agent_sums_up_a_cluster_of_its_own_project() {
+fn an_agent_summarises_a_cluster_of_its_own_project() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 5);
     assert_eq!(listed(&test_store, "b").cluster, None, "another project's cluster is not shown");
@@ -53,7 +53,7 @@ fn an_agent_sums_up_a_cluster_of_its_own_project() {
 }
 
 #[test]
-fn an_agents_summary_takes_the_place_of_an_extractive_one() {
+fn an_agents_summary_replaces_an_extractive_one() {
     let mut test_store = store_with(Rules::default());
     let ids = week(&mut test_store, "a", 0, 5);
     let old = run(&mut test_store)[0].made.clone().expect("is made");
@@ -83,7 +83,7 @@ fn an_agents_summary_takes_the_place_of_an_extractive_one() {
 }
 
 #[test]
-fn a_cluster_that_is_not_there_or_has_changed_is_refused() {
+fn a_missing_or_changed_cluster_is_refused() {
     let mut test_store = store_with(Rules::default());
     week(&mut test_store, "a", 0, 5);
     let key = listed(&test_store, "a").cluster.expect("is due");
@@ -105,7 +105,7 @@ fn a_cluster_that_is_not_there_or_has_changed_is_refused() {
 }
 
 #[test]
-fn a_long_cluster_is_shown_within_the_budget_for_tokens() {
+fn a_long_cluster_is_shown_within_the_token_budget() {
     let mut settings = Settings::for_model("test");
     settings.recall_token_budget = 120;
     let mut test_store = TestStore::with(settings);

@@ -26,7 +26,7 @@ fn goes_to(test_store: &mut TestStore, date: &str) {
 }
 
 #[test]
-fn the_weeks_of_a_month_that_has_settled_become_one_summary_of_their_lines() {
+fn the_weeks_of_a_finished_month_become_one_summary_of_their_lines() {
     let mut test_store = store_with(Rules::default());
     let ids = weeks(&mut test_store, &OCTOBER);
     assert_eq!(plan(&test_store).steps.len(), 1, "three months have gone by");
@@ -58,7 +58,7 @@ fn the_weeks_of_a_month_that_has_settled_become_one_summary_of_their_lines() {
 }
 
 #[test]
-fn what_is_left_of_a_year_becomes_its_summary_when_the_year_has_settled() {
+fn the_rest_of_a_finished_year_becomes_its_summary() {
     let mut test_store = store_with(Rules::default());
     weeks(&mut test_store, &OCTOBER);
     goes_to(&mut test_store, "2026-01-30");
@@ -88,7 +88,7 @@ fn a_summary_of_summaries_is_undone_exactly() {
 }
 
 #[test]
-fn a_hard_forgotten_memory_leaves_every_summary_above_it() {
+fn a_hard_delete_removes_a_memory_from_every_summary_above_it() {
     let mut test_store = store_with(Rules::default());
     let ids = weeks(&mut test_store, &OCTOBER);
     let month = run(&mut test_store)[0].made.clone().expect("is made");
@@ -148,7 +148,7 @@ fn edit(test_store: &mut TestStore, id: &MemoryId, change: Value) {
 }
 
 #[test]
-fn a_summary_that_a_person_has_edited_is_theirs_and_is_named_when_what_it_quoted_goes() {
+fn an_edited_summary_is_kept_and_named_when_its_source_is_deleted() {
     let mut test_store = store_with(Rules::default());
     let (month, id, text) = quoted(&mut test_store);
     let content = memory(&test_store, &month).content.replacen("Event", "An event", 1);
@@ -177,7 +177,7 @@ fn a_summary_that_a_person_has_edited_is_theirs_and_is_named_when_what_it_quoted
 }
 
 #[test]
-fn what_a_summary_was_made_of_outlives_an_edit_of_its_metadata() {
+fn the_sources_of_a_summary_survive_an_edit_of_its_metadata() {
     let mut test_store = store_with(Rules::default());
     let (month, id, text) = quoted(&mut test_store);
     edit(&mut test_store, &month, json!({"metadata": {"topic": "gateways"}}));
@@ -191,7 +191,7 @@ fn what_a_summary_was_made_of_outlives_an_edit_of_its_metadata() {
 }
 
 #[test]
-fn a_month_loses_all_lines_of_a_week_that_was_rewritten_by_hand() {
+fn a_month_summary_loses_all_lines_of_a_week_that_was_rewritten_by_hand() {
     let mut test_store = store_with(Rules::default());
     let (month, id, text) = quoted(&mut test_store);
     let week: MemoryId = memory(&test_store, &id)
@@ -215,7 +215,7 @@ fn a_month_loses_all_lines_of_a_week_that_was_rewritten_by_hand() {
 }
 
 #[test]
-fn what_was_forgotten_is_carried_into_no_new_summary() {
+fn a_forgotten_memory_is_in_no_new_summary() {
     let mut test_store = store_with(Rules::default());
     let ids = weeks(&mut test_store, &OCTOBER);
     let call = test_store.call("a", None);
@@ -234,7 +234,7 @@ fn what_was_forgotten_is_carried_into_no_new_summary() {
 }
 
 #[test]
-fn what_a_removed_summary_stood_for_stands_for_itself_again() {
+fn the_sources_of_a_deleted_summary_are_active_again() {
     let mut test_store = store_with(Rules::default());
     let (month, id, _) = quoted(&mut test_store);
     let week: MemoryId = memory(&test_store, &id)
@@ -253,7 +253,7 @@ fn what_a_removed_summary_stood_for_stands_for_itself_again() {
 }
 
 #[test]
-fn what_was_brought_back_is_not_summed_up_again() {
+fn a_restored_memory_is_not_summarised_again() {
     let mut test_store = store_with(Rules::default());
     let ids = weeks(&mut test_store, &OCTOBER[..1]);
     let call = test_store.call("a", None);
@@ -267,7 +267,7 @@ fn what_was_brought_back_is_not_summed_up_again() {
 }
 
 #[test]
-fn a_summary_that_alone_is_sure_enough_is_found_by_its_own_words() {
+fn a_summary_with_the_only_sufficient_confidence_is_found_by_its_own_words() {
     let mut test_store = store_with(Rules::default());
     for i in 0..6 {
         let (text, sure) = if i == 0 {
@@ -288,7 +288,7 @@ fn a_summary_that_alone_is_sure_enough_is_found_by_its_own_words() {
 }
 
 #[test]
-fn who_calls_a_note_extractive_hides_it_from_nobody() {
+fn a_note_with_the_metadata_of_a_summary_is_still_found() {
     let mut test_store = store_with(Rules::default());
     for i in 0..6 {
         let text = if i == 0 {
@@ -310,7 +310,7 @@ fn who_calls_a_note_extractive_hides_it_from_nobody() {
 }
 
 #[test]
-fn a_memory_of_long_ago_is_found_by_the_summary_that_speaks_for_it() {
+fn an_old_memory_is_found_by_the_summary_that_covers_it() {
     let mut test_store = store_with(Rules::default());
     let ids = weeks(&mut test_store, &OCTOBER);
     let month = run(&mut test_store)[0].made.clone().expect("is made");

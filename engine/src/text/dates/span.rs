@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_span_lies_on_the_side_that_the_preposition_says() {
+    fn the_preposition_chooses_the_side_of_the_span() {
         let span = |relation| DateSpan::new(DayRange { first: 100, last: 110 }, relation, 200);
         for (relation, expected) in [
             (Relation::At, "[0.72, 1.00, 1.00, 0.90, 0.00]"),

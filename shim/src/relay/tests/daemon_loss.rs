@@ -139,7 +139,7 @@ async fn without_a_daemon_calls_fail_with_the_next_step_and_the_session_continue
 }
 
 #[tokio::test]
-async fn a_call_in_flight_fails_when_no_daemon_comes_back() {
+async fn a_call_in_flight_fails_if_no_daemon_can_be_started() {
     run_with(
         TestTimeouts { connect: SHORT, hello: SHORT, ..TestTimeouts::default() },
         async |mut fixture| {

@@ -10,12 +10,12 @@ demo:
 test:
     tests/run.sh
 
-# Looks for what clippy finds; with cargo-deny installed, also for licences and advisories of dependencies.
+# Runs clippy and, if installed, cargo-deny (licences and advisories of dependencies).
 lint:
     cargo clippy --release --all-targets --locked -- -D warnings
     if command -v cargo-deny >/dev/null; then cargo deny check; else echo "cargo-deny is not installed: dependencies were not checked"; fi
 
-# Brings the code into its form.
+# Formats the code.
 fmt:
     cargo fmt
 
@@ -42,7 +42,7 @@ torture kills="2000":
 conformance *scenario:
     tests/clients/conformance.sh {{scenario}}
 
-# Looks for lines that the relay treats wrongly.
+# Fuzzes the line parser of the relay.
 fuzz seconds="60":
     tests/fuzz/run.sh {{seconds}}
 
@@ -51,11 +51,11 @@ finding *flags:
     cargo build --release --locked
     python3 bench/finding.py {{flags}}
 
-# Measures what each part of the ranking is worth on the public test sets, where they lie beside the repository.
+# Runs the ablation study on the public test sets; they must be in a folder next to the repository.
 ablation *flags:
     python3 bench/ablation.py {{flags}}
 
-# Measures loci beside others of its kind.
+# Compares loci with similar servers.
 rivals *flags:
     cargo build --release --locked
     python3 bench/rivals.py {{flags}}

@@ -11,13 +11,13 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-/// Checks the name name of a new project: the one rule, whichever way the name comes in.
+/// Checks the name of a new project. Every source of names uses this one rule.
 ///
-/// A name is what a file name can be: 1 to 128 characters and at most 200 bytes, no `/`, no control characters, not only dots.
+/// A name must be a valid file name: 1 to 128 characters and at most 200 bytes, no `/`, no control characters, not only dots.
 /// A project that the store has under another name is still found by it ([`GroupName`] admits such a name).
 ///
 /// # Errors
-/// What is wrong, as the rest of a sentence that begins with the field's name.
+/// The fault, as the rest of a sentence that begins with the field's name.
 pub fn check_name(name: &str) -> Result<(), String> {
     check_readable(name)?;
     if name.len() > limits::GROUP_BYTES {
@@ -32,7 +32,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns next step after [`check_name`] has refused a the.
+/// Hint for a name that [`check_name`] refuses.
 pub const NAME_HINT: &str =
     "Choose a name that a file could have, of at most 200 bytes, for example my-project";
 

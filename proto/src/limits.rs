@@ -24,7 +24,7 @@ pub const LINE_BYTES: usize = 1024 * 1024;
 pub const HELLO_BYTES: usize = 16 * 1024;
 /// Maximum length of a preview, in Unicode scalar values; it is cut at a grapheme boundary.
 pub const PREVIEW_CHARS: usize = 80;
-/// Maximum number of connections of the daemon; a further one is refused with `busy`.
+/// Maximum number of sessions of the daemon; a further `hello` is refused with `busy`.
 pub const CONNECTIONS: usize = 256;
 /// Maximum number of calls in flight of one session; further lines wait in the socket.
 pub const CALLS_IN_FLIGHT: usize = 16;

@@ -1,7 +1,7 @@
 //! The whole screen of every command, from one seeded store: output, errors and exit codes. Ids,
 //! times and paths are normalised.
 //!
-//! After a change that is meant: `INSTA_UPDATE=always cargo test --release -p loci-tests --test it cli_screens`, then read the diff.
+//! After an intended change, run `INSTA_UPDATE=always cargo test --release -p loci-tests --test it cli_screens`, then review the diff.
 
 use crate::home::{Agent, TestHome};
 use clap::CommandFactory;
@@ -160,7 +160,7 @@ fn moments_alike(text: &str) -> String {
     alike
 }
 
-/// Numbers that differ from run to run, and the widths that hang on them.
+/// Numbers that differ between runs, and column widths that depend on them.
 fn numbers_alike(screen: &str) -> String {
     let word = |word: &str| {
         if word.trim_matches(['(', ')', ',']).parse::<f64>().is_ok() {

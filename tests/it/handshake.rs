@@ -83,7 +83,7 @@ fn alone(home: &TestHome) -> Command {
     let alone = home.path("alone");
     if !alone.exists() {
         std::fs::create_dir(&alone).expect("a folder");
-        // Not by this process: a file that is open for writing cannot be run, and any test may fork meanwhile.
+        // A child process copies it: a file that this process has open for writing cannot be executed, and any test may fork meanwhile.
         let copied =
             Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
         assert!(copied.success());

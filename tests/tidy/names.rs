@@ -190,7 +190,7 @@ impl Reader {
             path.pop_if(|last| last == "self");
         }
         let mut name = path.last().cloned();
-        // The path has ended at `as`, because no separator stands between them.
+        // The path ended at `as`, because no separator precedes it.
         if matches!(self.peek(0), Some(Token::Name(word)) if word == "as")
             && let Some(Token::Name(alias)) = self.peek(1)
         {

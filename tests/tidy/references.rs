@@ -1,4 +1,5 @@
-//! Every path and item in back ticks in ARCHITECTURE.md and CONTRIBUTING.md exists. Not here: code blocks, and links.
+//! Every path and item in back ticks in ARCHITECTURE.md and CONTRIBUTING.md exists, and every test in the tables of docs/decisions.md.
+//! Not here: code blocks, and links.
 
 use crate::assert_rule;
 use crate::repository::{File, files, read};
@@ -6,6 +7,8 @@ use crate::rust::{self, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// The page whose tables name tests. Its text also names what was rejected, so only its tables are checked.
+const DECISIONS: &str = "docs/decisions.md";
 const PAGES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 /// Extensions by which a name without a folder is recognised as a file.
 const EXTENSIONS: [&str; 8] = ["rs", "toml", "md", "sql", "sh", "py", "lock", "service"];
@@ -203,6 +206,36 @@ fn outside_brackets(code: &str) -> String {
 fn missing(page: &str, text: &str, repository: &Repository) -> Vec<String> {
     let unknown = code_spans(text).into_iter().filter(|(_, code)| !repository.has(&classify(code)));
     unknown.map(|(line, code)| format!("{page}:{line}: `{code}` does not exist")).collect()
+}
+
+/// The test paths (`module::test`, `…::test`) in the tables of a page whose last segment no source defines.
+fn missing_tests(page: &str, text: &str, sources: &[Source]) -> Vec<String> {
+    let in_table =
+        |line: usize| text.lines().nth(line - 1).is_some_and(|line| line.starts_with('|'));
+    let paths = code_spans(text).into_iter().filter(|(line, _)| in_table(*line));
+    let unknown = paths.filter(|(_, code)| {
+        code.rsplit_once("::").is_some_and(|(modules, name)| {
+            let item = if name == "tests" { modules } else { name };
+            let item = item.rsplit("::").next().unwrap_or(item);
+            !sources.iter().any(|source| source.defines(item))
+        })
+    });
+    unknown.map(|(line, code)| format!("{page}:{line}: there is no test `{code}`")).collect()
+}
+
+#[test]
+fn every_test_in_the_tables_of_the_decisions_exists() {
+    let made_up = [Source::new("a.rs", "mod store;"), Source::new("store.rs", "fn merges() {}")];
+    let good =
+        "| `store::merges`, `…::merges` | `it::store` | `store::tests` |\nnot a table: `a::b`";
+    assert_eq!(missing_tests("a.md", good, &made_up), Vec::<String>::new());
+    for bad in ["store::splits", "…::splits", "it::stores", "stores::tests"] {
+        let found = missing_tests("a.md", &format!("\n| `{bad}` |"), &made_up);
+        assert_eq!(found, [format!("a.md:2: there is no test `{bad}`")]);
+    }
+    let repository = Repository::new(&files());
+    let rule = "Every test that a table of docs/decisions.md names exists. Correct the table together with the test.";
+    assert_rule(rule, &missing_tests(DECISIONS, &read(DECISIONS), &repository.sources));
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub struct Embedding {
     pub cache_dir: Option<String>,
     /// Download the model when the first text needs it.
     pub download: bool,
-    /// URL of a mirror of the model files, tried before every other source.
+    /// URL of a mirror of the model files, used instead of the model hub.
     pub url: Option<String>,
     /// Not supported in this version: refused.
     #[serde(skip_serializing)]

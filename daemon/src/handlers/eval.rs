@@ -57,14 +57,14 @@ pub(super) async fn handle(service: &Service, request: EvalRequest) -> Result<Ev
         set: sets[at].clone(),
         known: figures(&known_ranks[at]),
         probes: figures(&probe_ranks[at]),
-        answering: latency(&evaluation.answer_times[at]),
+        search_latency: latency(&evaluation.answer_times[at]),
     };
     let runs = (0..evaluation.fusions.len()).map(run).collect();
-    let reading = latency(&evaluation.encoding_times);
+    let encode_latency = latency(&evaluation.encoding_times);
     Ok(EvalReply {
         known: known.len(),
         probes: probes.len(),
-        reading,
+        encode_latency,
         runs,
         degraded: evaluation.degraded,
     })

@@ -121,7 +121,7 @@ mod tests {
             }
         }
         let maintenance = async |arguments: Value| fixture.call("maintenance", arguments).await;
-        let first = maintenance(json!({"action": "run", "anew": true})).await.expect("is done");
+        let first = maintenance(json!({"action": "run", "restart": true})).await.expect("is done");
         assert_eq!((&first["left"], &first["last_run_at"]), (&json!(1), &Value::Null));
         maintenance(json!({"action": "pause"})).await.expect("is paused");
         assert!(maintenance(json!({"action": "run"})).await.is_err());

@@ -257,7 +257,7 @@ pub(crate) fn add_source(conn: &Connection, memory: i64, source: i64) -> Result<
     Ok(())
 }
 
-/// Returns another active memory with the same text for and audience, if there is one.
+/// Returns another active memory with the same text, type and audience, if there is one.
 pub(crate) fn same_text(conn: &Connection, memory: &Memory) -> Result<Option<MemoryId>> {
     let sql = "SELECT t.id FROM memories t JOIN memories m ON m.seq = ?1
                WHERE t.content_hash = m.content_hash AND t.status = 'active' AND t.seq <> m.seq AND t.type = m.type AND t.scope = m.scope

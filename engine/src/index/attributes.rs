@@ -14,10 +14,10 @@ use std::collections::HashMap;
 
 /// Slots that share one lower bound of their confidence.
 pub(crate) const BLOCK: usize = 512;
-/// Stands for no expiry and no event day.
+/// Sentinels: no expiry, and no event day.
 const NEVER: (i64, i32) = (i64::MAX, i32::MIN);
 
-/// Stands for no summary.
+/// Sentinel: no summary.
 const NOBODY: i64 = i64::MIN;
 
 /// The attributes of one memory.

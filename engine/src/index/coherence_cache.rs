@@ -1,6 +1,6 @@
 //! The coherence of each group's storing order, cached between queries.
 //!
-//! The sums are updated incrementally: a store adds one vector to them. Not here: the formula (`late_interaction::context`).
+//! The sums are updated incrementally: a store adds one vector to them. Not here: the formula (`ranking::late_interaction::coherence`).
 
 use crate::model::encoding::{DIMENSIONS, dot};
 use crate::ranking::late_interaction;

@@ -28,7 +28,7 @@ pub(crate) struct Scratch {
     pub cosines: Vec<f32>,
     /// Slots that match by a term or a speaker name, admitted or not.
     pub lexical_match: Vec<u64>,
-    /// Slots whose cosine reaches the least one.
+    /// Slots whose cosine reaches the minimum for a match (`MATCH_COSINE`).
     pub near: Vec<u64>,
     /// Slots whose cosine is known at least at `Precision::Approx`, and those at `Precision::Exact`.
     known: [Vec<u64>; 2],

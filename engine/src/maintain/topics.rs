@@ -41,8 +41,8 @@ fn split_evenly(items: &[usize], most: usize) -> impl Iterator<Item = &[usize]> 
     items.chunks(items.len().div_ceil(parts).max(1))
 }
 
-/// Average linkage by nearest-neighbour chains. The mean cosine of two `join_small_topics` groups to a third is
-/// never above the greater of the two, so a group whose nearest neighbour is too far away is final.
+/// Average linkage by nearest-neighbour chains. The mean cosine of two joined groups to a third is never above the greater of their two
+/// cosines to it, so a group whose nearest neighbour is too far away is final.
 fn average_linkage(directions: &[Option<Embedding>], members: &[usize]) -> Vec<Vec<usize>> {
     let size = members.len();
     let mut similar = vec![f32::MIN; size * size];

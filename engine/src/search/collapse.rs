@@ -52,7 +52,7 @@ fn similar(index: &Index, one: u32, others: &[u32]) -> Vec<bool> {
         .collect()
 }
 
-/// Whether one of two similar memories may stand for both: the same fact of the same event date,
+/// Whether one of two similar memories can represent both: same fact, same event date,
 /// and both or neither of them an entity.
 pub(crate) fn is_same_fact(a: &Memory, b: &Memory) -> bool {
     let entity = |memory: &Memory| memory.kind == MemoryType::Entity;

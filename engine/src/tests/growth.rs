@@ -1,4 +1,4 @@
-//! What an act costs in a store of many memories: as much as in a small one, counted in steps of SQLite's machine.
+//! The cost of an operation does not grow with the store. It is counted in virtual machine steps of SQLite.
 
 use crate::model::encoding::{DIMENSIONS, Embedding};
 use crate::tests::fixture::{TestStore, axis, coded, parse};

@@ -67,7 +67,7 @@ fn look_through(change: &Change<'_>, seq: i64) -> Result<()> {
     find_with(change.conn, &change.shared.index(), &memory)?;
     for entity in earlier(change) {
         if entity.names.iter().any(|name| names::holds(&memory.content, name))
-            && let Some(entity) = seen_together(change.conn, entity.seq, &memory)?
+            && let Some(entity) = visible_together(change.conn, entity.seq, &memory)?
         {
             mentions::insert(change.conn, entity, seq)?;
         }
@@ -85,7 +85,7 @@ pub(crate) fn renew_store(conn: &Connection, index: &Index) -> Result<()> {
 
 fn find_with(conn: &Connection, index: &Index, memory: &Memory) -> Result<()> {
     for entity in named_in(index, &memory.content) {
-        if let Some(entity) = seen_together(conn, entity, memory)? {
+        if let Some(entity) = visible_together(conn, entity, memory)? {
             mentions::insert(conn, entity, memory.seq)?;
         }
     }
@@ -99,7 +99,7 @@ fn find_with(conn: &Connection, index: &Index, memory: &Memory) -> Result<()> {
         };
         for (found, text) in holding {
             if names::holds(&text, &name)
-                && let Some(found) = seen_together(conn, found, memory)?
+                && let Some(found) = visible_together(conn, found, memory)?
             {
                 mentions::insert(conn, memory.seq, found)?;
             }
@@ -120,8 +120,8 @@ fn named_in(index: &Index, text: &str) -> Vec<i64> {
     found
 }
 
-/// Returns whether two memories differ and some session can see both.
-fn seen_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Option<i64>> {
+/// Returns the sequence number of `other` if it is another memory and some session can see both.
+fn visible_together(conn: &Connection, other: i64, memory: &Memory) -> Result<Option<i64>> {
     let Some(found) = memories::by_seq(conn, other)?.filter(|found| found.seq != memory.seq) else {
         return Ok(None);
     };

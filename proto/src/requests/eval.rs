@@ -6,9 +6,9 @@
 //! ```
 //! Reply:
 //! ```json
-//! {"known": 0, "probes": 50, "reading": {"p50_ms": 4.0, "p99_ms": 9.5},
+//! {"known": 0, "probes": 50, "encode_latency": {"p50_ms": 4.0, "p99_ms": 9.5},
 //!  "runs": [{"set": [], "probes": {"recall_at_1": 0.8, "recall_at_5": 0.96, "recall_at_10": 0.98, "mrr": 0.87},
-//!   "answering": {"p50_ms": 1.5, "p99_ms": 3.0}}]}
+//!   "search_latency": {"p50_ms": 1.5, "p99_ms": 3.0}}]}
 //! ```
 
 use crate::degraded::Degraded;
@@ -43,7 +43,8 @@ pub struct EvalReply {
     /// Number of questions generated from memories.
     pub probes: usize,
     /// Time to encode a question.
-    pub reading: Latency,
+    #[serde(alias = "reading")]
+    pub encode_latency: Latency,
     /// One run with the settings in force, then one with those to compare.
     pub runs: Vec<EvalRun>,
     /// The parts that did not work and were left out of the measurement.
@@ -63,7 +64,8 @@ pub struct EvalRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<EvalMetrics>,
     /// Time to search and rank, without encoding the question.
-    pub answering: Latency,
+    #[serde(alias = "answering")]
+    pub search_latency: Latency,
 }
 
 /// Retrieval metrics, each 0 to 1.

@@ -2,7 +2,7 @@
 //!
 //! Request:
 //! ```json
-//! {"action": "run", "anew": true}
+//! {"action": "run", "restart": true}
 //! ```
 //! Reply:
 //! ```json
@@ -40,7 +40,7 @@ pub struct MaintenanceRequest {
     #[serde(default)]
     pub action: MaintenanceAction,
     /// With `run`: start a new run and discard the rest of a run in progress.
-    #[serde(default, rename = "anew")]
+    #[serde(default, alias = "anew")]
     pub restart: bool,
 }
 

@@ -33,9 +33,12 @@ fn screen(reply: &EvalReply) -> String {
     let mut rows = vec![row("", reply.runs.iter().map(name))];
     rows.extend(section("known answers", reply.known, &reply.runs, |run| run.known));
     rows.extend(section("probes", reply.probes, &reply.runs, |run| run.probes));
-    rows.push(row("time per query", reply.runs.iter().map(|run| times(run.answering))));
-    if reply.reading.p50_ms > 0.0 {
-        rows.push(row("time to embed a query", reply.runs.iter().map(|_| times(reply.reading))));
+    rows.push(row("time per query", reply.runs.iter().map(|run| times(run.search_latency))));
+    if reply.encode_latency.p50_ms > 0.0 {
+        rows.push(row(
+            "time to embed a query",
+            reply.runs.iter().map(|_| times(reply.encode_latency)),
+        ));
     }
     let nothing =
         if reply.known + reply.probes == 0 { "There are no memories to query yet.\n" } else { "" };
@@ -103,14 +106,14 @@ mod tests {
             set: set.iter().map(|pair| (*pair).to_owned()).collect(),
             known: None,
             probes: figures(first),
-            answering: Latency { p50_ms: 0.44, p99_ms: 1.26 },
+            search_latency: Latency { p50_ms: 0.44, p99_ms: 1.26 },
         };
-        let reading = Latency { p50_ms: 5.0, p99_ms: 9.0 };
+        let encode_latency = Latency { p50_ms: 5.0, p99_ms: 9.0 };
         let runs = vec![run(&[], 0.5), run(&["retrieval.fusion=rrf"], 0.25)];
         let screen = screen(&EvalReply {
             known: 0,
             probes: 8,
-            reading,
+            encode_latency,
             runs,
             degraded: Degraded::default(),
         });

@@ -96,7 +96,7 @@ impl Write for ChunkWriter {
     }
 }
 
-/// `POST /import`: the first line of the body is an [`VerbCall`], all others are the file.
+/// `POST /import`: the first line of the body is a [`VerbCall`]; the other lines are the file.
 pub async fn import(State(admin): State<AdminContext>, request: Request) -> Response {
     let mut body = request.into_body();
     match run_import(&admin, &mut body).await {

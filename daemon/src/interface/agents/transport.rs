@@ -2,7 +2,7 @@
 //!
 //! rmcp's own line transport ignores lines that it cannot parse; here every line that requires an answer gets one. Faults that serde would
 //! hide (a duplicate key, a number that no float can hold) are found before anything is parsed into values. At most
-//! [`limits::CALLS_IN_FLIGHT`] requests of a connection run at once: the next line is read when one of them has been answered. A line that
+//! [`limits::CALLS_IN_FLIGHT`] requests of a connection are unanswered: the next line is read when one of them has been answered. A line that
 //! is too long is answered with an error, then nothing more is read: no shim sends one, and what follows could be as long again.
 //! Not here: what the messages mean (`mcp`), reading a line (`line_reader`).
 

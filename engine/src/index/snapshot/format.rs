@@ -165,10 +165,7 @@ fn piece(bytes: &[u8; PIECE]) -> QuantizedVector {
     QuantizedVector { first, second, step: f32::from_bits(step) }
 }
 
-#[expect(
-    clippy::option_option,
-    reason = "none of the outer is a fault, none of the inner is no day"
-)]
+#[expect(clippy::option_option, reason = "outer `None`: invalid bytes; inner `None`: no day")]
 fn day(value: Option<i64>) -> Option<Option<i32>> {
     value.map(i32::try_from).transpose().ok()
 }
@@ -193,7 +190,7 @@ impl<'a> Bytes<'a> {
 
     #[expect(
         clippy::option_option,
-        reason = "none of the outer is a fault, none of the inner is no number"
+        reason = "outer `None`: invalid bytes; inner `None`: no number"
     )]
     fn optional(&mut self) -> Option<Option<i64>> {
         let given = self.array::<1>()? != [0];

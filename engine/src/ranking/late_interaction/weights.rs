@@ -1,6 +1,6 @@
 //! The constants of the late-interaction ranking.
 //!
-//! docs/retrieval.md ("What chose each constant") names for each the measurement that chose it;
+//! docs/retrieval.md ("How each constant was chosen") names for each the measurement that chose it;
 //! `bench/ablation.py` repeats them. Not here: the formulas that use them.
 
 /// Weight of the cosine between query and memory.

@@ -69,7 +69,7 @@ impl EventReference {
         let before = found.get(0).map_or("", |whole| &query[..whole.start()]);
         let (preposition, event) = (&found[2], &found[3]);
         let relation = Relation::from_preposition(preposition, before);
-        // ", since" gives a reason: "ScoreBreakdown is it needed, since the tests run without it?"
+        // ", since" gives a reason: "Why is it needed, since the tests run without it?"
         let gives_reason = relation == Relation::Since && found.get(1).is_some();
         if NO_EVENT.is_match(event)
             || TIMELESS.is_match(&query)
@@ -152,7 +152,7 @@ mod tests {
             "Which step was needed before a release?",
             "What does the client send before the handshake?",
             "which token is needed until the handshake is over",
-            "ScoreBreakdown is Vitest needed, since the tests ran in Jest?",
+            "Why is Vitest needed, since the tests ran in Jest?",
             "Vad är lösenordet till databasservern?",
         ] {
             assert_eq!(EventReference::parse(question, 0), None, "{question}");

@@ -81,6 +81,6 @@ fn database_failure(fault: &rusqlite::Error) -> Failure {
 pub(crate) fn not_found(field: &str, id: &str) -> Error {
     Failure::new(Code::NotFound, format!("names no memory that this session can see: {id}"))
         .at(field)
-        .hint("Take an id that recall_memory has given")
+        .hint("Use an id that recall_memory returned")
         .into()
 }

@@ -130,15 +130,15 @@ fn a_very_large_store_starts_from_its_snapshot() {
     assert!(home.loci(&["ctl", "stop"]).status.success());
     assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
     assert!(holds("zebra"), "else nothing would be shown below");
-    from("read from the file beside the database");
+    from("loaded from the snapshot");
     let doctor = home.loci(&["doctor"]);
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(said.contains("read from the file beside the database"), "{said}");
+    assert!(said.contains("loaded from the snapshot"), "{said}");
     let found =
         home.session().call("recall_memory", json!({"query": "zebra"})).expect("is answered");
     let id = found["results"][0]["id"].as_str().expect("is found").to_owned();
     assert!(home.loci(&["forget", &id, "--hard", "--yes"]).status.success());
     assert!(home.loci(&["ctl", "stop"]).status.success());
     assert!(!holds("zebra"));
-    from("read from the file beside the database");
+    from("loaded from the snapshot");
 }

@@ -119,7 +119,7 @@ fn download_fetches_the_model_at_first_use() {
         let stored = home
             .session()
             .store_with(json!({"content": "Is the model sent for?", "type": "semantic"}));
-        stored["hint"].as_str().expect("is degraded").contains("being fetched")
+        stored["hint"].as_str().expect("is degraded").contains("being downloaded")
     };
     assert!(!sent_for(false));
     assert!(sent_for(true));

@@ -154,7 +154,7 @@ fn resources_and_prompts_are_listed_and_read() {
     let brief = agent.request("resources/read", json!({"uri": own}));
     let text = brief["result"]["contents"][0]["text"].as_str().expect("is text");
     assert!(
-        text.starts_with("# What is known in project") && text.contains("Never deploy on Fridays"),
+        text.starts_with("# Memories of project") && text.contains("Never deploy on Fridays"),
         "{text}"
     );
     let templates = agent.request("resources/templates/list", json!({}));
@@ -221,7 +221,7 @@ fn bad_arguments_of_the_tools_are_named() {
         (
             "store_relation",
             json!({"subject_id": id, "predicate": "is", "object_id": id}),
-            "invalid: subject_id names a memory that is no entity",
+            "invalid: subject_id names a memory of type semantic, not an entity",
         ),
         (
             "memory_inspect",

@@ -418,7 +418,7 @@ fn only(key: &str, value: &str, supported: &str) -> Result<(), Failure> {
 }
 
 fn not_yet(key: &str, what: &str) -> Failure {
-    Failure::new(Code::NotInThisVersion, format!("{what} not in this version")).at(key)
+    Failure::new(Code::NotInThisVersion, format!("{what} not supported in this version")).at(key)
 }
 
 #[cfg(test)]
@@ -450,8 +450,12 @@ mod tests {
             refused("[server]\ntransport = \"sse\"")
                 .contains("not_in_this_version: server.transport")
         );
-        assert!(refused("[embedding]\nprovider = \"voyage\"").contains("not in this version"));
-        assert!(refused("[embedding.api]\nmodel = \"x\"").contains("not in this version"));
+        assert!(
+            refused("[embedding]\nprovider = \"voyage\"").contains("not supported in this version")
+        );
+        assert!(
+            refused("[embedding.api]\nmodel = \"x\"").contains("not supported in this version")
+        );
     }
 
     #[test]

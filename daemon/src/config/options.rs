@@ -160,8 +160,10 @@ pub fn database(paths: &Paths, config: &Config) -> Result<PathBuf, Failure> {
 pub fn ignored_variables() -> Vec<String> {
     let set =
         ["VOYAGE_API_KEY", "OPENAI_API_KEY"].into_iter().filter(|name| variable(name).is_some());
-    set.map(|name| format!("{name} is ignored: embedding by a provider is not in this version"))
-        .collect()
+    set.map(|name| {
+        format!("{name} is ignored: embedding by a provider is not supported in this version")
+    })
+    .collect()
 }
 
 /// Returns a variable of this process; an empty one counts as not set.

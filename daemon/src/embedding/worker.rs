@@ -22,7 +22,7 @@ const TRIM_AFTER_BATCHES: u32 = 16;
 
 /// The hint when a loaded model fails.
 const RETRY_HINT: &str =
-    "loci tries again by itself; if the failure stays, run `loci model download`";
+    "loci retries automatically; if the error persists, run `loci model download`";
 
 /// Runs the thread until [`EmbeddingQueue::stop`].
 pub(crate) fn run(queue: &EmbeddingQueue, source: &dyn EncoderSource) {

@@ -65,7 +65,7 @@ impl Service {
         let state = self.embedder.state();
         match state.hint() {
             Some(_) if self.auto_fetch.is_fetching() => {
-                words_only("the model is being fetched; loci model download waits for it")
+                words_only("the model is being downloaded; run loci model download to wait for it")
             }
             Some(hint) => words_only(hint),
             None => Degraded::default(),

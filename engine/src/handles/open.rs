@@ -168,7 +168,7 @@ fn from_database(conn: &Connection, shared: &Shared) -> Result<Index> {
             warmup.check_not_stopped()
         });
         let encodings = reading.join().unwrap_or_else(|_| {
-            Err(Failure::new(Code::Internal, "a fault of loci ended the load").into())
+            Err(Failure::new(Code::Internal, "loading the index failed: internal error").into())
         });
         texts?;
         index.attach_encodings(encodings?);

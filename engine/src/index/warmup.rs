@@ -47,18 +47,18 @@ impl WarmupProgress {
     #[must_use]
     pub fn origin(&self) -> Option<&'static str> {
         Some(match self.origin.get()? {
-            Origin::Snapshot => "read from the file beside the database",
+            Origin::Snapshot => "loaded from the snapshot",
             Origin::Database | Origin::Fallback(SnapshotError::Missing) => {
                 "built from the database"
             }
             Origin::Fallback(SnapshotError::Unreadable) => {
-                "built from the database: the file beside it cannot be read"
+                "built from the database: the snapshot cannot be read"
             }
             Origin::Fallback(SnapshotError::Damaged) => {
-                "built from the database: the file beside it was damaged"
+                "built from the database: the snapshot is damaged"
             }
             Origin::Fallback(SnapshotError::Stale) => {
-                "built from the database: the file beside it was of another state, model or build"
+                "built from the database: the snapshot belongs to another state, model or build"
             }
         })
     }
@@ -87,7 +87,9 @@ impl WarmupProgress {
     /// Returns `busy` if the load was cancelled.
     pub(crate) fn check_not_stopped(&self) -> Result<()> {
         if self.stopped.load(Ordering::Relaxed) {
-            return Err(Failure::new(Code::Busy, "the daemon is ending").hint("Call again").into());
+            return Err(Failure::new(Code::Busy, "the daemon is shutting down")
+                .hint("Call again")
+                .into());
         }
         Ok(())
     }

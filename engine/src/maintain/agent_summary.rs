@@ -147,7 +147,7 @@ impl Writer {
 }
 
 fn cluster_not_found(key: &str) -> Error {
-    let message = format!("names no cluster of this project that can be summed up: {key}");
+    let message = format!("names no cluster of this project that is due for a summary: {key}");
     Failure::new(Code::NotFound, message)
         .at("cluster")
         .hint("Its memories may have changed; call without arguments for another")

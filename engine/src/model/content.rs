@@ -53,7 +53,7 @@ pub(crate) fn check_reason(reason: Option<&str>) -> Result<()> {
     }
     if reason.chars().any(char::is_control) {
         return Err(Failure::invalid("reason", "holds a control character")
-            .hint("Say it in one line")
+            .hint("Write the reason in one line")
             .into());
     }
     Ok(())

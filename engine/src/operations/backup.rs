@@ -93,7 +93,7 @@ impl Reader {
         if !tombstones::has(&self.conn, id)? {
             let failure = Failure::new(
                 Code::Conflict,
-                format!("names a memory that was not removed for good: {id}"),
+                format!("names a memory that was not permanently deleted: {id}"),
             )
             .at("memory_id");
             return Err(failure.hint("Forget it with --hard first").into());

@@ -43,7 +43,7 @@ impl Reader {
 
 fn page(name: &str, known: Vec<(Memory, f64)>, tokens: usize) -> String {
     let room = tokens.saturating_mul(4);
-    let mut text = format!("# What is known in {name}\n\n{} memories.\n", known.len());
+    let mut text = format!("# Memories of {name}\n\n{} memories.\n", known.len());
     let (pinned, mut rest): (Vec<_>, Vec<_>) =
         known.into_iter().partition(|(memory, _)| memory.anchor.pinned);
     section(&mut text, room, "Pinned", pinned.iter());

@@ -34,12 +34,10 @@ impl Reader {
             fault => Finding::fail("database", format!("a page is damaged: {fault}"), REPORT),
         });
         findings.push(match integrity::dangling(&self.conn)? {
-            0 => Finding::ok("database", "every reference leads somewhere"),
-            found => Finding::fail(
-                "database",
-                format!("{found} rows refer to rows that are not there"),
-                REPORT,
-            ),
+            0 => Finding::ok("database", "every reference is valid"),
+            found => {
+                Finding::fail("database", format!("{found} rows refer to missing rows"), REPORT)
+            }
         });
         findings.push(self.compare()?);
         Ok(findings)
@@ -54,7 +52,7 @@ impl Reader {
             return Ok(Finding::fail(
                 "index",
                 fault,
-                "Run loci ctl restart: the index is built anew from the database",
+                "Run loci ctl restart: the index is then rebuilt from the database",
             ));
         }
         let (ReadState { memories, vectors, digest }, origin) =
@@ -63,7 +61,7 @@ impl Reader {
         Ok(Finding::ok(
             "index",
             format!(
-                "{memories} memories and {vectors} vectors, as the database has them ({digest}); {origin}"
+                "{memories} memories and {vectors} vectors, equal to the database ({digest}); {origin}"
             ),
         ))
     }
@@ -168,10 +166,10 @@ impl Comparison<'_> {
             let entry =
                 |record: &Option<Record<'_>>| record.as_ref().map(|record| record.entry.clone());
             self.expect(entry(&known) == entry(&read), || {
-                format!("memory {seq} is not as the database has it")
+                format!("memory {seq} differs from the database")
             });
             self.expect(known.map(words) == read.map(words), || {
-                format!("the words of memory {seq} are not as the database has them")
+                format!("the words of memory {seq} differ from the database")
             });
             here.insert(seq, StoredEncoding::default());
             Ok(())
@@ -189,7 +187,7 @@ impl Comparison<'_> {
             let pieces = &mut here.entry(seq).or_default().pieces;
             let known = self.index.slot(seq).and_then(|slot| self.index.vector(slot, *pieces));
             self.expect(known.is_some_and(|row| row.is_of(vector)), || {
-                format!("vector {pieces} of memory {seq} is not as the database has it")
+                format!("vector {pieces} of memory {seq} differs from the database")
             });
             for number in vector {
                 digest.update(&number.to_le_bytes());
@@ -216,7 +214,7 @@ impl Comparison<'_> {
         let mut links = Graph::default();
         entity_links::all(self.conn)?.into_iter().for_each(|link| links.set(link));
         self.expect(links.sorted() == self.index.graph().sorted(), || {
-            "what links memories is not as the database has it".to_owned()
+            "the links between memories differ from the database".to_owned()
         });
         Ok(())
     }
@@ -224,7 +222,9 @@ impl Comparison<'_> {
     /// Checks that the index has no memories that the database does not have.
     fn compare_count(&mut self) -> Result<()> {
         let (known, held) = (self.index.held().0, memories::count(self.conn)?);
-        self.expect(known == held, || format!("it holds {known} memories, the database {held}"));
+        self.expect(known == held, || {
+            format!("the index has {known} memories, the database has {held}")
+        });
         Ok(())
     }
 }
@@ -237,7 +237,7 @@ struct StoredEncoding {
 }
 
 fn differing_codes(seq: i64) -> String {
-    format!("the codes of memory {seq} are not as the database has them")
+    format!("the codes of memory {seq} differ from the database")
 }
 
 /// The comparable part of a record; speaker numbers and term order are internal to an index.
@@ -254,7 +254,7 @@ impl Writer {
     #[must_use]
     pub fn examine_words(&self) -> Finding {
         match integrity::words(&self.conn) {
-            Ok(()) => Finding::ok("database", "the keyword index says what the texts say"),
+            Ok(()) => Finding::ok("database", "the keyword index matches the texts"),
             Err(error) => Finding::fail(
                 "database",
                 format!("the keyword index differs from the texts: {error}"),
@@ -298,7 +298,7 @@ mod tests {
             .expect("is removed");
         assert_eq!(failures(&test_store), Vec::<String>::new());
         test_store.writer.shared.index_mut().set_vectors(2, &vec![axis(3)].into());
-        assert_eq!(failures(&test_store), ["vector 0 of memory 2 is not as the database has it"]);
+        assert_eq!(failures(&test_store), ["vector 0 of memory 2 differs from the database"]);
         test_store.writer.shared.index_mut().set_vectors(2, &vec![axis(2)].into());
         assert_eq!(failures(&test_store), Vec::<String>::new());
         crate::db::integrity::spoil_words(&test_store.writer.conn).expect("is spoilt");
@@ -335,10 +335,10 @@ mod tests {
         let sound = test_store();
         let of_words = DocumentEncoding { words: Some(vec![code("other")]), ..text(&sound) };
         sound.writer.shared.index_mut().set_vectors(1, &of_words);
-        assert_eq!(failures(&sound), ["the codes of memory 1 are not as the database has them"]);
+        assert_eq!(failures(&sound), ["the codes of memory 1 differ from the database"]);
         let sound = test_store();
         sound.writer.shared.index_mut().set_codes(2, Some(&[]));
-        assert_eq!(failures(&sound), ["the codes of memory 2 are not as the database has them"]);
+        assert_eq!(failures(&sound), ["the codes of memory 2 differ from the database"]);
         let sound = test_store();
         sound.writer.shared.index_mut().set_link(EntityLink {
             entity: 2,
@@ -346,7 +346,7 @@ mod tests {
             kind: LinkKind::Mention,
             exists: false,
         });
-        assert_eq!(failures(&sound), ["what links memories is not as the database has it"]);
+        assert_eq!(failures(&sound), ["the links between memories differ from the database"]);
         let sound = test_store();
         let entry =
             crate::db::memories::entry(&sound.writer.conn, 1).expect("reads").expect("is there");
@@ -355,7 +355,7 @@ mod tests {
             .shared
             .index_mut()
             .put(crate::model::entry::Entry { content: "The pot is hot".to_owned(), ..entry });
-        assert_eq!(failures(&sound), ["the words of memory 1 are not as the database has them"]);
+        assert_eq!(failures(&sound), ["the words of memory 1 differ from the database"]);
     }
 
     /// FTS5 caches the layout of its index per connection, and a check does not notice changes by
@@ -388,7 +388,7 @@ mod tests {
             test_store.writer.shared.index_mut().set_codes(seq, Some(&[]));
             assert_eq!(
                 failures(&test_store),
-                [format!("the codes of memory {seq} are not as the database has them")]
+                [format!("the codes of memory {seq} differ from the database")]
             );
             test_store.writer.shared.index_mut().set_codes(seq, None);
         }
@@ -399,6 +399,6 @@ mod tests {
         let mut test_store = TestStore::new();
         test_store.store("a", json!({"content": "One", "type": "semantic"}), Some(&axis(1)));
         test_store.writer.shared.index_mut().remove(1);
-        assert!(failures(&test_store)[0].contains("memory 1 is not as the database has it"));
+        assert!(failures(&test_store)[0].contains("memory 1 differs from the database"));
     }
 }

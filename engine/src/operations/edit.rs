@@ -138,7 +138,7 @@ fn columns(
                 && m.group == memory.group
         });
         if let Some(twin) = twins.first() {
-            let message = format!("says what another memory says: {}", twin.id);
+            let message = format!("equals the text of another active memory: {}", twin.id);
             return Err(Failure::new(Code::Conflict, message)
                 .at("content")
                 .hint("Forget one of the two")

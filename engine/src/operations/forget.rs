@@ -126,7 +126,7 @@ fn note(derived: &[MemoryId]) -> Option<String> {
     let ids: Vec<&str> = derived.iter().map(MemoryId::as_str).collect();
     (!ids.is_empty()).then(|| {
         format!(
-            "Made from it, and may still say what it said; forget these too: {}",
+            "These memories were made from it and may still contain its text; forget them too: {}",
             ids.join(", ")
         )
     })

@@ -126,7 +126,7 @@ impl Writer {
                 if !group.aliases.iter().any(|known| known == alias) {
                     let failure = Failure::new(
                         Code::NotFound,
-                        format!("is no other name of {}: {alias}", group.name),
+                        format!("is not an alias of {}: {alias}", group.name),
                     )
                     .at("alias");
                     return Err(failure.hint("loci groups list shows them").into());
@@ -210,7 +210,7 @@ fn find(conn: &Connection, field: &str, name: &GroupName) -> Result<GroupRow> {
                 format!("is the name of several groups: {}", ids.join(", ")),
             )
             .at(field);
-            Err(failure.hint("Take one of the ids").into())
+            Err(failure.hint("Use one of the ids").into())
         }
         (None, _) => {
             let failure =
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(alias("home", false).expect("is added").group.aliases, ["home"]);
         assert_eq!(alias("home", false).expect("is known").act, None);
         assert!(alias("home", true).expect("is taken away").group.aliases.is_empty());
-        assert!(alias("home", true).expect_err("is refused").contains("no other name"));
+        assert!(alias("home", true).expect_err("is refused").contains("is not an alias of"));
         let renamed = test_store
             .writer
             .rename_group(&call, &parse(json!({"group": "new", "to": "the house"})));

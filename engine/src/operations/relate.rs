@@ -94,7 +94,7 @@ fn make(
 fn entity(change: &Change<'_>, sight: &Visibility, field: &str, id: &MemoryId) -> Result<Memory> {
     let memory = sight.find(change.conn, field, id)?;
     if memory.kind != MemoryType::Entity {
-        let message = format!("names a memory that is no entity but {}: {id}", memory.kind);
+        let message = format!("names a memory of type {}, not an entity: {id}", memory.kind);
         return Err(Failure::invalid(field, message)
             .hint("Store the person or thing as an entity first")
             .into());
@@ -102,7 +102,7 @@ fn entity(change: &Change<'_>, sight: &Visibility, field: &str, id: &MemoryId) -
     if memory.status != Status::Active {
         let message = format!("names an entity that is {}: {id}", memory.status.as_str());
         return Err(Failure::invalid(field, message)
-            .hint("Restore it first, or name the one that took its place")
+            .hint("Restore it first, or use the entity that replaced it")
             .into());
     }
     Ok(memory)

@@ -31,7 +31,7 @@ impl Writer {
             let mut act = None;
             if was != Status::Active {
                 if let Some(twin) = memories::same_text(change.conn, &memory)? {
-                    let message = format!("says what an active memory says: {twin}");
+                    let message = format!("has the same text as an active memory: {twin}");
                     return Err(Failure::new(Code::Conflict, message)
                         .at("memory_id")
                         .hint("Nothing is lost; use that one")

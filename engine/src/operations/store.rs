@@ -168,7 +168,7 @@ impl StoreWork<'_, '_> {
             {
                 conflict(
                     format!(
-                        "names a global memory, which a group memory would take from every other project: {id}"
+                        "names a global memory; a memory of scope group cannot replace it: {id}"
                     ),
                     "Store with scope global, or without supersedes",
                 )
@@ -268,14 +268,14 @@ impl StoreWork<'_, '_> {
         };
         match (&self.request.expires_at, self.request.ttl_seconds) {
             (Some(_), Some(_)) => {
-                Err(Failure::invalid("ttl_seconds", "says the same as expires_at")
+                Err(Failure::invalid("ttl_seconds", "cannot be combined with expires_at")
                     .hint("Give one of the two")
                     .into())
             }
             (Some(text), None) => match time::end_of(text, "expires_at")? {
                 at if at > now => Ok(Some(at)),
                 _ => Err(Failure::invalid("expires_at", "is in the past")
-                    .hint("Give a date to come, or leave it out")
+                    .hint("Use a future date, or omit expires_at")
                     .into()),
             },
             (None, Some(seconds)) => Ok(Some(after(seconds.get()))),

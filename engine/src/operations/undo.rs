@@ -107,7 +107,7 @@ fn selected_acts(change: &Change<'_>, request: &UndoRequest) -> Result<Vec<i64>>
 }
 
 fn no_such_act(id: i64) -> Error {
-    Failure::new(Code::NotFound, format!("names no act: {id}"))
+    Failure::new(Code::NotFound, format!("is not the number of an act: {id}"))
         .at("id")
         .hint("Run loci history for the acts that can be undone")
         .into()
@@ -116,7 +116,7 @@ fn no_such_act(id: i64) -> Error {
 fn conflict(entry: &Entry, why: &str) -> Error {
     let message = format!("act {} ({}) cannot be undone: {why}", entry.id, entry.act);
     Failure::new(Code::Conflict, message)
-        .hint("Undo what came later first; loci history shows it")
+        .hint("Undo the later acts first; loci history lists them")
         .into()
 }
 
@@ -156,16 +156,16 @@ fn check_unchanged(
     let now = rows::image(change.conn, &changed.row)?;
     match (&changed.effect, now) {
         (RowEffect::Inserted(_) | RowEffect::Set { .. }, None) => {
-            Err(conflict(entry, "what it made or changed is gone"))
+            Err(conflict(entry, "a row that it created or changed no longer exists"))
         }
         (RowEffect::Deleted(_), Some(_)) => {
-            Err(conflict(entry, "what it took away is there again"))
+            Err(conflict(entry, "a row that it deleted exists again"))
         }
         (RowEffect::Inserted(print), Some(now)) if *print != fingerprint(&now) => {
-            Err(conflict(entry, "what it made was changed since"))
+            Err(conflict(entry, "a row that it created was changed later"))
         }
         (RowEffect::Inserted(_), Some(now)) if would_cascade(change, own, &changed.row, &now)? => {
-            Err(conflict(entry, "something later refers to what it made"))
+            Err(conflict(entry, "a later change refers to a row that it created"))
         }
         (RowEffect::Deleted(_), None) | (RowEffect::Inserted(_), Some(_)) => Ok(()),
         (RowEffect::Set { after, .. }, Some(now)) => {

@@ -58,7 +58,7 @@ fn an_invalid_relation_is_refused_with_its_field() {
     let triple = |s: &MemoryId, p: &str, o: &MemoryId| json!({"subject_id": s, "predicate": p, "object_id": o});
     for (arguments, expected) in [
         (triple(&anna, "knows", &anna), "object_id is the subject itself"),
-        (triple(&anna, "knows", &fact), "object_id names a memory that is no entity"),
+        (triple(&anna, "knows", &fact), "object_id names a memory of type semantic, not an entity"),
         (triple(&hidden, "knows", &anna), "not_found: subject_id"),
         (triple(&anna, "  ", &ben), "predicate is empty"),
         (triple(&anna, &"x".repeat(65), &ben), "predicate has 65 characters"),
@@ -402,7 +402,7 @@ fn a_brief_fits_its_token_budget() {
         brief.find("Event number 29").expect("is told"),
     );
     assert!(first < events && !brief.contains("secret") && !brief.contains("Event number 5 "));
-    assert!(brief.starts_with("# What is known in a\n\n31 memories.\n"), "{brief}");
+    assert!(brief.starts_with("# Memories of a\n\n31 memories.\n"), "{brief}");
 }
 
 /// Where people live, in a project of some others, and who leads whom.

@@ -75,7 +75,7 @@ fn contains(file: &Path, needle: &[u8]) -> bool {
     fs::read(file).expect("is readable").windows(needle.len()).any(|window| window == needle)
 }
 
-const READ: &str = "read from the file beside the database";
+const READ: &str = "loaded from the snapshot";
 
 #[test]
 fn a_start_reads_what_the_stop_before_has_left_and_answers_the_same() {
@@ -123,7 +123,7 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     // An older snapshot next to a newer database.
     fs::write(file(&folder), &old).expect("is written");
     test_store = opened(folder);
-    assert!(origin(&test_store).contains("of another state"), "{}", origin(&test_store));
+    assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
     assert_eq!(test_store.writer.shared.index().held().0, 5);
     // A newer snapshot next to an older database, as after a restored copy.
     let folder = closed(test_store);
@@ -131,7 +131,7 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     fs::write(file(&folder), &new).expect("is written");
     test_store = opened(folder);
     assert!(
-        origin(&test_store).contains("of another state")
+        origin(&test_store).contains("belongs to another state")
             && test_store.writer.shared.index().held().0 == 4
     );
     // A copy of the very state, that lies elsewhere.
@@ -140,18 +140,20 @@ fn what_is_of_another_state_of_the_database_is_not_used() {
     fs::remove_file(&database).expect("is removed");
     fs::write(&database, copy).expect("is written");
     test_store = opened(folder);
-    assert!(origin(&test_store).contains("of another state"), "{}", origin(&test_store));
+    assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
     // Another program has written into it.
     let folder = closed(test_store);
     crate::db::integrity::spoil_words(&crate::db::connection::writer(&database).expect("opens"))
         .expect("is spoilt");
     test_store = opened(folder);
-    assert!(origin(&test_store).contains("of another state"), "{}", origin(&test_store));
+    assert!(origin(&test_store).contains("belongs to another state"), "{}", origin(&test_store));
     // Another model.
     let folder = closed(test_store);
     let other = open(&database, Settings { snapshot_from: 1, ..Settings::for_model("other") }, T0)
         .expect("opens");
-    assert!(other.warmup().origin().is_some_and(|origin| origin.contains("of another state")));
+    assert!(
+        other.warmup().origin().is_some_and(|origin| origin.contains("belongs to another state"))
+    );
     drop((other, folder));
 }
 
@@ -170,10 +172,7 @@ fn a_store_that_was_not_closed_left_none_and_a_pipe_in_its_place_is_not_waited_f
     let folder = closed(test_store);
     fs::remove_file(file(&folder)).expect("is there");
     std::os::unix::fs::symlink("/dev/zero", file(&folder)).expect("is linked");
-    assert_eq!(
-        origin(&opened(folder)),
-        "built from the database: the file beside it cannot be read"
-    );
+    assert_eq!(origin(&opened(folder)), "built from the database: the snapshot cannot be read");
 }
 
 #[test]
@@ -182,7 +181,7 @@ fn a_folder_in_place_of_the_snapshot_blocks_neither_start_nor_checkpoint() {
     fs::remove_file(file(&folder)).expect("is there");
     fs::create_dir(file(&folder)).expect("is made");
     let mut test_store = opened(folder);
-    assert_eq!(origin(&test_store), "built from the database: the file beside it cannot be read");
+    assert_eq!(origin(&test_store), "built from the database: the snapshot cannot be read");
     let secret = "The passphrase is quagmire";
     let id = test_store.store("a", json!({"content": secret, "type": "semantic"}), None).id;
     test_store.forget("a", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
@@ -323,7 +322,7 @@ proptest! {
         let changed = bytes != whole;
         fs::write(file(&folder), bytes).expect("is written");
         let test_store = opened(folder);
-        prop_assert_eq!(origin(&test_store).contains("was damaged"), changed, "{}", origin(&test_store));
+        prop_assert_eq!(origin(&test_store).contains("is damaged"), changed, "{}", origin(&test_store));
         prop_assert_eq!(reported(&test_store), expected);
         prop_assert!(!file(&test_store.folder).exists());
     }

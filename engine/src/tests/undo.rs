@@ -68,7 +68,7 @@ fn an_act_with_later_dependents_is_not_undone_alone() {
         .expect_err("is refused")
         .to_string();
     assert!(
-        said.starts_with("conflict: act") && said.contains("Undo what came later first"),
+        said.starts_with("conflict: act") && said.contains("Undo the later acts first"),
         "{said}"
     );
     test_store.undo_last().expect("the later one");

@@ -262,10 +262,11 @@ impl Importer<'_, '_> {
     fn has_entity(&self, field: &str, id: &MemoryId) -> Result<bool> {
         match self.find(field, id)? {
             Some((_, MemoryType::Entity)) => Ok(true),
-            Some((_, kind)) => {
-                Err(Failure::invalid(field, format!("names a memory that is no entity but {kind}"))
-                    .into())
-            }
+            Some((_, kind)) => Err(Failure::invalid(
+                field,
+                format!("names a memory of type {kind}, not an entity"),
+            )
+            .into()),
             None => Ok(false),
         }
     }

@@ -36,7 +36,7 @@ pub const PROMPTS: [Prompt; 3] = [
         argument: Some(Argument {
             name: "what",
             description: "What to remember. Default: the last message",
-            default: "what was said last",
+            default: "the last message",
         }),
         text: "Remember this for later sessions: {what}\n\
                First call recall_memory to find what is already stored about it. Then call store_memory once per fact, each a self-contained \

@@ -305,7 +305,7 @@ pub struct Undo {
     /// Undo the newest act that is not undone yet.
     #[arg(long)]
     pub last: bool,
-    /// Undo every act of this last period, for example 2h.
+    /// Undo every act since this long ago, for example 2h.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub since: Option<i64>,
     /// Do not ask for confirmation.

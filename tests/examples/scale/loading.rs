@@ -30,7 +30,7 @@ fn measure(size: usize) -> Result<(), Anything> {
     let kept = path.with_file_name("memory.db-index");
     for _ in 0..ROUNDS {
         let (writer, took) = timed(|| opened(&path))?;
-        if writer.warmup().origin() == Some("read from the file beside the database") {
+        if writer.warmup().origin() == Some("loaded from the snapshot") {
             file.push(took);
         }
         writer.close()?;

@@ -20,7 +20,7 @@ const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
 pub fn list() -> ListResourcesResult {
     let own = ListedResource::new(OWN_GROUP, "group")
         .with_title("This project's memory")
-        .with_description("A brief of what is known here");
+        .with_description("A brief of this project's memories");
     ListResourcesResult::with_all_items(vec![own.with_mime_type("text/markdown")])
 }
 
@@ -29,7 +29,7 @@ pub fn templates() -> ListResourceTemplatesResult {
     let memory = ResourceTemplate::new("loci://memory/{id}", "memory")
         .with_description("Everything about one memory");
     let group = ResourceTemplate::new("loci://group/{group}", "group")
-        .with_description("A brief of what is known in one project");
+        .with_description("A brief of one project's memories");
     ListResourceTemplatesResult::with_all_items(vec![
         memory.with_mime_type("application/json"),
         group.with_mime_type("text/markdown"),

@@ -46,7 +46,7 @@ pub fn prepare(mut request: RecallRequest) -> Result<PreparedRecall> {
             );
             return Err(Failure::new(Code::TooMany, message)
                 .at("ids")
-                .hint("Ask in several calls")
+                .hint("Split the ids over several calls")
                 .into());
         }
         if !ids.is_empty() {

@@ -104,7 +104,7 @@ impl Unreachable {
 
     /// Returns the exit code of a command that needed the daemon.
     #[must_use]
-    pub fn exit(&self) -> Exit {
+    pub fn exit_code(&self) -> Exit {
         match self {
             Self::Skew { .. } => Exit::VersionSkew,
             Self::NoPlace(_) => Exit::Failed,
@@ -155,7 +155,7 @@ mod tests {
     fn a_bad_configuration_is_a_failure_and_a_missing_daemon_is_unreachable() {
         let config =
             Unreachable::NotStarted { why: "config.toml:3:1: unknown key".into(), exit: Some(78) };
-        assert_eq!(config.exit(), Exit::Failed);
-        assert_eq!(Unreachable::Absent.exit(), Exit::Unreachable);
+        assert_eq!(config.exit_code(), Exit::Failed);
+        assert_eq!(Unreachable::Absent.exit_code(), Exit::Unreachable);
     }
 }

@@ -4,7 +4,7 @@ use crate::cli::memories::Add;
 use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{date_time, print_json};
-use crate::output::{Problem, note, plain, say};
+use crate::output::{Problem, escape_line, print_line, print_note};
 use loci_proto::requests::store::StoreReply;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -28,9 +28,9 @@ pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
         return print_json(&answer);
     }
     let reply: StoreReply = answer.read()?;
-    say(result_text(&reply))?;
+    print_line(result_text(&reply))?;
     if let Some(hint) = &reply.degraded.hint {
-        note("Note:", hint);
+        print_note("Note:", hint);
     }
     Ok(())
 }
@@ -49,7 +49,7 @@ fn result_text(reply: &StoreReply) -> String {
     }
     if !reply.similar.is_empty() {
         let similar: Vec<String> =
-            reply.similar.iter().map(|other| plain(other.as_str())).collect();
+            reply.similar.iter().map(|other| escape_line(other.as_str())).collect();
         let _ = write!(
             text,
             "\n  similar to {}; use --supersedes ID to replace one",

@@ -4,7 +4,7 @@ use crate::cli::daemon::Cleanup;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id::short;
 use crate::commands::reply_text::to_json;
-use crate::output::{Problem, Screen, confirm, plain, say, table_on};
+use crate::output::{Problem, Screen, confirm, escape_line, print_line, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::cleanup::{CleanupCandidate, CleanupReply, CleanupRequest};
 use std::process::ExitCode;
@@ -21,16 +21,16 @@ pub async fn run(args: Cleanup) -> Result<ExitCode, Problem> {
     let listed: CleanupReply =
         client.call("cleanup", &CleanupRequest { dry_run: true, at: None }).await?;
     if args.dry_run || listed.memories.is_empty() {
-        say(if args.json { to_json(&listed)? } else { candidates_text(&listed) })?;
+        print_line(if args.json { to_json(&listed)? } else { candidates_text(&listed) })?;
         return Ok(Exit::Ok.into());
     }
     if !args.json {
-        say(candidates_text(&listed))?;
+        print_line(candidates_text(&listed))?;
     }
     confirm(&format!("Forget these {} memories?", listed.memories.len()), args.yes.into())?;
     let done: CleanupReply =
         client.call("cleanup", &CleanupRequest { dry_run: false, at: Some(listed.at) }).await?;
-    say(match done.act {
+    print_line(match done.act {
         _ if args.json => to_json(&done)?,
         Some(act) => {
             format!("{} forgotten; undo within 30 days: loci undo {act}", done.memories.len())
@@ -50,7 +50,7 @@ fn candidates_text(reply: &CleanupReply) -> String {
             short(memory.id.as_str()),
             format!("{:.3}", memory.confidence.get()),
             last_used.to_owned(),
-            plain(&memory.preview),
+            escape_line(&memory.preview),
         ]
     };
     let heading = ["ID", "CONFIDENCE", "LAST USED", "MEMORY"].map(str::to_owned).to_vec();

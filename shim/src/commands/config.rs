@@ -2,7 +2,7 @@
 
 use crate::cli::daemon::Config;
 use crate::client::call::VerbClient;
-use crate::output::{Problem, Screen, plain, say, table_on};
+use crate::output::{Problem, Screen, escape_line, print_line, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::config::{ConfigKey, ConfigReply};
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ pub async fn run(command: &Config) -> Result<ExitCode, Problem> {
     let Config::Show(format) = command;
     let answer = VerbClient::of_process()?.reply("config", &json!({})).await?;
     if format.json {
-        say(answer.as_str())?;
+        print_line(answer.as_str())?;
     } else {
-        say(screen(&answer.read()?).trim_end())?;
+        print_line(screen(&answer.read()?).trim_end())?;
     }
     Ok(Exit::Ok.into())
 }
@@ -27,7 +27,11 @@ pub async fn run(command: &Config) -> Result<ExitCode, Problem> {
 fn screen(reply: &ConfigReply) -> String {
     let row = |key: &ConfigKey| {
         let pending = if key.waits.is_some() { " *" } else { "" };
-        [plain(&key.key), format!("{}{pending}", format_value(&key.value)), plain(&key.from)]
+        [
+            escape_line(&key.key),
+            format!("{}{pending}", format_value(&key.value)),
+            escape_line(&key.from),
+        ]
     };
     // A truncated key or path is useless.
     let screen = Screen { width: usize::MAX, ..Screen::of_stdout() };
@@ -35,7 +39,7 @@ fn screen(reply: &ConfigReply) -> String {
     let rows: Vec<_> = std::iter::once(heading).chain(reply.keys.iter().map(row)).collect();
     let mut text = format!(
         "{}{}\n\n{}",
-        plain(&reply.file),
+        escape_line(&reply.file),
         if reply.exists { "" } else { " (does not exist)" },
         table_on(screen, &rows)
     );
@@ -45,7 +49,7 @@ fn screen(reply: &ConfigReply) -> String {
         let _ = write!(
             text,
             "\n* {} changes to {} at the next start: loci ctl restart",
-            plain(&key.key),
+            escape_line(&key.key),
             format_value(pending)
         );
     }
@@ -56,7 +60,7 @@ fn screen(reply: &ConfigReply) -> String {
 pub(crate) fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        Value::String(text) => plain(text),
+        Value::String(text) => escape_line(text),
         Value::Number(number) => {
             number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
         }

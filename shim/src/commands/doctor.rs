@@ -4,7 +4,7 @@
 use crate::cli::store_admin::Doctor;
 use crate::client::call::VerbClient;
 use crate::commands::ctl::status;
-use crate::output::{Problem, Style, plain, say};
+use crate::output::{Problem, Style, escape_line, print_line};
 use crate::spawn::find_locid;
 use loci_proto::error::Exit;
 use loci_proto::paths::Paths;
@@ -35,9 +35,9 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
     findings.push(disk(&client.paths.home));
     let reply = DoctorReply { findings };
     if args.json {
-        say(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
+        print_line(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
     } else {
-        say(findings_text(&reply.findings, Style::of(&io::stdout())).trim_end())?;
+        print_line(findings_text(&reply.findings, Style::of(&io::stdout())).trim_end())?;
     }
     let failed = reply.findings.iter().any(|finding| finding.verdict == Verdict::Fail);
     Ok(if failed { Exit::Failed.into() } else { Exit::Ok.into() })
@@ -211,9 +211,14 @@ fn findings_text(findings: &[Finding], style: Style) -> String {
             Verdict::Warn => style.bold("warn"),
             Verdict::Fail => style.bold("fail"),
         };
-        let _ = writeln!(text, "{word}  {:<9} {}", plain(&finding.part), plain(&finding.found));
+        let _ = writeln!(
+            text,
+            "{word}  {:<9} {}",
+            escape_line(&finding.part),
+            escape_line(&finding.found)
+        );
         if let Some(next) = &finding.next_step {
-            let _ = writeln!(text, "{:16}{}", "", plain(next));
+            let _ = writeln!(text, "{:16}{}", "", escape_line(next));
         }
     }
     text

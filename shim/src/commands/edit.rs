@@ -4,7 +4,7 @@ use crate::cli::memories::Edit;
 use crate::client::call::VerbClient;
 use crate::commands::input::{memory_id, text};
 use crate::commands::reply_text::{print_json, undo_hint};
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, escape_line, print_line};
 use loci_proto::requests::edit::{ChangedReply, EditRequest};
 
 /// Changes the memory and prints what changed.
@@ -29,11 +29,11 @@ pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
     }
     let reply: ChangedReply = answer.read()?;
     if reply.changed.is_empty() {
-        return say(format!("Nothing to change: {} already has these values", reply.id));
+        return print_line(format!("Nothing to change: {} already has these values", reply.id));
     }
-    say(format!(
+    print_line(format!(
         "Changed {} of {}{}",
-        plain(&reply.changed.join(", ")),
+        escape_line(&reply.changed.join(", ")),
         reply.id,
         undo_hint(reply.act)
     ))

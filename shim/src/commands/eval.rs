@@ -4,7 +4,7 @@
 
 use crate::cli::store_admin::Eval;
 use crate::client::call::VerbClient;
-use crate::output::{Problem, Screen, note, plain, say, table_on};
+use crate::output::{Problem, Screen, escape_line, print_line, print_note, table_on};
 use loci_proto::error::Exit;
 use loci_proto::requests::eval::{EvalMetrics, EvalReply, EvalRequest, EvalRun, Latency};
 use std::io;
@@ -21,10 +21,10 @@ pub async fn run(args: Eval) -> Result<ExitCode, Problem> {
     let answer = client.start("/long/eval", &request).await?.read_all().await?;
     let reply: EvalReply = serde_json::from_slice(&answer).map_err(io::Error::from)?;
     if args.json {
-        say(String::from_utf8_lossy(&answer))?;
+        print_line(String::from_utf8_lossy(&answer))?;
     } else {
-        say(screen(&reply).trim_end())?;
-        reply.degraded.hint.iter().for_each(|hint| note("Note:", hint));
+        print_line(screen(&reply).trim_end())?;
+        reply.degraded.hint.iter().for_each(|hint| print_note("Note:", hint));
     }
     Ok(Exit::Ok.into())
 }
@@ -72,7 +72,7 @@ fn table(rows: &[Vec<String>]) -> String {
 }
 
 fn name(run: &EvalRun) -> String {
-    if run.set.is_empty() { "current settings".to_owned() } else { plain(&run.set.join(" ")) }
+    if run.set.is_empty() { "current settings".to_owned() } else { escape_line(&run.set.join(" ")) }
 }
 
 fn percent(share: f64) -> String {

@@ -5,7 +5,7 @@ use crate::client::call::{Answer, VerbClient};
 use crate::commands::input::{memory_id, where_expression};
 use crate::commands::list::{Columns, rows};
 use crate::commands::reply_text::{print_json, undo_hint};
-use crate::output::{Consent, Problem, Screen, confirm, note, plain, say};
+use crate::output::{Consent, Problem, Screen, confirm, escape_line, print_line, print_note};
 use loci_proto::group::GroupName;
 use loci_proto::requests::forget::{ForgetReply, ForgetRequest};
 use loci_proto::requests::forget_many::{ForgetManyReply, ForgetManyRequest};
@@ -47,9 +47,9 @@ async fn forget_one(client: &VerbClient, part: &str, args: &Forget) -> Result<()
     }
     let reply: ForgetReply = answer.read()?;
     if reply.already_forgotten {
-        say(format!("{memory}\n  is already forgotten"))
+        print_line(format!("{memory}\n  is already forgotten"))
     } else {
-        say(format!("Forgotten: {memory}{}", undo_hint(reply.act)))
+        print_line(format!("Forgotten: {memory}{}", undo_hint(reply.act)))
     }
 }
 
@@ -83,7 +83,7 @@ async fn erase(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Pro
     if let (true, Some(purged)) = (args.format.json, &purged) {
         let mut whole: Value = answer.read()?;
         whole["purged"] = purged.read()?;
-        return say(whole.to_string());
+        return print_line(whole.to_string());
     }
     if args.format.json {
         return print_json(&answer);
@@ -103,14 +103,14 @@ fn purge_text(purged: &Value) -> String {
 
 fn print_erased(reply: &ForgetReply, purged: Option<&Answer>, memory: &str) -> Result<(), Problem> {
     if reply.already_forgotten {
-        say(format!("{memory}\n  is already erased"))?;
+        print_line(format!("{memory}\n  is already erased"))?;
     } else {
-        say(format!("Erased: {memory}"))?;
+        print_line(format!("Erased: {memory}"))?;
     }
     match (purged, &reply.note) {
-        (Some(purged), _) => say(format!("  {}", purge_text(&purged.read()?))),
+        (Some(purged), _) => print_line(format!("  {}", purge_text(&purged.read()?))),
         (None, Some(text)) => {
-            note("Note:", text);
+            print_note("Note:", text);
             Ok(())
         }
         (None, None) => Ok(()),
@@ -123,7 +123,8 @@ async fn forget_matching(
     expression: &str,
     args: &Forget,
 ) -> Result<(), Problem> {
-    let invalid = |why: String| Problem::usage(format!("--where is invalid: {}", plain(&why)));
+    let invalid =
+        |why: String| Problem::usage(format!("--where is invalid: {}", escape_line(&why)));
     let mut request = where_expression::parse(expression).map_err(invalid)?;
     if let Some(group) = &args.project.group {
         (request.group, request.from_group) = (Some(group.clone()), true);
@@ -131,16 +132,16 @@ async fn forget_matching(
     let found = list_all(client, request.clone()).await?;
     if found.is_empty() {
         return if args.format.json {
-            say(r#"{"forgotten":[]}"#)
+            print_line(r#"{"forgotten":[]}"#)
         } else {
-            say("No memory matches.")
+            print_line("No memory matches.")
         };
     }
     let shown = preview(&found);
     if args.format.json {
-        note("Note:", &shown);
+        print_note("Note:", &shown);
     } else {
-        say(&shown)?;
+        print_line(&shown)?;
     }
     let question = if found.len() == 1 {
         "Forget this memory?".to_owned()
@@ -166,7 +167,7 @@ async fn send_forget_many(
     let reply: ForgetManyReply = answer.read()?;
     let count = reply.forgotten.iter().filter(|memory| !memory.already_forgotten).count();
     let memories = if count == 1 { "memory" } else { "memories" };
-    say(format!("Forgot {count} {memories}.{}", undo_hint(reply.act)))
+    print_line(format!("Forgot {count} {memories}.{}", undo_hint(reply.act)))
 }
 
 /// Lists every matching memory, page by page.

@@ -2,7 +2,7 @@
 
 use crate::cli::store_admin::Groups;
 use crate::client::call::VerbClient;
-use crate::output::{Consent, Problem, confirm, plain, say, table};
+use crate::output::{Consent, Problem, confirm, escape_line, print_line, table};
 use loci_proto::error::Exit;
 use loci_proto::requests::groups::{GroupChangedReply, GroupEntry, GroupsReply};
 use serde_json::{Value, json};
@@ -49,25 +49,26 @@ struct Flags {
 async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
     let answer = client.reply("groups", &json!({})).await?;
     if json {
-        return say(answer.as_str());
+        return print_line(answer.as_str());
     }
     let reply: GroupsReply = answer.read()?;
     if reply.groups.is_empty() {
-        return say("There are no projects yet; storing a memory creates one.");
+        return print_line("There are no projects yet; storing a memory creates one.");
     }
     let heading = ["NAME", "ID", "ACTIVE", "ALL", "ALIASES"].map(str::to_owned);
     let row = |group: &GroupEntry| {
-        let names = group.aliases.iter().map(|alias| plain(alias)).collect::<Vec<_>>().join(", ");
+        let names =
+            group.aliases.iter().map(|alias| escape_line(alias)).collect::<Vec<_>>().join(", ");
         [
-            plain(&group.name),
-            plain(&group.id),
+            escape_line(&group.name),
+            escape_line(&group.id),
             group.active.to_string(),
             group.memories.to_string(),
             names,
         ]
     };
     let rows: Vec<_> = std::iter::once(heading).chain(reply.groups.iter().map(row)).collect();
-    say(table(&rows).trim_end())
+    print_line(table(&rows).trim_end())
 }
 
 async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Result<(), Problem> {
@@ -78,8 +79,8 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
             &format!(
                 "Move {} memories of {} into {}?",
                 planned.moved,
-                plain(from),
-                plain(&planned.group.name)
+                escape_line(from),
+                escape_line(&planned.group.name)
             ),
             Consent::Ask,
         )?;
@@ -106,7 +107,7 @@ async fn change(
 ) -> Result<ChangeReply, Problem> {
     let answer = client.reply(verb, &args).await?;
     if json {
-        say(answer.as_str())?;
+        print_line(answer.as_str())?;
         return Ok(ChangeReply::Printed);
     }
     Ok(ChangeReply::Text(answer.read()?))
@@ -117,8 +118,8 @@ fn print_change(
     text: impl Fn(&GroupChangedReply) -> String,
 ) -> Result<(), Problem> {
     let ChangeReply::Text(done) = reply else { return Ok(()) };
-    say(match done.act {
-        Some(act) => format!("{}. Undo: loci undo {act}", plain(&text(&done))),
+    print_line(match done.act {
+        Some(act) => format!("{}. Undo: loci undo {act}", escape_line(&text(&done))),
         None => "Nothing to change.".to_owned(),
     })
 }

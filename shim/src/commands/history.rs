@@ -4,7 +4,7 @@ use crate::cli::memories::History;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
-use crate::output::{Problem, plain, say, table};
+use crate::output::{Problem, escape_line, print_line, table};
 use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
 
 /// Prints one page.
@@ -23,10 +23,10 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
     }
     let reply: HistoryReply = answer.read()?;
     if reply.acts.is_empty() {
-        return say("There is nothing to undo.");
+        return print_line("There is nothing to undo.");
     }
-    say(acts(&reply.acts).trim_end())?;
-    reply.next.map_or(Ok(()), |next| say(format!("\nNext page: --before {next}")))
+    print_line(acts(&reply.acts).trim_end())?;
+    reply.next.map_or(Ok(()), |next| print_line(format!("\nNext page: --before {next}")))
 }
 
 /// Formats acts as a table.
@@ -34,8 +34,15 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
 pub fn acts(acts: &[JournalEntry]) -> String {
     let row = |act: &JournalEntry| {
         let undone = act.undone_at.as_deref().map_or(String::new(), date_time);
-        let who = plain(act.client.as_deref().unwrap_or("-"));
-        [act.id.to_string(), date_time(&act.at), plain(&act.act), act.rows.to_string(), who, undone]
+        let who = escape_line(act.client.as_deref().unwrap_or("-"));
+        [
+            act.id.to_string(),
+            date_time(&act.at),
+            escape_line(&act.act),
+            act.rows.to_string(),
+            who,
+            undone,
+        ]
     };
     let heading = ["ACT", "WHEN", "WHAT", "ROWS", "WHO", "UNDONE"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(acts.iter().map(row)).collect();

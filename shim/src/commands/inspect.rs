@@ -4,7 +4,7 @@ use crate::cli::memories::Inspect;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date_time, print_json};
-use crate::output::{Problem, Style, lines, plain, say, table};
+use crate::output::{Problem, Style, escape_line, escape_lines, print_line, table};
 use loci_proto::requests::inspect::{
     AuditEntry, InspectReply, InspectRequest, MemoryDetails, Version,
 };
@@ -29,7 +29,7 @@ pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
     if args.format.json {
         return print_json(&answer);
     }
-    say(screen(&answer.read()?, Style::of(&std::io::stdout())).trim_end())
+    print_line(screen(&answer.read()?, Style::of(&std::io::stdout())).trim_end())
 }
 
 fn screen(reply: &InspectReply, style: Style) -> String {
@@ -40,7 +40,7 @@ fn screen(reply: &InspectReply, style: Style) -> String {
         }
     };
     let neighbours = |some: &[MemoryPreview]| some.iter().map(neighbour).collect::<Vec<_>>();
-    part("Variants", reply.memory.variants.iter().map(|text| plain(text)).collect());
+    part("Variants", reply.memory.variants.iter().map(|text| escape_line(text)).collect());
     part("Relations", reply.relations.iter().map(relation).collect());
     part("Mentions", neighbours(&reply.mentions));
     part("Mentioned in", neighbours(&reply.mentioned_in));
@@ -66,7 +66,7 @@ fn screen(reply: &InspectReply, style: Style) -> String {
 
 fn memory(memory: &MemoryDetails, style: Style) -> String {
     let mut text = format!("{}\n\n", style.bold(&memory.id.to_string()));
-    for line in lines(&memory.content).lines() {
+    for line in escape_lines(&memory.content).lines() {
         let _ = writeln!(text, "  {line}");
     }
     text.push('\n');
@@ -76,7 +76,7 @@ fn memory(memory: &MemoryDetails, style: Style) -> String {
     let project = memory
         .group
         .as_deref()
-        .map(|group| format!(", stored in {}", plain(group)))
+        .map(|group| format!(", stored in {}", escape_line(group)))
         .unwrap_or_default();
     row("type", memory.kind.to_string());
     row("scope", format!("{}{project}", memory.scope));
@@ -84,14 +84,14 @@ fn memory(memory: &MemoryDetails, style: Style) -> String {
         .superseded_by
         .as_deref()
         .filter(|by| *by != memory.status)
-        .map(|by| format!(" by {}", plain(by)))
+        .map(|by| format!(" by {}", escape_line(by)))
         .unwrap_or_default();
     let why = memory
         .forgotten_reason
         .as_deref()
-        .map(|why| format!(": {}", plain(why)))
+        .map(|why| format!(": {}", escape_line(why)))
         .unwrap_or_default();
-    row("status", format!("{}{by}{why}", plain(&memory.status)));
+    row("status", format!("{}{by}{why}", escape_line(&memory.status)));
     let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", cleanup candidate")];
     let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
     row("confidence", format!("{:.2}{marks}", memory.confidence.get()));
@@ -114,7 +114,7 @@ fn memory(memory: &MemoryDetails, style: Style) -> String {
         row("expires", date_time(at));
     }
     for (key, value) in &memory.metadata {
-        row(&plain(key), plain(&text_of(value)));
+        row(&escape_line(key), escape_line(&text_of(value)));
     }
     text
 }
@@ -124,12 +124,12 @@ fn text_of(value: &Value) -> String {
 }
 
 fn neighbour(other: &MemoryPreview) -> String {
-    format!("{}  {}", memory_id::short(other.id.as_str()), plain(&other.preview))
+    format!("{}  {}", memory_id::short(other.id.as_str()), escape_line(&other.preview))
 }
 
 /// Formats a relation as seen from one of its entities.
 pub(crate) fn relation(relation: &Relation) -> String {
-    let predicate = plain(&relation.predicate);
+    let predicate = escape_line(&relation.predicate);
     let sure = relation
         .confidence
         .map_or(String::new(), |confidence| format!(" ({:.2})", confidence.get()));
@@ -146,13 +146,13 @@ pub(crate) fn relation(relation: &Relation) -> String {
 }
 
 fn version(other: &Version, is_this: bool) -> String {
-    let preview = other.preview.as_deref().map(plain).unwrap_or_default();
+    let preview = other.preview.as_deref().map(escape_line).unwrap_or_default();
     let mark = if is_this { "*" } else { " " };
     format!(
         "{mark} {}  {}  {:<10}  {preview}",
         other.version,
         memory_id::short(other.id.as_str()),
-        plain(&other.status)
+        escape_line(&other.status)
     )
 }
 
@@ -171,9 +171,9 @@ fn log(log: &[AuditEntry]) -> String {
         let details = line.details.as_ref().map(details).unwrap_or_default();
         [
             date_time(&line.at),
-            plain(&line.operation),
-            plain(line.client.as_deref().unwrap_or("-")),
-            plain(&details),
+            escape_line(&line.operation),
+            escape_line(line.client.as_deref().unwrap_or("-")),
+            escape_line(&details),
         ]
     };
     let heading = ["TIME", "OPERATION", "CLIENT", "DETAILS"].map(str::to_owned);

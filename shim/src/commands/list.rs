@@ -4,7 +4,7 @@ use crate::cli::memories::List;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json};
-use crate::output::{Problem, Screen, note, plain, say, table_on};
+use crate::output::{Problem, Screen, escape_line, print_line, print_note, table_on};
 use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 
 /// The optional columns of a table of memories.
@@ -41,9 +41,9 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
     }
     let reply: ListReply = answer.read()?;
     if reply.memories.is_empty() {
-        say("No memory matches.")?;
+        print_line("No memory matches.")?;
         if named && reply.total == 0 {
-            note(
+            print_note(
                 "Hint:",
                 "`loci groups list` shows projects with their ids; --group accepts the id or an alias of another project",
             );
@@ -52,8 +52,8 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
     }
     let unusual = |memory: &ListedMemory| memory.status != "active" || memory.pinned;
     let columns = Columns { group: args.all_groups, status: reply.memories.iter().any(unusual) };
-    say(rows(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
-    say(footer(&reply))
+    print_line(rows(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
+    print_line(footer(&reply))
 }
 
 fn footer(reply: &ListReply) -> String {
@@ -80,13 +80,13 @@ pub fn rows(screen: Screen, columns: Columns, memories: &[ListedMemory]) -> Stri
             row.push(if memory.pinned && memory.status == "active" {
                 "pinned".to_owned()
             } else {
-                plain(&memory.status)
+                escape_line(&memory.status)
             });
         }
         if columns.group {
-            row.push(plain(memory.group.as_deref().unwrap_or("-")));
+            row.push(escape_line(memory.group.as_deref().unwrap_or("-")));
         }
-        row.extend([date(&memory.created_at), plain(&memory.preview)]);
+        row.extend([date(&memory.created_at), escape_line(&memory.preview)]);
         row
     };
     let mut heading = vec!["ID", "TYPE", "CONF"];

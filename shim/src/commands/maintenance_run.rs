@@ -2,7 +2,7 @@
 
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, escape_line, print_line};
 use loci_proto::error::Exit;
 use loci_proto::requests::maintenance::{
     MaintenanceAction, MaintenancePlan, MaintenanceReply, MaintenanceRequest, StepKind, StepReport,
@@ -16,8 +16,8 @@ use std::process::ExitCode;
 pub async fn show_plan(json: bool) -> Result<ExitCode, Problem> {
     let reply = request(MaintenanceAction::Plan).await?;
     match &reply.plan {
-        _ if json => say(to_json(&reply)?)?,
-        Some(plan) => say(plan_text(plan))?,
+        _ if json => print_line(to_json(&reply)?)?,
+        Some(plan) => print_line(plan_text(plan))?,
         None => {}
     }
     Ok(Exit::Ok.into())
@@ -42,7 +42,7 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
         if let Some(step) = reply.done {
             if !json {
                 let left = reply.left.unwrap_or_default();
-                say(format!(
+                print_line(format!(
                     "{}{}",
                     step_text(&step, Tense::Done),
                     if left > 0 { format!("  ({left} left)") } else { String::new() }
@@ -55,10 +55,10 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
         }
     }
     if json {
-        say(to_json(&serde_json::json!({"done": done}))?)?;
+        print_line(to_json(&serde_json::json!({"done": done}))?)?;
     } else {
         let made = done.iter().filter(|step| step.made.is_some()).count();
-        say(if done.is_empty() {
+        print_line(if done.is_empty() {
             "Nothing is due".to_owned()
         } else {
             format!("{made} steps done; undo one with loci undo ACT")
@@ -85,7 +85,7 @@ enum Tense {
 }
 
 fn step_text(step: &StepReport, tense: Tense) -> String {
-    let (count, group) = (step.members.len(), plain(&step.group));
+    let (count, group) = (step.members.len(), escape_line(&step.group));
     let description = match step.act {
         StepKind::Compact => {
             let period = step.week.as_deref().unwrap_or("?");

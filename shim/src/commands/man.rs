@@ -1,7 +1,7 @@
 //! `loci man`: prints the manual page, or writes one page per command into a folder.
 
 use crate::cli::Cli;
-use crate::output::{Problem, print_bytes, say};
+use crate::output::{Problem, print_bytes, print_line};
 use clap::CommandFactory;
 use loci_proto::error::Exit;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub fn run(folder: Option<&Path>) -> Result<ExitCode, Problem> {
             Problem::new(format!("Cannot write manual pages to {}", folder.display()))
                 .because(&error)
         })?;
-        say(format!("Wrote the manual pages to {}", folder.display()))?;
+        print_line(format!("Wrote the manual pages to {}", folder.display()))?;
     } else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut page)?;

@@ -34,7 +34,7 @@ mod undo;
 
 use crate::cli::Command;
 use crate::client::call::VerbClient;
-use crate::output::{Problem, note};
+use crate::output::{Problem, print_note};
 use loci_proto::error::Exit;
 use std::process::ExitCode;
 
@@ -78,6 +78,6 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
 /// Returns a client for a command about memories, and prints what was ignored when the project was found.
 fn project_client() -> Result<VerbClient, Problem> {
     let client = VerbClient::of_process()?;
-    client.session().warnings.iter().for_each(|warning| note("Warning:", warning));
+    client.session().warnings.iter().for_each(|warning| print_note("Warning:", warning));
     Ok(client)
 }

@@ -4,7 +4,7 @@ use crate::cli::memories::Pin;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
-use crate::output::{Problem, say};
+use crate::output::{Problem, print_line};
 use loci_proto::requests::edit::ChangedReply;
 use loci_proto::requests::pin::PinRequest;
 
@@ -24,7 +24,7 @@ pub async fn run(client: &VerbClient, args: Pin) -> Result<(), Problem> {
     let reply: ChangedReply = answer.read()?;
     let state = if args.off { "fades again" } else { "no longer fades" };
     match reply.act {
-        Some(_) => say(format!("{memory}\n  {state}{}", undo_hint(reply.act))),
-        None => say(format!("{memory}\n  nothing to change")),
+        Some(_) => print_line(format!("{memory}\n  {state}{}", undo_hint(reply.act))),
+        None => print_line(format!("{memory}\n  nothing to change")),
     }
 }

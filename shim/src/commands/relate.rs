@@ -4,7 +4,7 @@ use crate::cli::memories::Relate;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, escape_line, print_line};
 use loci_proto::requests::relate::{RelateReply, RelateRequest};
 
 /// Stores the relation.
@@ -22,7 +22,7 @@ pub async fn run(client: &VerbClient, args: Relate) -> Result<(), Problem> {
     let relation = format!(
         "{}\n  {}\n{}",
         memory_id::describe(&subject),
-        plain(&args.predicate),
+        escape_line(&args.predicate),
         memory_id::describe(&object)
     );
     let request = RelateRequest {
@@ -43,5 +43,5 @@ pub async fn run(client: &VerbClient, args: Relate) -> Result<(), Problem> {
         (false, Some(_)) => "Already known; the evidence or confidence was updated",
         (false, None) => "Already known; nothing was changed",
     };
-    say(format!("{relation}\n\n{state}{}", undo_hint(reply.act)))
+    print_line(format!("{relation}\n\n{state}{}", undo_hint(reply.act)))
 }

@@ -1,11 +1,11 @@
 //! Formatting that several commands share: raw replies, times, and the hint how to undo.
 
 use crate::client::call::Answer;
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, escape_line, print_line};
 
 /// Prints a reply unchanged (`--json`).
 pub fn print_json(answer: &Answer) -> Result<(), Problem> {
-    say(answer.as_str())
+    print_line(answer.as_str())
 }
 
 /// Serialises a value as one line of JSON.
@@ -20,10 +20,10 @@ pub fn undo_hint(act: Option<i64>) -> String {
 
 /// Returns the date of an RFC 3339 time.
 pub fn date(time: &str) -> String {
-    plain(time.get(..10).unwrap_or(time))
+    escape_line(time.get(..10).unwrap_or(time))
 }
 
 /// Returns an RFC 3339 time to the second as `2026-11-22 09:30:00`.
 pub fn date_time(time: &str) -> String {
-    plain(&time.get(..19).unwrap_or(time).replace('T', " "))
+    escape_line(&time.get(..19).unwrap_or(time).replace('T', " "))
 }

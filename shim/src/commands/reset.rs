@@ -2,7 +2,7 @@
 
 use crate::cli::store_admin::Reset;
 use crate::client::call::VerbClient;
-use crate::output::{Problem, confirm_typed, say};
+use crate::output::{Problem, confirm_typed, print_line};
 use loci_proto::error::Exit;
 use loci_proto::requests::reset::{ResetReply, ResetRequest};
 use std::io;
@@ -24,9 +24,9 @@ pub async fn run(args: Reset) -> Result<ExitCode, Problem> {
         client.start("/long/reset", &ResetRequest { dry_run: false }).await?.read_all().await?;
     let reply: ResetReply = serde_json::from_slice(&answer).map_err(io::Error::from)?;
     if args.json {
-        say(String::from_utf8_lossy(&answer))?;
+        print_line(String::from_utf8_lossy(&answer))?;
     } else {
-        say(format!(
+        print_line(format!(
             "Deleted {} memories. Backup: {}",
             reply.memories,
             reply.backup.unwrap_or_default()

@@ -4,7 +4,7 @@ use crate::cli::memories::Restore;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{print_json, undo_hint};
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, escape_line, print_line};
 use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 
 /// Restores the memory.
@@ -21,7 +21,11 @@ pub async fn run(client: &VerbClient, args: Restore) -> Result<(), Problem> {
     }
     let reply: RestoreReply = answer.read()?;
     if reply.was == reply.status {
-        return say(format!("{memory}\n  is already {}", plain(&reply.status)));
+        return print_line(format!("{memory}\n  is already {}", escape_line(&reply.status)));
     }
-    say(format!("Restored {memory}\n  it was {}{}", plain(&reply.was), undo_hint(reply.act)))
+    print_line(format!(
+        "Restored {memory}\n  it was {}{}",
+        escape_line(&reply.was),
+        undo_hint(reply.act)
+    ))
 }

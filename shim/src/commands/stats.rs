@@ -3,7 +3,7 @@
 use crate::cli::memories::Stats;
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::{date, print_json};
-use crate::output::{Problem, note, say};
+use crate::output::{Problem, print_line, print_note};
 use loci_proto::requests::stats::StatsReply;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -19,9 +19,9 @@ pub async fn run(client: &VerbClient, args: Stats) -> Result<(), Problem> {
         return print_json(&answer);
     }
     let reply: StatsReply = answer.read()?;
-    say(screen(&reply).trim_end())?;
+    print_line(screen(&reply).trim_end())?;
     if let Some(hint) = &reply.degraded.hint {
-        note("Note:", hint);
+        print_note("Note:", hint);
     }
     Ok(())
 }

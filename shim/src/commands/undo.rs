@@ -4,7 +4,7 @@ use crate::cli::memories::Undo;
 use crate::client::call::VerbClient;
 use crate::commands::history;
 use crate::commands::reply_text::print_json;
-use crate::output::{Consent, Problem, confirm, note, say};
+use crate::output::{Consent, Problem, confirm, print_line, print_note};
 use loci_proto::requests::undo::{UndoReply, UndoRequest};
 
 /// Shows the acts, asks for confirmation, and undoes exactly these acts, not later ones.
@@ -21,12 +21,12 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
     };
     let shown: UndoReply = client.reply("undo", &request).await?.read()?;
     if shown.undone.is_empty() && !args.format.json {
-        return say("There is nothing to undo.");
+        return print_line("There is nothing to undo.");
     }
     if !args.format.json {
-        say(history::acts(&shown.undone).trim_end())?;
+        print_line(history::acts(&shown.undone).trim_end())?;
     } else if !args.yes {
-        note("Note:", history::acts(&shown.undone).trim_end());
+        print_note("Note:", history::acts(&shown.undone).trim_end());
     }
     let question = match shown.undone.len() {
         1 => "\nUndo this act?".to_owned(),
@@ -48,7 +48,7 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
     }
     let reply: UndoReply = answer.read()?;
     match reply.undone.len() {
-        1 => say("Undid 1 act."),
-        count => say(format!("Undid {count} acts.")),
+        1 => print_line("Undid 1 act."),
+        count => print_line(format!("Undid {count} acts.")),
     }
 }

@@ -1,4 +1,4 @@
-//! Asks for confirmation: `y` for most commands, a word typed in full for those that cannot be undone.
+//! Asks for confirmation: `y` for most commands; `loci reset` asks for the number of memories.
 //!
 //! Without a terminal the command fails, and the error names the flag `--yes`.
 
@@ -6,7 +6,7 @@ use crate::output::problem::Problem;
 use loci_proto::error::Exit;
 use std::io::{self, BufRead, IsTerminal, Write};
 
-/// Whether the command line has confirmed already.
+/// Whether the user has already consented with `--yes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
     /// `--yes` was given.
@@ -29,12 +29,12 @@ pub fn confirm(question: &str, consent: Consent) -> Result<(), Problem> {
     ask(question, "[y/N]", consent, |typed| ["y", "yes"].contains(&typed.to_lowercase().as_str()))
 }
 
-/// Like [`confirm`], but `word` must be typed.
+/// Like [`confirm`], but the user must type `expected`.
 ///
 /// # Errors
 /// When something else is typed, or there is no terminal.
-pub fn confirm_typed(question: &str, word: &str, consent: Consent) -> Result<(), Problem> {
-    ask(question, &format!("Type {word} to continue:"), consent, |typed| typed == word)
+pub fn confirm_typed(question: &str, expected: &str, consent: Consent) -> Result<(), Problem> {
+    ask(question, &format!("Type {expected} to continue:"), consent, |typed| typed == expected)
 }
 
 fn ask(
@@ -47,12 +47,12 @@ fn ask(
         return Ok(());
     }
     if !io::stdin().is_terminal() {
-        let unasked =
+        let no_terminal =
             Problem::new("This command needs a confirmation, but standard input is not a terminal")
                 .hint("Nothing was changed. Add --yes to run it without asking");
-        return Err(unasked.exit(Exit::Usage));
+        return Err(no_terminal.exit(Exit::Usage));
     }
-    // On standard error, so that the question is visible when standard output is redirected.
+    // Ask on standard error: standard output may be redirected.
     write!(io::stderr(), "{question} {choice} ")?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed)?;

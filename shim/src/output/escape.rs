@@ -6,13 +6,13 @@ use std::borrow::Cow;
 
 /// Escapes one line, including line breaks.
 #[must_use]
-pub fn plain(text: &str) -> String {
+pub fn escape_line(text: &str) -> String {
     escape_unless(text, |c| !is_hidden(c)).into_owned()
 }
 
 /// Escapes several lines; keeps line breaks and tabs.
 #[must_use]
-pub fn lines(text: &str) -> String {
+pub fn escape_lines(text: &str) -> String {
     escape_unless(text, |c| c == '\n' || c == '\t' || !is_hidden(c)).into_owned()
 }
 
@@ -20,8 +20,8 @@ fn escape_unless(text: &str, is_safe: impl Fn(char) -> bool) -> Cow<'_, str> {
     if text.chars().all(&is_safe) {
         return Cow::Borrowed(text);
     }
-    let piece = |c: char| if is_safe(c) { c.to_string() } else { c.escape_default().to_string() };
-    text.chars().map(piece).collect::<String>().into()
+    let escaped = |c: char| if is_safe(c) { c.to_string() } else { c.escape_default().to_string() };
+    text.chars().map(escaped).collect::<String>().into()
 }
 
 /// Returns true for characters that a terminal interprets or hides instead of showing.
@@ -38,19 +38,19 @@ mod tests {
 
     #[test]
     fn control_and_invisible_characters_are_escaped() {
-        assert_eq!(plain("a\x1b[31mb\u{9b}c\nd\te"), "a\\u{1b}[31mb\\u{9b}c\\nd\\te");
+        assert_eq!(escape_line("a\x1b[31mb\u{9b}c\nd\te"), "a\\u{1b}[31mb\\u{9b}c\\nd\\te");
         assert_eq!(
-            plain("user\u{202e}txt.exe \u{2066}\u{e0041}"),
+            escape_line("user\u{202e}txt.exe \u{2066}\u{e0041}"),
             "user\\u{202e}txt.exe \\u{2066}\\u{e0041}"
         );
-        assert_eq!(lines("one\n\ttwo\x07"), "one\n\ttwo\\u{7}");
+        assert_eq!(escape_lines("one\n\ttwo\x07"), "one\n\ttwo\\u{7}");
     }
 
     #[test]
     fn ordinary_text_stays_unchanged() {
         for text in ["Zażółć gęślą jaźń", "日本語", "👩‍👧 e\u{301}", "שלום", "back\\slash"]
         {
-            assert_eq!(plain(text), text);
+            assert_eq!(escape_line(text), text);
         }
     }
 }

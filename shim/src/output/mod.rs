@@ -1,6 +1,6 @@
 //! Output of the commands: results on standard output, errors and notes on standard error, tables, and confirmations.
 //!
-//! Text that other programs or people have written is escaped before it is printed ([`plain`], [`lines`]). With `--json` a command
+//! Text that other programs or people have written is escaped before it is printed ([`escape_line`], [`escape_lines`]). With `--json` a command
 //! prints the daemon's reply unchanged.
 
 mod confirm;
@@ -12,8 +12,8 @@ mod style;
 mod table;
 
 pub use confirm::{Consent, confirm, confirm_typed};
-pub use escape::{lines, plain};
-pub use print::{OutputFormat, note, print_bytes, print_json_error, report, say};
+pub use escape::{escape_line, escape_lines};
+pub use print::{OutputFormat, print_bytes, print_json_error, print_line, print_note, report};
 pub use problem::Problem;
 pub use style::Style;
 pub use table::{Screen, table, table_on};

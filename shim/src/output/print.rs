@@ -1,6 +1,6 @@
 //! Writes results to standard output, and notes and errors to standard error.
 
-use crate::output::escape::lines;
+use crate::output::escape::escape_lines;
 use crate::output::problem::Problem;
 use crate::output::style::Style;
 use loci_proto::error::Exit;
@@ -22,13 +22,13 @@ impl From<bool> for OutputFormat {
     }
 }
 
-/// Prints an error and returns its exit code: always as text on standard error, with `--json` also as JSON on standard output.
+/// Prints an error as text on standard error, with `--json` also as JSON on standard output, and returns its exit code.
 #[must_use]
 pub fn report(problem: &Problem, format: OutputFormat) -> ExitCode {
     if problem.exit_code() != Exit::Ok {
         let mut stderr = io::stderr();
         let style = Style::of(&stderr);
-        // If standard error cannot be written, there is no other place to report to.
+        // There is nowhere to report that standard error cannot be written.
         let _ = stderr.write_all(problem.text(style).as_bytes());
         if format == OutputFormat::Json {
             print_json_error(problem);
@@ -39,14 +39,14 @@ pub fn report(problem: &Problem, format: OutputFormat) -> ExitCode {
 
 /// Prints an error on standard output as `{"error": …}`, and ignores write errors.
 pub fn print_json_error(problem: &Problem) {
-    let _ = say(problem.json());
+    let _ = print_line(problem.json());
 }
 
-/// Prints a line on standard output and flushes it.
+/// Prints text and a line break on standard output, and flushes it.
 ///
 /// # Errors
 /// Write errors of standard output; a closed pipe becomes exit code 0.
-pub fn say(line: impl AsRef<str>) -> Result<(), Problem> {
+pub fn print_line(line: impl AsRef<str>) -> Result<(), Problem> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}", line.as_ref())?;
     stdout.flush()?;
@@ -54,10 +54,10 @@ pub fn say(line: impl AsRef<str>) -> Result<(), Problem> {
 }
 
 /// Prints a labelled note on standard error.
-pub fn note(label: &str, text: &str) {
+pub fn print_note(label: &str, text: &str) {
     let mut stderr = io::stderr();
     let style = Style::of(&stderr);
-    let _ = writeln!(stderr, "{} {}", style.bold(label), lines(text));
+    let _ = writeln!(stderr, "{} {}", style.bold(label), escape_lines(text));
 }
 
 /// Writes bytes to standard output and flushes it.

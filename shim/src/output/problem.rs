@@ -3,7 +3,7 @@
 
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
-use crate::output::escape::lines;
+use crate::output::escape::escape_lines;
 use crate::output::style::Style;
 use loci_proto::error::{Code, Exit, Failure};
 use serde_json::json;
@@ -99,12 +99,12 @@ impl Problem {
     /// Returns the error as text for a terminal.
     #[must_use]
     pub fn text(&self, style: Style) -> String {
-        let mut text = format!("{} {}\n", style.bold("Error:"), lines(&self.message));
+        let mut text = format!("{} {}\n", style.bold("Error:"), escape_lines(&self.message));
         for cause in &self.causes {
-            let _ = writeln!(text, "{} {}", style.bold("Caused by:"), lines(cause));
+            let _ = writeln!(text, "{} {}", style.bold("Caused by:"), escape_lines(cause));
         }
         if let Some(hint) = &self.hint {
-            let _ = writeln!(text, "{} {}", style.bold("Hint:"), lines(hint));
+            let _ = writeln!(text, "{} {}", style.bold("Hint:"), escape_lines(hint));
         }
         text
     }
@@ -120,7 +120,7 @@ impl From<io::Error> for Problem {
 impl From<Unreachable> for Problem {
     fn from(reason: Unreachable) -> Self {
         let message = reason.message();
-        let exit = reason.exit();
+        let exit = reason.exit_code();
         let code = match exit {
             Exit::Unreachable => "unreachable",
             Exit::VersionSkew => "version_skew",
@@ -178,8 +178,8 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_exits_with_0() {
-        assert_eq!(Problem::from(io::Error::from(io::ErrorKind::BrokenPipe)).exit, Exit::Ok);
-        assert_eq!(Problem::from(Unreachable::Absent).exit, Exit::Unreachable);
+        assert_eq!(Problem::from(io::Error::from(io::ErrorKind::BrokenPipe)).exit_code(), Exit::Ok);
+        assert_eq!(Problem::from(Unreachable::Absent).exit_code(), Exit::Unreachable);
     }
 
     #[test]

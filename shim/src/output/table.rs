@@ -34,10 +34,10 @@ impl Screen {
     }
 }
 
-/// Headings of columns that are text even if all their cells look like numbers.
+/// Headings of columns that count as text even if all their cells look like numbers.
 const TEXT_COLUMNS: [&str; 4] = ["ID", "MEMORY", "TEXT", "PROJECT"];
 
-/// Formats rows for standard output. The first row is the heading; columns of numbers are right-aligned.
+/// Formats rows for standard output. The first row contains the headings; columns of numbers are right-aligned.
 #[must_use]
 pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
     table_on(Screen::of_stdout(), rows)
@@ -55,7 +55,7 @@ pub fn table_on(screen: Screen, rows: &[impl AsRef<[String]>]) -> String {
     let numeric: Vec<bool> = (0..columns).map(is_numeric).collect();
     let widths = widths(&rows, &numeric, screen.width);
     let mut text = String::new();
-    for (at, row) in rows.iter().enumerate() {
+    for (index, row) in rows.iter().enumerate() {
         let cells = row
             .iter()
             .zip(&widths)
@@ -63,7 +63,7 @@ pub fn table_on(screen: Screen, rows: &[impl AsRef<[String]>]) -> String {
             .map(|((cell, width), numeric)| fit(cell, *width, *numeric));
         let line = format!("  {}", cells.collect::<Vec<_>>().join("  "));
         let line = line.trim_end();
-        text.push_str(&if at == 0 { screen.style.bold(line) } else { line.to_owned() });
+        text.push_str(&if index == 0 { screen.style.bold(line) } else { line.to_owned() });
         text.push('\n');
     }
     text
@@ -76,28 +76,28 @@ fn is_number(cell: &str) -> bool {
             && number.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Returns the width of each column: its widest cell, reduced for the widest text columns until a row fits `screen`.
-fn widths(rows: &[&[String]], numeric: &[bool], screen: usize) -> Vec<usize> {
+/// Returns the width of each column: its widest cell, reduced for the widest text columns until a row fits `screen_width`.
+fn widths(rows: &[&[String]], numeric: &[bool], screen_width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = (0..numeric.len())
         .map(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or(0))
         .collect();
     loop {
-        let all: usize = widths.iter().map(|width| width + 2).sum();
+        let row_width: usize = widths.iter().map(|width| width + 2).sum();
         let widest = (0..widths.len())
             .filter(|column| !numeric[*column])
             .max_by_key(|column| widths[*column]);
         match widest {
-            Some(column) if all > screen && widths[column] > MIN_COLUMN => {
-                // Not below the second widest, so that two long columns shrink together.
-                let next = (0..widths.len())
+            Some(column) if row_width > screen_width && widths[column] > MIN_COLUMN => {
+                // Do not shrink below the second widest column, so that two long columns shrink together.
+                let second_widest = (0..widths.len())
                     .filter(|other| *other != column && !numeric[*other])
                     .map(|other| widths[other])
                     .max();
-                let floor = next
-                    .filter(|next| *next < widths[column])
+                let min_width = second_widest
+                    .filter(|width| *width < widths[column])
                     .unwrap_or(widths[column] - 1)
                     .max(MIN_COLUMN);
-                widths[column] -= (all - screen).min(widths[column] - floor).max(1);
+                widths[column] -= (row_width - screen_width).min(widths[column] - min_width).max(1);
             }
             _ => return widths,
         }
@@ -106,8 +106,8 @@ fn widths(rows: &[&[String]], numeric: &[bool], screen: usize) -> Vec<usize> {
 
 fn fit(cell: &str, width: usize, numeric: bool) -> String {
     let cell = truncate(cell, width);
-    let blanks = " ".repeat(width.saturating_sub(cell.width()));
-    if numeric { blanks + &cell } else { cell + &blanks }
+    let padding = " ".repeat(width.saturating_sub(cell.width()));
+    if numeric { padding + &cell } else { cell + &padding }
 }
 
 /// Truncates text to `width` display columns and marks the truncation with `…`.
@@ -115,29 +115,29 @@ fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut kept = String::new();
+    let mut truncated = String::new();
     for grapheme in text.graphemes(true) {
-        if kept.width() + grapheme.width() + 1 > width {
+        if truncated.width() + grapheme.width() + 1 > width {
             break;
         }
-        kept.push_str(grapheme);
+        truncated.push_str(grapheme);
     }
-    kept.truncate(kept.trim_end().len());
-    kept + "…"
+    truncated.truncate(truncated.trim_end().len());
+    truncated + "…"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn on(width: usize, rows: &[[&str; 3]]) -> String {
+    fn table_of_width(width: usize, rows: &[[&str; 3]]) -> String {
         let rows: Vec<[String; 3]> = rows.iter().map(|row| row.map(str::to_owned)).collect();
         table_on(Screen { width, style: Style::Plain }, &rows)
     }
 
     #[test]
     fn columns_align_for_any_script() {
-        let table = on(
+        let table = table_of_width(
             80,
             &[
                 ["N", "TYPE", "MEMORY"],
@@ -152,9 +152,10 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_text_is_truncated_and_numbers_never_are() {
+    fn only_the_widest_text_is_truncated_and_never_a_number() {
         let long = "a memory that says rather a lot, and then goes on for a while";
-        let table = on(40, &[["SCORE", "TYPE", "MEMORY"], ["0.912345", "procedural", long]]);
+        let table =
+            table_of_width(40, &[["SCORE", "TYPE", "MEMORY"], ["0.912345", "procedural", long]]);
         assert_eq!(
             table,
             "     SCORE  TYPE        MEMORY\n  0.912345  procedural  a memory that s…\n"
@@ -173,7 +174,8 @@ mod tests {
         for width in 40..120 {
             for a in cells {
                 for b in cells {
-                    let table = on(width, &[["HEAD", "MIDDLE", "LAST"], [a, b, a], [b, a, b]]);
+                    let table =
+                        table_of_width(width, &[["HEAD", "MIDDLE", "LAST"], [a, b, a], [b, a, b]]);
                     assert!(table.lines().all(|line| line.width() <= width), "{width}:\n{table}");
                 }
             }

@@ -3,7 +3,7 @@
 use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
-use crate::output::{Problem, say};
+use crate::output::{Problem, print_line};
 use loci_proto::paths::Paths;
 
 /// Sends the request and does not wait for the exit.
@@ -12,8 +12,8 @@ use loci_proto::paths::Paths;
 /// A daemon that does not answer.
 pub async fn run(paths: &Paths) -> Result<(), Problem> {
     match admin::post(paths, "/stop").await {
-        Ok(_) => say("locid will exit after the running calls"),
-        Err(RequestError::Unreachable(Unreachable::Absent)) => say("locid is not running"),
+        Ok(_) => print_line("locid will exit after the running calls"),
+        Err(RequestError::Unreachable(Unreachable::Absent)) => print_line("locid is not running"),
         Err(reason) => Err(reason.into()),
     }
 }

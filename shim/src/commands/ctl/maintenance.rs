@@ -3,7 +3,7 @@
 use crate::cli::daemon::Maintenance;
 use crate::commands::maintenance_run;
 use crate::commands::reply_text::to_json;
-use crate::output::{Problem, say};
+use crate::output::{Problem, print_line};
 use loci_proto::error::Exit;
 use loci_proto::requests::maintenance::{MaintenanceAction, MaintenanceReply};
 use std::process::ExitCode;
@@ -22,9 +22,9 @@ pub async fn run(command: Maintenance) -> Result<ExitCode, Problem> {
     };
     let reply = maintenance_run::request(action).await?;
     if json {
-        say(to_json(&reply)?)?;
+        print_line(to_json(&reply)?)?;
     } else {
-        say(status_text(&reply))?;
+        print_line(status_text(&reply))?;
     }
     Ok(Exit::Ok.into())
 }

@@ -1,7 +1,7 @@
 //! `loci ctl ps`: lists the connected agents and the memory of their shims.
 
 use crate::commands::ctl::status;
-use crate::output::{Problem, plain, say, table};
+use crate::output::{Problem, escape_line, print_line, table};
 use loci_proto::admin::SessionStatus;
 use loci_proto::paths::Paths;
 use serde_json::json;
@@ -17,14 +17,14 @@ pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
             .iter()
             .map(|session| json!({"session": session, "rss_kib": rss_kib(session.pid)}))
             .collect();
-        return say(json!(rows).to_string());
+        return print_line(json!(rows).to_string());
     }
     if sessions.is_empty() {
-        return say("No agent is connected");
+        return print_line("No agent is connected");
     }
     let heading = ["CLIENT", "GROUP", "PID", "CALLS", "AGE", "MEMORY"].map(str::to_owned);
     let rows: Vec<[String; 6]> = std::iter::once(heading).chain(sessions.iter().map(row)).collect();
-    say(table(&rows).trim_end())
+    print_line(table(&rows).trim_end())
 }
 
 fn row(session: &SessionStatus) -> [String; 6] {
@@ -32,7 +32,14 @@ fn row(session: &SessionStatus) -> [String; 6] {
         .map_or("-".to_owned(), |kib| format!("{:.1} MiB", kib as f64 / 1024.0));
     let client = session.client.as_deref().unwrap_or("-");
     let (pid, calls) = (session.pid.to_string(), session.calls.to_string());
-    [plain(client), plain(&session.group), pid, calls, status::duration(session.age_s), memory]
+    [
+        escape_line(client),
+        escape_line(&session.group),
+        pid,
+        calls,
+        status::duration(session.age_s),
+        memory,
+    ]
 }
 
 /// Returns the resident memory of a process in KiB; `None` if unknown.

@@ -3,7 +3,7 @@
 use crate::client::admin;
 use crate::client::unreachable::Unreachable;
 use crate::commands::config::format_value;
-use crate::output::{OutputFormat, Problem, plain, say};
+use crate::output::{OutputFormat, Problem, escape_line, print_line};
 use loci_proto::paths::Paths;
 use loci_proto::requests::config::{ChangedKey, ReloadReply};
 
@@ -14,30 +14,30 @@ use loci_proto::requests::config::{ChangedKey, ReloadReply};
 pub async fn run(paths: &Paths, format: OutputFormat) -> Result<(), Problem> {
     let answer = admin::post(paths, "/reload").await?;
     if format == OutputFormat::Json {
-        return say(String::from_utf8_lossy(&answer));
+        return print_line(String::from_utf8_lossy(&answer));
     }
     let unreadable = |error: serde_json::Error| {
         Unreachable::Broken(format!("its answer cannot be parsed: {error}"))
     };
-    say(result_text(&serde_json::from_slice(&answer).map_err(unreadable)?))
+    print_line(result_text(&serde_json::from_slice(&answer).map_err(unreadable)?))
 }
 
 fn result_text(reply: &ReloadReply) -> String {
     if reply.changed.is_empty() {
-        return format!("Reloaded {}; nothing changed.", plain(&reply.file));
+        return format!("Reloaded {}; nothing changed.", escape_line(&reply.file));
     }
     let line = |changed: &ChangedKey| {
         let pending = if changed.waits { "  (needs loci ctl restart)" } else { "" };
         format!(
             "\n  {}: {} → {}{pending}",
-            plain(&changed.key),
+            escape_line(&changed.key),
             format_value(&changed.was),
             format_value(&changed.is)
         )
     };
     format!(
         "Reloaded {}.{}",
-        plain(&reply.file),
+        escape_line(&reply.file),
         reply.changed.iter().map(line).collect::<String>()
     )
 }

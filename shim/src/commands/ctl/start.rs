@@ -5,7 +5,7 @@ use crate::client::backoff::Backoff;
 use crate::client::connector::ConnectTimeouts;
 use crate::client::unreachable::{ConnectError, Unreachable};
 use crate::commands::ctl::status;
-use crate::output::{Problem, say};
+use crate::output::{Problem, print_line};
 use crate::spawn::Launch;
 use loci_proto::admin::Status;
 use loci_proto::paths::Paths;
@@ -21,7 +21,7 @@ pub async fn run(paths: &Paths) -> Result<(), Problem> {
     match timeout(ConnectTimeouts::default().total, until_ready(paths, &mut latest)).await {
         Ok(answered) => {
             let Status { version, pid, .. } = answered?;
-            say(format!("locid {version} is running (pid {pid})"))
+            print_line(format!("locid {version} is running (pid {pid})"))
         }
         Err(_) => Err(latest.into()),
     }

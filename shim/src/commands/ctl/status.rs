@@ -3,7 +3,7 @@
 use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
-use crate::output::{Problem, plain, say, table as table_of};
+use crate::output::{Problem, escape_line, print_line, table as table_of};
 use loci_proto::admin::{SessionStatus, Status};
 use loci_proto::paths::Paths;
 
@@ -14,9 +14,9 @@ use loci_proto::paths::Paths;
 pub async fn run(paths: &Paths, json: bool) -> Result<(), Problem> {
     let answer = admin::get(paths, "/status").await?;
     if json {
-        return say(String::from_utf8_lossy(&answer));
+        return print_line(String::from_utf8_lossy(&answer));
     }
-    say(table(&read(&answer)?).trim_end())
+    print_line(table(&read(&answer)?).trim_end())
 }
 
 /// Fetches the state of the daemon.
@@ -41,14 +41,14 @@ fn table(status: &Status) -> String {
     let mut text = format!("locid {version} is running (pid {pid}, up {up})\n\n");
     let mut row =
         |name: &str, value: String| text.extend([&format!("  {name:<10}"), value.as_str(), "\n"]);
-    row("database", plain(database));
+    row("database", escape_line(database));
     row("memories", memories.to_string());
     if let Some(index) = status.index.as_ref().filter(|index| index.state != "ready") {
         row(
             "index",
             format!(
                 "{} ({} of {})",
-                plain(&index.state),
+                escape_line(&index.state),
                 thousands(index.read),
                 thousands(index.of)
             ),
@@ -68,7 +68,7 @@ fn table(status: &Status) -> String {
         text.extend(["\nDegraded: ", &status.degraded.join(", "), "\n"]);
     }
     for warning in &status.warnings {
-        text.extend(["\nWarning: ", &plain(warning), "\n"]);
+        text.extend(["\nWarning: ", &escape_line(warning), "\n"]);
     }
     text
 }
@@ -81,8 +81,8 @@ fn sessions(sessions: &[SessionStatus]) -> String {
     let cells = |session: &SessionStatus| {
         let client = session.client.as_deref().unwrap_or("-");
         [
-            plain(client),
-            plain(&session.group),
+            escape_line(client),
+            escape_line(&session.group),
             session.pid.to_string(),
             session.calls.to_string(),
             session.since.clone(),

@@ -5,7 +5,7 @@ use crate::client::admin::RequestError;
 use crate::client::backoff::Backoff;
 use crate::client::socket::pid_in;
 use crate::client::unreachable::Unreachable;
-use crate::output::{Problem, say};
+use crate::output::{Problem, print_line};
 use crate::spawn::folders;
 use loci_proto::paths::Paths;
 use nix::fcntl::{Flock, FlockArg};
@@ -27,7 +27,7 @@ pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
         File::create(&paths.hold)?;
     }
     let until = if hold { " and will not start until loci ctl start" } else { "" };
-    say(match stop(paths).await? {
+    print_line(match stop(paths).await? {
         StopOutcome::NotRunning => format!("locid is not running{until}"),
         StopOutcome::Exited => format!("locid has stopped{until}"),
         StopOutcome::Restarted => {

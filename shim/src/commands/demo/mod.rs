@@ -10,7 +10,7 @@ use crate::client::admin::RequestError;
 use crate::client::backoff::Backoff;
 use crate::client::unreachable::Unreachable;
 use crate::commands::ctl::{status, stop};
-use crate::output::{Problem, Style, plain, say};
+use crate::output::{Problem, Style, escape_line, print_line};
 use loci_proto::admin::Status;
 use loci_proto::error::Exit;
 use sandbox::Sandbox;
@@ -50,7 +50,7 @@ const QUESTION: &str = "When are snapshots taken? How long do they stay?";
 /// The first step that failed, or a wrong best result.
 pub async fn run() -> Result<ExitCode, Problem> {
     let sandbox = Sandbox::create()?;
-    say(format!(
+    print_line(format!(
         "Everything except the model is stored in {}, which is removed at the end.",
         sandbox.folder().display()
     ))?;
@@ -67,7 +67,7 @@ pub async fn run() -> Result<ExitCode, Problem> {
     result?;
     stopped?;
     removed?;
-    say(format!(
+    print_line(format!(
         "\nThe daemon has stopped and its memories are removed. The model stays in {models}."
     ))?;
     Ok(Exit::Ok.into())
@@ -91,7 +91,7 @@ async fn run_steps(sandbox: &Sandbox) -> Result<(), Problem> {
     }
     first.end().await?;
     step("A new session asks, without a word in common with the answer")?;
-    say(format!("   {QUESTION}"))?;
+    print_line(format!("   {QUESTION}"))?;
     let mut second = Session::begin(sandbox).await?;
     let found = second.call("recall_memory", json!({"query": QUESTION, "max_results": 3})).await?;
     step("Results")?;
@@ -141,7 +141,7 @@ async fn store(session: &mut Session, kind: &str, content: &str) -> Result<(), P
     if stored["id"].as_str().is_none() {
         return Err(Problem::new("The memory was not stored").because(&stored));
     }
-    say(format!("   {kind:<12}{content}"))
+    print_line(format!("   {kind:<12}{content}"))
 }
 
 fn show(found: &Value) -> Result<(), Problem> {
@@ -151,24 +151,24 @@ fn show(found: &Value) -> Result<(), Problem> {
             result["score"].as_f64().unwrap_or_default(),
             result["content"].as_str().unwrap_or_default(),
         );
-        say(format!("   {score:.3}  {}", plain(content)))?;
+        print_line(format!("   {score:.3}  {}", escape_line(content)))?;
     }
     let first = results.first().and_then(|result| result["content"].as_str());
     if first == Some(MEMORIES[0].1) {
         return Ok(());
     }
     Err(Problem::new("The best result does not answer the question")
-        .because(&plain(&found.to_string())))
+        .because(&escape_line(&found.to_string())))
 }
 
 async fn print_versions(sandbox: &Sandbox) -> Result<(), Problem> {
     let Status { version, pid, model, .. } = status::fetch(sandbox.paths()).await?;
-    say(format!("\nmodel   {}, SHA-256 {}", model.id, model.sha256))?;
-    say(format!("daemon  locid {version}, pid {pid}"))
+    print_line(format!("\nmodel   {}, SHA-256 {}", model.id, model.sha256))?;
+    print_line(format!("daemon  locid {version}, pid {pid}"))
 }
 
 fn step(title: &str) -> Result<(), Problem> {
-    say(format!("\n{}", Style::of(&std::io::stdout()).bold(title)))
+    print_line(format!("\n{}", Style::of(&std::io::stdout()).bold(title)))
 }
 
 #[cfg(test)]

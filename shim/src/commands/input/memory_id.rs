@@ -3,7 +3,7 @@
 //! Ids start with their creation time, so ids of the same time have the same prefix. Tables therefore show the end.
 
 use crate::client::call::VerbClient;
-use crate::output::{Problem, plain};
+use crate::output::{Problem, escape_line};
 use loci_proto::group::GroupName;
 use loci_proto::memory::MemoryId;
 use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
@@ -20,7 +20,7 @@ const MAX_MATCHES: usize = 10;
 #[must_use]
 pub fn short(id: &str) -> String {
     let start = id.len().saturating_sub(SHORT_CHARS);
-    plain(id.get(start..).unwrap_or(id))
+    escape_line(id.get(start..).unwrap_or(id))
 }
 
 /// A resolved memory id.
@@ -66,7 +66,7 @@ pub async fn look_up(
     if !is_part || !(4..=36).contains(&part.len()) {
         return Err(Problem::usage(format!(
             "{} is not an id, nor at least 4 characters of one",
-            plain(part)
+            escape_line(part)
         ))
         .hint("`loci list` shows ids"));
     }
@@ -86,8 +86,11 @@ fn check_project(found: FoundMemory, group: Option<&GroupName>) -> Result<FoundM
     match (&found.group_id, group) {
         (Some(id), None) if !found.visible => {
             let name = found.memory.group.as_deref().unwrap_or(id);
-            Err(Problem::new(format!("This memory belongs to another project, {}", plain(name)))
-                .hint(format!("Add --group {}", plain(id))))
+            Err(Problem::new(format!(
+                "This memory belongs to another project, {}",
+                escape_line(name)
+            ))
+            .hint(format!("Add --group {}", escape_line(id))))
         }
         _ => Ok(found),
     }
@@ -97,7 +100,7 @@ fn ambiguous(part: &str, found: &[FoundMemory]) -> String {
     let mut text = format!("{part} matches several memories:");
     for memory in found {
         let ListedMemory { id, preview, .. } = &memory.memory;
-        let _ = write!(text, "\n  {id}  {}", plain(preview));
+        let _ = write!(text, "\n  {id}  {}", escape_line(preview));
     }
     if found.len() == MAX_MATCHES {
         text.push_str("\n  … and possibly more");
@@ -113,5 +116,5 @@ pub fn describe(resolved: &ResolvedId) -> String {
 
 /// Returns the end of the id and the preview.
 fn summary(memory: &ListedMemory) -> String {
-    format!("{}  {}", short(memory.id.as_str()), plain(&memory.preview))
+    format!("{}  {}", short(memory.id.as_str()), escape_line(&memory.preview))
 }

@@ -6,7 +6,7 @@ use crate::cli::memories::Search;
 use crate::client::call::VerbClient;
 use crate::commands::input::memory_id;
 use crate::commands::reply_text::{date, print_json};
-use crate::output::{Problem, lines, note, plain, say, table};
+use crate::output::{Problem, escape_line, escape_lines, print_line, print_note, table};
 use loci_proto::requests::recall::{RecallReply, RecalledMemory};
 use serde_json::json;
 
@@ -39,9 +39,9 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         .as_ref()
         .map(|explained| explain::screen(explained, &reply.results))
         .unwrap_or_default();
-    say(format!("{found}{}{explained}", footer(&reply)))?;
+    print_line(format!("{found}{}{explained}", footer(&reply)))?;
     let notes = reply.note.iter().chain(&reply.degraded.hint);
-    notes.for_each(|text| note("Note:", text));
+    notes.for_each(|text| print_note("Note:", text));
     Ok(())
 }
 
@@ -78,7 +78,7 @@ fn previews(found: &[RecalledMemory]) -> String {
             score(found),
             found.kind.to_string(),
             memory_id::short(found.id.as_str()),
-            plain(preview) + &duplicates(found),
+            escape_line(preview) + &duplicates(found),
         ]
     };
     let heading = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);
@@ -93,7 +93,7 @@ fn full_text(found: &[RecalledMemory]) -> String {
             .confidence
             .map_or(String::new(), |confidence| format!(", confidence {:.2}", confidence.get()));
         let head = format!("{}  {}  {}{confidence}, {created}", score(found), found.kind, found.id);
-        let text = lines(found.content.as_deref().unwrap_or_default());
+        let text = escape_lines(found.content.as_deref().unwrap_or_default());
         let relations = found.relations.iter().map(crate::commands::inspect::relation);
         let also = found.also.iter().map(|id| format!("= {id}"));
         let body: Vec<String> = std::iter::once(head)

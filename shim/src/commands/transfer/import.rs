@@ -3,7 +3,7 @@
 use crate::cli::store_admin::Import;
 use crate::client::call::VerbClient;
 use crate::output::progress::Progress;
-use crate::output::{Problem, plain, say};
+use crate::output::{Problem, escape_line, print_line};
 use http_body_util::channel::Sender;
 use hyper::body::Bytes;
 use loci_proto::error::Exit;
@@ -33,10 +33,10 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     sending.abort();
     let body = answer?.read_all().await?;
     if args.json {
-        say(String::from_utf8_lossy(&body))?;
+        print_line(String::from_utf8_lossy(&body))?;
     } else {
         let reply: ImportReply = serde_json::from_slice(&body).map_err(io::Error::from)?;
-        say(report_text(&reply).trim_end())?;
+        print_line(report_text(&reply).trim_end())?;
     }
     Ok(Exit::Ok.into())
 }
@@ -122,11 +122,11 @@ fn report_text(reply: &ImportReply) -> String {
     if reply.skipped > 0 {
         let _ = writeln!(text, "{} lines skipped:", reply.skipped);
         for skipped in &reply.skipped_lines {
-            let _ = writeln!(text, "  line {}: {}", skipped.line, plain(&skipped.reason));
+            let _ = writeln!(text, "  line {}: {}", skipped.line, escape_line(&skipped.reason));
         }
     }
     for note in &reply.notes {
-        let _ = writeln!(text, "Note: {}", plain(note));
+        let _ = writeln!(text, "Note: {}", escape_line(note));
     }
     if let Some(act) = reply.act {
         let _ = writeln!(text, "Undo: loci undo {act}");

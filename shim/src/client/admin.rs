@@ -1,6 +1,6 @@
 //! One HTTP/1.1 request over the admin socket; the answer is JSON.
 //!
-//! Not here: starting a daemon. A request for the state must not change it.
+//! Not here: starting a daemon; a status request must not start one.
 
 use crate::client::socket::{connect, peer_pid};
 use crate::client::unreachable::Unreachable;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-/// Time limit of requests without a body; none of them uses the database for long.
+/// Time limit of requests without a body, all of which are short.
 const SHORT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time limit of a verb; the daemon's own limit is slightly shorter and gives a better error.
 const VERB_TIMEOUT: Duration = Duration::from_secs(35);
@@ -41,7 +41,7 @@ impl From<Unreachable> for RequestError {
 /// # Errors
 /// No daemon, no answer, or an invalid one.
 pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, RequestError> {
-    call(paths, Method::GET, path).await
+    request_without_body(paths, Method::GET, path).await
 }
 
 /// Sends a POST request without a body and returns the JSON answer.
@@ -49,22 +49,26 @@ pub async fn get(paths: &Paths, path: &str) -> Result<Bytes, RequestError> {
 /// # Errors
 /// No daemon, no answer, or a refusal.
 pub async fn post(paths: &Paths, path: &str) -> Result<Bytes, RequestError> {
-    call(paths, Method::POST, path).await
+    request_without_body(paths, Method::POST, path).await
 }
 
 /// Sends a POST request with a JSON body and returns the JSON answer.
 ///
 /// # Errors
 /// No daemon, no answer within 35 s, or a refusal.
-pub async fn send(paths: &Paths, path: &str, body: Vec<u8>) -> Result<Bytes, RequestError> {
-    call_with(paths, Method::POST, path, body.into(), VERB_TIMEOUT).await
+pub async fn post_json(paths: &Paths, path: &str, body: Vec<u8>) -> Result<Bytes, RequestError> {
+    request(paths, Method::POST, path, body.into(), VERB_TIMEOUT).await
 }
 
-async fn call(paths: &Paths, method: Method, path: &str) -> Result<Bytes, RequestError> {
-    call_with(paths, method, path, Bytes::new(), SHORT_TIMEOUT).await
+async fn request_without_body(
+    paths: &Paths,
+    method: Method,
+    path: &str,
+) -> Result<Bytes, RequestError> {
+    request(paths, method, path, Bytes::new(), SHORT_TIMEOUT).await
 }
 
-async fn call_with(
+async fn request(
     paths: &Paths,
     method: Method,
     path: &str,
@@ -107,7 +111,7 @@ async fn exchange(
     tokio::pin!(answer);
     tokio::select! {
         answer = &mut answer => answer,
-        // The connection may end as soon as the answer has arrived; the answer is ready then.
+        // The connection may finish before the answer is polled; the answer is ready then.
         ended = connection => { ended?; (&mut answer).await }
     }
 }

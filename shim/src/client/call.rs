@@ -18,27 +18,27 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-/// A verb's reply, as the daemon sent it.
+/// A verb's reply as the daemon sent it: one line of JSON.
 #[derive(Debug)]
-pub struct Answer(String);
+pub struct RawReply(String);
 
-impl Answer {
+impl RawReply {
     /// Parses the reply.
     ///
     /// # Errors
-    /// When the reply has another shape, because the daemon has another version.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    /// When the reply does not have the shape of `T`, because the daemon has another version.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         Ok(serde_json::from_str(&self.0).map_err(unreadable)?)
     }
 
-    /// Returns the reply as it came: one line of JSON.
+    /// Returns the unparsed reply.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Sends the verbs of one command to the daemon.
+/// Calls verbs of the daemon on behalf of one command.
 #[derive(Debug)]
 pub struct VerbClient {
     /// The paths of the daemon.
@@ -47,17 +47,17 @@ pub struct VerbClient {
 }
 
 impl VerbClient {
-    /// Creates the client of this process. The project is found in the same way as for an agent.
+    /// Creates the client of this process; finds the project in the same way as for an agent.
     ///
     /// # Errors
     /// When the paths cannot be resolved.
     pub fn of_process() -> Result<Self, Problem> {
-        let found = project::find(&Environment::of_process());
+        let found_project = project::find(&Environment::of_process());
         let id = uuid::Uuid::now_v7().to_string();
         let session = Session {
             id,
-            group: found.hint,
-            warnings: found.warnings,
+            group: found_project.hint,
+            warnings: found_project.warnings,
             agent_session: None,
             pid: std::process::id(),
         };
@@ -74,18 +74,22 @@ impl VerbClient {
     ///
     /// # Errors
     /// No daemon, or a refusal of the verb.
-    pub async fn reply(&self, verb: &str, request: &impl Serialize) -> Result<Answer, Problem> {
+    pub async fn call_raw(
+        &self,
+        verb: &str,
+        request: &impl Serialize,
+    ) -> Result<RawReply, Problem> {
         let arguments = match serde_json::to_value(request) {
             Ok(Value::Object(arguments)) => {
                 arguments.into_iter().filter(|(_, value)| !value.is_null()).collect()
             }
             _ => Map::new(),
         };
-        let ask = VerbCall { session: self.session.clone(), arguments };
-        let body = serde_json::to_vec(&ask).map_err(std::io::Error::from)?;
-        let answer = self.post(&format!("/verbs/{verb}"), body).await?;
-        Ok(Answer(
-            String::from_utf8(answer).map_err(|error| {
+        let call = VerbCall { session: self.session.clone(), arguments };
+        let body = serde_json::to_vec(&call).map_err(std::io::Error::from)?;
+        let reply = self.post(&format!("/verbs/{verb}"), body).await?;
+        Ok(RawReply(
+            String::from_utf8(reply).map_err(|error| {
                 Problem::new("The daemon's answer is not UTF-8").because(&error)
             })?,
         ))
@@ -94,33 +98,35 @@ impl VerbClient {
     /// Calls a verb and returns the parsed reply.
     ///
     /// # Errors
-    /// As [`VerbClient::reply`].
+    /// As [`VerbClient::call_raw`].
     pub async fn call<T: DeserializeOwned>(
         &self,
         verb: &str,
         request: &impl Serialize,
     ) -> Result<T, Problem> {
-        self.reply(verb, request).await?.read()
+        self.call_raw(verb, request).await?.parse()
     }
 
     async fn post(&self, path: &str, body: Vec<u8>) -> Result<Vec<u8>, Problem> {
-        self.ready().await?;
-        Ok(admin::send(&self.paths, path, body).await?.to_vec())
+        self.wait_until_ready().await?;
+        Ok(admin::post_json(&self.paths, path, body).await?.to_vec())
     }
 
     /// Waits until a daemon answers requests; starts one if none runs.
     ///
     /// # Errors
-    /// Why no daemon can be reached.
-    pub async fn ready(&self) -> Result<(), Problem> {
-        let mut latest = Unreachable::Absent;
-        match timeout(ConnectTimeouts::default().total, self.until_listening(&mut latest)).await {
-            Ok(ready) => ready,
-            Err(_) => Err(latest.into()),
+    /// The reason why no daemon can be reached.
+    pub async fn wait_until_ready(&self) -> Result<(), Problem> {
+        let mut latest_error = Unreachable::Absent;
+        match timeout(ConnectTimeouts::default().total, self.start_and_wait(&mut latest_error))
+            .await
+        {
+            Ok(result) => result,
+            Err(_) => Err(latest_error.into()),
         }
     }
 
-    async fn until_listening(&self, latest: &mut Unreachable) -> Result<(), Problem> {
+    async fn start_and_wait(&self, latest_error: &mut Unreachable) -> Result<(), Problem> {
         let mut backoff = Backoff::default();
         loop {
             match connect(&self.paths.admin_socket).await {
@@ -138,11 +144,11 @@ impl VerbClient {
             if self.paths.hold.exists() {
                 return Err(Unreachable::OnHold.into());
             }
-            match Launch::default().start(&self.paths, latest).await {
-                // The session socket accepts connections; the admin socket follows at once.
+            match Launch::default().start(&self.paths, latest_error).await {
+                // The session socket accepts connections; the admin socket will soon.
                 Ok(_) => {}
                 Err(ConnectError::Permanent(reason)) => return Err(reason.into()),
-                Err(ConnectError::Transient(reason)) => *latest = reason,
+                Err(ConnectError::Transient(reason)) => *latest_error = reason,
             }
             backoff.wait().await;
         }

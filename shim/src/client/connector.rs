@@ -17,12 +17,12 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Deadlines of connecting.
+/// Time limits for connecting.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectTimeouts {
-    /// For all attempts together, until the daemon accepts our hello.
+    /// Limit for all attempts together, until the daemon accepts our hello.
     pub total: Duration,
-    /// For the answer to one hello.
+    /// Limit for the answer to one hello.
     pub hello: Duration,
 }
 
@@ -35,13 +35,13 @@ impl Default for ConnectTimeouts {
 /// Everything needed to connect to the daemon, as often as necessary.
 #[derive(Debug)]
 pub struct Connector {
-    /// The paths of the sockets, or why there are none.
+    /// The paths of the sockets, or why they cannot be resolved.
     pub paths: Result<Paths, Failure>,
     /// The first line of every connection.
     pub hello: Hello,
     /// How to start a daemon if none runs; `None` starts none.
     pub launch: Option<Launch>,
-    /// Deadlines.
+    /// Time limits.
     pub timeouts: ConnectTimeouts,
 }
 
@@ -57,31 +57,32 @@ pub struct Connection {
 }
 
 impl Connector {
-    /// Connects and says hello, with retries. Starts a daemon if none runs, and replaces an older one.
+    /// Connects and says hello, with retries. Starts a daemon if none runs, and replaces one whose protocol is too old.
     ///
     /// # Errors
-    /// The latest reason: at once if it is permanent, else when `timeouts.total` has passed.
+    /// A permanent error at once; otherwise the latest error when `timeouts.total` has passed.
     pub async fn connect(&self) -> Result<Connection, Unreachable> {
-        let paths = self.paths.as_ref().map_err(|failure| Unreachable::NoPlace(failure.clone()))?;
-        let mut latest = Unreachable::Absent;
+        let paths =
+            self.paths.as_ref().map_err(|failure| Unreachable::SocketFolder(failure.clone()))?;
+        let mut latest_error = Unreachable::Absent;
         let deadline = Instant::now() + self.timeouts.total;
-        match timeout_at(deadline, self.retry(paths, &mut latest)).await {
-            Ok(connected) => connected,
-            Err(_) => Err(latest),
+        match timeout_at(deadline, self.retry(paths, &mut latest_error)).await {
+            Ok(result) => result,
+            Err(_) => Err(latest_error),
         }
     }
 
     /// Checks on a separate connection that a daemon which accepts connections also answers a hello.
     ///
     /// # Errors
-    /// `NoAnswer` when it does not. Other failures count as alive.
+    /// `NoAnswer` when it does not. Any other failure counts as an answer.
     pub async fn probe(&self) -> Result<(), Unreachable> {
         let Ok(paths) = &self.paths else { return Ok(()) };
-        let greeted = match connect(&paths.socket).await {
+        let result = match connect(&paths.socket).await {
             Ok(stream) => self.say_hello(stream, paths).await.map(drop),
             Err(reason) => Err(ConnectError::Transient(reason)),
         };
-        match greeted {
+        match result {
             Err(ConnectError::Transient(reason @ Unreachable::NoAnswer { .. })) => Err(reason),
             _ => Ok(()),
         }
@@ -90,20 +91,20 @@ impl Connector {
     async fn retry(
         &self,
         paths: &Paths,
-        latest: &mut Unreachable,
+        latest_error: &mut Unreachable,
     ) -> Result<Connection, Unreachable> {
         let mut backoff = Backoff::default();
         loop {
-            match self.try_once(paths, latest).await {
+            match self.try_once(paths, latest_error).await {
                 Ok(connection) => return Ok(connection),
                 Err(ConnectError::Permanent(reason)) if reason.is_older_daemon() => {
-                    // The older daemon ends after its calls in flight; the next attempt starts ours. An older shim never stops a newer
-                    // daemon.
+                    // The older daemon finishes its calls in flight and exits; a later attempt starts ours. A newer daemon is never
+                    // stopped.
                     admin::post(paths, "/stop").await.map_err(|_| reason.clone())?;
-                    *latest = reason;
+                    *latest_error = reason;
                 }
                 Err(ConnectError::Permanent(reason)) => return Err(reason),
-                Err(ConnectError::Transient(reason)) => *latest = reason,
+                Err(ConnectError::Transient(reason)) => *latest_error = reason,
             }
             backoff.wait().await;
         }
@@ -112,12 +113,12 @@ impl Connector {
     async fn try_once(
         &self,
         paths: &Paths,
-        latest: &mut Unreachable,
+        latest_error: &mut Unreachable,
     ) -> Result<Connection, ConnectError> {
         let stream = match connect(&paths.socket).await {
             Ok(stream) => stream,
             Err(Unreachable::Absent) => match &self.launch {
-                Some(launch) => launch.start(paths, latest).await?,
+                Some(launch) => launch.start(paths, latest_error).await?,
                 None => return Err(ConnectError::Transient(Unreachable::Absent)),
             },
             Err(Unreachable::NoAnswer { .. }) => {
@@ -127,7 +128,7 @@ impl Connector {
             }
             Err(reason) => return Err(ConnectError::Permanent(reason)),
         };
-        *latest = no_answer(&stream, paths);
+        *latest_error = no_answer_error(&stream, paths);
         self.say_hello(stream, paths).await
     }
 
@@ -136,15 +137,15 @@ impl Connector {
         stream: UnixStream,
         paths: &Paths,
     ) -> Result<Connection, ConnectError> {
-        let silent = no_answer(&stream, paths);
+        let no_answer = no_answer_error(&stream, paths);
         match timeout(self.timeouts.hello, exchange_hello(stream, &self.hello)).await {
-            Ok(greeted) => greeted,
-            Err(_) => Err(ConnectError::Transient(silent)),
+            Ok(result) => result,
+            Err(_) => Err(ConnectError::Transient(no_answer)),
         }
     }
 }
 
-fn no_answer(stream: &UnixStream, paths: &Paths) -> Unreachable {
+fn no_answer_error(stream: &UnixStream, paths: &Paths) -> Unreachable {
     Unreachable::NoAnswer { pid: peer_pid(stream).or_else(|| pid_in(&paths.lock)) }
 }
 
@@ -177,7 +178,7 @@ async fn exchange_hello(stream: UnixStream, hello: &Hello) -> Result<Connection,
 
 fn refusal_error(refused: Refused) -> ConnectError {
     match refused.error {
-        Refusal::Version => ConnectError::Permanent(Unreachable::Skew {
+        Refusal::Version => ConnectError::Permanent(Unreachable::VersionSkew {
             daemon: refused.daemon,
             oldest: refused.min,
             newest: refused.max,

@@ -1,4 +1,4 @@
-//! Reaching the daemon: [`socket`] connects, [`connector`] says hello and retries, [`admin`], [`call`] and [`stream`] send requests of
+//! Connections to the daemon: [`socket`] connects, [`connector`] says hello and retries, [`admin`], [`call`] and [`stream`] send requests of
 //! the command line over the admin socket.
 //!
 //! Not here: the lines after the hello (`relay`), and starting a daemon (`spawn`).

@@ -1,4 +1,4 @@
-//! Connecting to a Unix socket of our own user, and finding out which process serves it.
+//! Connects to a Unix socket of our own user, and finds out which process serves it.
 
 use crate::client::unreachable::Unreachable;
 use std::io;
@@ -8,11 +8,11 @@ use tokio::net::UnixStream;
 /// Connects to a socket and checks that a process of our own user serves it. Sends nothing.
 ///
 /// # Errors
-/// `Absent` when nothing listens there; `NoAnswer` when connections are not accepted; `Stranger` for a process of another user;
+/// `Absent` when nothing listens there; `NoAnswer` when connections are not accepted; `OtherUser` for a process of another user;
 /// `Broken` otherwise.
 pub async fn connect(socket: &Path) -> Result<UnixStream, Unreachable> {
     let stream = UnixStream::connect(socket).await.map_err(|error| match error.kind() {
-        // A listener that dies at this moment resets connections that it has not accepted.
+        // A daemon that dies at this moment resets connections that it has not accepted.
         io::ErrorKind::NotFound
         | io::ErrorKind::ConnectionRefused
         | io::ErrorKind::ConnectionReset => Unreachable::Absent,
@@ -22,8 +22,8 @@ pub async fn connect(socket: &Path) -> Result<UnixStream, Unreachable> {
     let peer = stream
         .peer_cred()
         .map_err(|error| Unreachable::Broken(format!("{}: {error}", socket.display())))?;
-    let ours = nix::unistd::geteuid().as_raw();
-    if peer.uid() == ours { Ok(stream) } else { Err(Unreachable::Stranger { uid: peer.uid() }) }
+    let our_uid = nix::unistd::geteuid().as_raw();
+    if peer.uid() == our_uid { Ok(stream) } else { Err(Unreachable::OtherUser { uid: peer.uid() }) }
 }
 
 /// Returns the pid of the process at the other end.

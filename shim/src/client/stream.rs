@@ -1,6 +1,6 @@
 //! Requests with a streamed answer or a streamed body (export, import, and long-running requests).
 //!
-//! The whole exchange has no time limit; a daemon that dies closes the connection.
+//! These requests have no time limit; a daemon that dies closes the connection.
 
 use crate::client::admin::RequestError;
 use crate::client::call::VerbClient;
@@ -58,40 +58,44 @@ impl StreamedAnswer {
     /// # Errors
     /// As [`StreamedAnswer::next_chunk`].
     pub async fn read_all(mut self) -> Result<Vec<u8>, Problem> {
-        let mut all = Vec::new();
+        let mut bytes = Vec::new();
         while let Some(chunk) = self.next_chunk().await? {
-            all.extend_from_slice(&chunk);
+            bytes.extend_from_slice(&chunk);
         }
-        Ok(all)
+        Ok(bytes)
     }
 }
 
 impl VerbClient {
-    /// Sends a request whose answer may be large or slow.
+    /// Sends a request whose answer may be large or take long.
     ///
     /// # Errors
     /// No daemon, or a refusal.
-    pub async fn start(
+    pub async fn call_streamed(
         &self,
         path: &str,
         request: &impl Serialize,
     ) -> Result<StreamedAnswer, Problem> {
-        self.ready().await?;
+        self.wait_until_ready().await?;
         let body = self.encode(request)?;
-        self.exchange(path, Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed())
-            .await
+        self.post_streamed(
+            path,
+            Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed(),
+        )
+        .await
     }
 
-    /// Prepares a request with a streamed body: its first line is the request, the sender adds the rest.
+    /// Prepares a request with a streamed body. The first line of the body is the request; the caller sends the rest through the
+    /// returned sender, and passes the body to [`VerbClient::post_streamed`].
     ///
     /// # Errors
-    /// As [`VerbClient::start`].
-    pub async fn start_upload(
+    /// As [`VerbClient::call_streamed`].
+    pub async fn prepare_upload(
         &self,
         path: &str,
         request: &impl Serialize,
     ) -> Result<(Sender<Bytes, io::Error>, RequestBody), Problem> {
-        self.ready().await?;
+        self.wait_until_ready().await?;
         let mut line = self.encode(request)?;
         line.push(b'\n');
         let (mut sender, body) = Channel::<Bytes, io::Error>::new(4);
@@ -107,20 +111,24 @@ impl VerbClient {
             Ok(Value::Object(arguments)) => arguments,
             _ => Map::new(),
         };
-        let ask = VerbCall { session: self.session().clone(), arguments };
-        Ok(serde_json::to_vec(&ask).map_err(io::Error::from)?)
+        let call = VerbCall { session: self.session().clone(), arguments };
+        Ok(serde_json::to_vec(&call).map_err(io::Error::from)?)
     }
 
-    /// Sends a request and returns the answer as soon as its head has arrived.
+    /// Sends a request and returns the answer as soon as its HTTP header has arrived.
     ///
     /// # Errors
     /// No daemon, or a refusal.
-    pub async fn exchange(&self, path: &str, body: RequestBody) -> Result<StreamedAnswer, Problem> {
+    pub async fn post_streamed(
+        &self,
+        path: &str,
+        body: RequestBody,
+    ) -> Result<StreamedAnswer, Problem> {
         let stream = connect(&self.paths.admin_socket).await?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|e| broken(&e))?;
-        // The task ends with the exchange; errors are reported by the answer.
+        // The task ends with the request; the answer reports errors of the connection.
         let connection = tokio::spawn(async move { drop(connection.await) });
         let request = Request::builder().method(Method::POST).uri(path).header("host", "localhost");
         let request = request

@@ -6,11 +6,11 @@ use loci_proto::{VERSION, hello};
 /// Why the daemon cannot be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreachable {
-    /// No daemon runs, and this caller starts none.
+    /// No daemon listens.
     Absent,
     /// The daemon failed to start.
     NotStarted {
-        /// The end of its log, or the system error; may have several lines.
+        /// The last lines of its log, or the system error.
         why: String,
         /// Its exit code, if it ran.
         exit: Option<i32>,
@@ -21,7 +21,7 @@ pub enum Unreachable {
         pid: Option<u32>,
     },
     /// It supports no protocol version that we support.
-    Skew {
+    VersionSkew {
         /// The daemon's version.
         daemon: String,
         /// Oldest protocol version that it supports.
@@ -29,19 +29,19 @@ pub enum Unreachable {
         /// Newest protocol version that it supports.
         newest: u32,
     },
-    /// It was stopped with `--hold`, so none may be started.
+    /// It was stopped with `--hold`: no daemon may be started until `loci ctl start`.
     OnHold,
     /// It has reached its limit of sessions.
     Busy,
     /// It is shutting down.
     Draining,
     /// A process of another user serves the socket.
-    Stranger {
+    OtherUser {
         /// The user id of that process.
         uid: u32,
     },
     /// The folder of the socket cannot be used.
-    NoPlace(Failure),
+    SocketFolder(Failure),
     /// A system error, or an answer that is not our protocol.
     Broken(String),
 }
@@ -57,7 +57,7 @@ impl Unreachable {
             }
             Self::NoAnswer { pid: Some(pid) } => format!("locid does not answer (pid {pid})."),
             Self::NoAnswer { pid: None } => "locid does not answer.".to_owned(),
-            Self::Skew { daemon, oldest, newest } => format!(
+            Self::VersionSkew { daemon, oldest, newest } => format!(
                 "this loci ({VERSION}) supports protocol {} to {}, the running locid ({daemon}) supports {oldest} to {newest}.",
                 hello::MIN_VERSION,
                 hello::MAX_VERSION
@@ -65,11 +65,14 @@ impl Unreachable {
             Self::OnHold => "locid was stopped with --hold.".to_owned(),
             Self::Busy => "locid has reached its limit of sessions.".to_owned(),
             Self::Draining => "locid is shutting down.".to_owned(),
-            Self::Stranger { uid } => {
+            Self::OtherUser { uid } => {
                 format!("a process of another user (uid {uid}) serves locid's socket.")
             }
-            Self::NoPlace(failure) => {
-                format!("the folder of locid's socket cannot be used: {}.", sentence(failure))
+            Self::SocketFolder(failure) => {
+                format!(
+                    "the folder of locid's socket cannot be used: {}.",
+                    field_and_message(failure)
+                )
             }
             Self::Broken(why) => format!("locid cannot be reached: {}.", why.trim_end_matches('.')),
         }
@@ -85,30 +88,30 @@ impl Unreachable {
                 format!("If it is stopped, `kill -CONT {pid}` resumes it; `kill -9 {pid}` ends it, and the next call starts a new one.")
             }
             Self::NoAnswer { pid: None } => "Try again; `loci ctl logs` shows what it was doing.".to_owned(),
-            Self::Skew { oldest, .. } if *oldest > hello::MAX_VERSION => "Restart this session to use the newer loci.".to_owned(),
-            Self::Skew { .. } => "Run `loci ctl stop`; the next call starts the matching locid.".to_owned(),
+            Self::VersionSkew { oldest, .. } if *oldest > hello::MAX_VERSION => "Restart this session to use the newer loci.".to_owned(),
+            Self::VersionSkew { .. } => "Run `loci ctl stop`; the next call starts the matching locid.".to_owned(),
             Self::OnHold => "Run `loci ctl start` to end the hold.".to_owned(),
             Self::Busy => "Close unused sessions (`loci ctl status` lists them), then try again.".to_owned(),
             Self::Draining => "Try again in a few seconds.".to_owned(),
-            Self::Stranger { .. } => "Nothing was sent. Remove that socket, or set XDG_RUNTIME_DIR to a folder of your own.".to_owned(),
-            Self::NoPlace(failure) => format!("{}.", failure.hint.as_deref().unwrap_or("Fix this and try again")),
+            Self::OtherUser { .. } => "Nothing was sent. Remove that socket, or set XDG_RUNTIME_DIR to a folder of your own.".to_owned(),
+            Self::SocketFolder(failure) => format!("{}.", failure.hint.as_deref().unwrap_or("Fix this and try again")),
             Self::Broken(_) => "Try again; `loci ctl logs` may show more.".to_owned(),
         }
     }
 
-    /// Returns true for a daemon older than this loci, which may be replaced by the matching one.
+    /// Returns true for a daemon whose protocol is older than this loci supports; it may be replaced.
     #[must_use]
     pub fn is_older_daemon(&self) -> bool {
-        matches!(self, Self::Skew { newest, .. } if *newest < hello::MIN_VERSION)
+        matches!(self, Self::VersionSkew { newest, .. } if *newest < hello::MIN_VERSION)
     }
 
-    /// Returns the exit code of a command that needed the daemon.
+    /// Returns the exit code of a command that failed for this reason.
     #[must_use]
     pub fn exit_code(&self) -> Exit {
         match self {
-            Self::Skew { .. } => Exit::VersionSkew,
-            Self::NoPlace(_) => Exit::Failed,
-            // The configuration is invalid: not a connection problem.
+            Self::VersionSkew { .. } => Exit::VersionSkew,
+            Self::SocketFolder(_) => Exit::Failed,
+            // An invalid configuration is not a connection problem.
             Self::NotStarted { exit: Some(code), .. } if *code == Exit::Config as i32 => {
                 Exit::Failed
             }
@@ -117,8 +120,8 @@ impl Unreachable {
     }
 }
 
-/// Returns a failure without its code and hint.
-fn sentence(failure: &Failure) -> String {
+/// Returns the field and the message of a failure, without its code and hint.
+fn field_and_message(failure: &Failure) -> String {
     match &failure.field {
         Some(field) => format!("{field} {}", failure.message),
         None => failure.message.clone(),
@@ -140,14 +143,14 @@ mod tests {
 
     #[test]
     fn a_version_skew_names_both_versions_and_which_side_to_update() {
-        let newer = Unreachable::Skew { daemon: "9.0.0".into(), oldest: 7, newest: 9 };
+        let newer = Unreachable::VersionSkew { daemon: "9.0.0".into(), oldest: 7, newest: 9 };
         assert!(
             newer.message().contains(VERSION)
                 && newer.message().contains("9.0.0")
                 && newer.message().contains("7 to 9")
         );
         assert!(newer.next_step().contains("Restart this session"));
-        let older = Unreachable::Skew { daemon: "0.0.1".into(), oldest: 0, newest: 0 };
+        let older = Unreachable::VersionSkew { daemon: "0.0.1".into(), oldest: 0, newest: 0 };
         assert!(older.next_step().contains("loci ctl stop"));
     }
 

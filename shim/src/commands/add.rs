@@ -23,11 +23,11 @@ pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
         "content": content, "type": args.kind, "scope": args.scope, "metadata": args.metadata, "supersedes": supersedes,
         "confidence": args.confidence, "ttl_seconds": args.ttl, "expires_at": args.expires, "group": args.group,
     });
-    let answer = client.reply("store_memory", &request).await?;
+    let raw_reply = client.call_raw("store_memory", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: StoreReply = answer.read()?;
+    let reply: StoreReply = raw_reply.parse()?;
     print_line(result_text(&reply))?;
     if let Some(hint) = &reply.degraded.hint {
         print_note("Note:", hint);

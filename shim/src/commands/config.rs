@@ -15,11 +15,11 @@ use std::process::ExitCode;
 /// When no daemon runs, for example because the configuration file is invalid.
 pub async fn run(command: &Config) -> Result<ExitCode, Problem> {
     let Config::Show(format) = command;
-    let answer = VerbClient::of_process()?.reply("config", &json!({})).await?;
+    let raw_reply = VerbClient::of_process()?.call_raw("config", &json!({})).await?;
     if format.json {
-        print_line(answer.as_str())?;
+        print_line(raw_reply.as_str())?;
     } else {
-        print_line(screen(&answer.read()?).trim_end())?;
+        print_line(screen(&raw_reply.parse()?).trim_end())?;
     }
     Ok(Exit::Ok.into())
 }

@@ -28,7 +28,7 @@ const NO_SPACE: u64 = 32 << 20;
 pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let mut findings = Vec::new();
-    match client.ready().await {
+    match client.wait_until_ready().await {
         Ok(()) => check_with_daemon(&client, &mut findings).await,
         Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
     }
@@ -64,7 +64,7 @@ async fn check_with_daemon(client: &VerbClient, findings: &mut Vec<Finding>) {
     }
     findings.extend([&client.paths.socket, &client.paths.admin_socket].map(|path| socket(path)));
     let findings_of_daemon =
-        async { client.start("/long/doctor", &DoctorRequest {}).await?.read_all().await };
+        async { client.call_streamed("/long/doctor", &DoctorRequest {}).await?.read_all().await };
     match findings_of_daemon.await {
         Ok(answer) => match serde_json::from_slice::<DoctorReply>(&answer) {
             Ok(reply) => findings.extend(reply.findings),

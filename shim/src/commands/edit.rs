@@ -23,11 +23,11 @@ pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
         expires_at: args.expires,
         group: args.project.group,
     };
-    let answer = client.reply("edit", &request).await?;
+    let raw_reply = client.call_raw("edit", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: ChangedReply = answer.read()?;
+    let reply: ChangedReply = raw_reply.parse()?;
     if reply.changed.is_empty() {
         return print_line(format!("Nothing to change: {} already has these values", reply.id));
     }

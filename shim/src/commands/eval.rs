@@ -18,7 +18,7 @@ pub async fn run(args: Eval) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let request =
         EvalRequest { probes: Some(usize::from(args.probes)), seed: args.seed, set: args.set };
-    let answer = client.start("/long/eval", &request).await?.read_all().await?;
+    let answer = client.call_streamed("/long/eval", &request).await?.read_all().await?;
     let reply: EvalReply = serde_json::from_slice(&answer).map_err(io::Error::from)?;
     if args.json {
         print_line(String::from_utf8_lossy(&answer))?;

@@ -1,7 +1,7 @@
 //! `loci forget`: forgets one memory, or with `--where` every matching memory as one act.
 
 use crate::cli::memories::Forget;
-use crate::client::call::{Answer, VerbClient};
+use crate::client::call::{RawReply, VerbClient};
 use crate::commands::input::{memory_id, where_expression};
 use crate::commands::list::{Columns, rows};
 use crate::commands::reply_text::{print_json, undo_hint};
@@ -41,11 +41,11 @@ async fn forget_one(client: &VerbClient, part: &str, args: &Forget) -> Result<()
         hard_delete: false,
         group: args.project.group.clone(),
     };
-    let answer = client.reply("forget_memory", &request).await?;
+    let raw_reply = client.call_raw("forget_memory", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: ForgetReply = answer.read()?;
+    let reply: ForgetReply = raw_reply.parse()?;
     if reply.already_forgotten {
         print_line(format!("{memory}\n  is already forgotten"))
     } else {
@@ -74,21 +74,21 @@ async fn erase(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Pro
         hard_delete: true,
         group: args.project.group.clone(),
     };
-    let answer = client.reply("forget_memory", &request).await?;
+    let raw_reply = client.call_raw("forget_memory", &request).await?;
     let purged = if args.purge_backups {
-        Some(client.reply("purge_backups", &json!({"memory_id": request.memory_id})).await?)
+        Some(client.call_raw("purge_backups", &json!({"memory_id": request.memory_id})).await?)
     } else {
         None
     };
     if let (true, Some(purged)) = (args.format.json, &purged) {
-        let mut whole: Value = answer.read()?;
-        whole["purged"] = purged.read()?;
+        let mut whole: Value = raw_reply.parse()?;
+        whole["purged"] = purged.parse()?;
         return print_line(whole.to_string());
     }
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    print_erased(&answer.read()?, purged.as_ref(), &memory)
+    print_erased(&raw_reply.parse()?, purged.as_ref(), &memory)
 }
 
 /// Describes what happened to the backups that contained it.
@@ -101,14 +101,18 @@ fn purge_text(purged: &Value) -> String {
     }
 }
 
-fn print_erased(reply: &ForgetReply, purged: Option<&Answer>, memory: &str) -> Result<(), Problem> {
+fn print_erased(
+    reply: &ForgetReply,
+    purged: Option<&RawReply>,
+    memory: &str,
+) -> Result<(), Problem> {
     if reply.already_forgotten {
         print_line(format!("{memory}\n  is already erased"))?;
     } else {
         print_line(format!("Erased: {memory}"))?;
     }
     match (purged, &reply.note) {
-        (Some(purged), _) => print_line(format!("  {}", purge_text(&purged.read()?))),
+        (Some(purged), _) => print_line(format!("  {}", purge_text(&purged.parse()?))),
         (None, Some(text)) => {
             print_note("Note:", text);
             Ok(())
@@ -160,11 +164,11 @@ async fn send_forget_many(
 ) -> Result<(), Problem> {
     let memory_ids = found.into_iter().map(|memory| memory.id).collect();
     let request = ForgetManyRequest { memory_ids, reason: args.reason.clone(), group };
-    let answer = client.reply("forget_many", &request).await?;
+    let raw_reply = client.call_raw("forget_many", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: ForgetManyReply = answer.read()?;
+    let reply: ForgetManyReply = raw_reply.parse()?;
     let count = reply.forgotten.iter().filter(|memory| !memory.already_forgotten).count();
     let memories = if count == 1 { "memory" } else { "memories" };
     print_line(format!("Forgot {count} {memories}.{}", undo_hint(reply.act)))
@@ -178,7 +182,7 @@ async fn list_all(
     request.limit = Some(PAGE_SIZE);
     let mut found = Vec::new();
     loop {
-        let page: ListReply = client.reply("list", &request).await?.read()?;
+        let page: ListReply = client.call("list", &request).await?;
         found.extend(page.memories);
         match page.next {
             Some(next) => request.before = Some(next),

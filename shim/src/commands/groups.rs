@@ -47,11 +47,11 @@ struct Flags {
 }
 
 async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
-    let answer = client.reply("groups", &json!({})).await?;
+    let raw_reply = client.call_raw("groups", &json!({})).await?;
     if json {
-        return print_line(answer.as_str());
+        return print_line(raw_reply.as_str());
     }
-    let reply: GroupsReply = answer.read()?;
+    let reply: GroupsReply = raw_reply.parse()?;
     if reply.groups.is_empty() {
         return print_line("There are no projects yet; storing a memory creates one.");
     }
@@ -105,12 +105,12 @@ async fn change(
     args: Value,
     json: bool,
 ) -> Result<ChangeReply, Problem> {
-    let answer = client.reply(verb, &args).await?;
+    let raw_reply = client.call_raw(verb, &args).await?;
     if json {
-        print_line(answer.as_str())?;
+        print_line(raw_reply.as_str())?;
         return Ok(ChangeReply::Printed);
     }
-    Ok(ChangeReply::Text(answer.read()?))
+    Ok(ChangeReply::Text(raw_reply.parse()?))
 }
 
 fn print_change(

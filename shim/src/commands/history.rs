@@ -17,11 +17,11 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
         None => None,
     };
     let request = HistoryRequest { memory_id, before: args.before, limit: Some(args.limit.into()) };
-    let answer = client.reply("history", &request).await?;
+    let raw_reply = client.call_raw("history", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: HistoryReply = answer.read()?;
+    let reply: HistoryReply = raw_reply.parse()?;
     if reply.acts.is_empty() {
         return print_line("There is nothing to undo.");
     }

@@ -25,11 +25,11 @@ pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
         log_before: args.log_before,
         group: args.project.group,
     };
-    let answer = client.reply("memory_inspect", &request).await?;
+    let raw_reply = client.call_raw("memory_inspect", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    print_line(screen(&answer.read()?, Style::of(&std::io::stdout())).trim_end())
+    print_line(screen(&raw_reply.parse()?, Style::of(&std::io::stdout())).trim_end())
 }
 
 fn screen(reply: &InspectReply, style: Style) -> String {

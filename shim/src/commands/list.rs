@@ -35,11 +35,11 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         before: args.before,
         limit: Some(args.limit.into()),
     };
-    let answer = client.reply("list", &request).await?;
+    let raw_reply = client.call_raw("list", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: ListReply = answer.read()?;
+    let reply: ListReply = raw_reply.parse()?;
     if reply.memories.is_empty() {
         print_line("No memory matches.")?;
         if named && reply.total == 0 {

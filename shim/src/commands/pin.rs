@@ -17,11 +17,11 @@ pub async fn run(client: &VerbClient, args: Pin) -> Result<(), Problem> {
     let memory = memory_id::describe(&resolved);
     let request =
         PinRequest { memory_id: resolved.id, pinned: !args.off, group: args.project.group };
-    let answer = client.reply("pin", &request).await?;
+    let raw_reply = client.call_raw("pin", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: ChangedReply = answer.read()?;
+    let reply: ChangedReply = raw_reply.parse()?;
     let state = if args.off { "fades again" } else { "no longer fades" };
     match reply.act {
         Some(_) => print_line(format!("{memory}\n  {state}{}", undo_hint(reply.act))),

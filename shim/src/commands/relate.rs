@@ -33,11 +33,11 @@ pub async fn run(client: &VerbClient, args: Relate) -> Result<(), Problem> {
         confidence: args.confidence,
         group,
     };
-    let answer = client.reply("store_relation", &request).await?;
+    let raw_reply = client.call_raw("store_relation", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: RelateReply = answer.read()?;
+    let reply: RelateReply = raw_reply.parse()?;
     let state = match (reply.created, reply.act) {
         (true, _) => "Related",
         (false, Some(_)) => "Already known; the evidence or confidence was updated",

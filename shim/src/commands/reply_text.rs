@@ -1,11 +1,11 @@
 //! Formatting that several commands share: raw replies, times, and the hint how to undo.
 
-use crate::client::call::Answer;
+use crate::client::call::RawReply;
 use crate::output::{Problem, escape_line, print_line};
 
 /// Prints a reply unchanged (`--json`).
-pub fn print_json(answer: &Answer) -> Result<(), Problem> {
-    print_line(answer.as_str())
+pub fn print_json(raw_reply: &RawReply) -> Result<(), Problem> {
+    print_line(raw_reply.as_str())
 }
 
 /// Serialises a value as one line of JSON.

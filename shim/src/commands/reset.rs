@@ -20,8 +20,11 @@ pub async fn run(args: Reset) -> Result<ExitCode, Problem> {
         planned.memories
     );
     confirm_typed(&question, &planned.memories.to_string(), args.yes.into())?;
-    let answer =
-        client.start("/long/reset", &ResetRequest { dry_run: false }).await?.read_all().await?;
+    let answer = client
+        .call_streamed("/long/reset", &ResetRequest { dry_run: false })
+        .await?
+        .read_all()
+        .await?;
     let reply: ResetReply = serde_json::from_slice(&answer).map_err(io::Error::from)?;
     if args.json {
         print_line(String::from_utf8_lossy(&answer))?;

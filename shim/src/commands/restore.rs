@@ -15,11 +15,11 @@ pub async fn run(client: &VerbClient, args: Restore) -> Result<(), Problem> {
     let resolved = memory_id::find(client, &args.id, args.project.group.as_ref()).await?;
     let memory = memory_id::describe(&resolved);
     let request = RestoreRequest { memory_id: resolved.id, group: args.project.group };
-    let answer = client.reply("restore_memory", &request).await?;
+    let raw_reply = client.call_raw("restore_memory", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: RestoreReply = answer.read()?;
+    let reply: RestoreReply = raw_reply.parse()?;
     if reply.was == reply.status {
         return print_line(format!("{memory}\n  is already {}", escape_line(&reply.status)));
     }

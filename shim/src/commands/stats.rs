@@ -14,11 +14,11 @@ use std::fmt::Write as _;
 /// # Errors
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: Stats) -> Result<(), Problem> {
-    let answer = client.reply("memory_stats", &json!({"group": args.group})).await?;
+    let raw_reply = client.call_raw("memory_stats", &json!({"group": args.group})).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: StatsReply = answer.read()?;
+    let reply: StatsReply = raw_reply.parse()?;
     print_line(screen(&reply).trim_end())?;
     if let Some(hint) = &reply.degraded.hint {
         print_note("Note:", hint);

@@ -19,7 +19,7 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
         preview: true,
         ids: Vec::new(),
     };
-    let shown: UndoReply = client.reply("undo", &request).await?.read()?;
+    let shown: UndoReply = client.call("undo", &request).await?;
     if shown.undone.is_empty() && !args.format.json {
         return print_line("There is nothing to undo.");
     }
@@ -42,11 +42,11 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
             UndoRequest { ids: acts.iter().map(|act| act.id).collect(), ..UndoRequest::default() }
         }
     };
-    let answer = client.reply("undo", &request).await?;
+    let raw_reply = client.call_raw("undo", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: UndoReply = answer.read()?;
+    let reply: UndoReply = raw_reply.parse()?;
     match reply.undone.len() {
         1 => print_line("Undid 1 act."),
         count => print_line(format!("Undid {count} acts.")),

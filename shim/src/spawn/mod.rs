@@ -52,9 +52,9 @@ impl Launch {
             return Err(ConnectError::Permanent(Unreachable::OnHold));
         }
         let foreign = paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw());
-        foreign.map_err(|failure| ConnectError::Permanent(Unreachable::NoPlace(failure)))?;
+        foreign.map_err(|failure| ConnectError::Permanent(Unreachable::SocketFolder(failure)))?;
         folders::make_private(&paths.runtime)
-            .map_err(|failure| ConnectError::Permanent(Unreachable::NoPlace(failure)))?;
+            .map_err(|failure| ConnectError::Permanent(Unreachable::SocketFolder(failure)))?;
         *latest = not_started("another loci is still starting it", None);
         let _lock = match lock_or_connect(paths).await? {
             SpawnTurn::Locked(lock) => lock,

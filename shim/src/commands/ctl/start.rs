@@ -14,16 +14,17 @@ use tokio::time::timeout;
 /// Ends a hold, starts the daemon unless it runs, and waits until it answers.
 ///
 /// # Errors
-/// Why the daemon does not start or answer.
+/// The reason why the daemon does not start or answer.
 pub async fn run(paths: &Paths) -> Result<(), Problem> {
     remove_hold(paths)?;
-    let mut latest = Unreachable::Absent;
-    match timeout(ConnectTimeouts::default().total, until_ready(paths, &mut latest)).await {
-        Ok(answered) => {
-            let Status { version, pid, .. } = answered?;
+    let mut latest_error = Unreachable::Absent;
+    match timeout(ConnectTimeouts::default().total, start_and_wait(paths, &mut latest_error)).await
+    {
+        Ok(status) => {
+            let Status { version, pid, .. } = status?;
             print_line(format!("locid {version} is running (pid {pid})"))
         }
-        Err(_) => Err(latest.into()),
+        Err(_) => Err(latest_error.into()),
     }
 }
 
@@ -34,23 +35,23 @@ fn remove_hold(paths: &Paths) -> Result<(), Problem> {
     }
 }
 
-async fn until_ready(paths: &Paths, latest: &mut Unreachable) -> Result<Status, Problem> {
+async fn start_and_wait(paths: &Paths, latest_error: &mut Unreachable) -> Result<Status, Problem> {
     let mut backoff = Backoff::default();
     loop {
         match status::fetch(paths).await {
             Err(RequestError::Unreachable(Unreachable::Absent)) => {}
             Ok(status) if status.degraded.iter().any(|part| part == "store") => {
-                // It answers, but its database is not open yet.
+                // The daemon answers, but its database is not open yet.
                 backoff.wait().await;
                 continue;
             }
             answer => return Ok(answer?),
         }
-        match Launch::default().start(paths, latest).await {
-            // The session socket accepts connections; the admin socket follows at once.
+        match Launch::default().start(paths, latest_error).await {
+            // The session socket accepts connections; the admin socket will soon.
             Ok(_) => {}
             Err(ConnectError::Permanent(reason)) => return Err(reason.into()),
-            Err(ConnectError::Transient(reason)) => *latest = reason,
+            Err(ConnectError::Transient(reason)) => *latest_error = reason,
         }
         backoff.wait().await;
     }

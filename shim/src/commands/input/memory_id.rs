@@ -70,8 +70,7 @@ pub async fn look_up(
         ))
         .hint("`loci list` shows ids"));
     }
-    let reply: FindReply =
-        client.reply("find", &FindRequest { part: part.to_owned() }).await?.read()?;
+    let reply: FindReply = client.call("find", &FindRequest { part: part.to_owned() }).await?;
     let mut memories = reply.memories;
     match memories.len() {
         0 => Err(Problem::new(format!("No memory id starts or ends with {part}"))

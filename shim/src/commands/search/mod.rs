@@ -28,11 +28,11 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         "date_from": args.from, "date_to": args.to,
         "explain": args.explain.then_some(true), "dry_run": (args.dry_run || args.explain).then_some(true),
     });
-    let answer = client.reply("recall_memory", &request).await?;
+    let raw_reply = client.call_raw("recall_memory", &request).await?;
     if args.format.json {
-        return print_json(&answer);
+        return print_json(&raw_reply);
     }
-    let reply: RecallReply = answer.read()?;
+    let reply: RecallReply = raw_reply.parse()?;
     let found = if args.full { full_text(&reply.results) } else { previews(&reply.results) };
     let explained = reply
         .explain

@@ -20,7 +20,7 @@ pub async fn run(args: Export) -> Result<ExitCode, Problem> {
     let file = args.output.as_deref().map(|path| check_target(path, args.force)).transpose()?;
     let layout = if args.format == "json" { Layout::Document } else { Layout::Lines };
     let answer = VerbClient::of_process()?
-        .start("/export", &ExportRequest { layout, vectors: args.vectors })
+        .call_streamed("/export", &ExportRequest { layout, vectors: args.vectors })
         .await?;
     match file {
         None => {

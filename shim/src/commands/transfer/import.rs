@@ -26,9 +26,9 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     let (source, total) = open(&args.file)?;
     let client = VerbClient::of_process()?;
     let (sender, body) =
-        client.start_upload("/import", &ImportRequest { skip_bad: args.skip_bad }).await?;
+        client.prepare_upload("/import", &ImportRequest { skip_bad: args.skip_bad }).await?;
     let sending = tokio::spawn(send(source, sender, Progress::new("Sent", total)));
-    let answer = client.exchange("/import", body).await;
+    let answer = client.post_streamed("/import", body).await;
     // If the daemon refused it early, stop reading the file.
     sending.abort();
     let body = answer?.read_all().await?;

@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 
+/// Inherited variables.
 const NAMES: &[&str] = &[
     "HOME",
     "PATH",
@@ -28,6 +29,7 @@ const NAMES: &[&str] = &[
     "no_proxy",
 ];
 
+/// Prefixes of inherited variables.
 const PREFIXES: &[&str] = &["LC_", "XDG_", "SSL_CERT_"];
 
 /// Returns the variables that the daemon inherits.
@@ -47,7 +49,7 @@ mod tests {
 
     #[test]
     fn secrets_and_the_project_are_not_inherited() {
-        let given = [
+        let names = [
             "HOME",
             "LC_ALL",
             "XDG_RUNTIME_DIR",
@@ -57,7 +59,7 @@ mod tests {
             "ANTHROPIC_API_KEY",
             "CLAUDE_PROJECT_DIR",
         ];
-        let inherited: Vec<_> = for_daemon(given.iter().map(|name| (name.into(), "x".into())))
+        let inherited: Vec<_> = for_daemon(names.iter().map(|name| (name.into(), "x".into())))
             .map(|(name, _)| name)
             .collect();
         assert_eq!(inherited, ["HOME", "LC_ALL", "XDG_RUNTIME_DIR", "LOCI_DB", "https_proxy"]);

@@ -1,4 +1,4 @@
-//! Finds the daemon's binary: in our own folder, else on PATH.
+//! Finds the daemon's binary: in the folder of `loci`, else on PATH.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// A message when it is in neither place.
 pub fn find_locid() -> Result<PathBuf, String> {
-    let here = std::env::current_exe().ok();
-    // Our own file may have been replaced by an update while we run; its folder stays the same.
-    let here = here.map(|exe| exe.canonicalize().unwrap_or(exe));
-    let in_our_folder = here.as_deref().and_then(Path::parent).map(|folder| folder.join("locid"));
+    let our_binary = std::env::current_exe().ok();
+    // An update may have replaced our file while we run; its folder stays the same.
+    let our_binary = our_binary.map(|exe| exe.canonicalize().unwrap_or(exe));
+    let in_our_folder =
+        our_binary.as_deref().and_then(Path::parent).map(|folder| folder.join("locid"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path)
         .filter(|folder| folder.is_absolute())

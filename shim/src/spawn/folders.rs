@@ -19,19 +19,19 @@ pub fn private_file() -> OpenOptions {
 ///
 /// # Errors
 /// File system errors.
-pub fn make(folder: &Path) -> io::Result<()> {
+pub fn create(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Creates the folder of the sockets, or checks that an existing one is ours and closed to others.
+/// Creates the folder of the sockets, or checks that an existing one belongs to us and has no permissions for others.
 ///
 /// # Errors
 /// A failure whose hint is the command that fixes it.
-pub fn make_private(folder: &Path) -> Result<(), Failure> {
+pub fn ensure_private(folder: &Path) -> Result<(), Failure> {
     let name = folder.display();
     let refuse =
         |message: String, hint: String| Err(Failure::new(Code::Invalid, message).hint(hint));
-    if let Err(error) = make(folder) {
+    if let Err(error) = create(folder) {
         return refuse(
             format!("cannot create {name}: {error}"),
             "Set XDG_RUNTIME_DIR to a folder of your own".to_owned(),
@@ -77,27 +77,35 @@ mod tests {
     fn a_new_folder_is_accessible_to_its_owner_only() {
         let temp = tempfile::tempdir().expect("a temporary folder");
         let folder = temp.path().join("a/b");
-        make_private(&folder).expect("is made");
-        make_private(&folder).expect("is there already");
-        assert_eq!(folder.metadata().expect("exists").mode() & 0o777, 0o700);
+        ensure_private(&folder).expect("the folder is created");
+        ensure_private(&folder).expect("the existing folder is accepted");
+        assert_eq!(folder.metadata().expect("the folder exists").mode() & 0o777, 0o700);
     }
 
     #[test]
     fn a_folder_open_to_others_is_refused_with_the_command_that_closes_it() {
         let temp = tempfile::tempdir().expect("a temporary folder");
         let folder = temp.path().join("open");
-        create_dir(&folder).expect("is made");
-        set_permissions(&folder, Permissions::from_mode(0o755)).expect("is opened");
-        let hint = make_private(&folder).expect_err("is refused").hint.expect("has a hint");
+        create_dir(&folder).expect("the folder is created");
+        set_permissions(&folder, Permissions::from_mode(0o755)).expect("the mode is set");
+        let hint = ensure_private(&folder)
+            .expect_err("the folder is refused")
+            .hint
+            .expect("the error has a hint");
         assert_eq!(hint, format!("Run `chmod 700 {}`", folder.display()));
     }
 
     #[test]
     fn a_symbolic_link_to_a_folder_is_refused() {
         let temp = tempfile::tempdir().expect("a temporary folder");
-        make_private(&temp.path().join("real")).expect("is made");
+        ensure_private(&temp.path().join("real")).expect("the folder is created");
         let link = temp.path().join("link");
-        symlink(temp.path().join("real"), &link).expect("is linked");
-        assert!(make_private(&link).expect_err("is refused").message.ends_with("is not a folder"));
+        symlink(temp.path().join("real"), &link).expect("the link is created");
+        assert!(
+            ensure_private(&link)
+                .expect_err("the link is refused")
+                .message
+                .ends_with("is not a folder")
+        );
     }
 }

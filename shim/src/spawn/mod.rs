@@ -1,7 +1,7 @@
-//! Starts the daemon with a clean environment and waits until it answers or exits.
+//! Starts the daemon with a clean environment and waits until it accepts connections or exits.
 //!
-//! A daemon is started only if none listens. The starting process holds `spawn.lock` until the daemon answers, so twenty shims that
-//! start at once start one daemon. Not here: when to start one (`client`), and the daemon's own lock (`locid`).
+//! A daemon is started only if none listens. The starting process holds `spawn.lock` until the daemon accepts connections,
+//! so that twenty shims that start at the same time start one daemon. Not here: when to start one (`client`), and the daemon's own lock (`locid`).
 
 mod environment;
 mod find_locid;
@@ -39,26 +39,27 @@ pub struct Launch {
 impl Launch {
     /// Starts a daemon, unless another process does so first, and connects to it.
     ///
-    /// Has no time limit: drop the future to give up; `latest` then contains what it was waiting for.
+    /// Has no time limit: drop the future to give up. `latest_error` then says why no daemon answers yet.
     ///
     /// # Errors
-    /// Permanent when the daemon exited with a reason or cannot be run; transient when another daemon holds the lock.
+    /// Permanent when the daemon cannot be run or exits with an error; transient when another daemon holds the lock, or the daemon was
+    /// killed.
     pub async fn start(
         &self,
         paths: &Paths,
-        latest: &mut Unreachable,
+        latest_error: &mut Unreachable,
     ) -> Result<UnixStream, ConnectError> {
         if paths.hold.exists() {
             return Err(ConnectError::Permanent(Unreachable::OnHold));
         }
-        let foreign = paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw());
-        foreign.map_err(|failure| ConnectError::Permanent(Unreachable::SocketFolder(failure)))?;
-        folders::make_private(&paths.runtime)
+        paths::refuse_foreign_home(&paths.home, nix::unistd::geteuid().as_raw())
             .map_err(|failure| ConnectError::Permanent(Unreachable::SocketFolder(failure)))?;
-        *latest = not_started("another loci is still starting it", None);
+        folders::ensure_private(&paths.runtime)
+            .map_err(|failure| ConnectError::Permanent(Unreachable::SocketFolder(failure)))?;
+        *latest_error = not_started("another loci is still starting it", None);
         let _lock = match lock_or_connect(paths).await? {
-            SpawnTurn::Locked(lock) => lock,
-            SpawnTurn::AlreadyRunning(stream) => return Ok(stream),
+            LockOutcome::Locked(lock) => lock,
+            LockOutcome::DaemonRunning(stream) => return Ok(stream),
         };
         match connect(&paths.socket).await {
             Err(Unreachable::Absent) => {}
@@ -74,8 +75,8 @@ impl Launch {
         let child = spawn(&binary, &log).map_err(|e| {
             ConnectError::Permanent(not_started(format!("{}: {e}", binary.display()), None))
         })?;
-        *latest = Unreachable::NoAnswer { pid: child.id() };
-        until_listening(child, paths, &log).await
+        *latest_error = Unreachable::NoAnswer { pid: child.id() };
+        wait_until_listening(child, paths, &log).await
     }
 }
 
@@ -84,14 +85,14 @@ fn not_started(why: impl Into<String>, exit: Option<i32>) -> Unreachable {
 }
 
 /// The outcome of waiting for `spawn.lock`.
-enum SpawnTurn {
+enum LockOutcome {
     /// We hold the lock.
     Locked(Flock<File>),
-    /// Another process has started a daemon meanwhile.
-    AlreadyRunning(UnixStream),
+    /// Another process has started a daemon meanwhile; we are connected to it.
+    DaemonRunning(UnixStream),
 }
 
-async fn lock_or_connect(paths: &Paths) -> Result<SpawnTurn, ConnectError> {
+async fn lock_or_connect(paths: &Paths) -> Result<LockOutcome, ConnectError> {
     let failed = |error: io::Error| {
         ConnectError::Permanent(not_started(
             format!("{}: {error}", paths.spawn_lock.display()),
@@ -102,13 +103,13 @@ async fn lock_or_connect(paths: &Paths) -> Result<SpawnTurn, ConnectError> {
     let mut backoff = Backoff::default();
     loop {
         file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => return Ok(SpawnTurn::Locked(lock)),
+            Ok(lock) => return Ok(LockOutcome::Locked(lock)),
             Err((file, Errno::EWOULDBLOCK | Errno::EINTR)) => file,
             Err((_, errno)) => return Err(failed(errno.into())),
         };
         backoff.wait().await;
         if let Ok(stream) = connect(&paths.socket).await {
-            return Ok(SpawnTurn::AlreadyRunning(stream));
+            return Ok(LockOutcome::DaemonRunning(stream));
         }
     }
 }
@@ -126,21 +127,21 @@ fn spawn(binary: &Path, log: &Log) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Detaches the new process: its own session, so that it outlives the terminal and the agent, and none of the agent's open files,
-/// because another process may wait for them to close.
+/// Detaches the new process: gives it its own session, so that it outlives the terminal and the agent, and closes the agent's open
+/// files at exec, because another process may wait for them to close.
 fn detach_from_agent() -> io::Result<()> {
     nix::unistd::setsid()?;
     #[cfg(target_os = "linux")]
     {
         use nix::libc::{CLOSE_RANGE_CLOEXEC, c_uint, close_range};
-        // SAFETY: the call closes nothing now; it marks descriptors to be closed by exec. An older kernel refuses it, which is harmless.
+        // SAFETY: the call closes nothing now; it marks descriptors to be closed by exec. An old kernel refuses it; the files stay open.
         let _ = unsafe { close_range(3, c_uint::MAX, CLOSE_RANGE_CLOEXEC.cast_signed()) };
     }
     Ok(())
 }
 
 /// Connects to the daemon as soon as it listens, or returns an error when it exits.
-async fn until_listening(
+async fn wait_until_listening(
     mut child: Child,
     paths: &Paths,
     log: &Log,
@@ -168,14 +169,14 @@ fn exit_error(status: ExitStatus, paths: &Paths, log: &Log) -> ConnectError {
         (Some(code), _) => format!("it exited with code {code}"),
         (None, signal) => format!("it was killed by signal {}", signal.unwrap_or_default()),
     };
-    let quoted = log.last_lines();
-    let why = if quoted.is_empty() {
+    let last_lines = log.last_lines();
+    let why = if last_lines.is_empty() {
         log.write_error().map_or(exit.clone(), |error| format!("{exit}; {error}"))
     } else {
-        quoted
+        last_lines
     };
     let reason = not_started(why, status.code());
-    // A daemon that failed will fail again. One that was killed or stopped before we connected may succeed.
+    // A daemon that exited with an error will do so again. After a kill or a normal exit, another attempt may succeed.
     if status.code().is_some_and(|code| code != 0) {
         ConnectError::Permanent(reason)
     } else {

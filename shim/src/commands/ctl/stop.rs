@@ -23,7 +23,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// A daemon that does not answer or does not exit.
 pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
     if hold {
-        folders::make(&paths.home)?;
+        folders::create(&paths.home)?;
         File::create(&paths.hold)?;
     }
     let until = if hold { " and will not start until loci ctl start" } else { "" };

@@ -24,8 +24,8 @@ impl Sandbox {
         let folder = tempfile::Builder::new().prefix("loci-demo-").tempdir()?;
         let [home, runtime, project] =
             ["home", "run", "project"].map(|name| folder.path().join(name));
-        for made in [&home, &runtime, &project] {
-            folders::make(made)?;
+        for path in [&home, &runtime, &project] {
+            folders::create(path)?;
         }
         let variables = Variables {
             home: Some(home),
@@ -56,8 +56,8 @@ impl Sandbox {
     /// Returns a command that runs our own binary inside the sandbox with the user's model cache.
     pub fn loci(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.loci);
-        for foreign in ["LOCI_DB", "LOCI_CONFIG", "LOCI_GROUP", "CLAUDE_PROJECT_DIR"] {
-            command.env_remove(foreign);
+        for variable in ["LOCI_DB", "LOCI_CONFIG", "LOCI_GROUP", "CLAUDE_PROJECT_DIR"] {
+            command.env_remove(variable);
         }
         command
             .args(arguments)

@@ -39,14 +39,14 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Agent<I, O> {
         }
     }
 
-    /// Waits for the next event; reads lines only if `read`. Cancel safe.
-    pub async fn next(&mut self, read: bool) -> AgentEvent {
+    /// Waits for the next event; reads lines only if `read_input`. Cancel safe.
+    pub async fn next(&mut self, read_input: bool) -> AgentEvent {
         tokio::select! {
             wrote = self.outbox.write_some(&mut self.stdout), if !self.outbox.is_empty() => match wrote {
                 Ok(()) => AgentEvent::Wrote,
                 Err(_) => AgentEvent::OutputClosed,
             },
-            line = self.lines.next(), if read && self.input_open => self.on_line(line),
+            line = self.lines.next(), if read_input && self.input_open => self.on_line(line),
             else => std::future::pending().await,
         }
     }
@@ -55,7 +55,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Agent<I, O> {
         if let Ok(Some(line)) = line {
             return AgentEvent::Line(line);
         }
-        // A read error is treated as the end of input. The last line may lack its newline.
+        // A read error counts as the end of input. The last line may lack its newline.
         self.input_open = false;
         self.lines.take_unterminated().map_or(AgentEvent::InputClosed, AgentEvent::Line)
     }
@@ -65,8 +65,8 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Agent<I, O> {
         self.outbox.push(lines);
     }
 
-    /// Returns true while more lines may come.
-    pub fn input_open(&self) -> bool {
+    /// Returns true until the input has ended or was closed.
+    pub fn is_input_open(&self) -> bool {
         self.input_open
     }
 
@@ -80,14 +80,14 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Agent<I, O> {
         self.outbox.is_empty()
     }
 
-    /// Returns true while the outbox is below its bound.
-    pub fn has_room(&self) -> bool {
-        self.outbox.has_room()
+    /// Returns true while the outbox accepts another line.
+    pub fn has_capacity(&self) -> bool {
+        self.outbox.has_capacity()
     }
 
     /// Flushes standard output.
     pub async fn flush(&mut self) {
-        // An agent that has closed its end does not need the answers.
+        // A failure means that the agent has closed its end and reads no more answers.
         let _ = self.stdout.flush().await;
     }
 }

@@ -1,10 +1,11 @@
-//! Trims code pages from memory that only the start of a session needs.
+//! Drops the code pages that only the start of a session needs from this process's memory.
 //!
-//! A session lasts for hours and relays lines, which needs a fifth of the code of finding the project, starting the daemon and the handshake.
+//! A session relays lines for hours. That needs a fifth of the code that its start needs: finding the project, starting the daemon and the
+//! handshake.
 //! Code pages are file-backed and clean: the kernel keeps them in the page cache and maps them again when they are executed. Linux only.
-//! Not here: memory that holds data.
+//! Not here: data pages.
 
-/// Drops clean code pages from this process's memory; needed pages are mapped again on access. Does nothing on failure.
+/// Drops clean code pages; the kernel maps them again on access. Does nothing on failure.
 pub(crate) fn trim_code_pages() {
     #[cfg(target_os = "linux")]
     if let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") {
@@ -20,18 +21,18 @@ mod linux {
     use std::ptr::NonNull;
 
     pub(crate) fn trim_code_pages(smaps: &str) {
-        for code in clean_code(smaps) {
-            let Some(first) = NonNull::new(std::ptr::without_provenance_mut::<c_void>(code.start))
+        for range in clean_code(smaps) {
+            let Some(first) = NonNull::new(std::ptr::without_provenance_mut::<c_void>(range.start))
             else {
                 continue;
             };
-            // SAFETY: every page of the range belongs to a file and has not been written to; the kernel maps the same page again when it is
-            // read or executed. If the range has been unmapped or replaced since, the kernel only drops pages that equal those of a file.
-            let _ = unsafe { madvise(first, code.len(), MmapAdvise::MADV_DONTNEED) };
+            // SAFETY: every page of the range belongs to a file and has not been written to, so the kernel maps the same page again on access.
+            // The range is still the same mapping: this process loads and unloads no code after its start.
+            let _ = unsafe { madvise(first, range.len(), MmapAdvise::MADV_DONTNEED) };
         }
     }
 
-    /// Returns the executable mappings of files of which the process has written to no page (`Anonymous: 0 kB`).
+    /// Returns the executable file mappings in which the process has written to no page (`Anonymous: 0 kB`).
     fn clean_code(smaps: &str) -> Vec<Range<usize>> {
         let (mut clean, mut mapping) = (Vec::new(), None);
         for line in smaps.lines() {
@@ -44,7 +45,7 @@ mod linux {
         clean
     }
 
-    /// Parses the first line of a mapping: `START-END r-xp OFFSET DEVICE INODE PATH`. The inode is 0 for memory of no file.
+    /// Parses the first line of a mapping: `START-END r-xp OFFSET DEVICE INODE PATH`. The inode of anonymous memory is 0.
     fn executable_file(line: &str) -> Option<Range<usize>> {
         let mut columns = line.split_ascii_whitespace();
         let (start, end) = columns.next()?.split_once('-')?;
@@ -78,12 +79,13 @@ Anonymous:             0 kB
         }
 
         #[test]
-        fn a_process_continues_without_the_code_that_it_dropped() {
-            let read = || std::fs::read_to_string("/proc/self/smaps").expect("is readable");
-            let before = read();
+        fn a_process_continues_after_dropping_its_code_pages() {
+            let read_smaps =
+                || std::fs::read_to_string("/proc/self/smaps").expect("smaps is readable");
+            let before = read_smaps();
             assert!(!clean_code(&before).is_empty());
             trim_code_pages(&before);
-            assert_eq!(clean_code(&read()).len(), clean_code(&before).len());
+            assert_eq!(clean_code(&read_smaps()).len(), clean_code(&before).len());
         }
     }
 }

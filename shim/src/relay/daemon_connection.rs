@@ -23,7 +23,7 @@ pub struct DaemonConnection {
 }
 
 enum State {
-    /// No connection, and none is wanted until the agent sends something.
+    /// Not connected; the next request of the agent starts an attempt.
     Idle,
     /// A connection attempt is running.
     Connecting(Connecting),
@@ -43,24 +43,24 @@ struct Connected {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WriteHalf {
     Open,
-    /// Closes once the outbox is empty.
+    /// To be closed once the outbox is empty.
     Closing,
     Closed,
 }
 
-/// What the relay can take from the daemon at the moment.
+/// What the relay currently expects from the daemon.
 #[derive(Debug, Clone, Copy)]
 pub struct Demand {
-    /// The buffer can take more lines of the daemon.
+    /// Read the daemon's lines; false while the agent's outbox is full.
     pub read: bool,
-    /// A request waits for its answer.
+    /// A request is waiting for its answer.
     pub reply_expected: bool,
 }
 
 /// An event on the daemon's side.
 #[derive(Debug)]
 pub enum DaemonEvent {
-    /// A daemon accepted our hello; it has not seen any line of this session yet.
+    /// A daemon accepted our hello. It has received no other line of this session.
     Connected {
         /// Fingerprint of the daemon's tool list; empty if unknown.
         tools_fingerprint: String,
@@ -154,11 +154,11 @@ impl DaemonConnection {
         }
     }
 
-    /// Returns true while the outbox is below its bound.
+    /// Returns true while the outbox accepts another line, or if not connected.
     #[must_use]
-    pub fn has_room(&self) -> bool {
+    pub fn has_capacity(&self) -> bool {
         match &self.state {
-            State::Connected(connected) => connected.outbox.has_room(),
+            State::Connected(connected) => connected.outbox.has_capacity(),
             State::Idle | State::Connecting(_) => true,
         }
     }
@@ -168,13 +168,13 @@ impl Connected {
     async fn next(&mut self, demand: Demand) -> DaemonEvent {
         if self.write_half == WriteHalf::Closing && self.outbox.is_empty() {
             self.write_half = WriteHalf::Closed;
-            // If this fails the connection is lost, which the next read reports.
+            // If this fails, the connection is lost, and the next read reports it.
             let _ = self.writer.shutdown().await;
         }
         tokio::select! {
             wrote = self.outbox.write_some(&mut self.writer), if !self.outbox.is_empty() => {
                 if wrote.is_err() {
-                    // Read what the daemon sent before it died; the end of its stream then reports the loss.
+                    // Keep reading the lines that the daemon sent before it died; the end of its stream then reports the loss.
                     self.outbox = Outbox::default();
                 }
                 DaemonEvent::Wrote
@@ -183,7 +183,7 @@ impl Connected {
                 self.liveness.reset();
                 line.ok().flatten().map_or(DaemonEvent::Lost, DaemonEvent::Line)
             }
-            // Without reading, silence of the daemon means nothing.
+            // While we do not read, a working daemon seems silent, so do not probe.
             reason = self.liveness.until_unresponsive(demand.read && demand.reply_expected) => {
                 DaemonEvent::Unreachable(reason)
             }

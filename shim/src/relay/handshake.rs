@@ -1,32 +1,32 @@
-//! The agent's MCP handshake, kept so that it can be replayed to a new daemon before all other lines.
+//! Records the agent's MCP handshake, to replay it to a new daemon before all other lines.
 
 use crate::relay::daemon_connection::DaemonConnection;
 use crate::relay::in_flight::InFlight;
 use crate::relay::message::Id;
 
-/// The lines of the agent's handshake that have come so far.
+/// The lines of the agent's handshake received so far.
 #[derive(Debug, Default)]
 pub struct Handshake {
-    /// The agent's latest `initialize` request.
+    /// Id and line of the agent's latest `initialize` request.
     initialize: Option<(Id, Vec<u8>)>,
-    /// The agent's `notifications/initialized`; empty until it comes.
+    /// The agent's `notifications/initialized`; empty until it is received.
     initialized: Vec<u8>,
 }
 
 impl Handshake {
     /// Records an `initialize` request, which discards an earlier handshake.
-    pub fn begin(&mut self, id: Id, line: Vec<u8>) {
+    pub fn record_initialize(&mut self, id: Id, line: Vec<u8>) {
         *self = Self { initialize: Some((id, line)), initialized: Vec::new() };
     }
 
     /// Records `notifications/initialized`.
-    pub fn complete(&mut self, line: Vec<u8>) {
+    pub fn record_initialized(&mut self, line: Vec<u8>) {
         self.initialized = line;
     }
 
     /// Sends the handshake and every unanswered request to a new daemon, in order.
     ///
-    /// If `initialize` was answered before, the new daemon's answer finds no request in flight and is dropped.
+    /// If `initialize` was answered before, the new daemon's answer belongs to no request in flight and is dropped.
     pub fn replay(&self, in_flight: &mut InFlight, daemon: &mut DaemonConnection) {
         let unanswered =
             self.initialize.as_ref().map(|(id, _)| id).filter(|id| in_flight.contains(id));
@@ -35,7 +35,7 @@ impl Handshake {
             daemon.send(&self.initialized);
         }
         for request in in_flight.iter_mut() {
-            request.daemons += 1;
+            request.attempts += 1;
             daemon.send(&request.line);
             if Some(&request.id) == unanswered {
                 daemon.send(&self.initialized);

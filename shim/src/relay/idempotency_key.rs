@@ -30,7 +30,7 @@ impl IdempotencyKeys {
         &self.session
     }
 
-    /// Returns a key that was not used before.
+    /// Returns the next key; keys never repeat.
     pub fn next_key(&mut self) -> String {
         self.last += 1;
         format!("{}:{}", self.session, self.last)
@@ -43,7 +43,7 @@ impl Default for IdempotencyKeys {
     }
 }
 
-/// Returns `line` with the key; `params` must be borrowed from `line`.
+/// Returns `line` with the key in `params._meta`; `params` must be borrowed from `line`.
 ///
 /// Parameters that are not an object stay unchanged: the daemon refuses such a call before it has any effect.
 ///
@@ -139,13 +139,13 @@ mod tests {
         let Ok(Message::Request(request)) = read(line.as_bytes()) else {
             panic!("not a request: {line}")
         };
-        let keyed = inject_key(&line, request.params.expect("has parameters"), "s:1")?;
+        let keyed = inject_key(&line, request.params.expect("the request has parameters"), "s:1")?;
         let (head, tail) =
             (r#"{ "method":"tools/call", "params" : "#, r#","id":1,"jsonrpc":"2.0"}"#);
         Ok(keyed
             .strip_prefix(head)
             .and_then(|rest| rest.strip_suffix(tail))
-            .expect("the rest is unchanged")
+            .expect("the rest of the line is unchanged")
             .to_owned())
     }
 
@@ -163,9 +163,9 @@ mod tests {
     fn other_members_of_meta_stay_and_the_clients_own_key_is_replaced() {
         let params =
             r#"{"_meta":{"progressToken": 1.50,"dev.loci\/key":"mine","z":{"q":[1]}},"name":"x"}"#;
-        let want =
+        let expected =
             r#"{"_meta":{"progressToken":1.50,"z":{"q":[1]},"dev.loci/key":"s:1"},"name":"x"}"#;
-        assert_eq!(keyed(params), Ok(want.to_owned()));
+        assert_eq!(keyed(params), Ok(expected.to_owned()));
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meta_that_cannot_hold_a_key_is_refused() {
+    fn a_meta_that_is_not_an_object_or_occurs_twice_is_refused() {
         assert_eq!(keyed(r#"{"_meta":[]}"#), Err("params._meta must be an object"));
         assert_eq!(keyed(r#"{"_meta":{},"\u005fmeta":{}}"#), Err("params contains _meta twice"));
     }

@@ -1,6 +1,6 @@
-//! The unanswered requests of an agent, in the order in which they came.
+//! The unanswered requests of an agent, in the order in which they were sent.
 //!
-//! Not here: when they are replayed (`relay`, `handshake`), and the replies when they fail (`local_replies`).
+//! Not here: when they are replayed (`relay`, `handshake`), and the replies to failed requests (`local_replies`).
 
 use crate::relay::message::Id;
 use loci_proto::mcp::handshake;
@@ -12,7 +12,7 @@ const MAX_REQUESTS: usize = 256;
 /// Bytes of unanswered requests at which the relay stops reading its agent.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What kind of request it is: decides how the relay answers it itself, and whether the agent waits for the answer.
+/// The kind of a request: decides how the relay answers it itself, and whether the agent waits for the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
     /// `tools/call`: a failure is a tool result, which the model reads.
@@ -47,8 +47,8 @@ pub struct PendingRequest {
     pub kind: RequestKind,
     /// The line as sent to the daemon: with its idempotency key and newline.
     pub line: Vec<u8>,
-    /// Number of daemons that it was sent to.
-    pub daemons: u32,
+    /// Number of daemons to which it was sent.
+    pub attempts: u32,
     /// When the agent sent it.
     pub since: Instant,
 }
@@ -75,13 +75,13 @@ impl InFlight {
 
     /// Removes the request that was answered or cancelled.
     pub fn remove(&mut self, id: &Id) -> Option<PendingRequest> {
-        let at = self.requests.iter().position(|request| request.id == *id)?;
-        let request = self.requests.remove(at)?;
+        let index = self.requests.iter().position(|request| request.id == *id)?;
+        let request = self.requests.remove(index)?;
         self.bytes -= request.line.len();
         Some(request)
     }
 
-    /// Returns true while the agent waits for an answer; subscriptions do not count.
+    /// Returns true while the agent waits for an answer; it does not wait for subscriptions.
     #[must_use]
     pub fn has_waiting(&self) -> bool {
         self.requests.iter().any(|request| request.kind != RequestKind::Subscription)
@@ -89,7 +89,7 @@ impl InFlight {
 
     /// Returns true while both bounds allow another request.
     #[must_use]
-    pub fn has_room(&self) -> bool {
+    pub fn has_capacity(&self) -> bool {
         self.requests.len() < MAX_REQUESTS && self.bytes < MAX_BYTES
     }
 
@@ -113,12 +113,12 @@ impl InFlight {
         &mut self,
         condition: impl Fn(&PendingRequest) -> bool,
     ) -> Vec<PendingRequest> {
-        let (out, kept): (Vec<_>, _) = std::mem::take(&mut self.requests)
+        let (taken, remaining): (Vec<_>, _) = std::mem::take(&mut self.requests)
             .into_iter()
             .partition(|request| request.kind != RequestKind::Subscription && condition(request));
-        self.requests = VecDeque::from(kept);
+        self.requests = VecDeque::from(remaining);
         self.bytes = self.requests.iter().map(|request| request.line.len()).sum();
-        out
+        taken
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
             id: parsed.id,
             kind: RequestKind::of(method),
             line,
-            daemons: 0,
+            attempts: 0,
             since: Instant::now(),
         }
     }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_keep_their_order_and_leave_by_id() {
+    fn requests_keep_their_order_and_are_removed_by_id() {
         let mut in_flight = InFlight::default();
         for id in ["1", "\"1\"", "2"] {
             in_flight.push(request(id, "tools/call"));
@@ -168,17 +168,17 @@ mod tests {
     }
 
     #[test]
-    fn has_capacity_is_true_until_a_bound_is_reached() {
+    fn there_is_capacity_until_a_bound_is_reached() {
         let mut in_flight = InFlight::default();
         for id in 0..MAX_REQUESTS {
-            assert!(in_flight.has_room());
+            assert!(in_flight.has_capacity());
             in_flight.push(request(&id.to_string(), "ping"));
         }
-        assert!(!in_flight.has_room());
+        assert!(!in_flight.has_capacity());
         let first = request("0", "ping").id;
         in_flight.remove(&first);
-        assert!(in_flight.has_room());
+        assert!(in_flight.has_capacity());
         in_flight.push(PendingRequest { line: vec![0; MAX_BYTES], ..request("\"big\"", "ping") });
-        assert!(!in_flight.has_room());
+        assert!(!in_flight.has_capacity());
     }
 }

@@ -1,7 +1,7 @@
-//! Tells a busy daemon from one that hangs: a call may take long, a hello may not.
+//! Distinguishes a busy daemon from one that hangs: a call may take long, a hello may not.
 //!
-//! While a request waits and the daemon is silent, a second connection sends a hello. If that is answered, the daemon is busy. If not
-//! (the daemon is stopped or hangs), it is reported as unresponsive.
+//! While a request waits and the daemon is silent, a second connection sends a hello. If the daemon answers it, the daemon is busy;
+//! otherwise the process is stopped or hangs, and is reported as unresponsive.
 
 use crate::client::connector::Connector;
 use crate::client::unreachable::Unreachable;
@@ -16,7 +16,9 @@ type Probe = Pin<Box<dyn Future<Output = Result<(), Unreachable>>>>;
 /// The liveness probe of one connection.
 pub struct LivenessProbe {
     connector: Rc<Connector>,
+    /// Since when a request waits and the daemon has sent nothing.
     silent_since: Option<Instant>,
+    /// The hello in progress on a second connection.
     probe: Option<Probe>,
 }
 
@@ -35,7 +37,7 @@ impl LivenessProbe {
         Self { connector, silent_since: None, probe: None }
     }
 
-    /// Restarts the timer: the daemon sent something, or no request waits.
+    /// Restarts the timer. Call it when the daemon has sent something, or no request waits.
     pub fn reset(&mut self) {
         self.silent_since = None;
         self.probe = None;
@@ -50,9 +52,9 @@ impl LivenessProbe {
         loop {
             let since = *self.silent_since.get_or_insert_with(Instant::now);
             if let Some(probe) = &mut self.probe {
-                let answered = probe.await;
+                let result = probe.await;
                 self.reset();
-                if let Err(reason) = answered {
+                if let Err(reason) = result {
                     return reason;
                 }
             } else {

@@ -9,7 +9,7 @@ use loci_proto::mcp::handshake::Answer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The daemon cannot be reached; a code of the range that JSON-RPC leaves to servers.
+/// Error code if the daemon cannot be reached; JSON-RPC leaves this range to servers.
 const UNREACHABLE: i32 = -32000;
 
 /// Returns the error reply to a line that is not forwarded.
@@ -18,15 +18,15 @@ pub fn refusal(refusal: &Refusal) -> Vec<u8> {
     error(refusal.id.as_ref(), refusal.code, &refusal.why)
 }
 
-/// Returns the reply to a request that failed: the error and the next step, both whole sentences.
+/// Returns the reply to a request that failed. `message` and `next_step` are whole sentences.
 #[must_use]
 pub fn failure(request: &PendingRequest, message: &str, next_step: &str) -> Vec<u8> {
-    let effect = if request.daemons > 0 { "This call may have taken effect. " } else { "" };
-    let text = format!("loci: {message} {effect}{next_step}");
+    let warning = if request.attempts > 0 { "This call may have taken effect. " } else { "" };
+    let text = format!("loci: {message} {warning}{next_step}");
     match request.kind {
         RequestKind::Call => {
             let result = json!({"content": [{"type": "text", "text": text}], "isError": true, "resultType": "complete"});
-            line(Some(&request.id), &format!("\"result\":{result}"))
+            reply_line(Some(&request.id), &format!("\"result\":{result}"))
         }
         RequestKind::Subscription | RequestKind::Handshake | RequestKind::Other => {
             error(Some(&request.id), UNREACHABLE, &text)
@@ -34,7 +34,7 @@ pub fn failure(request: &PendingRequest, message: &str, next_step: &str) -> Vec<
     }
 }
 
-/// Returns the daemon's answer to a handshake request; `None` if the request is malformed.
+/// Returns the answer that the daemon would give to a handshake request; `None` if the request is malformed.
 #[must_use]
 pub fn handshake(request: &PendingRequest) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
@@ -43,12 +43,12 @@ pub fn handshake(request: &PendingRequest) -> Option<Vec<u8>> {
         #[serde(default)]
         params: Value,
     }
-    let request_line: HandshakeRequest = serde_json::from_slice(&request.line).ok()?;
-    let rest = match handshake::answer(&request_line.method, &request_line.params)? {
+    let parsed: HandshakeRequest = serde_json::from_slice(&request.line).ok()?;
+    let rest = match handshake::answer(&parsed.method, &parsed.params)? {
         Answer::Result(result) => format!("\"result\":{result}"),
         Answer::Error(error) => format!("\"error\":{error}"),
     };
-    Some(line(Some(&request.id), &rest))
+    Some(reply_line(Some(&request.id), &rest))
 }
 
 /// The notification that the tool list has changed.
@@ -58,10 +58,10 @@ pub const TOOLS_CHANGED: &[u8] =
 /// Returns a JSON-RPC error reply; an unknown id becomes `null`.
 #[must_use]
 pub fn error(id: Option<&Id>, code: i32, message: &str) -> Vec<u8> {
-    line(id, &format!("\"error\":{}", json!({"code": code, "message": message})))
+    reply_line(id, &format!("\"error\":{}", json!({"code": code, "message": message})))
 }
 
-fn line(id: Option<&Id>, rest: &str) -> Vec<u8> {
+fn reply_line(id: Option<&Id>, rest: &str) -> Vec<u8> {
     let id = id.map_or("null", Id::as_json);
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}\n").into_bytes()
 }

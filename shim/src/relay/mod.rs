@@ -7,7 +7,7 @@
 //! - **Forwards:** every line unchanged, except that each `tools/call` gets an idempotency key ([`idempotency_key`]). Unanswered
 //!   requests are kept in [`in_flight`].
 //! - **Replays:** when the daemon is lost, the next daemon receives the MCP handshake ([`handshake`]) and every unanswered request
-//!   again, in order. The idempotency key makes sure that no call takes effect twice.
+//!   again, in order. Because of the idempotency key no call takes effect twice.
 //! - **Answers itself:** invalid lines, the handshake if the daemon is late, and calls that cannot be served ([`local_replies`]). The
 //!   agent never waits forever.
 //!
@@ -49,10 +49,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until};
 
-/// Daemons that may die while a request is in flight before the request counts as the likely cause.
-const MAX_DAEMONS_PER_REQUEST: u32 = 8;
-/// Time to write the last failure replies before the process exits.
-const FINAL_FLUSH: Duration = Duration::from_millis(100);
+/// Number of daemons that a request may be sent to. If all of them died, the request is the likely cause.
+const MAX_ATTEMPTS: u32 = 8;
+/// Time limit for writing the last failure replies before the process exits.
+const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_millis(100);
 /// The refusal of a line above [`limits::LINE_BYTES`].
 const LINE_TOO_LONG: &str = "The line is longer than 1 MiB";
 
@@ -71,28 +71,28 @@ pub struct Relay<I, O> {
     /// The error last printed on standard error.
     last_printed_error: Option<String>,
     startup: Startup,
-    /// Daemons lost since the last answer.
+    /// Number of daemons lost since the last forwarded line of a daemon.
     losses: u32,
     timeouts: Timeouts,
 }
 
-/// Progress towards the first answer. Code pages that only the start needs are trimmed after it.
+/// Progress towards the first answer. After it, code pages that only the start needs are trimmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Startup {
     /// The daemon has not answered yet.
     Waiting,
     /// The first answer is in the agent's outbox.
     Answered,
-    /// The agent has read the first answer.
+    /// The first answer is written, and the code pages are trimmed.
     Done,
 }
 
 /// Deadlines of the relay.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
-    /// How long unanswered requests may take after the agent closed its input.
+    /// How long the relay waits for answers after the agent closed its input.
     pub drain: Duration,
-    /// Minimum age of a request before it is given up because daemons keep dying.
+    /// Minimum age of a request before the relay fails it because daemons keep dying.
     pub request: Duration,
     /// How long to wait for a connection before the relay answers the handshake itself.
     pub connect: Duration,
@@ -136,20 +136,21 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
 
     /// Runs the event loop until the agent is done: its input ends, its output closes, or `stop` completes.
     pub async fn run(mut self, stop: impl Future<Output = ()>) {
-        // Connect at once, so that the daemon starts while the agent still initialises.
+        // Connect before the first request, so that the daemon starts while the agent still initialises.
         self.daemon.connect_after(Duration::ZERO);
         tokio::pin!(stop);
         let mut stopped = false;
         let mut drain_deadline = None;
         while !self.is_finished() {
-            if !self.agent.input_open() {
+            if !self.agent.is_input_open() {
                 self.daemon.close_write_half();
                 drain_deadline.get_or_insert_with(|| Instant::now() + self.timeouts.drain);
             }
-            let read_agent =
-                self.in_flight.has_room() && self.daemon.has_room() && self.agent.has_room();
+            let read_agent = self.in_flight.has_capacity()
+                && self.daemon.has_capacity()
+                && self.agent.has_capacity();
             let demand = Demand {
-                read: self.agent.has_room(),
+                read: self.agent.has_capacity(),
                 reply_expected: self.in_flight.has_waiting(),
             };
             let handshake_deadline = self.handshake_deadline();
@@ -169,7 +170,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         self.agent.flush().await;
     }
 
-    /// Returns when the relay has to answer a pending handshake itself; `None` without one.
+    /// Returns when the relay has to answer a pending handshake itself; `None` if none is pending.
     fn handshake_deadline(&self) -> Option<Instant> {
         let timeout = if self.daemon.is_connected() {
             self.timeouts.handshake
@@ -179,7 +180,8 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         self.in_flight.handshake_since().map(|since| since + timeout)
     }
 
-    /// Answers pending handshake requests with the daemon's known answer. The daemon's own answer is dropped when it comes.
+    /// Answers pending handshake requests with a built-in copy of the daemon's answer. The daemon's own answer is dropped if it arrives
+    /// later.
     fn answer_handshake_locally(&mut self) {
         self.answered_handshake |= self.in_flight.handshake_since().is_some();
         for request in self.in_flight.take_waiting(|r| r.kind == RequestKind::Handshake) {
@@ -192,10 +194,10 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
 
     /// Returns true when the agent's input is closed, nothing is in flight and all output is written.
     fn is_finished(&self) -> bool {
-        !self.agent.input_open() && !self.in_flight.has_waiting() && self.agent.is_drained()
+        !self.agent.is_input_open() && !self.in_flight.has_waiting() && self.agent.is_drained()
     }
 
-    /// Answers every waiting request with a failure, and writes these replies for at most [`FINAL_FLUSH`].
+    /// Answers every waiting request with a failure, and writes these replies for at most [`FINAL_FLUSH_TIMEOUT`].
     async fn fail_pending(mut self) {
         for request in self.in_flight.take_waiting(|_| true) {
             self.agent.send(&local_replies::failure(
@@ -204,7 +206,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
                 "Try again in a new session.",
             ));
         }
-        let deadline = Some(Instant::now() + FINAL_FLUSH);
+        let deadline = Some(Instant::now() + FINAL_FLUSH_TIMEOUT);
         while !self.agent.is_drained() {
             tokio::select! {
                 event = self.agent.next(false) => if matches!(event, AgentEvent::OutputClosed) { return },
@@ -225,7 +227,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         Liveness::Alive
     }
 
-    /// Trims the code pages of the start once the agent has read its first answer: at that moment no request waits.
+    /// Trims the code pages of the start after the first answer is written: at that moment no request waits.
     fn finish_startup(&mut self) {
         if self.startup == Startup::Answered && self.agent.is_drained() {
             self.startup = Startup::Done;
@@ -237,7 +239,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let forwarded = match message::read(line) {
+        let result = match message::read(line) {
             Ok(Message::Request(request)) => self.on_request(line, request),
             Ok(Message::Notification(notification)) => {
                 self.on_notification(line, &notification);
@@ -249,7 +251,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             }
             Err(refusal) => Err(refusal),
         };
-        if let Err(refusal) = forwarded {
+        if let Err(refusal) = result {
             self.refuse(&refusal);
         }
     }
@@ -270,10 +272,10 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
             _ => with_newline(line),
         };
         if method == "initialize" {
-            self.handshake.begin(id.clone(), line.clone());
+            self.handshake.record_initialize(id.clone(), line.clone());
         }
-        let daemons = u32::from(self.daemon.send(&line));
-        self.in_flight.push(PendingRequest { id, kind, line, daemons, since: Instant::now() });
+        let attempts = u32::from(self.daemon.send(&line));
+        self.in_flight.push(PendingRequest { id, kind, line, attempts, since: Instant::now() });
         self.daemon.connect_after(Duration::ZERO);
         Ok(())
     }
@@ -304,7 +306,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         let line = with_newline(line);
         self.daemon.send(&line);
         if notification.method == "notifications/initialized" {
-            self.handshake.complete(line);
+            self.handshake.record_initialized(line);
         }
     }
 
@@ -319,14 +321,14 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         }
     }
 
-    /// Replays the handshake and all unanswered requests, and tells the agent if the tool list has changed.
+    /// Replays the handshake and all unanswered requests, and notifies the agent if the tool list has changed.
     fn on_connected(&mut self, fingerprint: String) {
         self.handshake.replay(&mut self.in_flight, &mut self.daemon);
-        // If the daemon itself answered the handshake, the agent knows the tools of the first daemon.
-        let known = self.tools_fingerprint.take().or_else(|| {
+        // The agent knows the tools of the previous daemon, or our built-in list if the relay answered the handshake.
+        let known_tools = self.tools_fingerprint.take().or_else(|| {
             self.answered_handshake.then(|| handshake_snapshot::own_fingerprint().to_owned())
         });
-        if !fingerprint.is_empty() && known.is_some_and(|known| known != fingerprint) {
+        if !fingerprint.is_empty() && known_tools.is_some_and(|known| known != fingerprint) {
             self.agent.send(local_replies::TOOLS_CHANGED);
         }
         self.tools_fingerprint = Some(fingerprint);
@@ -349,8 +351,8 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     }
 
     fn on_overlong_answer(&mut self, excerpt: &Excerpt) {
-        let answered = message::id_of_excerpt(excerpt).and_then(|id| self.in_flight.remove(&id));
-        if let Some(request) = answered {
+        let request = message::id_of_excerpt(excerpt).and_then(|id| self.in_flight.remove(&id));
+        if let Some(request) = request {
             let message = format!("The answer is longer than {} bytes", limits::LINE_BYTES);
             self.agent.send(&local_replies::error(
                 Some(&request.id),
@@ -364,7 +366,7 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
     fn on_unreachable(&mut self, reason: &Unreachable) {
         let message = reason.message();
         if self.last_printed_error.as_ref() != Some(&message) {
-            // Agents often keep standard error; a failed write changes nothing.
+            // Many agents log standard error. A failed write is not an error.
             let _ = writeln!(std::io::stderr(), "loci: {message}");
         }
         self.answer_handshake_locally();
@@ -374,22 +376,22 @@ impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> Relay<I, O> {
         self.last_printed_error = Some(message);
     }
 
-    /// Fails requests that probably crash the daemon, and reconnects if others still wait.
+    /// Fails requests that probably crash the daemon, and reconnects if other requests still wait.
     fn on_lost(&mut self) {
         self.losses += 1;
         let min_age = self.timeouts.request;
         for request in self.in_flight.take_waiting(|request| {
-            request.daemons >= MAX_DAEMONS_PER_REQUEST && request.since.elapsed() >= min_age
+            request.attempts >= MAX_ATTEMPTS && request.since.elapsed() >= min_age
         }) {
             let message =
-                format!("locid ended {} times while it worked on this request.", request.daemons);
+                format!("locid ended {} times while it worked on this request.", request.attempts);
             self.agent.send(&local_replies::failure(
                 &request,
                 &message,
                 "Do not repeat it unchanged; `loci ctl logs` shows why locid ended.",
             ));
         }
-        // Without a waiting request nothing reconnects: this is what makes `loci ctl stop` last.
+        // Without a waiting request, do not reconnect: that would restart the daemon right after `loci ctl stop`.
         if self.in_flight.has_waiting() {
             self.daemon.connect_after(reconnect_delay(self.losses));
         }

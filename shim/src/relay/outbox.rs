@@ -4,22 +4,23 @@ use std::io;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 /// Queued bytes at which the relay stops reading input that would add to them.
-const BOUND: usize = 256 * 1024;
-/// Bytes of capacity that an empty outbox keeps.
+const MAX_QUEUED_BYTES: usize = 256 * 1024;
+/// Capacity in bytes to which an empty outbox shrinks.
 const IDLE_CAPACITY: usize = 16 * 1024;
 
-/// Outgoing bytes. Callers check [`Outbox::has_room`] before they push, so it holds at most 256 KiB plus one line.
+/// The outgoing bytes of one connection. Callers check [`Outbox::has_capacity`] before they push, so it contains at most 256 KiB plus one line.
 #[derive(Debug, Default)]
 pub struct Outbox {
     bytes: Vec<u8>,
+    /// Number of bytes at the start of `bytes` that are already written.
     written: usize,
 }
 
 impl Outbox {
     /// Returns true while another line may be pushed.
     #[must_use]
-    pub fn has_room(&self) -> bool {
-        self.bytes.len() - self.written < BOUND
+    pub fn has_capacity(&self) -> bool {
+        self.bytes.len() - self.written < MAX_QUEUED_BYTES
     }
 
     /// Returns true when everything is written.
@@ -47,7 +48,7 @@ impl Outbox {
             self.written = 0;
             self.bytes.clear();
             self.bytes.shrink_to(IDLE_CAPACITY);
-        } else if self.written >= BOUND {
+        } else if self.written >= MAX_QUEUED_BYTES {
             self.bytes.drain(..self.written);
             self.written = 0;
         }

@@ -1,8 +1,8 @@
 //! Standard input and output as async streams, without a helper thread where possible.
 //!
-//! Agents pass pipes or sockets, which the event loop polls directly: that saves a thread, its stack, and two thread switches a line.
-//! Non-blocking mode is a flag of the shared file description, so a pipe is reopened through `/proc/self/fd`, which makes a
-//! description of our own. Our end of a socket is not shared. Everything else (a terminal, a file) uses tokio's thread pool.
+//! Agents pass pipes or sockets, which the event loop polls directly: that saves a thread, its stack, and two thread switches per line.
+//! Non-blocking mode is a flag of the shared file description, so a pipe is reopened through `/proc/self/fd`, which creates a
+//! description that no other process shares. Our end of a socket is not shared. Everything else (a terminal, a file) uses tokio's thread pool.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use tokio::net::unix::pipe;
 
 /// The stream of the agent's lines.
 pub type Input = Box<dyn AsyncRead + Unpin>;
-/// The stream of the answers to it.
+/// The stream of the answers to the agent.
 pub type Output = Box<dyn AsyncWrite + Unpin>;
 
 /// Opens standard input; needs a tokio runtime.
@@ -26,7 +26,7 @@ pub fn input() -> Input {
             .open_receiver(reopen_path(&stdin))
             .map_or_else(|_| threaded_input(), |pipe| Box::new(pipe)),
         FileKind::Socket => {
-            socket(stdin.as_fd()).map_or_else(|_| threaded_input(), |socket| Box::new(socket))
+            async_socket(stdin.as_fd()).map_or_else(|_| threaded_input(), |socket| Box::new(socket))
         }
         FileKind::Other => threaded_input(),
     }
@@ -40,9 +40,8 @@ pub fn output() -> Output {
         FileKind::Pipe => pipe::OpenOptions::new()
             .open_sender(reopen_path(&stdout))
             .map_or_else(|_| threaded_output(), |pipe| Box::new(pipe)),
-        FileKind::Socket => {
-            socket(stdout.as_fd()).map_or_else(|_| threaded_output(), |socket| Box::new(socket))
-        }
+        FileKind::Socket => async_socket(stdout.as_fd())
+            .map_or_else(|_| threaded_output(), |socket| Box::new(socket)),
         FileKind::Other => threaded_output(),
     }
 }
@@ -62,14 +61,14 @@ enum FileKind {
 }
 
 fn file_kind(fd: BorrowedFd) -> FileKind {
-    let kind = fd
+    let file_type = fd
         .try_clone_to_owned()
         .map(File::from)
         .and_then(|file| file.metadata())
         .map(|meta| meta.file_type());
-    match kind {
-        Ok(kind) if kind.is_fifo() => FileKind::Pipe,
-        Ok(kind) if kind.is_socket() => FileKind::Socket,
+    match file_type {
+        Ok(file_type) if file_type.is_fifo() => FileKind::Pipe,
+        Ok(file_type) if file_type.is_socket() => FileKind::Socket,
         _ => FileKind::Other,
     }
 }
@@ -78,7 +77,7 @@ fn reopen_path(fd: &impl AsRawFd) -> String {
     format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 
-fn socket(fd: BorrowedFd) -> io::Result<tokio::net::UnixStream> {
+fn async_socket(fd: BorrowedFd) -> io::Result<tokio::net::UnixStream> {
     let socket = UnixStream::from(fd.try_clone_to_owned()?);
     socket.set_nonblocking(true)?;
     tokio::net::UnixStream::from_std(socket)

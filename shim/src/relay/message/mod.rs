@@ -15,7 +15,7 @@ use std::fmt;
 
 /// JSON-RPC: the line is not JSON.
 pub const PARSE_ERROR: i32 = -32700;
-/// JSON-RPC: it is JSON, but not a request.
+/// JSON-RPC: the line is JSON, but not a request.
 pub const INVALID_REQUEST: i32 = -32600;
 /// JSON-RPC: the parameters are invalid.
 pub const INVALID_PARAMS: i32 = -32602;
@@ -139,7 +139,7 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
 /// Parses a line of the agent.
 ///
 /// # Errors
-/// The refusal to answer with if the line must not be forwarded.
+/// A refusal, which the relay sends as the answer, if the line must not be forwarded.
 pub fn read(line: &[u8]) -> Result<Message<'_>, Refusal> {
     let not_json = |why: String| Refusal::new(None, PARSE_ERROR, format!("Not JSON: {why}"));
     let text = std::str::from_utf8(line).map_err(|e| not_json(e.to_string()))?;
@@ -166,10 +166,10 @@ impl<'a> Envelope<'a> {
     fn classify(self) -> Result<Message<'a>, Refusal> {
         let id = self.id.and_then(Id::of);
         let refuse = |id: Option<Id>, why: &str| Err(Refusal::new(id, INVALID_REQUEST, why));
-        if self.jsonrpc.and_then(string).as_deref() != Some("2.0") {
+        if self.jsonrpc.and_then(parse_string).as_deref() != Some("2.0") {
             return refuse(id, "jsonrpc must be \"2.0\"");
         }
-        let method = match self.method.map(string) {
+        let method = match self.method.map(parse_string) {
             Some(Some(method)) => method,
             Some(None) => return refuse(id, "method must be a string"),
             None if self.id.is_some() => return Ok(Message::Answer),
@@ -185,7 +185,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+fn parse_string(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(raw.get()).map(Cow::Owned).ok()
 }
 
@@ -216,11 +216,11 @@ pub fn read_answer(line: &[u8]) -> FromDaemon {
 fn check_strings_and_depth(text: &str) -> Result<(), &'static str> {
     let mut bytes = text.bytes().enumerate();
     let (mut depth, mut in_string) = (0_usize, false);
-    while let Some((at, byte)) = bytes.next() {
+    while let Some((offset, byte)) = bytes.next() {
         match byte {
             b'"' => in_string = !in_string,
             b'\\' if in_string => {
-                let escape = text.get(at..).unwrap_or_default();
+                let escape = text.get(offset..).unwrap_or_default();
                 let length = escape_length(escape).ok_or("unpaired surrogate")?;
                 bytes.nth(length - 2);
             }
@@ -237,20 +237,22 @@ fn check_strings_and_depth(text: &str) -> Result<(), &'static str> {
 
 /// Returns the length of the escape at the start of `text` in bytes: 2, 6, or 12 for a surrogate pair; `None` for an unpaired surrogate.
 fn escape_length(text: &str) -> Option<usize> {
-    let unit = |text: &str| {
+    let utf16_unit = |text: &str| {
         text.strip_prefix("\\u").and_then(|rest| u16::from_str_radix(rest.get(..4)?, 16).ok())
     };
-    match unit(text) {
+    match utf16_unit(text) {
         None => Some(2),
-        Some(0xD800..0xDC00) => {
-            text.get(6..).and_then(unit).filter(|low| (0xDC00..0xE000).contains(low)).map(|_| 12)
-        }
+        Some(0xD800..0xDC00) => text
+            .get(6..)
+            .and_then(utf16_unit)
+            .filter(|low| (0xDC00..0xE000).contains(low))
+            .map(|_| 12),
         Some(0xDC00..0xE000) => None,
         Some(_) => Some(6),
     }
 }
 
-/// Finds the id of a too long request: near its start, or as the last member (some clients write the id last).
+/// Finds the id of a too long request near its start, or as the last member: some clients write the id last.
 #[must_use]
 pub fn id_of_excerpt(excerpt: &Excerpt) -> Option<Id> {
     let mut found = None;
@@ -265,11 +267,11 @@ pub fn id_of_excerpt(excerpt: &Excerpt) -> Option<Id> {
 fn id_at_end(tail: &str) -> Option<Id> {
     let (before, after) = tail.rsplit_once("\"id\"")?;
     let value = after.trim_start().strip_prefix(':')?.trim_end().strip_suffix('}')?;
-    let last_member = before.trim_end().ends_with(',');
-    Id::of(serde_json::from_str(value.trim()).ok().filter(|_| last_member)?)
+    let is_last_member = before.trim_end().ends_with(',');
+    Id::of(serde_json::from_str(value.trim()).ok().filter(|_| is_last_member)?)
 }
 
-/// Deserialises a truncated object and keeps its `id`.
+/// Deserialises a truncated object and stores its `id`.
 struct IdOfHead<'a>(&'a mut Option<Id>);
 
 impl<'de> DeserializeSeed<'de> for IdOfHead<'_> {
@@ -288,7 +290,7 @@ impl<'de> Visitor<'de> for IdOfHead<'_> {
         while let Some(name) = members.next_key::<Cow<'de, str>>()? {
             if name == "id" {
                 let id = Id::of(members.next_value()?);
-                // A number at the end of the excerpt may be truncated; a following member name or the end of the object rules that out.
+                // A number at the end of the excerpt may be truncated; a following member name or the end of the object proves that it is complete.
                 members.next_key::<IgnoredAny>()?;
                 *self.0 = id;
                 return Err(de::Error::custom("found"));

@@ -3,12 +3,12 @@
 use crate::relay::message::*;
 
 fn refused(line: &[u8]) -> (i32, Option<String>) {
-    let refusal = read(line).expect_err("is refused");
+    let refusal = read(line).expect_err("the line is refused");
     (refusal.code, refusal.id.map(|id| id.as_json().to_owned()))
 }
 
 fn request_id(line: &str) -> String {
-    match read(line.as_bytes()).expect("is valid") {
+    match read(line.as_bytes()).expect("the line is valid") {
         Message::Request(request) => request.id.as_json().to_owned(),
         other => panic!("not a request: {other:?}"),
     }
@@ -91,9 +91,9 @@ fn nesting_is_accepted_up_to_the_limit_of_the_daemons_parser() {
             "]".repeat(levels)
         )
     };
-    let most = nested(MAX_DEPTH - 1);
-    assert_eq!(request_id(&most), "1");
-    assert!(serde_json::from_str::<serde_json::Value>(&most).is_ok());
+    let deepest = nested(MAX_DEPTH - 1);
+    assert_eq!(request_id(&deepest), "1");
+    assert!(serde_json::from_str::<serde_json::Value>(&deepest).is_ok());
     assert_eq!(refused(nested(MAX_DEPTH).as_bytes()).0, PARSE_ERROR);
     assert!(serde_json::from_str::<serde_json::Value>(&nested(MAX_DEPTH)).is_err());
 }
@@ -110,7 +110,10 @@ fn ids_differ_by_type_but_not_by_escaping() {
 fn a_cancellation_has_the_id_of_its_request() {
     let line = br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a","reason":"b"}}"#;
     let Ok(Message::Notification(notification)) = read(line) else { panic!("not a notification") };
-    assert_eq!(notification.cancelled_request().expect("has an id").as_json(), "\"a\"");
+    assert_eq!(
+        notification.cancelled_request().expect("the notification names a request").as_json(),
+        "\"a\""
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Finds the git repository of a folder by reading its files, without running git.
 //!
-//! The files are not trusted: they may come from an archive, and a `.git` file can point anywhere. It is followed only if the repository
-//! also refers back to the folder; otherwise the folder is a project of its own.
+//! The files are not trusted: they may come from an archive, and a `.git` file can point anywhere. A `.git` file is followed only if the
+//! repository refers back to its folder; otherwise the folder is a project of its own.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ pub struct Repository {
     pub common: PathBuf,
 }
 
-/// Searches from a canonical folder upwards, but not in `shared` folders: a repository in HOME (dotfiles) is not the project of
-/// everything below it.
+/// Searches a canonical folder and its parents up to the first `shared` folder, which is not searched: a repository in HOME (dotfiles)
+/// is not the project of everything below it.
 pub fn find(from: &Path, shared: &[PathBuf], warnings: &mut Vec<String>) -> Option<Repository> {
     for folder in
         from.ancestors().take_while(|folder| !shared.iter().any(|shared| shared == folder))
@@ -53,24 +53,26 @@ fn ignored_warning(entry: &Path) -> String {
     format!("{} is ignored and its folder is a project of its own: {why}", entry.display())
 }
 
-/// Returns the common directory of a worktree: its admin folder lies in `worktrees` of the common directory and points back to `entry`.
+/// Returns the common directory of a worktree, whose admin folder must be in `worktrees` of the common directory and point back to
+/// `entry`.
 fn worktree_common_dir(entry: &Path, dir: &Path) -> Option<PathBuf> {
     let common = read_path(&dir.join("commondir"), "")?;
     let is_inside = dir.parent() == Some(&*common.join("worktrees"));
     (is_inside && read_path(&dir.join("gitdir"), "")? == entry).then_some(common)
 }
 
-/// Returns the repository of a submodule: it lies inside the repository of the parent folder, and its working tree is `folder`.
+/// Returns the repository of a submodule, which must be inside the repository of the parent folder and have `folder` as its working
+/// tree.
 fn submodule_dir(folder: &Path, dir: PathBuf) -> Option<PathBuf> {
     let refers_back = ["config", "config.worktree"]
         .iter()
-        .any(|file| work_tree(&dir.join(file)).is_some_and(|tree| tree == folder));
-    let parent = if refers_back {
+        .any(|file| work_tree(&dir.join(file)).is_some_and(|work_tree| work_tree == folder));
+    let parent_repository = if refers_back {
         find(folder.parent()?, &[], &mut Vec::new())?.common
     } else {
         return None;
     };
-    (dir != parent && dir.starts_with(parent)).then_some(dir)
+    (dir != parent_repository && dir.starts_with(parent_repository)).then_some(dir)
 }
 
 /// Returns the canonical `core.worktree` of a git configuration.
@@ -92,15 +94,15 @@ fn work_tree(config: &Path) -> Option<PathBuf> {
 /// Removes the quotes and backslash escapes of a git configuration value.
 fn strip_quotes(value: &str) -> String {
     let mut escaped = false;
-    let keep = |c: &char| {
-        let plain = escaped || !matches!(c, '"' | '\\');
+    let is_kept = |c: &char| {
+        let is_kept = escaped || !matches!(c, '"' | '\\');
         escaped = !escaped && *c == '\\';
-        plain
+        is_kept
     };
-    value.chars().filter(keep).collect()
+    value.chars().filter(is_kept).collect()
 }
 
-/// Reads a path from a small file and returns it canonical; it is relative to the folder of the file.
+/// Reads a path after `prefix` from a small file and returns it canonical; a relative path starts at the folder of the file.
 fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
     let text = crate::project::project_file::read_small(file).ok()?;
     let target = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Maximum length of a warning in characters.
 const MAX_WARNING_CHARS: usize = 500;
 
-/// The inputs of the search besides files.
+/// The inputs of the search that are not files.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     /// `LOCI_GROUP`.
@@ -25,7 +25,7 @@ pub struct Environment {
     pub project_dir: Option<PathBuf>,
     /// The working directory, if it exists.
     pub working_dir: Option<PathBuf>,
-    /// Folders that are not a project: HOME, `/`, and temporary folders.
+    /// Folders that many projects share, so that they are not a project: HOME, `/`, and temporary folders.
     pub shared: Vec<PathBuf>,
 }
 
@@ -121,8 +121,8 @@ fn project_folder(environment: &Environment, warnings: &mut Vec<String>) -> Opti
     folder
 }
 
-/// Returns a path as unambiguous text: bytes that are not UTF-8, control characters and backslashes are escaped, because an archive can
-/// contain a folder with any name.
+/// Returns a path as text that no other path has: escapes bytes that are not UTF-8, control characters and backslashes, because an archive
+/// can contain a folder with any name.
 fn path_text(path: &Path) -> String {
     match path.to_str() {
         Some(text) if !text.contains(|c: char| c == '\\' || c.is_control()) => text.to_owned(),

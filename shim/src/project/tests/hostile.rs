@@ -5,7 +5,7 @@ use loci_proto::group::{Group, GroupName};
 
 /// Returns the group that the daemon derives from a hint.
 fn group(hint: &GroupHint) -> Group {
-    let default: GroupName = "default".parse().expect("is a name");
+    let default: GroupName = "default".parse().expect("the name is valid");
     match hint {
         GroupHint::Named(name) => Group::named(name),
         GroupHint::ProjectNamed { folder, name } => Group::of_named_project(folder, name),
@@ -14,7 +14,7 @@ fn group(hint: &GroupHint) -> Group {
     }
 }
 
-/// Returns a tree with a victim: a repository with a worktree and a submodule.
+/// Returns a tree with the attacked project `home/shop`: a repository with a worktree and a submodule.
 fn victim() -> FolderTree {
     let tree = FolderTree::new();
     tree.repository("home/shop");
@@ -34,7 +34,7 @@ fn a_name_in_a_project_file_selects_that_project_only() {
         assert_eq!(evil.name, taken);
         assert!(evil.id.len() == 18 && evil.id.starts_with("g_"), "{evil:?}");
         let others = [
-            name(taken),
+            named_hint(taken),
             GroupHint::Default,
             tree.folder_hint("home/shop/.git"),
             tree.hint_at("home/shop"),
@@ -49,22 +49,22 @@ fn a_name_in_a_project_file_splits_a_project_and_applies_in_its_worktrees() {
     for folder in ["home/shop", "home/fix"] {
         tree.file(&format!("{folder}/api/.loci.toml"), "group = \"api\"\n");
     }
-    let [whole, part, elsewhere] =
+    let [repository, subfolder, in_worktree] =
         ["home/shop", "home/shop/api", "home/fix/api"].map(|folder| group(&tree.hint_at(folder)));
-    assert_ne!(part.id, whole.id);
-    assert_eq!(part, elsewhere);
+    assert_ne!(subfolder.id, repository.id);
+    assert_eq!(subfolder, in_worktree);
 }
 
 #[test]
 fn a_folder_name_with_a_line_break_is_not_confused_with_a_named_folder() {
     let tree = FolderTree::new();
     tree.file("home/shop/.loci.toml", "group = \"work\"\n");
-    let odd = ["home/shop\nwork", "home/shop\\nwork"].map(|folder| {
+    let ids = ["home/shop\nwork", "home/shop\\nwork"].map(|folder| {
         tree.folder(folder);
         group(&tree.hint_at(folder)).id
     });
     let shop = group(&tree.hint_at("home/shop")).id;
-    assert!(odd[0] != odd[1] && !odd.contains(&shop), "{odd:?}, {shop}");
+    assert!(ids[0] != ids[1] && !ids.contains(&shop), "{ids:?}, {shop}");
 }
 
 #[test]
@@ -76,12 +76,12 @@ fn a_git_folder_that_is_a_symbolic_link_is_not_followed() {
         ("home/evil3", "../shop/lib/.git"),
     ] {
         tree.folder(&format!("{folder}/src"));
-        symlink(target, tree.root.join(folder).join(".git")).expect("is linked");
+        symlink(target, tree.root.join(folder).join(".git")).expect("the link is created");
         assert_eq!(tree.hint_with_warning_at(folder), tree.folder_hint(folder));
         assert_eq!(
             tree.hint_with_warning_at(&format!("{folder}/src")),
             tree.folder_hint(folder),
-            "it is one project from every folder in it"
+            "the project is the same from a folder inside"
         );
     }
 }
@@ -138,7 +138,7 @@ fn a_worktree_with_a_forged_admin_folder_is_not_followed() {
 #[test]
 fn a_submodule_with_a_forged_repository_is_not_followed() {
     let tree = victim();
-    // A repository of its own around it, in which the submodule's place is a link into the victim.
+    // The attacker's repository around the submodule has a link to the victim's repository in `modules/sub`.
     tree.repository("home/evil");
     tree.file("home/evil/sub/.git", "gitdir: ../.git/modules/sub\n");
     tree.folder("home/evil/.git/modules");
@@ -146,9 +146,9 @@ fn a_submodule_with_a_forged_repository_is_not_followed() {
         tree.root.join("home/shop/.git/modules/lib"),
         tree.root.join("home/evil/.git/modules/sub"),
     )
-    .expect("is linked");
+    .expect("the link is created");
     assert_eq!(tree.hint_with_warning_at("home/evil/sub"), tree.folder_hint("home/evil/sub"));
-    // A repository that names the folder, but outside of what is around it.
+    // The victim's repository names the attacker's folder, but is outside the repository around that folder.
     tree.file("home/shop/.git/modules/lib/config", "[core]\n\tworktree = ../../../../evil/sub\n");
     assert_eq!(tree.hint_with_warning_at("home/evil/sub"), tree.folder_hint("home/evil/sub"));
 }

@@ -8,17 +8,17 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
-/// A folder tree with a HOME and a temporary root of its own.
+/// A temporary folder tree with the shared folders `home` and `tmp`.
 struct FolderTree {
-    _root: TempDir,
+    _temp: TempDir,
     root: PathBuf,
 }
 
 impl FolderTree {
     fn new() -> Self {
-        let root = tempfile::tempdir().expect("a temporary folder");
-        let path = root.path().canonicalize().expect("exists");
-        let tree = Self { _root: root, root: path };
+        let temp = tempfile::tempdir().expect("the temporary folder is created");
+        let root = temp.path().canonicalize().expect("the temporary folder exists");
+        let tree = Self { _temp: temp, root };
         for folder in ["home", "tmp"] {
             tree.folder(folder);
         }
@@ -27,26 +27,27 @@ impl FolderTree {
 
     fn folder(&self, path: &str) -> PathBuf {
         let folder = self.root.join(path);
-        fs::create_dir_all(&folder).expect("is made");
+        fs::create_dir_all(&folder).expect("the folder is created");
         folder
     }
 
     fn file(&self, path: &str, text: &str) {
         let file = self.root.join(path);
-        fs::create_dir_all(file.parent().expect("has a folder")).expect("is made");
-        fs::write(file, text).expect("is written");
+        let folder = file.parent().expect("the path has a folder");
+        fs::create_dir_all(folder).expect("the folder is created");
+        fs::write(file, text).expect("the file is written");
     }
 
     fn repository(&self, path: &str) {
         self.file(&format!("{path}/.git/HEAD"), "ref: refs/heads/main\n");
     }
 
-    /// A submodule as git makes one.
+    /// Creates a submodule with the files that git creates.
     fn submodule(&self, of: &str, name: &str) {
-        let kept = format!("{of}/.git/modules/{name}");
-        self.file(&format!("{kept}/HEAD"), "ref: refs/heads/main\n");
+        let repository = format!("{of}/.git/modules/{name}");
+        self.file(&format!("{repository}/HEAD"), "ref: refs/heads/main\n");
         self.file(
-            &format!("{kept}/config"),
+            &format!("{repository}/config"),
             &format!(
                 "[core]\n\tbare = false\n\tworktree = ../../../{name}\n[user]\n\tworktree = x\n"
             ),
@@ -54,7 +55,7 @@ impl FolderTree {
         self.file(&format!("{of}/{name}/.git"), &format!("gitdir: ../.git/modules/{name}\n"));
     }
 
-    /// A worktree as git makes one.
+    /// Creates a worktree with the files that git creates.
     fn worktree(&self, path: &str, of: &str) {
         let (root, admin) = (self.root.display(), format!("{of}/.git/worktrees/w"));
         self.file(&format!("{path}/.git"), &format!("gitdir: {root}/{admin}\n"));
@@ -62,13 +63,13 @@ impl FolderTree {
         self.file(&format!("{admin}/gitdir"), &format!("{root}/{path}/.git\n"));
     }
 
-    fn at(&self, path: &str) -> Environment {
+    fn environment_at(&self, path: &str) -> Environment {
         let shared = vec![PathBuf::from("/"), self.root.join("home"), self.root.join("tmp")];
         Environment { working_dir: Some(self.root.join(path)), shared, ..Environment::default() }
     }
 
     fn hint_at(&self, path: &str) -> GroupHint {
-        let found = find(&self.at(path));
+        let found = find(&self.environment_at(path));
         assert_eq!(found.warnings, Vec::<String>::new());
         found.hint
     }
@@ -77,17 +78,17 @@ impl FolderTree {
         GroupHint::Folder(self.root.join(path).display().to_string())
     }
 
-    /// Returns the hint of a folder that names itself.
-    fn self_named(&self, path: &str, name: &str) -> GroupHint {
+    /// Returns the hint of a folder whose `.loci.toml` contains `name`.
+    fn project_named_hint(&self, path: &str, name: &str) -> GroupHint {
         GroupHint::ProjectNamed {
             folder: self.root.join(path).display().to_string(),
-            name: name.parse().expect("is a name"),
+            name: name.parse().expect("the name is valid"),
         }
     }
 
     /// Returns the hint and expects the warning about an ignored `.git`.
     fn hint_with_warning_at(&self, path: &str) -> GroupHint {
-        let found = find(&self.at(path));
+        let found = find(&self.environment_at(path));
         assert!(
             found.warnings.len() == 1
                 && found.warnings[0].contains("does not refer back to this folder"),
@@ -98,8 +99,8 @@ impl FolderTree {
     }
 }
 
-fn name(name: &str) -> GroupHint {
-    GroupHint::Named(name.parse().expect("is a name"))
+fn named_hint(name: &str) -> GroupHint {
+    GroupHint::Named(name.parse().expect("the name is valid"))
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn a_submodule_is_a_project_of_its_own() {
 fn a_symbolic_link_has_the_same_project() {
     let tree = FolderTree::new();
     tree.repository("home/shop");
-    symlink(tree.root.join("home/shop"), tree.root.join("link")).expect("is linked");
+    symlink(tree.root.join("home/shop"), tree.root.join("link")).expect("the link is created");
     assert_eq!(tree.hint_at("link"), tree.folder_hint("home/shop/.git"));
 }
 
@@ -161,7 +162,7 @@ fn a_folder_without_git_is_a_project_unless_many_projects_share_it() {
     assert_eq!(tree.hint_at("tmp/try"), tree.folder_hint("tmp/try"));
     assert_eq!(tree.hint_at("home"), GroupHint::Default);
     assert_eq!(tree.hint_at("tmp"), GroupHint::Default);
-    let root = Environment { working_dir: Some("/".into()), ..tree.at("home") };
+    let root = Environment { working_dir: Some("/".into()), ..tree.environment_at("home") };
     assert_eq!(find(&root).hint, GroupHint::Default);
 }
 
@@ -179,12 +180,15 @@ fn the_project_folder_of_the_agent_wins_over_the_working_directory() {
     let tree = FolderTree::new();
     tree.repository("home/shop");
     tree.folder("home/notes");
-    let here =
-        Environment { project_dir: Some(tree.root.join("home/shop")), ..tree.at("home/notes") };
-    assert_eq!(find(&here).hint, tree.folder_hint("home/shop/.git"));
-    let gone = Environment { project_dir: Some("${nowhere}".into()), ..tree.at("home/notes") };
-    assert_eq!(find(&gone).hint, tree.folder_hint("home/notes"));
-    assert_eq!(find(&gone).warnings.len(), 1);
+    let valid = Environment {
+        project_dir: Some(tree.root.join("home/shop")),
+        ..tree.environment_at("home/notes")
+    };
+    assert_eq!(find(&valid).hint, tree.folder_hint("home/shop/.git"));
+    let missing =
+        Environment { project_dir: Some("${nowhere}".into()), ..tree.environment_at("home/notes") };
+    assert_eq!(find(&missing).hint, tree.folder_hint("home/notes"));
+    assert_eq!(find(&missing).warnings.len(), 1);
 }
 
 #[test]
@@ -193,14 +197,14 @@ fn a_project_file_names_the_project_up_to_the_top_of_the_repository() {
     tree.repository("home/shop");
     tree.file("home/shop/.loci.toml", "group = \"shop\"\n");
     tree.folder("home/shop/src");
-    assert_eq!(tree.hint_at("home/shop/src"), tree.self_named("home/shop/.git", "shop"));
+    assert_eq!(tree.hint_at("home/shop/src"), tree.project_named_hint("home/shop/.git", "shop"));
     tree.file("home/notes/.loci.toml", "group = \"notes\"\n");
     tree.folder("home/notes/old");
-    assert_eq!(tree.hint_at("home/notes"), tree.self_named("home/notes", "notes"));
+    assert_eq!(tree.hint_at("home/notes"), tree.project_named_hint("home/notes", "notes"));
     assert_eq!(
         tree.hint_at("home/notes/old"),
         tree.folder_hint("home/notes/old"),
-        "without a repository only the folder itself counts"
+        "without a repository the files of parent folders do not count"
     );
 }
 
@@ -213,9 +217,9 @@ fn an_invalid_project_file_is_ignored_with_a_warning() {
         ("group = \"a\"\nother = 1", "unknown field `other`"),
         ("group = ", "string values must be quoted"),
     ] {
-        tree.file("home/odd/.loci.toml", text);
-        let found = find(&tree.at("home/odd"));
-        assert_eq!(found.hint, tree.folder_hint("home/odd"), "{text}");
+        tree.file("home/invalid/.loci.toml", text);
+        let found = find(&tree.environment_at("home/invalid"));
+        assert_eq!(found.hint, tree.folder_hint("home/invalid"), "{text}");
         assert!(found.warnings[0].contains(why), "{:?}", found.warnings);
     }
 }
@@ -225,22 +229,24 @@ fn the_variable_wins_unless_it_is_not_a_valid_name() {
     let tree = FolderTree::new();
     tree.repository("home/shop");
     tree.file("home/shop/.loci.toml", "group = \"shop\"\n");
-    let with =
-        |value: &str| find(&Environment { loci_group: Some(value.into()), ..tree.at("home/shop") });
-    assert_eq!(with("team").hint, name("team"));
+    let find_with = |value: &str| {
+        find(&Environment { loci_group: Some(value.into()), ..tree.environment_at("home/shop") })
+    };
+    assert_eq!(find_with("team").hint, named_hint("team"));
     for (value, why) in [
         ("${TEAM}", "did not expand"),
         (&"x".repeat(129), "at most 128"),
         ("a\nb", "control characters"),
     ] {
-        let found = with(value);
-        assert_eq!(found.hint, tree.self_named("home/shop/.git", "shop"));
+        let found = find_with(value);
+        assert_eq!(found.hint, tree.project_named_hint("home/shop/.git", "shop"));
         assert!(found.warnings[0].contains(why), "{:?}", found.warnings);
     }
 }
 
 #[test]
 fn without_a_working_directory_there_is_no_project() {
-    let found = find(&Environment { working_dir: None, ..FolderTree::new().at("home") });
+    let found =
+        find(&Environment { working_dir: None, ..FolderTree::new().environment_at("home") });
     assert_eq!((found.hint, found.warnings.len()), (GroupHint::Default, 1));
 }

@@ -4,7 +4,7 @@ use crate::project::tests::*;
 use std::process::Command;
 
 impl FolderTree {
-    /// Runs git there; false where there is no git.
+    /// Runs git in `folder`; returns false if git is not installed.
     fn git(&self, folder: &str, arguments: &[&str]) -> bool {
         let mut command = Command::new("git");
         command.args([
@@ -35,25 +35,27 @@ impl FolderTree {
         true
     }
 
-    /// The common directory that git itself names, canonical.
-    fn common(&self, folder: &str) -> PathBuf {
+    /// Returns the canonical common directory as git reports it.
+    fn git_common_dir(&self, folder: &str) -> PathBuf {
         let folder = self.root.join(folder);
         let output = Command::new("git")
             .args(["rev-parse", "--git-common-dir"])
             .current_dir(&folder)
             .output()
-            .expect("git runs");
+            .expect("git can be run");
         folder
-            .join(String::from_utf8(output.stdout).expect("is UTF-8").trim_end())
+            .join(String::from_utf8(output.stdout).expect("the path is UTF-8").trim_end())
             .canonicalize()
-            .expect("exists")
+            .expect("the directory exists")
     }
 
-    /// A repository with one commit and a submodule `vendor/lib`, which has a submodule `deep` of its own.
-    fn with_submodules(&self) -> bool {
-        let made =
+    /// Creates `home/shop`: a repository with the submodule `vendor/lib`, which has the submodule `deep`. Returns false if git is not
+    /// installed.
+    fn create_submodules(&self) -> bool {
+        let initialised =
             ["deep", "lib", "shop"].iter().all(|name| self.git("home", &["init", "-q", name]));
-        made && self.git("home/deep", &["commit", "-q", "--allow-empty", "-m", "one"])
+        initialised
+            && self.git("home/deep", &["commit", "-q", "--allow-empty", "-m", "one"])
             && self.git("home/lib", &["submodule", "add", "-q", "../deep", "deep"])
             && self.git("home/lib", &["commit", "-q", "-m", "one"])
             && self.git("home/shop", &["submodule", "add", "-q", "../lib", "vendor/lib"])
@@ -61,11 +63,12 @@ impl FolderTree {
             && self.git("home/shop", &["commit", "-q", "-m", "one"])
     }
 
-    fn is_what_git_says(&self, folders: &[&str]) {
+    /// Asserts that we find the same project as git in each folder.
+    fn assert_same_as_git(&self, folders: &[&str]) {
         for folder in folders {
             assert_eq!(
                 self.hint_at(folder),
-                GroupHint::Folder(self.common(folder).display().to_string()),
+                GroupHint::Folder(self.git_common_dir(folder).display().to_string()),
                 "{folder}"
             );
         }
@@ -75,8 +78,8 @@ impl FolderTree {
 #[test]
 fn submodules_of_git_are_projects_of_their_own() {
     let tree = FolderTree::new();
-    if tree.with_submodules() {
-        tree.is_what_git_says(&[
+    if tree.create_submodules() {
+        tree.assert_same_as_git(&[
             "home/shop",
             "home/shop/vendor",
             "home/shop/vendor/lib",
@@ -86,23 +89,23 @@ fn submodules_of_git_are_projects_of_their_own() {
             tree.hint_at("home/shop/vendor/lib"),
             tree.folder_hint("home/shop/.git/modules/vendor/lib")
         );
-        // git moves `core.worktree` to another file then.
+        // Sparse checkout makes git move `core.worktree` to `config.worktree`.
         tree.git("home/shop/vendor/lib", &["sparse-checkout", "set", "docs"]);
-        tree.is_what_git_says(&["home/shop/vendor/lib", "home/shop/vendor/lib/deep"]);
+        tree.assert_same_as_git(&["home/shop/vendor/lib", "home/shop/vendor/lib/deep"]);
     }
 }
 
 #[test]
 fn worktrees_of_git_share_the_project() {
     let tree = FolderTree::new();
-    if tree.with_submodules() {
+    if tree.create_submodules() {
         tree.git("home/shop", &["worktree", "add", "-q", "../fix"]);
         tree.git("home/fix", &["submodule", "update", "-q", "--init"]);
         tree.git(
             "home/shop/vendor/lib",
             &["worktree", "add", "-q", "--detach", "../../../lib fix"],
         );
-        tree.is_what_git_says(&["home/fix", "home/fix/vendor/lib", "home/lib fix"]);
+        tree.assert_same_as_git(&["home/fix", "home/fix/vendor/lib", "home/lib fix"]);
         assert_eq!(tree.hint_at("home/fix"), tree.hint_at("home/shop"));
         assert_eq!(tree.hint_at("home/lib fix"), tree.hint_at("home/shop/vendor/lib"));
     }
@@ -111,23 +114,23 @@ fn worktrees_of_git_share_the_project() {
 #[test]
 fn worktrees_of_a_bare_repository_share_the_project() {
     let tree = FolderTree::new();
-    if tree.with_submodules() {
+    if tree.create_submodules() {
         tree.git("home", &["clone", "-q", "--bare", "shop", "proj/.bare"]);
         tree.git("home/proj/.bare", &["worktree", "add", "-q", "-b", "a", "../one"]);
         tree.git("home/proj/.bare", &["worktree", "add", "-q", "-b", "b", "../two"]);
-        tree.is_what_git_says(&["home/proj/one", "home/proj/two"]);
+        tree.assert_same_as_git(&["home/proj/one", "home/proj/two"]);
         assert_eq!(tree.hint_at("home/proj/two"), tree.folder_hint("home/proj/.bare"));
     }
 }
 
 #[test]
-fn a_path_with_odd_characters_is_read_as_git_writes_it() {
+fn a_path_with_unusual_characters_is_read_as_git_writes_it() {
     let tree = FolderTree::new();
     tree.folder("home/a; \"b\" #c");
     if tree.git("home", &["init", "-q", "lib"]) {
         tree.git("home/lib", &["commit", "-q", "--allow-empty", "-m", "one"]);
         tree.git("home", &["init", "-q", "shop"]);
         tree.git("home/shop", &["submodule", "add", "-q", "../lib", "a; \"b\" #c"]);
-        tree.is_what_git_says(&["home/shop/a; \"b\" #c"]);
+        tree.assert_same_as_git(&["home/shop/a; \"b\" #c"]);
     }
 }

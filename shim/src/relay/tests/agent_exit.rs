@@ -1,4 +1,4 @@
-//! The agent closes its input or output, or sends a signal.
+//! The end of a session: the agent closes its input or output, or sends a signal.
 
 use crate::relay::tests::fixture::{TestTimeouts, request, run, run_with};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 async fn the_relay_ends_with_the_input_if_nothing_is_in_flight() {
     run(async |mut fixture| {
         drop(fixture.agent.stdin.take());
-        fixture.relay.await.expect("ends while it still connects");
+        fixture.relay.await.expect("the relay ends while it still connects");
     })
     .await;
 }
@@ -23,7 +23,7 @@ async fn after_the_end_of_input_the_relay_waits_for_answers_in_flight() {
         assert_eq!(daemon.receive_line().await, None, "our half is closed");
         daemon.answer(2).await;
         assert_eq!(fixture.agent.receive_ids(1).await, [2]);
-        fixture.relay.await.expect("ends although a subscription is open");
+        fixture.relay.await.expect("the relay ends although a subscription is open");
     })
     .await;
 }
@@ -54,7 +54,7 @@ async fn the_wait_after_the_end_of_input_is_bounded_and_ends_with_an_answer() {
             drop(fixture.agent.stdin.take());
             let text = fixture.agent.receive_failure().await;
             assert!(text.contains("ended before the answer came"), "{text}");
-            fixture.relay.await.expect("ends");
+            fixture.relay.await.expect("the relay ends");
         },
     )
     .await;
@@ -66,11 +66,11 @@ async fn a_signal_counts_as_end_of_input() {
         fixture.agent.request(1, "tools/call").await;
         let mut daemon = fixture.daemon.accept_and_welcome().await;
         daemon.receive().await;
-        fixture.stop.send(()).expect("is received");
+        fixture.stop.send(()).expect("the relay receives the signal");
         assert_eq!(daemon.receive_line().await, None);
         daemon.answer(1).await;
         assert_eq!(fixture.agent.receive_ids(1).await, [1]);
-        fixture.relay.await.expect("ends");
+        fixture.relay.await.expect("the relay ends");
     })
     .await;
 }
@@ -80,7 +80,7 @@ async fn closed_output_ends_the_relay() {
     run(async |mut fixture| {
         drop(fixture.agent.lines.take());
         fixture.agent.send("no json").await;
-        fixture.relay.await.expect("ends");
+        fixture.relay.await.expect("the relay ends");
     })
     .await;
 }

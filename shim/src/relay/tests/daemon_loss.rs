@@ -1,11 +1,11 @@
-//! The daemon dies, hangs, refuses, or never starts.
+//! Faults of the daemon: it dies, hangs, refuses, or never starts.
 
 use crate::relay::tests::fixture::{DaemonSession, Fixture, TestTimeouts, run, run_with};
 use loci_proto::hello::{Refusal, Refused};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const SHORT: Duration = Duration::from_millis(200);
+const SHORT_TIMEOUT: Duration = Duration::from_millis(200);
 
 async fn complete_handshake(fixture: &mut Fixture) -> DaemonSession {
     fixture.agent.request(0, "initialize").await;
@@ -27,7 +27,7 @@ async fn a_new_daemon_receives_the_handshake_and_every_unanswered_request_in_ord
         }
         let mut calls = Vec::new();
         for _ in 0..4 {
-            calls.push(daemon.receive_line().await.expect("a call"));
+            calls.push(daemon.receive_line().await.expect("the daemon receives a call"));
         }
         daemon.answer(2).await;
         daemon.send_bytes(br#"{"jsonrpc":"2.0","id":3,"res"#).await;
@@ -45,7 +45,7 @@ async fn a_new_daemon_receives_the_handshake_and_every_unanswered_request_in_ord
         assert_eq!(
             fixture.agent.receive_ids(3).await,
             [4, 1, 3],
-            "no answer twice, and none to the handshake"
+            "no answer is forwarded twice, and none to the replayed handshake"
         );
     })
     .await;
@@ -70,7 +70,7 @@ async fn repeated_daemon_losses_lose_no_call() {
 }
 
 #[tokio::test]
-async fn a_request_that_kills_every_daemon_is_given_up() {
+async fn a_request_that_kills_every_daemon_fails() {
     run_with(
         TestTimeouts { request: Duration::ZERO, ..TestTimeouts::default() },
         async |mut fixture| {
@@ -101,7 +101,7 @@ async fn a_stopped_daemon_stays_stopped_until_the_next_request() {
             .agent
             .send(r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#)
             .await;
-        assert!(fixture.daemon.gets_no_connection().await, "neither does a notification");
+        assert!(fixture.daemon.gets_no_connection().await, "a notification needs no daemon");
         fixture.agent.request(2, "tools/call").await;
         let mut daemon = fixture.daemon.accept_and_welcome().await;
         let received = daemon.receive_ids(4).await;
@@ -112,7 +112,7 @@ async fn a_stopped_daemon_stays_stopped_until_the_next_request() {
 
 #[tokio::test]
 async fn without_a_daemon_calls_fail_with_the_next_step_and_the_session_continues() {
-    run_with(TestTimeouts { connect: SHORT, ..TestTimeouts::default() }, async |mut fixture| {
+    run_with(TestTimeouts { connect: SHORT_TIMEOUT, ..TestTimeouts::default() }, async |mut fixture| {
         fixture.agent.request(1, "tools/call").await;
         let text = fixture.agent.receive_failure().await;
         assert_eq!(
@@ -121,11 +121,11 @@ async fn without_a_daemon_calls_fail_with_the_next_step_and_the_session_continue
         );
         fixture.agent.request(4, "tools/list").await;
         assert!(
-            fixture.agent.receive().await.expect("an answer")["result"]["tools"].is_array(),
+            fixture.agent.receive().await.expect("the agent receives an answer")["result"]["tools"].is_array(),
             "the handshake never fails"
         );
         fixture.agent.request(2, "resources/read").await;
-        let answer = fixture.agent.receive().await.expect("an answer");
+        let answer = fixture.agent.receive().await.expect("the agent receives an answer");
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(-32000)));
 
         fixture.daemon.listen();
@@ -141,7 +141,7 @@ async fn without_a_daemon_calls_fail_with_the_next_step_and_the_session_continue
 #[tokio::test]
 async fn a_call_in_flight_fails_if_no_daemon_can_be_started() {
     run_with(
-        TestTimeouts { connect: SHORT, hello: SHORT, ..TestTimeouts::default() },
+        TestTimeouts { connect: SHORT_TIMEOUT, hello: SHORT_TIMEOUT, ..TestTimeouts::default() },
         async |mut fixture| {
             fixture.agent.request(1, "tools/call").await;
             let mut daemon = fixture.daemon.accept_and_welcome().await;
@@ -156,48 +156,59 @@ async fn a_call_in_flight_fails_if_no_daemon_can_be_started() {
 
 #[tokio::test]
 async fn a_daemon_that_accepts_but_does_not_answer_is_reported_with_its_pid() {
-    run_with(TestTimeouts { connect: SHORT, ..TestTimeouts::default() }, async |mut fixture| {
-        fixture.daemon.listen();
-        fixture.agent.request(1, "tools/call").await;
-        let text = fixture.agent.receive_failure().await;
-        assert!(
-            text.contains(&format!("locid does not answer (pid {})", std::process::id())),
-            "{text}"
-        );
-    })
+    run_with(
+        TestTimeouts { connect: SHORT_TIMEOUT, ..TestTimeouts::default() },
+        async |mut fixture| {
+            fixture.daemon.listen();
+            fixture.agent.request(1, "tools/call").await;
+            let text = fixture.agent.receive_failure().await;
+            assert!(
+                text.contains(&format!("locid does not answer (pid {})", std::process::id())),
+                "{text}"
+            );
+        },
+    )
     .await;
 }
 
 #[tokio::test]
 async fn a_silent_daemon_is_probed_on_another_connection() {
-    run_with(TestTimeouts { hello: SHORT, ..TestTimeouts::default() }, async |mut fixture| {
-        fixture.agent.request(1, "tools/call").await;
-        let mut daemon = fixture.daemon.accept_and_welcome().await;
-        daemon.receive().await;
-        fixture.daemon.accept_hello().await.send(&json!(Refused::new(Refusal::Busy))).await;
-        fixture.daemon.accept_and_welcome().await;
-        daemon.answer(1).await;
-        assert_eq!(fixture.agent.receive_ids(1).await, [1], "the daemon was busy");
+    run_with(
+        TestTimeouts { hello: SHORT_TIMEOUT, ..TestTimeouts::default() },
+        async |mut fixture| {
+            fixture.agent.request(1, "tools/call").await;
+            let mut daemon = fixture.daemon.accept_and_welcome().await;
+            daemon.receive().await;
+            fixture.daemon.accept_hello().await.send(&json!(Refused::new(Refusal::Busy))).await;
+            fixture.daemon.accept_and_welcome().await;
+            daemon.answer(1).await;
+            assert_eq!(fixture.agent.receive_ids(1).await, [1], "the daemon was busy");
 
-        fixture.agent.request(2, "tools/call").await;
-        daemon.receive().await;
-        let text = fixture.agent.receive_failure().await;
-        assert!(
-            text.contains("locid does not answer (pid ") && text.contains("may have taken effect"),
-            "{text}"
-        );
-        assert_eq!(daemon.receive_line().await, None, "the connection is closed");
-    })
+            fixture.agent.request(2, "tools/call").await;
+            daemon.receive().await;
+            let text = fixture.agent.receive_failure().await;
+            assert!(
+                text.contains("locid does not answer (pid ")
+                    && text.contains("may have taken effect"),
+                "{text}"
+            );
+            assert_eq!(daemon.receive_line().await, None, "the connection is closed");
+        },
+    )
     .await;
 }
 
-async fn refused_with(reply: Value) -> String {
+/// Returns the failure that the agent receives when the daemon answers the hello with `reply`.
+async fn failure_after_hello_reply(reply: Value) -> String {
     let mut text = String::new();
-    run_with(TestTimeouts { connect: SHORT, ..TestTimeouts::default() }, async |mut fixture| {
-        fixture.agent.request(1, "tools/call").await;
-        fixture.daemon.accept_hello().await.send(&reply).await;
-        text = fixture.agent.receive_failure().await;
-    })
+    run_with(
+        TestTimeouts { connect: SHORT_TIMEOUT, ..TestTimeouts::default() },
+        async |mut fixture| {
+            fixture.agent.request(1, "tools/call").await;
+            fixture.daemon.accept_hello().await.send(&reply).await;
+            text = fixture.agent.receive_failure().await;
+        },
+    )
     .await;
     text
 }
@@ -206,14 +217,14 @@ async fn refused_with(reply: Value) -> String {
 async fn a_refused_hello_becomes_a_readable_error() {
     let skew =
         Refused { min: 7, max: 9, daemon: "9.9.9".to_owned(), ..Refused::new(Refusal::Version) };
-    let text = refused_with(json!(skew)).await;
+    let text = failure_after_hello_reply(json!(skew)).await;
     assert!(
         text.contains("9.9.9")
             && text.contains(loci_proto::VERSION)
             && text.contains("Restart this session"),
         "{text}"
     );
-    let text = refused_with(json!({"ok": true})).await;
+    let text = failure_after_hello_reply(json!({"ok": true})).await;
     assert!(text.contains("is not a hello"), "{text}");
 }
 
@@ -241,7 +252,7 @@ async fn an_older_daemon_with_an_unsupported_protocol_is_drained_and_replaced() 
             ..Refused::new(Refusal::Version)
         };
         old.send(&json!(refused)).await;
-        assert_eq!(fixture.daemon.answer_admin_request().await, "POST /stop HTTP/1.1");
+        assert_eq!(fixture.daemon.answer_stop_request().await, "POST /stop HTTP/1.1");
         let mut new = fixture.daemon.accept_and_welcome().await;
         assert_eq!(new.receive_ids(1).await, [json!(1)]);
         new.answer(1).await;
@@ -261,7 +272,7 @@ async fn the_agent_is_notified_of_a_changed_tool_list() {
             [json!(0), json!("notifications/initialized"), json!(1)]
         );
         assert_eq!(
-            fixture.agent.receive().await.expect("is notified")["method"],
+            fixture.agent.receive().await.expect("the agent is notified")["method"],
             "notifications/tools/list_changed"
         );
         daemon.answer(1).await;
@@ -277,7 +288,7 @@ async fn the_handshake_does_not_wait_for_a_missing_daemon() {
     run_with(timeouts, async |mut fixture| {
         let hello = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
         fixture.agent.send(&format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{hello}}}"#)).await;
-        assert_eq!(fixture.agent.receive().await.expect("is answered")["result"]["protocolVersion"], "2025-06-18");
+        assert_eq!(fixture.agent.receive().await.expect("the handshake is answered")["result"]["protocolVersion"], "2025-06-18");
         fixture.agent.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
         fixture.agent.request(1, "tools/call").await;
         let mut daemon = fixture.daemon.accept_and_welcome().await;

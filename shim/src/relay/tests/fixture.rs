@@ -1,4 +1,4 @@
-//! The fixture of the relay tests: the agent's end of the pipes, and a daemon that does what the test says.
+//! The fixture of the relay tests: the agent's end of the pipes, and a daemon scripted by the test.
 
 use crate::client::connector::{ConnectTimeouts, Connector};
 use crate::relay::agent::Agent;
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 /// Time limit of one test.
 const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a test waits for an event that must not happen.
-const ABSENCE: Duration = Duration::from_millis(50);
+const ABSENCE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Timeouts of the relay; effectively unlimited unless a test sets them.
 #[derive(Clone, Copy)]
@@ -67,28 +67,28 @@ pub async fn run_with(timeouts: TestTimeouts, script: impl AsyncFnOnce(Fixture))
     timeout(TEST_TIMEOUT, LocalSet::new().run_until(test)).await.expect("the test must not hang");
 }
 
-fn set_up(limits_of_test: TestTimeouts) -> Fixture {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+fn set_up(test_timeouts: TestTimeouts) -> Fixture {
+    let folder = tempfile::tempdir().expect("the temporary folder is created");
     let variables = Variables {
         home: Some(folder.path().join("home")),
         runtime: Some(folder.path().into()),
         ..Variables::default()
     };
-    let paths = Paths::resolve(&variables).expect("resolves");
-    std::fs::create_dir(&paths.runtime).expect("is made");
+    let paths = Paths::resolve(&variables).expect("the paths resolve");
+    std::fs::create_dir(&paths.runtime).expect("the runtime folder is created");
     let (stdin, to_relay) = tokio::io::duplex(64 * 1024);
     let (stdout, from_relay) = tokio::io::duplex(64 * 1024);
     let keys = IdempotencyKeys::new();
     let session = Session { id: keys.session().to_owned(), ..Session::default() };
     let hello = Hello { loci: (1, 1), shim: "0".to_owned(), session };
     let connect_timeouts =
-        ConnectTimeouts { total: limits_of_test.connect, hello: limits_of_test.hello };
+        ConnectTimeouts { total: test_timeouts.connect, hello: test_timeouts.hello };
     let connector =
         Connector { paths: Ok(paths.clone()), hello, launch: None, timeouts: connect_timeouts };
     let timeouts = Timeouts {
-        drain: limits_of_test.drain,
-        request: limits_of_test.request,
-        connect: limits_of_test.local_handshake,
+        drain: test_timeouts.drain,
+        request: test_timeouts.request,
+        connect: test_timeouts.local_handshake,
         handshake: TEST_TIMEOUT,
     };
     let relay = Relay::new(Agent::new(stdin, stdout), Rc::new(connector), keys, timeouts);
@@ -123,10 +123,10 @@ impl AgentEnd {
     pub async fn send_bytes(&mut self, bytes: &[u8]) {
         self.stdin
             .as_mut()
-            .expect("input is open")
+            .expect("the input is open")
             .write_all(bytes)
             .await
-            .expect("the relay reads");
+            .expect("the relay reads its input");
     }
 
     pub async fn request(&mut self, id: u32, method: &str) {
@@ -135,8 +135,15 @@ impl AgentEnd {
 
     /// Receives the next answer; `None` when the relay has ended.
     pub async fn receive(&mut self) -> Option<Value> {
-        match self.lines.as_mut().expect("output is open").next().await.expect("can be read")? {
-            Line::Whole(line) => Some(serde_json::from_slice(&line).expect("is JSON")),
+        match self
+            .lines
+            .as_mut()
+            .expect("the output is open")
+            .next()
+            .await
+            .expect("the output can be read")?
+        {
+            Line::Whole(line) => Some(serde_json::from_slice(&line).expect("the answer is JSON")),
             Line::TooLong(_) => panic!("an answer is too long"),
         }
     }
@@ -145,16 +152,16 @@ impl AgentEnd {
     pub async fn receive_ids(&mut self, count: usize) -> Vec<Value> {
         let mut ids = Vec::new();
         for _ in 0..count {
-            ids.push(self.receive().await.expect("an answer")["id"].take());
+            ids.push(self.receive().await.expect("the agent receives an answer")["id"].take());
         }
         ids
     }
 
     /// Receives a failed call and returns its text.
     pub async fn receive_failure(&mut self) -> String {
-        let answer = self.receive().await.expect("an answer");
+        let answer = self.receive().await.expect("the agent receives an answer");
         assert_eq!(answer["result"]["isError"], true, "{answer}");
-        answer["result"]["content"][0]["text"].as_str().expect("a text").to_owned()
+        answer["result"]["content"][0]["text"].as_str().expect("the result has a text").to_owned()
     }
 }
 
@@ -173,7 +180,7 @@ pub struct DaemonEnd {
 impl DaemonEnd {
     /// Starts listening.
     pub fn listen(&mut self) {
-        self.listener = Some(UnixListener::bind(&self.paths.socket).expect("is bound"));
+        self.listener = Some(UnixListener::bind(&self.paths.socket).expect("the socket is bound"));
     }
 
     /// Accepts a connection and reads its hello.
@@ -181,12 +188,18 @@ impl DaemonEnd {
         if self.listener.is_none() {
             self.listen();
         }
-        let (stream, _) = self.listener.as_ref().expect("listens").accept().await.expect("accepts");
+        let (stream, _) = self
+            .listener
+            .as_ref()
+            .expect("the daemon listens")
+            .accept()
+            .await
+            .expect("the relay connects");
         let (reader, writer) = stream.into_split();
         let mut session =
             DaemonSession { lines: LineReader::new(reader, limits::LINE_BYTES), writer };
         let hello = session.receive().await;
-        serde_json::from_value::<Hello>(hello).expect("is a hello");
+        serde_json::from_value::<Hello>(hello).expect("the first line is a hello");
         session
     }
 
@@ -195,7 +208,7 @@ impl DaemonEnd {
         self.accept_and_welcome_with("").await
     }
 
-    /// Accepts a connection and its hello, with this fingerprint of the tool list.
+    /// Accepts a connection and its hello; the welcome contains `tools` as the fingerprint of the tool list.
     pub async fn accept_and_welcome_with(&mut self, tools: &str) -> DaemonSession {
         let mut session = self.accept_hello().await;
         let (daemon, boot, tools) = ("0".to_owned(), "b".to_owned(), tools.to_owned());
@@ -205,23 +218,24 @@ impl DaemonEnd {
     }
 
     /// Answers one stop request on the admin socket, stops listening, and returns the request line.
-    pub async fn answer_admin_request(&mut self) -> String {
-        let admin = UnixListener::bind(&self.paths.admin_socket).expect("is bound");
-        let (mut stream, _) = admin.accept().await.expect("accepts");
+    pub async fn answer_stop_request(&mut self) -> String {
+        let admin =
+            UnixListener::bind(&self.paths.admin_socket).expect("the admin socket is bound");
+        let (mut stream, _) = admin.accept().await.expect("the relay connects");
         let mut request = vec![0; 4096];
-        let length = stream.read(&mut request).await.expect("is asked");
+        let length = stream.read(&mut request).await.expect("the request can be read");
         self.listener = None;
-        std::fs::remove_file(&self.paths.socket).expect("was there");
+        std::fs::remove_file(&self.paths.socket).expect("the socket is removed");
         stream
             .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{\"done\":\"x\"}")
             .await
-            .expect("is answered");
+            .expect("the answer is written");
         String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned()
     }
 
-    /// Returns true when no connection arrives within [`ABSENCE`].
+    /// Returns true when no connection arrives within [`ABSENCE_TIMEOUT`].
     pub async fn gets_no_connection(&mut self) -> bool {
-        timeout(ABSENCE, self.accept_hello()).await.is_err()
+        timeout(ABSENCE_TIMEOUT, self.accept_hello()).await.is_err()
     }
 }
 
@@ -234,14 +248,15 @@ pub struct DaemonSession {
 impl DaemonSession {
     /// Receives the next line unchanged; `None` at the end.
     pub async fn receive_line(&mut self) -> Option<String> {
-        match self.lines.next().await.expect("can be read")? {
-            Line::Whole(line) => Some(String::from_utf8(line).expect("is text")),
+        match self.lines.next().await.expect("the connection can be read")? {
+            Line::Whole(line) => Some(String::from_utf8(line).expect("the line is UTF-8")),
             Line::TooLong(_) => panic!("a line is too long"),
         }
     }
 
     pub async fn receive(&mut self) -> Value {
-        serde_json::from_str(&self.receive_line().await.expect("a line")).expect("is JSON")
+        serde_json::from_str(&self.receive_line().await.expect("the daemon receives a line"))
+            .expect("the line is JSON")
     }
 
     /// Receives lines and returns their ids, or the methods of notifications.
@@ -260,7 +275,7 @@ impl DaemonSession {
     }
 
     pub async fn send_bytes(&mut self, bytes: &[u8]) {
-        self.writer.write_all(bytes).await.expect("the relay reads");
+        self.writer.write_all(bytes).await.expect("the relay reads its input");
     }
 
     pub async fn answer(&mut self, id: u32) {

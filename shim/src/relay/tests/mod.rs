@@ -1,4 +1,4 @@
-//! The relay between a scripted agent and a scripted daemon, with every fault that it must survive.
+//! Tests of the relay between a scripted agent and a scripted daemon, with every fault that it must survive.
 
 mod agent_exit;
 mod daemon_loss;

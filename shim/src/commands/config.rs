@@ -19,12 +19,12 @@ pub async fn run(command: &Config) -> Result<ExitCode, Problem> {
     if format.json {
         print_line(raw_reply.as_str())?;
     } else {
-        print_line(screen(&raw_reply.parse()?).trim_end())?;
+        print_line(config_text(&raw_reply.parse()?).trim_end())?;
     }
     Ok(Exit::Ok.into())
 }
 
-fn screen(reply: &ConfigReply) -> String {
+fn config_text(reply: &ConfigReply) -> String {
     let row = |key: &ConfigKey| {
         let pending = if key.waits.is_some() { " *" } else { "" };
         [
@@ -33,7 +33,7 @@ fn screen(reply: &ConfigReply) -> String {
             escape_line(&key.from),
         ]
     };
-    // A truncated key or path is useless.
+    // Keys and paths must not be truncated.
     let screen = Screen { width: usize::MAX, ..Screen::of_stdout() };
     let heading = ["KEY", "VALUE", "SOURCE"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(reply.keys.iter().map(row)).collect();

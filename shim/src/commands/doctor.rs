@@ -1,5 +1,5 @@
-//! `loci doctor`: checks daemon, sockets, database, model and disk. The daemon checks the database; if it cannot be started, the files
-//! are checked from outside.
+//! `loci doctor`: checks daemon, sockets, database, model and disk. The daemon checks the database; if the daemon cannot be
+//! started, the command checks the files itself, without opening the database.
 
 use crate::cli::store_admin::Doctor;
 use crate::client::call::VerbClient;
@@ -17,9 +17,9 @@ use std::process::ExitCode;
 use tokio::process::Command;
 
 /// Free bytes below which doctor warns.
-const LOW_SPACE: u64 = 512 << 20;
+const WARN_FREE_BYTES: u64 = 512 << 20;
 /// Free bytes below which doctor fails.
-const NO_SPACE: u64 = 32 << 20;
+const FAIL_FREE_BYTES: u64 = 32 << 20;
 
 /// Runs all checks and prints the findings.
 ///
@@ -32,7 +32,7 @@ pub async fn run(args: Doctor) -> Result<ExitCode, Problem> {
         Ok(()) => check_with_daemon(&client, &mut findings).await,
         Err(problem) => check_without_daemon(&client.paths, &problem, &mut findings).await,
     }
-    findings.push(disk(&client.paths.home));
+    findings.push(check_disk(&client.paths.home));
     let reply = DoctorReply { findings };
     if args.json {
         print_line(serde_json::to_string(&reply).map_err(io::Error::from)?)?;
@@ -62,15 +62,16 @@ async fn check_with_daemon(client: &VerbClient, findings: &mut Vec<Finding>) {
             "Run loci ctl logs",
         )),
     }
-    findings.extend([&client.paths.socket, &client.paths.admin_socket].map(|path| socket(path)));
-    let findings_of_daemon =
+    findings
+        .extend([&client.paths.socket, &client.paths.admin_socket].map(|path| check_socket(path)));
+    let daemon_findings =
         async { client.call_streamed("/long/doctor", &DoctorRequest {}).await?.read_all().await };
-    match findings_of_daemon.await {
+    match daemon_findings.await {
         Ok(answer) => match serde_json::from_slice::<DoctorReply>(&answer) {
             Ok(reply) => findings.extend(reply.findings),
             Err(error) => findings.push(Finding::fail(
                 "database",
-                format!("its answer cannot be parsed: {error}"),
+                format!("the daemon's answer cannot be parsed: {error}"),
                 "Run loci ctl restart",
             )),
         },
@@ -81,16 +82,16 @@ async fn check_with_daemon(client: &VerbClient, findings: &mut Vec<Finding>) {
 }
 
 async fn check_without_daemon(paths: &Paths, problem: &Problem, findings: &mut Vec<Finding>) {
-    let next = "Fix the findings below, then run loci ctl start";
+    let next_step = "Fix the findings below, then run loci ctl start";
     findings.push(Finding::fail(
         "daemon",
         format!("cannot be started: {}", problem.message()),
-        next,
+        next_step,
     ));
-    findings.push(folder("socket", &paths.runtime));
-    findings.push(folder("database", &paths.home));
-    findings.push(database(&paths.db));
-    findings.push(model().await);
+    findings.push(check_folder("socket", &paths.runtime));
+    findings.push(check_folder("database", &paths.home));
+    findings.push(check_database(&paths.db));
+    findings.push(check_model().await);
     findings.push(Finding::warn(
         "index",
         "only the daemon can check it",
@@ -98,14 +99,14 @@ async fn check_without_daemon(paths: &Paths, problem: &Problem, findings: &mut V
     ));
 }
 
-fn socket(path: &Path) -> Finding {
-    let next = "Run loci ctl restart";
+fn check_socket(path: &Path) -> Finding {
+    let next_step = "Run loci ctl restart";
     match std::fs::symlink_metadata(path) {
-        Err(error) => Finding::fail("socket", format!("{}: {error}", path.display()), next),
-        Ok(found) if !found.file_type().is_socket() => {
-            Finding::fail("socket", format!("{} is not a socket", path.display()), next)
+        Err(error) => Finding::fail("socket", format!("{}: {error}", path.display()), next_step),
+        Ok(meta) if !meta.file_type().is_socket() => {
+            Finding::fail("socket", format!("{} is not a socket", path.display()), next_step)
         }
-        Ok(found) if found.permissions().mode() & 0o077 != 0 => Finding::fail(
+        Ok(meta) if meta.permissions().mode() & 0o077 != 0 => Finding::fail(
             "socket",
             format!("{} is open to others", path.display()),
             format!("chmod 600 {}", path.display()),
@@ -114,22 +115,22 @@ fn socket(path: &Path) -> Finding {
     }
 }
 
-fn folder(part: &str, path: &Path) -> Finding {
+fn check_folder(part: &str, path: &Path) -> Finding {
     let shown = path.display();
     match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Finding::ok(part, format!("{shown} does not exist yet"))
         }
         Err(error) => Finding::fail(part, format!("{shown}: {error}"), format!("ls -ld {shown}")),
-        Ok(found) if !found.is_dir() => {
+        Ok(meta) if !meta.is_dir() => {
             Finding::fail(part, format!("{shown} is not a folder"), "Move it away")
         }
-        Ok(found) if found.uid() != nix::unistd::geteuid().as_raw() => Finding::fail(
+        Ok(meta) if meta.uid() != nix::unistd::geteuid().as_raw() => Finding::fail(
             part,
             format!("{shown} belongs to another user"),
             "Run as its owner, or set LOCI_HOME",
         ),
-        Ok(found) if found.mode() & 0o077 != 0 => {
+        Ok(meta) if meta.mode() & 0o077 != 0 => {
             Finding::fail(part, format!("{shown} is open to others"), format!("chmod 700 {shown}"))
         }
         Ok(_) => Finding::ok(part, format!("{shown} is private")),
@@ -137,7 +138,7 @@ fn folder(part: &str, path: &Path) -> Finding {
 }
 
 /// Checks the file header; does not open the database.
-fn database(path: &Path) -> Finding {
+fn check_database(path: &Path) -> Finding {
     let shown = path.display();
     let mut header = [0; 100];
     match std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)) {
@@ -166,32 +167,34 @@ fn database(path: &Path) -> Finding {
     }
 }
 
-async fn model() -> Finding {
-    let next = "Run loci model download";
+async fn check_model() -> Finding {
+    let next_step = "Run loci model download";
     let locid = match find_locid() {
         Ok(locid) => locid,
         Err(reason) => return Finding::fail("model", reason, "Put locid into the folder of loci"),
     };
     match Command::new(locid).args(["model", "status"]).output().await {
         Ok(output) if output.status.success() => Finding::ok("model", "every file is complete"),
-        Ok(_) => Finding::warn("model", "missing or incomplete; search uses keywords only", next),
-        Err(error) => Finding::fail("model", format!("cannot run locid: {error}"), next),
+        Ok(_) => {
+            Finding::warn("model", "missing or incomplete; search uses keywords only", next_step)
+        }
+        Err(error) => Finding::fail("model", format!("cannot run locid: {error}"), next_step),
     }
 }
 
-fn disk(home: &Path) -> Finding {
-    let Some(place) = home.ancestors().find(|path| path.exists()) else {
+fn check_disk(home: &Path) -> Finding {
+    let Some(folder) = home.ancestors().find(|path| path.exists()) else {
         return Finding::warn("disk", "no parent folder of the home exists", "Set LOCI_HOME");
     };
-    let shown = place.display();
-    match nix::sys::statvfs::statvfs(place) {
+    let shown = folder.display();
+    match nix::sys::statvfs::statvfs(folder) {
         Err(error) => Finding::warn("disk", format!("{shown}: {error}"), format!("df {shown}")),
-        Ok(found) => {
-            let free = to_u64(found.blocks_available()) * to_u64(found.fragment_size());
+        Ok(stats) => {
+            let free = to_u64(stats.blocks_available()) * to_u64(stats.fragment_size());
             let text = format!("{} MiB free under {shown}", free >> 20);
             match free {
-                free if free < NO_SPACE => Finding::fail("disk", text, "Free some space"),
-                free if free < LOW_SPACE => Finding::warn("disk", text, "Free some space"),
+                free if free < FAIL_FREE_BYTES => Finding::fail("disk", text, "Free some space"),
+                free if free < WARN_FREE_BYTES => Finding::warn("disk", text, "Free some space"),
                 _ => Finding::ok("disk", text),
             }
         }
@@ -206,14 +209,14 @@ fn to_u64(number: impl Into<u64>) -> u64 {
 fn findings_text(findings: &[Finding], style: Style) -> String {
     let mut text = String::new();
     for finding in findings {
-        let word = match finding.verdict {
+        let verdict = match finding.verdict {
             Verdict::Ok => "ok  ".to_owned(),
             Verdict::Warn => style.bold("warn"),
             Verdict::Fail => style.bold("fail"),
         };
         let _ = writeln!(
             text,
-            "{word}  {:<9} {}",
+            "{verdict}  {:<9} {}",
             escape_line(&finding.part),
             escape_line(&finding.found)
         );

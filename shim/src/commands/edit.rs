@@ -13,7 +13,7 @@ use loci_proto::requests::edit::{ChangedReply, EditRequest};
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: Edit) -> Result<(), Problem> {
     let content = args.content.map(text::read_argument).transpose()?;
-    let resolved = memory_id::find(client, &args.id, args.project.group.as_ref()).await?;
+    let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
     let request = EditRequest {
         memory_id: resolved.id,
         content,

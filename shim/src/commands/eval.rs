@@ -23,55 +23,51 @@ pub async fn run(args: Eval) -> Result<ExitCode, Problem> {
     if args.json {
         print_line(String::from_utf8_lossy(&answer))?;
     } else {
-        print_line(screen(&reply).trim_end())?;
+        print_line(metrics_text(&reply).trim_end())?;
         reply.degraded.hint.iter().for_each(|hint| print_note("Note:", hint));
     }
     Ok(Exit::Ok.into())
 }
 
-fn screen(reply: &EvalReply) -> String {
-    let mut rows = vec![row("", reply.runs.iter().map(name))];
+fn metrics_text(reply: &EvalReply) -> String {
+    let mut rows = vec![row("", reply.runs.iter().map(run_name))];
     rows.extend(section("known answers", reply.known, &reply.runs, |run| run.known));
     rows.extend(section("probes", reply.probes, &reply.runs, |run| run.probes));
-    rows.push(row("time per query", reply.runs.iter().map(|run| times(run.search_latency))));
+    rows.push(row("time per query", reply.runs.iter().map(|run| latency_text(run.search_latency))));
     if reply.encode_latency.p50_ms > 0.0 {
         rows.push(row(
             "time to embed a query",
-            reply.runs.iter().map(|_| times(reply.encode_latency)),
+            reply.runs.iter().map(|_| latency_text(reply.encode_latency)),
         ));
     }
-    let nothing =
+    let notice =
         if reply.known + reply.probes == 0 { "There are no memories to query yet.\n" } else { "" };
-    format!("{nothing}{}(times: 50th / 99th percentile)", table(&rows))
+    format!("{notice}{}(times: 50th / 99th percentile)", table_on(Screen::of_stdout(), &rows))
 }
 
-/// Returns the rows of one kind of queries; none if there are no such queries.
+/// Returns the rows of one kind of query; none if `count` is 0.
 fn section(
-    what: &str,
+    title: &str,
     count: usize,
     runs: &[EvalRun],
-    of: impl Fn(&EvalRun) -> Option<EvalMetrics>,
+    metrics_of: impl Fn(&EvalRun) -> Option<EvalMetrics>,
 ) -> Vec<Vec<String>> {
     if count == 0 {
         return Vec::new();
     }
-    let line = |name: &str, cell: &dyn Fn(EvalMetrics) -> String| {
-        row(name, runs.iter().map(|run| of(run).map_or("-".to_owned(), cell)))
+    let metric_row = |name: &str, cell: &dyn Fn(EvalMetrics) -> String| {
+        row(name, runs.iter().map(|run| metrics_of(run).map_or("-".to_owned(), cell)))
     };
     vec![
-        row(&format!("{what} ({count})"), runs.iter().map(|_| String::new())),
-        line("  recall at 1", &|figures| percent(figures.recall_at_1)),
-        line("  recall at 5", &|figures| percent(figures.recall_at_5)),
-        line("  recall at 10", &|figures| percent(figures.recall_at_10)),
-        line("  mean reciprocal rank", &|figures| format!("{:.3}", figures.mrr)),
+        row(&format!("{title} ({count})"), runs.iter().map(|_| String::new())),
+        metric_row("  recall at 1", &|metrics| percent(metrics.recall_at_1)),
+        metric_row("  recall at 5", &|metrics| percent(metrics.recall_at_5)),
+        metric_row("  recall at 10", &|metrics| percent(metrics.recall_at_10)),
+        metric_row("  mean reciprocal rank", &|metrics| format!("{:.3}", metrics.mrr)),
     ]
 }
 
-fn table(rows: &[Vec<String>]) -> String {
-    table_on(Screen::of_stdout(), rows)
-}
-
-fn name(run: &EvalRun) -> String {
+fn run_name(run: &EvalRun) -> String {
     if run.set.is_empty() { "current settings".to_owned() } else { escape_line(&run.set.join(" ")) }
 }
 
@@ -79,7 +75,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn times(latency: Latency) -> String {
+fn latency_text(latency: Latency) -> String {
     format!("{:.1} / {:.1} ms", latency.p50_ms, latency.p99_ms)
 }
 
@@ -94,45 +90,40 @@ mod tests {
 
     #[test]
     fn the_metrics_of_each_run_are_columns() {
-        let figures = |first| {
-            Some(EvalMetrics {
-                recall_at_1: first,
-                recall_at_5: 0.75,
-                recall_at_10: 1.0,
-                mrr: 0.625,
-            })
+        let metrics = |recall_at_1| {
+            Some(EvalMetrics { recall_at_1, recall_at_5: 0.75, recall_at_10: 1.0, mrr: 0.625 })
         };
-        let run = |set: &[&str], first| EvalRun {
+        let run = |set: &[&str], recall_at_1| EvalRun {
             set: set.iter().map(|pair| (*pair).to_owned()).collect(),
             known: None,
-            probes: figures(first),
+            probes: metrics(recall_at_1),
             search_latency: Latency { p50_ms: 0.44, p99_ms: 1.26 },
         };
         let encode_latency = Latency { p50_ms: 5.0, p99_ms: 9.0 };
         let runs = vec![run(&[], 0.5), run(&["retrieval.fusion=rrf"], 0.25)];
-        let screen = screen(&EvalReply {
+        let text = metrics_text(&EvalReply {
             known: 0,
             probes: 8,
             encode_latency,
             runs,
             degraded: Degraded::default(),
         });
-        let lines: Vec<&str> = screen.lines().collect();
+        let lines: Vec<&str> = text.lines().collect();
         assert!(
             lines[0].contains("current settings") && lines[0].contains("retrieval.fusion=rrf"),
-            "{screen}"
+            "{text}"
         );
         assert!(
             lines[1].contains("probes (8)")
                 && lines[2].contains("50.0 %")
                 && lines[2].contains("25.0 %"),
-            "{screen}"
+            "{text}"
         );
         assert!(
             lines[5].contains("0.625")
                 && lines[6].contains("0.4 / 1.3 ms")
-                && !screen.contains("known"),
-            "{screen}"
+                && !text.contains("known"),
+            "{text}"
         );
     }
 }

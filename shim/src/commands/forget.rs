@@ -3,7 +3,7 @@
 use crate::cli::memories::Forget;
 use crate::client::call::{RawReply, VerbClient};
 use crate::commands::input::{memory_id, where_expression};
-use crate::commands::list::{Columns, rows};
+use crate::commands::list::{Columns, memory_table};
 use crate::commands::reply_text::{print_json, undo_hint};
 use crate::output::{Consent, Problem, Screen, confirm, escape_line, print_line, print_note};
 use loci_proto::group::GroupName;
@@ -13,9 +13,9 @@ use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Memories per page while listing the matches.
+/// Number of memories per `list` request.
 const PAGE_SIZE: usize = 1000;
-/// Rows of the preview; the rest is only counted.
+/// Maximum number of rows of the preview; further matches are only counted.
 const PREVIEW_ROWS: usize = 20;
 
 /// Runs the command.
@@ -33,7 +33,7 @@ pub async fn run(client: &VerbClient, args: Forget) -> Result<(), Problem> {
 }
 
 async fn forget_one(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Problem> {
-    let resolved = memory_id::find(client, part, args.project.group.as_ref()).await?;
+    let resolved = memory_id::resolve(client, part, args.project.group.as_ref()).await?;
     let memory = memory_id::describe(&resolved);
     let request = ForgetRequest {
         memory_id: resolved.id,
@@ -81,9 +81,9 @@ async fn erase(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Pro
         None
     };
     if let (true, Some(purged)) = (args.format.json, &purged) {
-        let mut whole: Value = raw_reply.parse()?;
-        whole["purged"] = purged.parse()?;
-        return print_line(whole.to_string());
+        let mut merged: Value = raw_reply.parse()?;
+        merged["purged"] = purged.parse()?;
+        return print_line(merged.to_string());
     }
     if args.format.json {
         return print_json(&raw_reply);
@@ -91,7 +91,7 @@ async fn erase(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Pro
     print_erased(&raw_reply.parse()?, purged.as_ref(), &memory)
 }
 
-/// Describes what happened to the backups that contained it.
+/// Describes what happened to the backups that contained the memory.
 fn purge_text(purged: &Value) -> String {
     let count = |name: &str| purged[name].as_array().map_or(0, Vec::len);
     let removed = format!("removed {} backups that contained it", count("removed"));
@@ -133,36 +133,36 @@ async fn forget_matching(
     if let Some(group) = &args.project.group {
         (request.group, request.from_group) = (Some(group.clone()), true);
     }
-    let found = list_all(client, request.clone()).await?;
-    if found.is_empty() {
+    let matches = list_all(client, request.clone()).await?;
+    if matches.is_empty() {
         return if args.format.json {
             print_line(r#"{"forgotten":[]}"#)
         } else {
             print_line("No memory matches.")
         };
     }
-    let shown = preview(&found);
+    let preview = preview_text(&matches);
     if args.format.json {
-        print_note("Note:", &shown);
+        print_note("Note:", &preview);
     } else {
-        print_line(&shown)?;
+        print_line(&preview)?;
     }
-    let question = if found.len() == 1 {
+    let question = if matches.len() == 1 {
         "Forget this memory?".to_owned()
     } else {
-        format!("Forget these {} memories?", found.len())
+        format!("Forget these {} memories?", matches.len())
     };
     confirm(&question, Consent::from(args.yes))?;
-    send_forget_many(client, found, request.group, args).await
+    send_forget_many(client, matches, request.group, args).await
 }
 
 async fn send_forget_many(
     client: &VerbClient,
-    found: Vec<ListedMemory>,
+    matches: Vec<ListedMemory>,
     group: Option<GroupName>,
     args: &Forget,
 ) -> Result<(), Problem> {
-    let memory_ids = found.into_iter().map(|memory| memory.id).collect();
+    let memory_ids = matches.into_iter().map(|memory| memory.id).collect();
     let request = ForgetManyRequest { memory_ids, reason: args.reason.clone(), group };
     let raw_reply = client.call_raw("forget_many", &request).await?;
     if args.format.json {
@@ -180,22 +180,22 @@ async fn list_all(
     mut request: ListRequest,
 ) -> Result<Vec<ListedMemory>, Problem> {
     request.limit = Some(PAGE_SIZE);
-    let mut found = Vec::new();
+    let mut matches = Vec::new();
     loop {
         let page: ListReply = client.call("list", &request).await?;
-        found.extend(page.memories);
+        matches.extend(page.memories);
         match page.next {
             Some(next) => request.before = Some(next),
-            None => return Ok(found),
+            None => return Ok(matches),
         }
     }
 }
 
-fn preview(found: &[ListedMemory]) -> String {
-    let shown = &found[..found.len().min(PREVIEW_ROWS)];
-    let mut text = rows(Screen::of_stdout(), Columns { group: true, status: false }, shown);
-    if found.len() > PREVIEW_ROWS {
-        let _ = writeln!(text, "  … and {} more", found.len() - PREVIEW_ROWS);
+fn preview_text(matches: &[ListedMemory]) -> String {
+    let shown = &matches[..matches.len().min(PREVIEW_ROWS)];
+    let mut text = memory_table(Screen::of_stdout(), Columns { group: true, status: false }, shown);
+    if matches.len() > PREVIEW_ROWS {
+        let _ = writeln!(text, "  … and {} more", matches.len() - PREVIEW_ROWS);
     }
     text
 }

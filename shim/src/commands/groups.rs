@@ -18,14 +18,15 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
         Groups::List { json } => list(&client, json).await?,
         Groups::Rename { group, to, json } => {
             let done =
-                change(&client, "groups_rename", json!({"group": group, "to": to}), json).await?;
+                send_change(&client, "groups_rename", json!({"group": group, "to": to}), json)
+                    .await?;
             print_change(done, |done| format!("Renamed {} to {}", done.group.id, done.group.name))?;
         }
         Groups::Merge { from, into, yes, json } => {
             merge(&client, &from, &into, Flags { yes, json }).await?;
         }
         Groups::Alias { group, name, remove, json } => {
-            let done = change(
+            let done = send_change(
                 &client,
                 "groups_alias",
                 json!({"group": group, "alias": name, "remove": remove}),
@@ -57,14 +58,14 @@ async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
     }
     let heading = ["NAME", "ID", "ACTIVE", "ALL", "ALIASES"].map(str::to_owned);
     let row = |group: &GroupEntry| {
-        let names =
+        let aliases =
             group.aliases.iter().map(|alias| escape_line(alias)).collect::<Vec<_>>().join(", ");
         [
             escape_line(&group.name),
             escape_line(&group.id),
             group.active.to_string(),
             group.memories.to_string(),
-            names,
+            aliases,
         ]
     };
     let rows: Vec<_> = std::iter::once(heading).chain(reply.groups.iter().map(row)).collect();
@@ -72,7 +73,7 @@ async fn list(client: &VerbClient, json: bool) -> Result<(), Problem> {
 }
 
 async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Result<(), Problem> {
-    let request = |dry: bool| json!({"from": from, "into": into, "dry_run": dry});
+    let request = |dry_run: bool| json!({"from": from, "into": into, "dry_run": dry_run});
     if !flags.yes {
         let planned: GroupChangedReply = client.call("groups_merge", &request(true)).await?;
         confirm(
@@ -85,7 +86,7 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
             Consent::Ask,
         )?;
     }
-    let done = change(client, "groups_merge", request(false), flags.json).await?;
+    let done = send_change(client, "groups_merge", request(false), flags.json).await?;
     print_change(done, |done| {
         format!("Moved {} memories to {}; {from} now refers to it", done.moved, done.group.name)
     })
@@ -93,31 +94,31 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
 
 /// The reply to a change.
 enum ChangeReply {
-    /// To be printed as text.
-    Text(GroupChangedReply),
-    /// Already printed as JSON.
+    /// Not printed yet.
+    Unprinted(GroupChangedReply),
+    /// Printed as JSON.
     Printed,
 }
 
-async fn change(
+async fn send_change(
     client: &VerbClient,
     verb: &str,
-    args: Value,
+    arguments: Value,
     json: bool,
 ) -> Result<ChangeReply, Problem> {
-    let raw_reply = client.call_raw(verb, &args).await?;
+    let raw_reply = client.call_raw(verb, &arguments).await?;
     if json {
         print_line(raw_reply.as_str())?;
         return Ok(ChangeReply::Printed);
     }
-    Ok(ChangeReply::Text(raw_reply.parse()?))
+    Ok(ChangeReply::Unprinted(raw_reply.parse()?))
 }
 
 fn print_change(
     reply: ChangeReply,
     text: impl Fn(&GroupChangedReply) -> String,
 ) -> Result<(), Problem> {
-    let ChangeReply::Text(done) = reply else { return Ok(()) };
+    let ChangeReply::Unprinted(done) = reply else { return Ok(()) };
     print_line(match done.act {
         Some(act) => format!("{}. Undo: loci undo {act}", escape_line(&text(&done))),
         None => "Nothing to change.".to_owned(),

@@ -7,13 +7,13 @@ use crate::commands::reply_text::{date_time, print_json};
 use crate::output::{Problem, escape_line, print_line, table};
 use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
 
-/// Prints one page.
+/// Prints one page of acts.
 ///
 /// # Errors
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
     let memory_id = match &args.id {
-        Some(part) => Some(memory_id::find(client, part, args.project.group.as_ref()).await?.id),
+        Some(part) => Some(memory_id::resolve(client, part, args.project.group.as_ref()).await?.id),
         None => None,
     };
     let request = HistoryRequest { memory_id, before: args.before, limit: Some(args.limit.into()) };
@@ -25,22 +25,22 @@ pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
     if reply.acts.is_empty() {
         return print_line("There is nothing to undo.");
     }
-    print_line(acts(&reply.acts).trim_end())?;
+    print_line(acts_table(&reply.acts).trim_end())?;
     reply.next.map_or(Ok(()), |next| print_line(format!("\nNext page: --before {next}")))
 }
 
 /// Formats acts as a table.
 #[must_use]
-pub fn acts(acts: &[JournalEntry]) -> String {
+pub fn acts_table(acts: &[JournalEntry]) -> String {
     let row = |act: &JournalEntry| {
         let undone = act.undone_at.as_deref().map_or(String::new(), date_time);
-        let who = escape_line(act.client.as_deref().unwrap_or("-"));
+        let client = escape_line(act.client.as_deref().unwrap_or("-"));
         [
             act.id.to_string(),
             date_time(&act.at),
             escape_line(&act.act),
             act.rows.to_string(),
-            who,
+            client,
             undone,
         ]
     };

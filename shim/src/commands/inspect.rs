@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
-    let resolved = memory_id::find(client, &args.id, args.project.group.as_ref()).await?;
+    let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
     let request = InspectRequest {
         memory_id: resolved.id,
         include_relations: None,
@@ -29,34 +29,35 @@ pub async fn run(client: &VerbClient, args: Inspect) -> Result<(), Problem> {
     if args.format.json {
         return print_json(&raw_reply);
     }
-    print_line(screen(&raw_reply.parse()?, Style::of(&std::io::stdout())).trim_end())
+    print_line(inspect_text(&raw_reply.parse()?, Style::of(&std::io::stdout())).trim_end())
 }
 
-fn screen(reply: &InspectReply, style: Style) -> String {
-    let mut text = memory(&reply.memory, style);
-    let mut part = |title: &str, lines: Vec<String>| {
+fn inspect_text(reply: &InspectReply, style: Style) -> String {
+    let mut text = memory_text(&reply.memory, style);
+    let mut add_section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{}\n  {}", style.bold(title), lines.join("\n  "));
         }
     };
-    let neighbours = |some: &[MemoryPreview]| some.iter().map(neighbour).collect::<Vec<_>>();
-    part("Variants", reply.memory.variants.iter().map(|text| escape_line(text)).collect());
-    part("Relations", reply.relations.iter().map(relation).collect());
-    part("Mentions", neighbours(&reply.mentions));
-    part("Mentioned in", neighbours(&reply.mentioned_in));
-    part("Sources", neighbours(&reply.sources));
+    let preview_lines =
+        |memories: &[MemoryPreview]| memories.iter().map(preview_line).collect::<Vec<_>>();
+    add_section("Variants", reply.memory.variants.iter().map(|text| escape_line(text)).collect());
+    add_section("Relations", reply.relations.iter().map(relation_line).collect());
+    add_section("Mentions", preview_lines(&reply.mentions));
+    add_section("Mentioned in", preview_lines(&reply.mentioned_in));
+    add_section("Sources", preview_lines(&reply.sources));
     if let Some(versions) = &reply.versions {
-        part(
+        add_section(
             "Versions",
             versions
                 .chain
                 .iter()
-                .map(|other| version(other, other.version == versions.version))
+                .map(|version| version_line(version, version.version == versions.version))
                 .collect(),
         );
     }
     if !reply.log.is_empty() {
-        let _ = write!(text, "\n{}\n{}", style.bold("Log"), log(&reply.log));
+        let _ = write!(text, "\n{}\n{}", style.bold("Log"), log_table(&reply.log));
     }
     if let Some(next) = reply.log_next {
         let _ = writeln!(text, "  next page: --log --log-before {next}");
@@ -64,7 +65,7 @@ fn screen(reply: &InspectReply, style: Style) -> String {
     text
 }
 
-fn memory(memory: &MemoryDetails, style: Style) -> String {
+fn memory_text(memory: &MemoryDetails, style: Style) -> String {
     let mut text = format!("{}\n\n", style.bold(&memory.id.to_string()));
     for line in escape_lines(&memory.content).lines() {
         let _ = writeln!(text, "  {line}");
@@ -80,99 +81,99 @@ fn memory(memory: &MemoryDetails, style: Style) -> String {
         .unwrap_or_default();
     row("type", memory.kind.to_string());
     row("scope", format!("{}{project}", memory.scope));
-    let by = memory
+    let superseded_by = memory
         .superseded_by
         .as_deref()
-        .filter(|by| *by != memory.status)
-        .map(|by| format!(" by {}", escape_line(by)))
+        .filter(|id| *id != memory.status)
+        .map(|id| format!(" by {}", escape_line(id)))
         .unwrap_or_default();
-    let why = memory
+    let reason = memory
         .forgotten_reason
         .as_deref()
-        .map(|why| format!(": {}", escape_line(why)))
+        .map(|reason| format!(": {}", escape_line(reason)))
         .unwrap_or_default();
-    row("status", format!("{}{by}{why}", escape_line(&memory.status)));
+    row("status", format!("{}{superseded_by}{reason}", escape_line(&memory.status)));
     let marks = [(memory.pinned, ", pinned"), (memory.flagged, ", cleanup candidate")];
-    let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
+    let marks: String = marks.iter().filter(|(is_set, _)| *is_set).map(|(_, mark)| *mark).collect();
     row("confidence", format!("{:.2}{marks}", memory.confidence.get()));
     row("created", date_time(&memory.created_at));
     if memory.updated_at != memory.created_at {
         row("updated", date_time(&memory.updated_at));
     }
-    let last = memory
+    let last_use = memory
         .last_accessed
         .as_deref()
-        .map(|at| format!(", last {}", date_time(at)))
+        .map(|time| format!(", last {}", date_time(time)))
         .unwrap_or_default();
-    let times = match memory.access_count {
+    let uses = match memory.access_count {
         0 => "never".to_owned(),
         1 => "once".to_owned(),
         count => format!("{count} times"),
     };
-    row("used", format!("{times}{last}"));
+    row("used", format!("{uses}{last_use}"));
     if let Some(at) = &memory.expires_at {
         row("expires", date_time(at));
     }
     for (key, value) in &memory.metadata {
-        row(&escape_line(key), escape_line(&text_of(value)));
+        row(&escape_line(key), escape_line(&value_text(value)));
     }
     text
 }
 
-fn text_of(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn neighbour(other: &MemoryPreview) -> String {
-    format!("{}  {}", memory_id::short(other.id.as_str()), escape_line(&other.preview))
+fn preview_line(memory: &MemoryPreview) -> String {
+    format!("{}  {}", memory_id::short(memory.id.as_str()), escape_line(&memory.preview))
 }
 
 /// Formats a relation as seen from one of its entities.
-pub(crate) fn relation(relation: &Relation) -> String {
+pub(crate) fn relation_line(relation: &Relation) -> String {
     let predicate = escape_line(&relation.predicate);
-    let sure = relation
+    let confidence = relation
         .confidence
         .map_or(String::new(), |confidence| format!(" ({:.2})", confidence.get()));
     let evidence: Vec<String> =
         relation.evidence.iter().map(|id| memory_id::short(id.as_str())).collect();
     let evidence =
         if evidence.is_empty() { String::new() } else { format!("  [{}]", evidence.join(" ")) };
-    let ends = match (&relation.object, &relation.subject) {
-        (Some(object), _) => format!("{predicate} → {}", neighbour(object)),
-        (None, Some(subject)) => format!("← {predicate}  {}", neighbour(subject)),
+    let edge = match (&relation.object, &relation.subject) {
+        (Some(object), _) => format!("{predicate} → {}", preview_line(object)),
+        (None, Some(subject)) => format!("← {predicate}  {}", preview_line(subject)),
         (None, None) => predicate,
     };
-    format!("{ends}{sure}{evidence}")
+    format!("{edge}{confidence}{evidence}")
 }
 
-fn version(other: &Version, is_this: bool) -> String {
-    let preview = other.preview.as_deref().map(escape_line).unwrap_or_default();
-    let mark = if is_this { "*" } else { " " };
+fn version_line(version: &Version, is_inspected: bool) -> String {
+    let preview = version.preview.as_deref().map(escape_line).unwrap_or_default();
+    let mark = if is_inspected { "*" } else { " " };
     format!(
         "{mark} {}  {}  {:<10}  {preview}",
-        other.version,
-        memory_id::short(other.id.as_str()),
-        escape_line(&other.status)
+        version.version,
+        memory_id::short(version.id.as_str()),
+        escape_line(&version.status)
     )
 }
 
 /// Formats details as `name: value`; omits null values.
-fn details(details: &Value) -> String {
-    let Some(details) = details.as_object() else { return text_of(details) };
+fn details_text(details: &Value) -> String {
+    let Some(details) = details.as_object() else { return value_text(details) };
     let present = details.iter().filter(|(_, value)| !value.is_null());
     present
-        .map(|(name, value)| format!("{name}: {}", text_of(value)))
+        .map(|(name, value)| format!("{name}: {}", value_text(value)))
         .collect::<Vec<_>>()
         .join(", ")
 }
 
-fn log(log: &[AuditEntry]) -> String {
-    let row = |line: &AuditEntry| {
-        let details = line.details.as_ref().map(details).unwrap_or_default();
+fn log_table(log: &[AuditEntry]) -> String {
+    let row = |entry: &AuditEntry| {
+        let details = entry.details.as_ref().map(details_text).unwrap_or_default();
         [
-            date_time(&line.at),
-            escape_line(&line.operation),
-            escape_line(line.client.as_deref().unwrap_or("-")),
+            date_time(&entry.at),
+            escape_line(&entry.operation),
+            escape_line(entry.client.as_deref().unwrap_or("-")),
             escape_line(&details),
         ]
     };

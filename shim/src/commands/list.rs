@@ -12,7 +12,7 @@ use loci_proto::requests::list::{ListReply, ListRequest, ListedMemory};
 pub struct Columns {
     /// The project; shown if the list may contain several.
     pub group: bool,
-    /// The status; shown if any memory is not simply active.
+    /// The status; shown if any memory is pinned or not active.
     pub status: bool,
 }
 
@@ -21,12 +21,12 @@ pub struct Columns {
 /// # Errors
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
-    let named = args.group.is_some();
+    let group_given = args.group.is_some();
     let request = ListRequest {
         kind: args.kind,
         scope: args.scope,
         status: args.status,
-        from_group: args.group.is_some(),
+        from_group: group_given,
         group: args.group,
         all_groups: args.all_groups,
         text: args.text,
@@ -42,7 +42,7 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
     let reply: ListReply = raw_reply.parse()?;
     if reply.memories.is_empty() {
         print_line("No memory matches.")?;
-        if named && reply.total == 0 {
+        if group_given && reply.total == 0 {
             print_note(
                 "Hint:",
                 "`loci groups list` shows projects with their ids; --group accepts the id or an alias of another project",
@@ -50,9 +50,10 @@ pub async fn run(client: &VerbClient, args: List) -> Result<(), Problem> {
         }
         return Ok(());
     }
-    let unusual = |memory: &ListedMemory| memory.status != "active" || memory.pinned;
-    let columns = Columns { group: args.all_groups, status: reply.memories.iter().any(unusual) };
-    print_line(rows(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
+    let needs_status = |memory: &ListedMemory| memory.status != "active" || memory.pinned;
+    let columns =
+        Columns { group: args.all_groups, status: reply.memories.iter().any(needs_status) };
+    print_line(memory_table(Screen::of_stdout(), columns, &reply.memories).trim_end())?;
     print_line(footer(&reply))
 }
 
@@ -69,7 +70,7 @@ fn footer(reply: &ListReply) -> String {
 
 /// Formats memories as a table.
 #[must_use]
-pub fn rows(screen: Screen, columns: Columns, memories: &[ListedMemory]) -> String {
+pub fn memory_table(screen: Screen, columns: Columns, memories: &[ListedMemory]) -> String {
     let row = |memory: &ListedMemory| {
         let mut row = vec![
             memory_id::short(memory.id.as_str()),

@@ -1,4 +1,4 @@
-//! A maintenance run or its plan, shared by `loci compact` and `loci ctl maintenance`. The daemon does one step per request.
+//! Runs maintenance, or prints its plan; shared by `loci compact` and `loci ctl maintenance`. The daemon does one step per request.
 
 use crate::client::call::VerbClient;
 use crate::commands::reply_text::to_json;
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// # Errors
 /// No daemon.
 pub async fn show_plan(json: bool) -> Result<ExitCode, Problem> {
-    let reply = request(MaintenanceAction::Plan).await?;
+    let reply = send(MaintenanceAction::Plan).await?;
     match &reply.plan {
         _ if json => print_line(to_json(&reply)?)?,
         Some(plan) => print_line(plan_text(plan))?,
@@ -26,7 +26,7 @@ pub async fn show_plan(json: bool) -> Result<ExitCode, Problem> {
 /// Runs all due steps, one request per step, and prints each.
 ///
 /// # Errors
-/// No daemon, or a refusal; the steps done before it stay done.
+/// No daemon, or a refusal. Earlier steps are not undone.
 pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
     let mut done = Vec::new();
@@ -57,11 +57,11 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     if json {
         print_line(to_json(&serde_json::json!({"done": done}))?)?;
     } else {
-        let made = done.iter().filter(|step| step.made.is_some()).count();
+        let count = done.iter().filter(|step| step.made.is_some()).count();
         print_line(if done.is_empty() {
             "Nothing is due".to_owned()
         } else {
-            format!("{made} steps done; undo one with loci undo ACT")
+            format!("{count} steps done; undo one with loci undo ACT")
         })?;
     }
     Ok(Exit::Ok.into())
@@ -71,7 +71,7 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
 ///
 /// # Errors
 /// No daemon, or a refusal.
-pub async fn request(action: MaintenanceAction) -> Result<MaintenanceReply, Problem> {
+pub async fn send(action: MaintenanceAction) -> Result<MaintenanceReply, Problem> {
     VerbClient::of_process()?
         .call("maintenance", &MaintenanceRequest { action, restart: false })
         .await

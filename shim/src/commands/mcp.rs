@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Serves the agent on standard input and output until it ends.
+/// Serves the agent on standard input and output until the agent ends.
 ///
 /// # Errors
 /// Only when signal handlers cannot be installed; the agent receives all other errors.
@@ -41,13 +41,13 @@ pub async fn run() -> Result<ExitCode, Problem> {
 }
 
 fn hello(keys: &IdempotencyKeys) -> Hello {
-    let found = project::find(&Environment::of_process());
+    let found_project = project::find(&Environment::of_process());
     let agent_session =
         std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| (1..=128).contains(&id.len()));
     let session = Session {
         id: keys.session().to_owned(),
-        group: found.hint,
-        warnings: found.warnings,
+        group: found_project.hint,
+        warnings: found_project.warnings,
         agent_session,
         pid: std::process::id(),
     };
@@ -58,7 +58,8 @@ fn hello(keys: &IdempotencyKeys) -> Hello {
     }
 }
 
-/// Completes on SIGTERM, SIGINT or SIGHUP. Most agents send a signal instead of closing standard input; the effect is the same.
+/// Completes on SIGTERM, SIGINT or SIGHUP. Most agents send a signal instead of closing standard input; both end the
+/// session in the same way.
 fn termination_signal() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

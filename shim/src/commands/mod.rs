@@ -1,4 +1,5 @@
-//! The commands of `loci`, one file each. A command asks the daemon and prints a table or a sentence, or with `--json` the reply.
+//! The commands of `loci`, one file each. A command sends a request to the daemon and prints a table or a sentence, or with `--json` the
+//! reply.
 //!
 //! Not here: what a verb does (engine), and how the daemon is reached (`client`).
 
@@ -75,7 +76,7 @@ pub async fn run(command: Command) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
-/// Returns a client for a command about memories, and prints what was ignored when the project was found.
+/// Returns a client for a command about memories, and prints the warnings about ignored project settings.
 fn project_client() -> Result<VerbClient, Problem> {
     let client = VerbClient::of_process()?;
     client.session().warnings.iter().for_each(|warning| print_note("Warning:", warning));

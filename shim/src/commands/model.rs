@@ -1,6 +1,6 @@
 //! `loci model`: runs `locid model …` with this terminal and environment, and makes a running daemon reload the model.
 //!
-//! Not here: the download and the check of the files (`locid`).
+//! Not here: downloading and checking the files (`locid`).
 
 use crate::cli::daemon::Model;
 use crate::client::admin;
@@ -20,7 +20,7 @@ use tokio::process::Command;
 pub async fn run(command: Model) -> Result<ExitCode, Problem> {
     let paths = Paths::of_process()?;
     let mut locid = Command::new(find_locid().map_err(Problem::new)?);
-    let fetches = match command {
+    let is_download = match command {
         Model::Download { from } => {
             locid.args(["model", "fetch"]);
             if let Some(from) = from {
@@ -38,7 +38,7 @@ pub async fn run(command: Model) -> Result<ExitCode, Problem> {
     };
     let status =
         locid.status().await.map_err(|error| Problem::new("Cannot run locid").because(&error))?;
-    if fetches && status.success() {
+    if is_download && status.success() {
         reload_in_daemon(&paths).await?;
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok());

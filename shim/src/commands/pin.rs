@@ -13,7 +13,7 @@ use loci_proto::requests::pin::PinRequest;
 /// # Errors
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: Pin) -> Result<(), Problem> {
-    let resolved = memory_id::find(client, &args.id, args.project.group.as_ref()).await?;
+    let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
     let memory = memory_id::describe(&resolved);
     let request =
         PinRequest { memory_id: resolved.id, pinned: !args.off, group: args.project.group };

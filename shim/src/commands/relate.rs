@@ -13,11 +13,11 @@ use loci_proto::requests::relate::{RelateReply, RelateRequest};
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: Relate) -> Result<(), Problem> {
     let group = args.project.group;
-    let subject = memory_id::find(client, &args.subject, group.as_ref()).await?;
-    let object = memory_id::find(client, &args.object, group.as_ref()).await?;
+    let subject = memory_id::resolve(client, &args.subject, group.as_ref()).await?;
+    let object = memory_id::resolve(client, &args.object, group.as_ref()).await?;
     let mut evidence = Vec::with_capacity(args.evidence.len());
     for part in &args.evidence {
-        evidence.push(memory_id::find(client, part, group.as_ref()).await?.id);
+        evidence.push(memory_id::resolve(client, part, group.as_ref()).await?.id);
     }
     let relation = format!(
         "{}\n  {}\n{}",

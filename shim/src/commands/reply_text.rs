@@ -1,4 +1,4 @@
-//! Formatting that several commands share: raw replies, times, and the hint how to undo.
+//! Formatting that several commands share: raw replies, times, and the undo hint.
 
 use crate::client::call::RawReply;
 use crate::output::{Problem, escape_line, print_line};

@@ -12,7 +12,7 @@ use loci_proto::requests::restore::{RestoreReply, RestoreRequest};
 /// # Errors
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: Restore) -> Result<(), Problem> {
-    let resolved = memory_id::find(client, &args.id, args.project.group.as_ref()).await?;
+    let resolved = memory_id::resolve(client, &args.id, args.project.group.as_ref()).await?;
     let memory = memory_id::describe(&resolved);
     let request = RestoreRequest { memory_id: resolved.id, group: args.project.group };
     let raw_reply = client.call_raw("restore_memory", &request).await?;

@@ -1,4 +1,4 @@
-//! `loci stats`: prints the number and size of what is stored.
+//! `loci stats`: prints the number of memories and relations, and the size of the database.
 
 use crate::cli::memories::Stats;
 use crate::client::call::VerbClient;
@@ -19,14 +19,14 @@ pub async fn run(client: &VerbClient, args: Stats) -> Result<(), Problem> {
         return print_json(&raw_reply);
     }
     let reply: StatsReply = raw_reply.parse()?;
-    print_line(screen(&reply).trim_end())?;
+    print_line(stats_text(&reply).trim_end())?;
     if let Some(hint) = &reply.degraded.hint {
         print_note("Note:", hint);
     }
     Ok(())
 }
 
-fn screen(stats: &StatsReply) -> String {
+fn stats_text(stats: &StatsReply) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<15} {value}");

@@ -19,24 +19,24 @@ pub async fn run(client: &VerbClient, args: Undo) -> Result<(), Problem> {
         preview: true,
         ids: Vec::new(),
     };
-    let shown: UndoReply = client.call("undo", &request).await?;
-    if shown.undone.is_empty() && !args.format.json {
+    let preview: UndoReply = client.call("undo", &request).await?;
+    if preview.undone.is_empty() && !args.format.json {
         return print_line("There is nothing to undo.");
     }
     if !args.format.json {
-        print_line(history::acts(&shown.undone).trim_end())?;
+        print_line(history::acts_table(&preview.undone).trim_end())?;
     } else if !args.yes {
-        print_note("Note:", history::acts(&shown.undone).trim_end());
+        print_note("Note:", history::acts_table(&preview.undone).trim_end());
     }
-    let question = match shown.undone.len() {
+    let question = match preview.undone.len() {
         1 => "\nUndo this act?".to_owned(),
         count => format!("\nUndo these {count} acts?"),
     };
-    if !shown.undone.is_empty() {
+    if !preview.undone.is_empty() {
         confirm(&question, Consent::from(args.yes))?;
     }
-    let request = match shown.undone.as_slice() {
-        // Request the empty reply of the daemon.
+    let request = match preview.undone.as_slice() {
+        // With --json, print the daemon's empty reply.
         [] => UndoRequest { preview: true, ..request },
         acts => {
             UndoRequest { ids: acts.iter().map(|act| act.id).collect(), ..UndoRequest::default() }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Bytes at the end of the log that are searched for the last lines.
+/// Maximum number of bytes at the end of the log that are searched for the last lines.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Time between two reads of a followed log.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -28,7 +28,7 @@ pub async fn run(paths: &Paths, lines: usize, follow: bool) -> Result<(), Proble
     }
     loop {
         sleep(POLL_INTERVAL).await;
-        if was_replaced(&file, &path)? {
+        if was_rotated_or_truncated(&file, &path)? {
             file = open(&path)?;
         }
         let mut new = Vec::new();
@@ -53,11 +53,12 @@ fn read_end(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns true when the log was rotated (another file) or truncated (shorter than our read position).
-fn was_replaced(file: &File, path: &Path) -> io::Result<bool> {
-    let (ours, mut position) = (file.metadata()?, file);
-    let truncated = ours.len() < position.stream_position()?;
-    Ok(truncated || path.metadata().is_ok_and(|current| current.ino() != ours.ino()))
+/// Returns true when `path` is another file now, or the file is shorter than our read position.
+fn was_rotated_or_truncated(mut file: &File, path: &Path) -> io::Result<bool> {
+    let opened = file.metadata()?;
+    let is_truncated = opened.len() < file.stream_position()?;
+    let is_rotated = path.metadata().is_ok_and(|current| current.ino() != opened.ino());
+    Ok(is_truncated || is_rotated)
 }
 
 fn last_lines(text: &[u8], lines: usize) -> &[u8] {
@@ -65,7 +66,9 @@ fn last_lines(text: &[u8], lines: usize) -> &[u8] {
     let newlines = body.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
     match lines {
         0 => &[],
-        _ => newlines.map(|(at, _)| at).nth(lines - 1).map_or(text, |at| &text[at + 1..]),
+        _ => {
+            newlines.map(|(index, _)| index).nth(lines - 1).map_or(text, |index| &text[index + 1..])
+        }
     }
 }
 

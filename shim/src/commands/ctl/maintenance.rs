@@ -20,7 +20,7 @@ pub async fn run(command: Maintenance) -> Result<ExitCode, Problem> {
         Maintenance::Pause => (MaintenanceAction::Pause, false),
         Maintenance::Resume => (MaintenanceAction::Resume, false),
     };
-    let reply = maintenance_run::request(action).await?;
+    let reply = maintenance_run::send(action).await?;
     if json {
         print_line(to_json(&reply)?)?;
     } else {
@@ -35,11 +35,11 @@ fn status_text(reply: &MaintenanceReply) -> String {
         (false, true) => "runs automatically while the daemon is idle",
         (false, false) => "runs only on request (maintenance.enabled = false)",
     };
-    let or =
-        |time: &Option<String>, without: &str| time.clone().unwrap_or_else(|| without.to_owned());
+    let time_or =
+        |time: &Option<String>, default: &str| time.clone().unwrap_or_else(|| default.to_owned());
     format!(
         "Maintenance {state}\n  last run  {}\n  next run  {}",
-        or(&reply.last_run_at, "never"),
-        or(&reply.next_run_at, "-")
+        time_or(&reply.last_run_at, "never"),
+        time_or(&reply.next_run_at, "-")
     )
 }

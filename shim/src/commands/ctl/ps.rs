@@ -22,7 +22,7 @@ pub async fn run(paths: &Paths, as_json: bool) -> Result<(), Problem> {
     if sessions.is_empty() {
         return print_line("No agent is connected");
     }
-    let heading = ["CLIENT", "GROUP", "PID", "CALLS", "AGE", "MEMORY"].map(str::to_owned);
+    let heading = ["CLIENT", "PROJECT", "PID", "CALLS", "AGE", "MEMORY"].map(str::to_owned);
     let rows: Vec<[String; 6]> = std::iter::once(heading).chain(sessions.iter().map(row)).collect();
     print_line(table(&rows).trim_end())
 }
@@ -37,7 +37,7 @@ fn row(session: &SessionStatus) -> [String; 6] {
         escape_line(&session.group),
         pid,
         calls,
-        status::duration(session.age_s),
+        status::format_duration(session.age_s),
         memory,
     ]
 }

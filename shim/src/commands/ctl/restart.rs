@@ -1,4 +1,4 @@
-//! `loci ctl restart`: stops the daemon and starts it again. Agents only notice a slower call.
+//! `loci ctl restart`: stops the daemon and starts it again. For agents, only the next call is slower.
 
 use crate::commands::ctl::{start, stop};
 use crate::output::Problem;

@@ -3,7 +3,7 @@
 use crate::client::admin;
 use crate::client::admin::RequestError;
 use crate::client::unreachable::Unreachable;
-use crate::output::{Problem, escape_line, print_line, table as table_of};
+use crate::output::{Problem, escape_line, print_line, table};
 use loci_proto::admin::{SessionStatus, Status};
 use loci_proto::paths::Paths;
 
@@ -16,7 +16,7 @@ pub async fn run(paths: &Paths, json: bool) -> Result<(), Problem> {
     if json {
         return print_line(String::from_utf8_lossy(&answer));
     }
-    print_line(table(&read(&answer)?).trim_end())
+    print_line(status_text(&parse(&answer)?).trim_end())
 }
 
 /// Fetches the state of the daemon.
@@ -24,21 +24,22 @@ pub async fn run(paths: &Paths, json: bool) -> Result<(), Problem> {
 /// # Errors
 /// `Absent` when none runs.
 pub async fn fetch(paths: &Paths) -> Result<Status, RequestError> {
-    read(&admin::get(paths, "/status").await?)
+    parse(&admin::get(paths, "/status").await?)
 }
 
-fn read(answer: &[u8]) -> Result<Status, RequestError> {
+fn parse(answer: &[u8]) -> Result<Status, RequestError> {
     let unreadable = |error: serde_json::Error| {
         Unreachable::Broken(format!("its status cannot be parsed: {error}"))
     };
     Ok(serde_json::from_slice(answer).map_err(unreadable)?)
 }
 
-fn table(status: &Status) -> String {
+fn status_text(status: &Status) -> String {
     let Status { version, pid, uptime_s, database, model, memories, queues, .. } = status;
-    let up = duration(*uptime_s);
-    let sha = model.sha256.get(..12).map(|start| format!(", SHA-256 {start}…")).unwrap_or_default();
-    let mut text = format!("locid {version} is running (pid {pid}, up {up})\n\n");
+    let uptime = format_duration(*uptime_s);
+    let checksum =
+        model.sha256.get(..12).map(|start| format!(", SHA-256 {start}…")).unwrap_or_default();
+    let mut text = format!("locid {version} is running (pid {pid}, up {uptime})\n\n");
     let mut row =
         |name: &str, value: String| text.extend([&format!("  {name:<10}"), value.as_str(), "\n"]);
     row("database", escape_line(database));
@@ -49,12 +50,12 @@ fn table(status: &Status) -> String {
             format!(
                 "{} ({} of {})",
                 escape_line(&index.state),
-                thousands(index.read),
-                thousands(index.of)
+                format_count(index.read),
+                format_count(index.of)
             ),
         );
     }
-    row("model", format!("{}, {}{sha}", model.id, model.state));
+    row("model", format!("{}, {}{checksum}", model.id, model.state));
     row(
         "queued",
         format!(
@@ -63,7 +64,7 @@ fn table(status: &Status) -> String {
         ),
     );
     row("sessions", status.sessions.len().to_string());
-    text.push_str(&sessions(&status.sessions));
+    text.push_str(&sessions_table(&status.sessions));
     if !status.degraded.is_empty() {
         text.extend(["\nDegraded: ", &status.degraded.join(", "), "\n"]);
     }
@@ -73,12 +74,12 @@ fn table(status: &Status) -> String {
     text
 }
 
-fn sessions(sessions: &[SessionStatus]) -> String {
+fn sessions_table(sessions: &[SessionStatus]) -> String {
     if sessions.is_empty() {
         return String::new();
     }
     let heading = ["CLIENT", "PROJECT", "PID", "CALLS", "SINCE"].map(str::to_owned);
-    let cells = |session: &SessionStatus| {
+    let row = |session: &SessionStatus| {
         let client = session.client.as_deref().unwrap_or("-");
         [
             escape_line(client),
@@ -88,24 +89,24 @@ fn sessions(sessions: &[SessionStatus]) -> String {
             session.since.clone(),
         ]
     };
-    let rows: Vec<_> = std::iter::once(heading).chain(sessions.iter().map(cells)).collect();
-    format!("\n{}", table_of(&rows))
+    let rows: Vec<_> = std::iter::once(heading).chain(sessions.iter().map(row)).collect();
+    format!("\n{}", table(&rows))
 }
 
 /// Formats a number as `12,345`.
-fn thousands(number: usize) -> String {
+fn format_count(number: usize) -> String {
     let digits = number.to_string();
-    let parts: Vec<&str> = digits
+    let groups: Vec<&str> = digits
         .as_bytes()
         .rchunks(3)
         .rev()
-        .filter_map(|part| std::str::from_utf8(part).ok())
+        .filter_map(|group| std::str::from_utf8(group).ok())
         .collect();
-    parts.join(",")
+    groups.join(",")
 }
 
 /// Formats a duration with at most two units: `3 d 4 h`, `5 min 6 s`.
-pub(crate) fn duration(seconds: u64) -> String {
+pub(crate) fn format_duration(seconds: u64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
         (0, 0, 0) => format!("{seconds} s"),
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_screen_is_aligned_and_escaped() {
+    fn the_status_text_is_aligned_and_escaped() {
         let expected = "\
 locid 0.1.0 is running (pid 77, up 3 h 12 min)
 
@@ -176,13 +177,13 @@ Degraded: embedding
 
 Warning: The disk is nearly full
 ";
-        assert_eq!(table(&status()), expected);
+        assert_eq!(status_text(&status()), expected);
     }
 
     #[test]
     fn durations_have_at_most_two_units() {
         assert_eq!(
-            [7, 67, 7_260, 180_000].map(duration),
+            [7, 67, 7_260, 180_000].map(format_duration),
             ["7 s", "1 min 7 s", "2 h 1 min", "2 d 2 h"]
         );
     }

@@ -26,10 +26,10 @@ pub async fn run(paths: &Paths, hold: bool) -> Result<(), Problem> {
         folders::create(&paths.home)?;
         File::create(&paths.hold)?;
     }
-    let until = if hold { " and will not start until loci ctl start" } else { "" };
+    let hold_text = if hold { " and will not start until loci ctl start" } else { "" };
     print_line(match stop(paths).await? {
-        StopOutcome::NotRunning => format!("locid is not running{until}"),
-        StopOutcome::Exited => format!("locid has stopped{until}"),
+        StopOutcome::NotRunning => format!("locid is not running{hold_text}"),
+        StopOutcome::Exited => format!("locid has stopped{hold_text}"),
         StopOutcome::Restarted => {
             "locid has stopped, but an agent's call has started it again; use --hold to prevent that"
                 .to_owned()
@@ -59,15 +59,15 @@ pub async fn stop(paths: &Paths) -> Result<StopOutcome, Problem> {
         Err(RequestError::Unreachable(Unreachable::Absent)) => return Ok(StopOutcome::NotRunning),
         Err(reason) => return Err(reason.into()),
     }
-    timeout(STOP_TIMEOUT, until_exited(paths, old_pid)).await.map_err(|_| {
+    timeout(STOP_TIMEOUT, wait_until_exited(paths, old_pid)).await.map_err(|_| {
         Problem::new("locid did not stop within 10 seconds")
             .hint("`loci ctl logs` shows what it is doing")
     })
 }
 
-async fn until_exited(paths: &Paths, old_pid: Option<u32>) -> StopOutcome {
+async fn wait_until_exited(paths: &Paths, old_pid: Option<u32>) -> StopOutcome {
     let mut backoff = Backoff::default();
-    // Check the lock last: while we hold it for the check, a new daemon could not take it.
+    // Test the lock only after the socket is gone: the test takes the lock for a moment, and a daemon could not start then.
     while paths.socket.exists() || is_locked(&paths.lock) {
         if pid_in(&paths.lock).is_some_and(|pid| old_pid.is_some_and(|old| old != pid)) {
             return StopOutcome::Restarted;

@@ -1,7 +1,7 @@
 //! `loci demo`: stores memories in one agent session and finds them by meaning in another, in a temporary home.
 //!
 //! Everything is real: two `loci mcp` processes, the daemon and the model. Only the model cache is the user's own, so a downloaded model
-//! is kept.
+//! stays.
 
 mod sandbox;
 mod session;
@@ -24,27 +24,39 @@ use tokio::time::timeout;
 /// Time limit for loading the model.
 const MODEL_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What the first session stores. The first memory answers [`QUESTION`].
-const MEMORIES: [(&str, &str); 5] = [
-    (
-        "semantic",
-        "The nightly database backup runs at two in the morning and keeps a fortnight of copies.",
-    ),
-    ("semantic", "The user likes tabs in Makefiles but four spaces in Python."),
-    (
-        "episodic",
-        "On 3 November 2026 the team chose Rust for the importer, because the old one ran out of memory.",
-    ),
-    (
-        "procedural",
-        "To release: run the tests, tag the commit, push the tag, then watch the build server.",
-    ),
-    ("entity", "Anna Berg maintains the payment service and reviews every change to it."),
+/// A memory that the first session stores.
+struct DemoMemory {
+    kind: &'static str,
+    content: &'static str,
+}
+
+/// The memories that the first session stores. The first one answers [`QUESTION`].
+const MEMORIES: [DemoMemory; 5] = [
+    DemoMemory {
+        kind: "semantic",
+        content: "The nightly database backup runs at two in the morning and keeps a fortnight of copies.",
+    },
+    DemoMemory {
+        kind: "semantic",
+        content: "The user likes tabs in Makefiles but four spaces in Python.",
+    },
+    DemoMemory {
+        kind: "episodic",
+        content: "On 3 November 2026 the team chose Rust for the importer, because the old one ran out of memory.",
+    },
+    DemoMemory {
+        kind: "procedural",
+        content: "To release: run the tests, tag the commit, push the tag, then watch the build server.",
+    },
+    DemoMemory {
+        kind: "entity",
+        content: "Anna Berg maintains the payment service and reviews every change to it.",
+    },
 ];
 /// The query of the second session; shares no word with the memory that answers it.
 const QUESTION: &str = "When are snapshots taken? How long do they stay?";
 
-/// Runs the demo; stops its daemon and removes its memories in any case.
+/// Runs the demo, then stops its daemon and removes its memories, also after an error.
 ///
 /// # Errors
 /// The first step that failed, or a wrong best result.
@@ -74,28 +86,28 @@ pub async fn run() -> Result<ExitCode, Problem> {
 }
 
 async fn run_steps(sandbox: &Sandbox) -> Result<(), Problem> {
-    let shared = shared_words(MEMORIES[0].1, QUESTION);
+    let shared = shared_words(MEMORIES[0].content, QUESTION);
     if !shared.is_empty() {
         return Err(Problem::new(format!(
             "The question shares words with its answer: {}",
             shared.join(", ")
         )));
     }
-    step("The model")?;
+    print_step("The model")?;
     sandbox.download_model().await?;
-    step("An agent session stores five memories")?;
+    print_step("An agent session stores five memories")?;
     let mut first = Session::begin(sandbox).await?;
     wait_for_model(sandbox).await?;
-    for (kind, content) in MEMORIES {
-        store(&mut first, kind, content).await?;
+    for memory in &MEMORIES {
+        store(&mut first, memory).await?;
     }
     first.end().await?;
-    step("A new session asks, without a word in common with the answer")?;
+    print_step("A new session asks, without a word in common with the answer")?;
     print_line(format!("   {QUESTION}"))?;
     let mut second = Session::begin(sandbox).await?;
-    let found = second.call("recall_memory", json!({"query": QUESTION, "max_results": 3})).await?;
-    step("Results")?;
-    show(&found)?;
+    let reply = second.call("recall_memory", json!({"query": QUESTION, "max_results": 3})).await?;
+    print_step("Results")?;
+    print_results(&reply)?;
     second.end().await?;
     print_versions(sandbox).await
 }
@@ -113,7 +125,7 @@ fn shared_words(one: &str, other: &str) -> Vec<String> {
 }
 
 async fn wait_for_model(sandbox: &Sandbox) -> Result<(), Problem> {
-    let ready = async {
+    let until_ready = async {
         let mut backoff = Backoff::default();
         loop {
             match status::fetch(sandbox.paths()).await {
@@ -125,10 +137,10 @@ async fn wait_for_model(sandbox: &Sandbox) -> Result<(), Problem> {
             backoff.wait().await;
         }
     };
-    let too_long = |_| {
+    let timed_out = |_| {
         Problem::new(format!("The model was not ready within {} seconds", MODEL_TIMEOUT.as_secs()))
     };
-    timeout(MODEL_TIMEOUT, ready).await.map_err(too_long)?
+    timeout(MODEL_TIMEOUT, until_ready).await.map_err(timed_out)?
 }
 
 fn model_error(status: &Status) -> Problem {
@@ -136,16 +148,17 @@ fn model_error(status: &Status) -> Problem {
     status.warnings.iter().fold(problem, Problem::because)
 }
 
-async fn store(session: &mut Session, kind: &str, content: &str) -> Result<(), Problem> {
-    let stored = session.call("store_memory", json!({"content": content, "type": kind})).await?;
-    if stored["id"].as_str().is_none() {
-        return Err(Problem::new("The memory was not stored").because(&stored));
+async fn store(session: &mut Session, memory: &DemoMemory) -> Result<(), Problem> {
+    let DemoMemory { kind, content } = memory;
+    let reply = session.call("store_memory", json!({"content": content, "type": kind})).await?;
+    if reply["id"].as_str().is_none() {
+        return Err(Problem::new("The memory was not stored").because(&reply));
     }
     print_line(format!("   {kind:<12}{content}"))
 }
 
-fn show(found: &Value) -> Result<(), Problem> {
-    let results = found["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+fn print_results(reply: &Value) -> Result<(), Problem> {
+    let results = reply["results"].as_array().map(Vec::as_slice).unwrap_or_default();
     for result in results {
         let (score, content) = (
             result["score"].as_f64().unwrap_or_default(),
@@ -154,11 +167,11 @@ fn show(found: &Value) -> Result<(), Problem> {
         print_line(format!("   {score:.3}  {}", escape_line(content)))?;
     }
     let first = results.first().and_then(|result| result["content"].as_str());
-    if first == Some(MEMORIES[0].1) {
+    if first == Some(MEMORIES[0].content) {
         return Ok(());
     }
     Err(Problem::new("The best result does not answer the question")
-        .because(&escape_line(&found.to_string())))
+        .because(&escape_line(&reply.to_string())))
 }
 
 async fn print_versions(sandbox: &Sandbox) -> Result<(), Problem> {
@@ -167,7 +180,7 @@ async fn print_versions(sandbox: &Sandbox) -> Result<(), Problem> {
     print_line(format!("daemon  locid {version}, pid {pid}"))
 }
 
-fn step(title: &str) -> Result<(), Problem> {
+fn print_step(title: &str) -> Result<(), Problem> {
     print_line(format!("\n{}", Style::of(&std::io::stdout()).bold(title)))
 }
 
@@ -177,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_question_shares_no_word_with_the_memory_that_answers_it() {
-        assert_eq!(shared_words(MEMORIES[0].1, QUESTION), Vec::<String>::new());
+        assert_eq!(shared_words(MEMORIES[0].content, QUESTION), Vec::<String>::new());
         assert_eq!(shared_words("The copies, kept", "the Copies").len(), 2);
     }
 }

@@ -19,7 +19,8 @@ pub struct Session {
     child: Child,
     stdin: ChildStdin,
     lines: LineReader<ChildStdout>,
-    requests: u64,
+    /// Id of the latest request.
+    last_id: u64,
 }
 
 impl Session {
@@ -31,7 +32,7 @@ impl Session {
             return Err(Problem::new("The session has no pipes"));
         };
         let mut session =
-            Self { child, stdin, lines: LineReader::new(stdout, limits::LINE_BYTES), requests: 0 };
+            Self { child, stdin, lines: LineReader::new(stdout, limits::LINE_BYTES), last_id: 0 };
         let client = json!({"name": "loci demo", "version": VERSION});
         session
             .request(
@@ -58,23 +59,23 @@ impl Session {
     pub async fn end(self) -> Result<(), Problem> {
         let Self { mut child, stdin, .. } = self;
         drop(stdin);
-        let ended = timeout(ANSWER_TIMEOUT, child.wait())
+        let status = timeout(ANSWER_TIMEOUT, child.wait())
             .await
             .map_err(|_| Problem::new("The session did not end"))??;
-        if ended.success() {
+        if status.success() {
             Ok(())
         } else {
-            Err(Problem::new(format!("The session ended with {ended}")))
+            Err(Problem::new(format!("The session ended with {status}")))
         }
     }
 
     async fn request(&mut self, method: &str, params: Value) -> Result<Value, Problem> {
-        self.requests += 1;
+        self.last_id += 1;
         self.send(
-            &json!({"jsonrpc": "2.0", "id": self.requests, "method": method, "params": params}),
+            &json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}),
         )
         .await?;
-        let answer = timeout(ANSWER_TIMEOUT, self.answer());
+        let answer = timeout(ANSWER_TIMEOUT, self.read_answer());
         let mut answer =
             answer.await.map_err(|_| Problem::new(format!("{method} was not answered")))??;
         match answer.get("result") {
@@ -89,13 +90,13 @@ impl Session {
         Ok(self.stdin.write_all(line.as_bytes()).await?)
     }
 
-    /// Returns the answer to the latest request; skips notifications.
-    async fn answer(&mut self) -> Result<Value, Problem> {
+    /// Reads the answer to the latest request; skips notifications.
+    async fn read_answer(&mut self) -> Result<Value, Problem> {
         while let Some(Line::Whole(line)) = self.lines.next().await? {
             let message: Value = serde_json::from_slice(&line).map_err(|error| {
                 Problem::new("The session sent a line that is not JSON").because(&error)
             })?;
-            if message["id"] == self.requests {
+            if message["id"] == self.last_id {
                 return Ok(message);
             }
         }

@@ -10,7 +10,7 @@ use loci_proto::requests::find::{FindReply, FindRequest, FoundMemory};
 use loci_proto::requests::list::ListedMemory;
 use std::fmt::Write as _;
 
-/// Characters at the end of an id that tables show.
+/// Number of characters of an id that tables show.
 const SHORT_CHARS: usize = 8;
 
 /// Maximum number of matches that the daemon returns.
@@ -28,15 +28,15 @@ pub fn short(id: &str) -> String {
 pub struct ResolvedId {
     /// The complete id.
     pub id: MemoryId,
-    /// The memory, if it had to be looked up.
+    /// The memory, if it was looked up.
     pub found: Option<FoundMemory>,
 }
 
-/// Resolves an id; asks the daemon only if the id is not complete.
+/// Resolves an id; looks it up in the daemon only if it is not complete.
 ///
 /// # Errors
 /// When no memory or several match, or the memory belongs to a project other than `group`.
-pub async fn find(
+pub async fn resolve(
     client: &VerbClient,
     part: &str,
     group: Option<&GroupName>,
@@ -52,7 +52,7 @@ pub async fn find(
 /// Looks up a memory even if the id is complete, so that it can be shown before a confirmation.
 ///
 /// # Errors
-/// As [`find`].
+/// As [`resolve`].
 pub async fn look_up(
     client: &VerbClient,
     part: &str,
@@ -76,11 +76,14 @@ pub async fn look_up(
         0 => Err(Problem::new(format!("No memory id starts or ends with {part}"))
             .hint("`loci list --status all --all-groups` lists every memory")),
         1 => check_project(memories.remove(0), group),
-        _ => Err(Problem::new(ambiguous(part, &memories)).hint("Type more characters of the id")),
+        _ => {
+            Err(Problem::new(ambiguity_text(part, &memories))
+                .hint("Type more characters of the id"))
+        }
     }
 }
 
-/// Refuses a memory of another project; the verb itself would report that it does not exist.
+/// Refuses a memory that is not visible here, and names its project; the verb itself would report that it does not exist.
 fn check_project(found: FoundMemory, group: Option<&GroupName>) -> Result<FoundMemory, Problem> {
     match (&found.group_id, group) {
         (Some(id), None) if !found.visible => {
@@ -95,13 +98,13 @@ fn check_project(found: FoundMemory, group: Option<&GroupName>) -> Result<FoundM
     }
 }
 
-fn ambiguous(part: &str, found: &[FoundMemory]) -> String {
+fn ambiguity_text(part: &str, matches: &[FoundMemory]) -> String {
     let mut text = format!("{part} matches several memories:");
-    for memory in found {
+    for memory in matches {
         let ListedMemory { id, preview, .. } = &memory.memory;
         let _ = write!(text, "\n  {id}  {}", escape_line(preview));
     }
-    if found.len() == MAX_MATCHES {
+    if matches.len() == MAX_MATCHES {
         text.push_str("\n  … and possibly more");
     }
     text

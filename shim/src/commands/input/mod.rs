@@ -1,4 +1,4 @@
-//! Parsing of argument values that need more than the parser: ids, texts from standard input, and the expression of `--where`.
+//! Argument values that clap cannot parse alone: parts of ids, texts from standard input, and the expression of `--where`.
 
 pub mod memory_id;
 pub(crate) mod text;

@@ -1,9 +1,9 @@
-//! A text argument; `-` reads it from standard input.
+//! Reads a text argument; `-` means standard input.
 
 use crate::output::Problem;
 use std::io::Read;
 
-/// Maximum bytes read; the daemon accepts less and reports its own limit.
+/// Maximum number of bytes read. The daemon's own limit is lower.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Returns the text, without a final line break if it comes from standard input.

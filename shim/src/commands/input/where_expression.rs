@@ -1,6 +1,6 @@
-//! The expression of `--where`: `text:WORDS type:TYPE scope:SCOPE status:STATUS group:NAME older:90d confidence:<0.1`.
+//! Parses the expression of `--where`: `text:WORDS type:TYPE scope:SCOPE status:STATUS group:NAME older:90d confidence:<0.1`.
 //!
-//! All conditions must match. Not here: the search itself; the verb `list` of the daemon does it.
+//! A memory must meet all conditions. Not here: the search itself; the daemon's verb `list` does it.
 
 use crate::cli::values::{confidence, duration};
 use loci_proto::requests::list::ListRequest;
@@ -14,11 +14,11 @@ const KEYS: &str = "text, type, scope, status, group, older or confidence";
 pub fn parse(expression: &str) -> Result<ListRequest, String> {
     let mut request = ListRequest::default();
     let mut seen = Vec::new();
-    for (key, value) in parts(expression)? {
+    for Condition { key, value } in split(expression)? {
         if seen.contains(&key) {
             return Err(format!("{key}: occurs twice"));
         }
-        set(&mut request, &key, &value).map_err(|why| format!("{key}: {why}"))?;
+        apply(&mut request, &key, &value).map_err(|why| format!("{key}: {why}"))?;
         seen.push(key);
     }
     if seen.is_empty() {
@@ -28,7 +28,7 @@ pub fn parse(expression: &str) -> Result<ListRequest, String> {
     }
 }
 
-fn set(request: &mut ListRequest, key: &str, value: &str) -> Result<(), String> {
+fn apply(request: &mut ListRequest, key: &str, value: &str) -> Result<(), String> {
     if value.is_empty() {
         return Err("has no value".to_owned());
     }
@@ -48,9 +48,15 @@ fn set(request: &mut ListRequest, key: &str, value: &str) -> Result<(), String> 
     Ok(())
 }
 
-/// Splits an expression into keys and values; a value with spaces is in double quotes.
-fn parts(expression: &str) -> Result<Vec<(String, String)>, String> {
-    let mut parts = Vec::new();
+/// One `key:value` of an expression.
+struct Condition {
+    key: String,
+    value: String,
+}
+
+/// Splits an expression into conditions; a value with spaces is in double quotes.
+fn split(expression: &str) -> Result<Vec<Condition>, String> {
+    let mut conditions = Vec::new();
     let mut rest = expression.trim_start();
     while !rest.is_empty() {
         let word = rest.split_whitespace().next().unwrap_or(rest);
@@ -58,16 +64,16 @@ fn parts(expression: &str) -> Result<Vec<(String, String)>, String> {
             format!("{word} has no key; write text:{word}, or quote a value with spaces, for example text:\"two words\"")
         })?;
         let after = &after[1..];
-        let (value, left) = match after.strip_prefix('"') {
+        let (value, remaining) = match after.strip_prefix('"') {
             Some(quoted) => {
                 quoted.split_once('"').ok_or_else(|| format!("{key}: the quotes are not closed"))?
             }
             None => after.split_at(after.find(char::is_whitespace).unwrap_or(after.len())),
         };
-        parts.push((key.to_owned(), value.to_owned()));
-        rest = left.trim_start();
+        conditions.push(Condition { key: key.to_owned(), value: value.to_owned() });
+        rest = remaining.trim_start();
     }
-    Ok(parts)
+    Ok(conditions)
 }
 
 #[cfg(test)]
@@ -79,18 +85,21 @@ mod tests {
     fn all_keys_can_be_combined() {
         let request =
             parse(r#" text:"old server" type:episodic group:shop older:90d confidence:<0.1"#)
-                .expect("is read");
+                .expect("the expression is valid");
         assert_eq!(
             (request.text.as_deref(), request.kind),
             (Some("old server"), Some(MemoryType::Episodic))
         );
         assert_eq!((request.older_than_seconds, request.from_group), (Some(7_776_000), true));
         assert!(request.confidence_below.is_some_and(|limit| (limit.get() - 0.1).abs() < 1e-9));
-        assert_eq!(parse("text:a:b").expect("is read").text.as_deref(), Some("a:b"));
+        assert_eq!(
+            parse("text:a:b").expect("the expression is valid").text.as_deref(),
+            Some("a:b")
+        );
     }
 
     #[test]
-    fn an_invalid_expression_is_refused_and_never_matches_everything() {
+    fn an_invalid_or_empty_expression_is_refused() {
         let expected = [
             ("", "it is empty"),
             ("   ", "it is empty"),
@@ -104,9 +113,9 @@ mod tests {
             ("confidence:<2", "from 0 to 1"),
             ("text:a text:b", "twice"),
         ];
-        for (expression, said) in expected {
+        for (expression, message) in expected {
             let why = parse(expression).expect_err(expression);
-            assert!(why.contains(said), "{expression}: {why}");
+            assert!(why.contains(message), "{expression}: {why}");
         }
     }
 }

@@ -5,12 +5,12 @@ use crate::output::{Screen, table_on};
 use loci_proto::requests::explain::{RankedScore, RecallExplanation, ScoreBreakdown};
 use loci_proto::requests::recall::RecalledMemory;
 
-/// Memories per table.
-const COLUMNS: usize = 6;
+/// Memories per table, one column each.
+const MEMORIES_PER_TABLE: usize = 6;
 
-/// Returns the text that is printed below the results.
-pub fn screen(explained: &RecallExplanation, found: &[RecalledMemory]) -> String {
-    let tables: Vec<String> = found.chunks(COLUMNS).map(side_by_side).collect();
+/// Returns the score breakdown that is printed below the results.
+pub fn breakdown_text(explained: &RecallExplanation, results: &[RecalledMemory]) -> String {
+    let tables: Vec<String> = results.chunks(MEMORIES_PER_TABLE).map(breakdown_table).collect();
     let RecallExplanation {
         ranking,
         in_store,
@@ -31,45 +31,51 @@ pub fn screen(explained: &RecallExplanation, found: &[RecalledMemory]) -> String
     )
 }
 
-fn side_by_side(found: &[RecalledMemory]) -> String {
-    let none = ScoreBreakdown::default();
-    let whys: Vec<&ScoreBreakdown> =
-        found.iter().map(|found| found.why.as_ref().unwrap_or(&none)).collect();
-    let mut rows = vec![row("", found.iter().map(|found| memory_id::short(found.id.as_str())))];
-    let leg =
-        |leg: Option<RankedScore>| leg.map_or("-".to_owned(), |leg| format!("{:.3}", leg.score));
-    let rank = |leg: Option<RankedScore>| leg.map_or("-".to_owned(), |leg| leg.rank.to_string());
-    rows.push(row("vector similarity", whys.iter().map(|why| leg(why.vector))));
-    rows.push(row("  rank", whys.iter().map(|why| rank(why.vector))));
-    rows.push(row("keyword score", whys.iter().map(|why| leg(why.keywords))));
-    rows.push(row("  rank", whys.iter().map(|why| rank(why.keywords))));
-    for step in steps(&whys) {
-        let addition = |why: &&ScoreBreakdown| {
-            why.parts
+fn breakdown_table(results: &[RecalledMemory]) -> String {
+    let no_breakdown = ScoreBreakdown::default();
+    let breakdowns: Vec<&ScoreBreakdown> =
+        results.iter().map(|result| result.why.as_ref().unwrap_or(&no_breakdown)).collect();
+    let mut rows = vec![row("", results.iter().map(|result| memory_id::short(result.id.as_str())))];
+    let score = |signal: Option<RankedScore>| {
+        signal.map_or("-".to_owned(), |signal| format!("{:.3}", signal.score))
+    };
+    let rank = |signal: Option<RankedScore>| {
+        signal.map_or("-".to_owned(), |signal| signal.rank.to_string())
+    };
+    rows.push(row("vector similarity", breakdowns.iter().map(|breakdown| score(breakdown.vector))));
+    rows.push(row("  rank", breakdowns.iter().map(|breakdown| rank(breakdown.vector))));
+    rows.push(row("keyword score", breakdowns.iter().map(|breakdown| score(breakdown.keywords))));
+    rows.push(row("  rank", breakdowns.iter().map(|breakdown| rank(breakdown.keywords))));
+    for step in step_names(&breakdowns) {
+        let addition = |breakdown: &&ScoreBreakdown| {
+            breakdown
+                .parts
                 .iter()
                 .find(|part| part.step == step)
                 .map_or("-".to_owned(), |part| format!("{:.4}", part.adds))
         };
-        rows.push(row(&format!("+ {step}"), whys.iter().map(addition)));
+        rows.push(row(&format!("+ {step}"), breakdowns.iter().map(addition)));
     }
     rows.push(row(
         "= score",
-        found.iter().map(|found| found.score.map_or("-".to_owned(), |score| format!("{score:.4}"))),
+        results
+            .iter()
+            .map(|result| result.score.map_or("-".to_owned(), |score| format!("{score:.4}"))),
     ));
     table_on(Screen::of_stdout(), &rows)
 }
 
 /// Returns the steps that occur in any breakdown, in ranking order.
-fn steps(whys: &[&ScoreBreakdown]) -> Vec<String> {
+fn step_names(breakdowns: &[&ScoreBreakdown]) -> Vec<String> {
     let mut steps: Vec<String> = Vec::new();
-    for why in whys {
-        let mut at = 0;
-        for part in &why.parts {
-            let known = steps.iter().position(|step| *step == part.step);
-            if known.is_none() {
-                steps.insert(at, part.step.clone());
+    for breakdown in breakdowns {
+        let mut insert_at = 0;
+        for part in &breakdown.parts {
+            let position = steps.iter().position(|step| *step == part.step);
+            if position.is_none() {
+                steps.insert(insert_at, part.step.clone());
             }
-            at = known.unwrap_or(at) + 1;
+            insert_at = position.unwrap_or(insert_at) + 1;
         }
     }
     steps

@@ -33,13 +33,14 @@ pub async fn run(client: &VerbClient, args: Search) -> Result<(), Problem> {
         return print_json(&raw_reply);
     }
     let reply: RecallReply = raw_reply.parse()?;
-    let found = if args.full { full_text(&reply.results) } else { previews(&reply.results) };
-    let explained = reply
+    let results =
+        if args.full { full_texts(&reply.results) } else { preview_table(&reply.results) };
+    let breakdown = reply
         .explain
         .as_ref()
-        .map(|explained| explain::screen(explained, &reply.results))
+        .map(|explained| explain::breakdown_text(explained, &reply.results))
         .unwrap_or_default();
-    print_line(format!("{found}{}{explained}", footer(&reply)))?;
+    print_line(format!("{results}{}{breakdown}", footer(&reply)))?;
     let notes = reply.note.iter().chain(&reply.degraded.hint);
     notes.for_each(|text| print_note("Note:", text));
     Ok(())
@@ -59,49 +60,58 @@ fn footer(reply: &RecallReply) -> String {
     }
 }
 
-fn score(found: &RecalledMemory) -> String {
-    found.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
+fn score_text(result: &RecalledMemory) -> String {
+    result.score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
-/// Returns the number of collapsed duplicates.
-fn duplicates(found: &RecalledMemory) -> String {
-    if found.also.is_empty() { String::new() } else { format!(" (+{} similar)", found.also.len()) }
+/// Returns the number of collapsed duplicates as ` (+N similar)`; empty without duplicates.
+fn duplicates_text(result: &RecalledMemory) -> String {
+    if result.also.is_empty() {
+        String::new()
+    } else {
+        format!(" (+{} similar)", result.also.len())
+    }
 }
 
-fn previews(found: &[RecalledMemory]) -> String {
-    if found.is_empty() {
+fn preview_table(results: &[RecalledMemory]) -> String {
+    if results.is_empty() {
         return String::new();
     }
-    let row = |found: &RecalledMemory| {
-        let preview = found.preview.as_deref().unwrap_or_default();
+    let row = |result: &RecalledMemory| {
+        let preview = result.preview.as_deref().unwrap_or_default();
         [
-            score(found),
-            found.kind.to_string(),
-            memory_id::short(found.id.as_str()),
-            escape_line(preview) + &duplicates(found),
+            score_text(result),
+            result.kind.to_string(),
+            memory_id::short(result.id.as_str()),
+            escape_line(preview) + &duplicates_text(result),
         ]
     };
     let heading = ["SCORE", "TYPE", "ID", "MEMORY"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(heading).chain(found.iter().map(row)).collect();
+    let rows: Vec<_> = std::iter::once(heading).chain(results.iter().map(row)).collect();
     table(&rows)
 }
 
-fn full_text(found: &[RecalledMemory]) -> String {
-    let block = |found: &RecalledMemory| {
-        let created = found.created_at.as_deref().map(date).unwrap_or_default();
-        let confidence = found
+fn full_texts(results: &[RecalledMemory]) -> String {
+    let full_text = |result: &RecalledMemory| {
+        let created = result.created_at.as_deref().map(date).unwrap_or_default();
+        let confidence = result
             .confidence
             .map_or(String::new(), |confidence| format!(", confidence {:.2}", confidence.get()));
-        let head = format!("{}  {}  {}{confidence}, {created}", score(found), found.kind, found.id);
-        let text = escape_lines(found.content.as_deref().unwrap_or_default());
-        let relations = found.relations.iter().map(crate::commands::inspect::relation);
-        let also = found.also.iter().map(|id| format!("= {id}"));
-        let body: Vec<String> = std::iter::once(head)
+        let heading = format!(
+            "{}  {}  {}{confidence}, {created}",
+            score_text(result),
+            result.kind,
+            result.id
+        );
+        let text = escape_lines(result.content.as_deref().unwrap_or_default());
+        let relations = result.relations.iter().map(crate::commands::inspect::relation_line);
+        let also = result.also.iter().map(|id| format!("= {id}"));
+        let body: Vec<String> = std::iter::once(heading)
             .chain(text.lines().map(str::to_owned))
             .chain(relations)
             .chain(also)
             .collect();
         body.join("\n  ") + "\n"
     };
-    found.iter().map(block).collect::<Vec<_>>().join("\n")
+    results.iter().map(full_text).collect::<Vec<_>>().join("\n")
 }

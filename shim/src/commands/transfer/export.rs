@@ -37,28 +37,26 @@ async fn copy(
     mut answer: StreamedAnswer,
     out: &mut impl Write,
     mut progress: Option<Progress>,
-) -> Result<u64, Problem> {
-    let mut written = 0;
+) -> Result<(), Problem> {
     while let Some(chunk) = answer.next_chunk().await? {
         out.write_all(&chunk)?;
-        written += chunk.len() as u64;
         if let Some(progress) = &mut progress {
             progress.add(chunk.len());
         }
     }
-    Ok(written)
+    Ok(())
 }
 
-/// Returns the path if it may be written.
+/// Returns the path if it does not exist, or `force` allows to replace the file.
 fn check_target(path: &Path, force: bool) -> Result<PathBuf, Problem> {
     let refuse =
         |why: &str, hint: &str| Err(Problem::new(format!("{} {why}", path.display())).hint(hint));
     match std::fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => {
+        Ok(meta) if meta.is_symlink() => {
             refuse("is a symbolic link", "Use the path of the file itself")
         }
-        Ok(found) if found.is_dir() => refuse("is a folder", "Use the path of a file in it"),
-        Ok(found) if !found.is_file() => {
+        Ok(meta) if meta.is_dir() => refuse("is a folder", "Use the path of a file in it"),
+        Ok(meta) if !meta.is_file() => {
             refuse("is not a regular file", "Redirect instead of --output: loci export > ...")
         }
         Ok(_) if !force => {
@@ -76,7 +74,7 @@ async fn write_file(answer: StreamedAnswer, path: &Path, force: bool) -> Result<
     };
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Mode 0600 from the start, whatever the umask; removed if this function returns early.
+    // The file has mode 0600 from its creation, and is removed if this function returns early.
     let mut temporary = tempfile::Builder::new()
         .prefix(".loci-export-")
         .tempfile_in(folder)
@@ -85,8 +83,8 @@ async fn write_file(answer: StreamedAnswer, path: &Path, force: bool) -> Result<
         |problem| problem.hint(format!("No partial file was left at {}", path.display())),
     )?;
     temporary.as_file().sync_all().map_err(|e| write_error(&e))?;
-    let kept = if force { temporary.persist(path) } else { temporary.persist_noclobber(path) };
-    kept.map_err(|e| write_error(&e.error))?;
+    let persisted = if force { temporary.persist(path) } else { temporary.persist_noclobber(path) };
+    persisted.map_err(|e| write_error(&e.error))?;
     // Also sync the directory entry; a failure is not reported, because the data itself is synced.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())

@@ -23,13 +23,13 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// # Errors
 /// A file that cannot be read, or a refusal of the daemon that names the line.
 pub async fn run(args: Import) -> Result<ExitCode, Problem> {
-    let (source, total) = open(&args.file)?;
+    let source = open(&args.file)?;
     let client = VerbClient::of_process()?;
     let (sender, body) =
         client.prepare_upload("/import", &ImportRequest { skip_bad: args.skip_bad }).await?;
-    let sending = tokio::spawn(send(source, sender, Progress::new("Sent", total)));
+    let sending = tokio::spawn(send(source, sender));
     let answer = client.post_streamed("/import", body).await;
-    // If the daemon refused it early, stop reading the file.
+    // The daemon may answer early, with a refusal: stop reading the file.
     sending.abort();
     let body = answer?.read_all().await?;
     if args.json {
@@ -41,38 +41,44 @@ pub async fn run(args: Import) -> Result<ExitCode, Problem> {
     Ok(Exit::Ok.into())
 }
 
-type Source = Box<dyn Read + Send>;
+/// The bytes to import.
+struct Source {
+    reader: Box<dyn Read + Send>,
+    /// Size in bytes; `None` if unknown.
+    size: Option<u64>,
+}
 
-fn open(path: &Path) -> Result<(Source, Option<u64>), Problem> {
+fn open(path: &Path) -> Result<Source, Problem> {
     if path == Path::new("-") {
-        return Ok((Box::new(io::stdin()), None));
+        return Ok(Source { reader: Box::new(io::stdin()), size: None });
     }
     let read_error =
         |error: io::Error| Problem::new(format!("Cannot read {}", path.display())).because(&error);
     let file = File::open(path).map_err(read_error)?;
-    let found = file.metadata().map_err(read_error)?;
-    if found.is_dir() {
+    let meta = file.metadata().map_err(read_error)?;
+    if meta.is_dir() {
         return Err(Problem::new(format!("{} is a folder", path.display()))
             .hint("Use a file that loci export has written"));
     }
-    let total = found.is_file().then_some(found.len());
-    Ok((Box::new(file), total))
+    let size = meta.is_file().then_some(meta.len());
+    Ok(Source { reader: Box::new(file), size })
 }
 
-/// Sends what a thread reads; a thread, because reading a pipe may block.
-async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>, mut progress: Progress) {
+/// Reads the source on a thread, because a pipe may block, and sends it as the body of the request.
+async fn send(mut source: Source, mut sender: Sender<Bytes, io::Error>) {
+    let mut progress = Progress::new("Sent", source.size);
     let (chunks_sender, mut chunks) = mpsc::channel::<io::Result<Bytes>>(2);
     std::thread::spawn(move || {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
-            let chunk = match source.read(&mut buffer) {
+            let chunk = match source.reader.read(&mut buffer) {
                 Ok(0) => return,
                 Ok(length) => Ok(Bytes::copy_from_slice(&buffer[..length])),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => Err(error),
             };
-            let last = chunk.is_err();
-            if chunks_sender.blocking_send(chunk).is_err() || last {
+            let has_failed = chunk.is_err();
+            if chunks_sender.blocking_send(chunk).is_err() || has_failed {
                 return;
             }
         }
@@ -96,16 +102,17 @@ fn report_text(reply: &ImportReply) -> String {
         "{} memories added, {} changed, {} unchanged.\n",
         reply.added, reply.changed, reply.unchanged
     );
-    let mut others = Vec::new();
-    let parts = [
+    let counts = [
         (reply.relations, "relations"),
         (reply.groups, "groups"),
         (reply.log_lines, "log lines"),
         (reply.other, "other records"),
     ];
-    others.extend(
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")),
-    );
+    let others: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
     if !others.is_empty() {
         let _ = writeln!(text, "Also added: {}.", others.join(", "));
     }

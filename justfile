@@ -1,12 +1,12 @@
-# Shows the recipes.
+# Lists the recipes.
 default:
     @just --list
 
-# Builds, then shows the main job in a throw-away home.
+# Builds loci, then stores and finds memories in a temporary home.
 demo:
     cargo build --release --locked && target/release/loci demo
 
-# Runs every test, as the build server does.
+# Runs every test.
 test:
     tests/run.sh
 
@@ -19,22 +19,22 @@ lint:
 fmt:
     cargo fmt
 
-# Measures time and memory; `just bench --quick` for less, `--write` for docs/benchmarks.md.
+# Measures time and memory; `--quick` measures less, `--write` updates docs/benchmarks.md.
 bench *flags:
     cargo build --release --locked
     python3 bench/run.py {{flags}}
 
-# Measures the quality of answers on public sets that lie beside the repository.
+# Measures the search quality on the public test sets; they must be in a folder next to the repository.
 quality *flags:
     cargo build --release --locked
     python3 bench/run.py --quality {{flags}}
 
-# Lets real MCP clients store and recall.
+# Stores and recalls memories with real MCP clients.
 clients:
     cargo build --release --locked
     tests/clients/run.sh
 
-# Kill the daemon two thousand times under eight busy sessions
+# Kills the daemon, 2000 times by default, while eight sessions send calls.
 torture kills="2000":
     LOCI_KILLS={{kills}} cargo test --release --locked -p loci-tests --test it -- torture --nocapture
 
@@ -46,7 +46,7 @@ conformance *scenario:
 fuzz seconds="60":
     tests/fuzz/run.sh {{seconds}}
 
-# Measures how often the answer is found in the test sets of tests/data: other languages, what is linked.
+# Measures how often the answer is found in the test sets of tests/data: several languages, relations, dates and events.
 finding *flags:
     cargo build --release --locked
     python3 bench/finding.py {{flags}}

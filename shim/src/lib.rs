@@ -1,4 +1,4 @@
-//! `loci`: the shim that agents launch (`loci mcp`), and the command line of people.
+//! `loci`: the shim that agents start (`loci mcp`), and the command line for people.
 //!
 //! **Reading guide.** [`relay`] is the core: it passes an agent's lines to the daemon and the answers back, and survives the death of the
 //! daemon. [`client`] connects to the daemon; [`spawn`] starts one if none runs. [`project`] finds the project that a session works in.

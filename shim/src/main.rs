@@ -9,7 +9,7 @@ use loci_proto::error::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // `loci mcp` bypasses the parser and the dispatcher: their code pages would stay in the memory of every agent session.
+    // `loci mcp` bypasses the parser and the dispatcher, so that their code is not loaded into the memory of every agent session.
     if std::env::args_os().skip(1).eq(["mcp"]) {
         return block_on(OutputFormat::Text, commands::mcp::run());
     }
@@ -27,12 +27,12 @@ fn parse() -> Result<(OutputFormat, Command), clap::Error> {
 
 /// Prints a parse error and returns its exit code; clap also reports `--help` and `--version` as errors.
 fn report_parse_error(error: &clap::Error) -> ExitCode {
-    // A closed pipe is not an error here.
+    // A failed write, for example to a closed pipe, is not an error here.
     let _ = error.print();
     if !error.use_stderr() {
         return Exit::Ok.into();
     }
-    // The parser failed, so look for the flag itself.
+    // The parser failed, so search the arguments for the flag.
     if std::env::args_os().any(|argument| argument == "--json") {
         let text = error.to_string();
         let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);

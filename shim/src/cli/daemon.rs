@@ -1,4 +1,5 @@
-//! The arguments of the commands about the daemon, its configuration, its model and its maintenance. Only definitions.
+//! The arguments of the commands about the daemon, its configuration, its model and its maintenance. Only definitions; each command is
+//! implemented in `commands`.
 
 use crate::cli::memories::Format;
 use clap::{Args, Subcommand};

@@ -1,6 +1,8 @@
 //! The arguments of the commands about memories. Only definitions; each command is implemented in `commands`.
 
-use crate::cli::values::{confidence, duration, memory_types, object, scopes};
+use crate::cli::values::{
+    memory_type_parser, parse_confidence, parse_duration, parse_object, scope_parser,
+};
 use clap::Args;
 use loci_proto::group::GroupName;
 use loci_proto::memory::{Confidence, MemoryType, Scope};
@@ -9,7 +11,7 @@ use serde_json::{Map, Value};
 const STATUSES: [&str; 8] =
     ["active", "superseded", "compacted", "forgotten", "expired", "pinned", "flagged", "all"];
 
-/// `--json`
+/// `--json`, for commands that can print the daemon's reply.
 #[derive(Debug, Clone, Args)]
 pub struct Format {
     /// Print the daemon's reply as one line of JSON.
@@ -32,10 +34,10 @@ pub struct Search {
     #[arg(required = true, value_name = "QUERY")]
     pub query: Vec<String>,
     /// Only memories of this type.
-    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser())]
     pub kind: Option<MemoryType>,
     /// Only memories of this scope.
-    #[arg(long, value_parser = scopes())]
+    #[arg(long, value_parser = scope_parser())]
     pub scope: Option<Scope>,
     /// Project to search; default: project of the working directory.
     #[arg(long, value_name = "NAME")]
@@ -44,7 +46,7 @@ pub struct Search {
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub limit: Option<u8>,
     /// Minimum confidence, 0 to 1.
-    #[arg(long, value_name = "NUMBER", value_parser = confidence)]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_confidence)]
     pub min_confidence: Option<Confidence>,
     /// Only memories from this date on, for example 2026-05-13.
     #[arg(long, value_name = "DATE")]
@@ -70,10 +72,10 @@ pub struct Search {
 #[derive(Debug, Args)]
 pub struct List {
     /// Only memories of this type.
-    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser())]
     pub kind: Option<MemoryType>,
     /// Only memories of this scope.
-    #[arg(long, value_parser = scopes())]
+    #[arg(long, value_parser = scope_parser())]
     pub scope: Option<Scope>,
     /// Only memories with this status; default: active.
     #[arg(long, value_parser = STATUSES)]
@@ -88,7 +90,7 @@ pub struct List {
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
     /// Only memories at least this old, for example 90d.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub older: Option<i64>,
     /// Memories per page, 1 to 1000.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -127,22 +129,22 @@ pub struct Add {
     #[arg(allow_hyphen_values = true)]
     pub text: String,
     /// Memory type.
-    #[arg(long = "type", value_name = "TYPE", value_parser = memory_types())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = memory_type_parser())]
     pub kind: MemoryType,
     /// Scope; default: `group` for episodic memories, `global` for other types.
-    #[arg(long, value_parser = scopes())]
+    #[arg(long, value_parser = scope_parser())]
     pub scope: Option<Scope>,
     /// Metadata as a JSON object.
-    #[arg(long, value_name = "JSON", value_parser = object)]
+    #[arg(long, value_name = "JSON", value_parser = parse_object)]
     pub metadata: Option<Map<String, Value>>,
     /// Id of the memory that this one replaces.
     #[arg(long, value_name = "ID")]
     pub supersedes: Option<String>,
     /// Confidence, 0 to 1.
-    #[arg(long, value_name = "NUMBER", value_parser = confidence)]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_confidence)]
     pub confidence: Option<Confidence>,
     /// Time until it expires, for example 30d.
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "expires")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "expires")]
     pub ttl: Option<i64>,
     /// Date or time (RFC 3339) at which it expires.
     #[arg(long, value_name = "DATE")]
@@ -165,13 +167,13 @@ pub struct Edit {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub content: Option<String>,
     /// New metadata as a JSON object; replaces all existing metadata.
-    #[arg(long, value_name = "JSON", value_parser = object)]
+    #[arg(long, value_name = "JSON", value_parser = parse_object)]
     pub metadata: Option<Map<String, Value>>,
     /// New scope.
-    #[arg(long, value_parser = scopes())]
+    #[arg(long, value_parser = scope_parser())]
     pub scope: Option<Scope>,
     /// New confidence, 0 to 1.
-    #[arg(long, value_name = "NUMBER", value_parser = confidence)]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_confidence)]
     pub confidence: Option<Confidence>,
     /// New date or time (RFC 3339) at which it expires; `never` removes the expiry.
     #[arg(long, value_name = "DATE")]
@@ -255,7 +257,7 @@ pub struct Relate {
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub evidence: Vec<String>,
     /// Confidence, 0 to 1.
-    #[arg(long, value_name = "NUMBER", value_parser = confidence)]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_confidence)]
     pub confidence: Option<Confidence>,
     #[expect(missing_docs, reason = "flattened")]
     #[command(flatten)]
@@ -306,7 +308,7 @@ pub struct Undo {
     #[arg(long)]
     pub last: bool,
     /// Undo every act since this long ago, for example 2h.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub since: Option<i64>,
     /// Do not ask for confirmation.
     #[arg(long, short)]

@@ -99,7 +99,7 @@ pub enum Command {
     /// Export the whole store as lines of JSON.
     #[command(after_help = "Example: to a private file\n  loci export --output memories.jsonl")]
     Export(Export),
-    /// Import a file of `loci export`, also from another machine. Idempotent; can be undone.
+    /// Import a file written by `loci export`, also from another machine. Idempotent; can be undone.
     #[command(
         after_help = "Example\n  loci import memories.jsonl\n\nExample: from another machine\n  ssh laptop loci export | loci import -"
     )]
@@ -150,8 +150,9 @@ pub enum Command {
 /// Returns whether `--json` was given to the command or one of its subcommands.
 #[must_use]
 pub fn wants_json(matches: &ArgMatches) -> bool {
-    let here = matches.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false);
-    here || matches.subcommand().is_some_and(|(_, matches)| wants_json(matches))
+    let is_given_here =
+        matches.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false);
+    is_given_here || matches.subcommand().is_some_and(|(_, matches)| wants_json(matches))
 }
 
 #[cfg(test)]
@@ -173,12 +174,13 @@ mod tests {
 
     #[test]
     fn a_text_may_begin_with_a_hyphen_and_flags_stay_flags() {
-        for typed in [
+        for arguments in [
             &["loci", "add", "- buy milk", "--type", "semantic"][..],
             &["loci", "add", "--type", "semantic", "- buy milk"],
         ] {
-            let Ok(Command::Add(add)) = Cli::try_parse_from(typed).map(|cli| cli.command) else {
-                panic!("{typed:?}")
+            let Ok(Command::Add(add)) = Cli::try_parse_from(arguments).map(|cli| cli.command)
+            else {
+                panic!("{arguments:?}")
             };
             assert_eq!((add.text.as_str(), add.kind.as_str()), ("- buy milk", "semantic"));
         }
@@ -187,9 +189,11 @@ mod tests {
     }
 
     #[test]
-    fn json_is_recognised_on_every_command_that_has_it() {
-        let json = |typed: &[&str]| {
-            wants_json(&Cli::command().try_get_matches_from(typed).expect("is valid"))
+    fn json_is_recognised_at_every_level_of_subcommands() {
+        let json = |arguments: &[&str]| {
+            wants_json(
+                &Cli::command().try_get_matches_from(arguments).expect("the arguments are valid"),
+            )
         };
         assert!(json(&["loci", "ctl", "status", "--json"]));
         assert!(json(&["loci", "list", "--json"]));

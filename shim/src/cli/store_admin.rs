@@ -1,4 +1,5 @@
-//! The arguments of the commands that export, import, reset, check and evaluate the store, and of `loci groups`. Only definitions.
+//! The arguments of the commands that export, import, reset, check and evaluate the store, and of `loci groups`. Only definitions;
+//! each command is implemented in `commands`.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

@@ -4,31 +4,31 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use loci_proto::memory::{Confidence, MemoryType, Scope};
 use serde_json::{Map, Value};
 
-/// Accepts the name of a memory type.
-pub(crate) fn memory_types() -> impl TypedValueParser<Value = MemoryType> {
+/// Returns a parser of the names of memory types.
+pub(crate) fn memory_type_parser() -> impl TypedValueParser<Value = MemoryType> {
     PossibleValuesParser::new(MemoryType::ALL.iter().map(|kind| kind.as_str()))
-        .try_map(|word| word.parse::<MemoryType>())
+        .try_map(|name| name.parse::<MemoryType>())
 }
 
-/// Accepts the name of a scope.
-pub(crate) fn scopes() -> impl TypedValueParser<Value = Scope> {
+/// Returns a parser of the names of scopes.
+pub(crate) fn scope_parser() -> impl TypedValueParser<Value = Scope> {
     PossibleValuesParser::new(Scope::ALL.iter().map(|scope| scope.as_str()))
-        .try_map(|word| word.parse::<Scope>())
+        .try_map(|name| name.parse::<Scope>())
 }
 
 /// Parses a number from 0 to 1.
-pub(crate) fn confidence(text: &str) -> Result<Confidence, String> {
+pub(crate) fn parse_confidence(text: &str) -> Result<Confidence, String> {
     Confidence::new(text.parse().unwrap_or(f64::NAN))
 }
 
 /// Parses a JSON object.
-pub(crate) fn object(text: &str) -> Result<Map<String, Value>, String> {
+pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("must be a JSON object: {error}"))
 }
 
-/// Parses a duration, a number and s, m, h, d, w or y, into seconds.
-pub(crate) fn duration(text: &str) -> Result<i64, String> {
-    let wrong = || {
+/// Parses a duration, for example `90d`, into seconds. Units: s, m, h, d, w and y.
+pub(crate) fn parse_duration(text: &str) -> Result<i64, String> {
+    let invalid = || {
         format!("{text} is not a duration; write a number and s, m, h, d, w or y, for example 90d")
     };
     let (number, unit) =
@@ -40,9 +40,9 @@ pub(crate) fn duration(text: &str) -> Result<i64, String> {
         "d" => 86_400,
         "w" => 7 * 86_400,
         "y" => 365 * 86_400,
-        _ => return Err(wrong()),
+        _ => return Err(invalid()),
     };
-    let number: u32 = number.parse().ok().filter(|number| *number > 0).ok_or_else(wrong)?;
+    let number: u32 = number.parse().ok().filter(|number| *number > 0).ok_or_else(invalid)?;
     Ok(i64::from(number) * seconds)
 }
 
@@ -51,13 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_has_a_unit() {
+    fn a_duration_needs_a_positive_whole_number_and_a_unit() {
         assert_eq!(
-            ["90d", "2h", "1y", "30s"].map(duration),
+            ["90d", "2h", "1y", "30s"].map(parse_duration),
             [Ok(7_776_000), Ok(7_200), Ok(31_536_000), Ok(30)]
         );
-        for wrong in ["", "90", "d", "-1d", "0d", "1.5h", "2 h", "5é", "99999999999d"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
+        for invalid in ["", "90", "d", "-1d", "0d", "1.5h", "2 h", "5é", "99999999999d"] {
+            assert!(parse_duration(invalid).is_err(), "{invalid}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A memory must meet all conditions. Not here: the search itself; the daemon's verb `list` does it.
 
-use crate::cli::values::{confidence, duration};
+use crate::cli::values::{parse_confidence, parse_duration};
 use loci_proto::requests::list::ListRequest;
 
 const KEYS: &str = "text, type, scope, status, group, older or confidence";
@@ -38,10 +38,10 @@ fn apply(request: &mut ListRequest, key: &str, value: &str) -> Result<(), String
         "scope" => request.scope = Some(value.parse()?),
         "status" => request.status = Some(value.to_owned()),
         "group" => (request.group, request.from_group) = (Some(value.parse()?), true),
-        "older" => request.older_than_seconds = Some(duration(value)?),
+        "older" => request.older_than_seconds = Some(parse_duration(value)?),
         "confidence" => {
             let limit = value.strip_prefix('<').ok_or("must be written as confidence:<0.1")?;
-            request.confidence_below = Some(confidence(limit)?);
+            request.confidence_below = Some(parse_confidence(limit)?);
         }
         _ => return Err(format!("is an unknown key; use {KEYS}")),
     }

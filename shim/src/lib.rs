@@ -5,7 +5,7 @@
 //! [`commands`] implements each `loci …` command in the file of its name (`loci mcp` is [`commands::mcp`]), [`cli`] defines their
 //! arguments, and [`output`] writes to the terminal.
 //!
-//! Never here: a database, a model, or the meaning of an MCP message. Every agent session keeps one shim process, so it must stay small.
+//! Never here: a database, a model, or the meaning of an MCP message. Every agent session runs one shim process, so it must stay small.
 
 pub mod cli;
 pub mod client;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// `loci ctl`
 #[derive(Debug, Subcommand)]
 pub enum Ctl {
-    /// Print the state of the daemon and its sessions; never starts it.
+    /// Print the state of the daemon and its sessions, without starting it.
     #[command(after_help = "Example: for a script\n  loci ctl status --json")]
     Status {
         /// Print the daemon's reply as JSON.
@@ -22,7 +22,7 @@ pub enum Ctl {
         #[arg(long)]
         json: bool,
     },
-    /// Start the daemon unless it runs, and wait until it answers; ends a hold.
+    /// Start the daemon unless it runs, and wait until it answers; cancels `stop --hold`.
     #[command(after_help = "Example\n  loci ctl start")]
     Start,
     /// Stop the daemon and wait until it has exited; the next call of an agent starts it again.
@@ -37,10 +37,10 @@ pub enum Ctl {
     /// Restart the daemon; agents reconnect automatically.
     #[command(after_help = "Example: after an update\n  loci ctl restart")]
     Restart,
-    /// Reload config.toml; prints changes that need a restart.
+    /// Reload config.toml, and print changes that need a restart.
     #[command(after_help = "Example: after editing config.toml\n  loci ctl reload")]
     Reload(Format),
-    /// Make the daemon exit after the running calls; does not wait.
+    /// Make the daemon exit after the running calls, without waiting for it.
     #[command(after_help = "Example: before an update\n  loci ctl drain")]
     Drain,
     /// Control maintenance: compaction and promotion of memories.
@@ -52,10 +52,10 @@ pub enum Ctl {
     /// Print the daemon's log.
     #[command(after_help = "Example: follow it\n  loci ctl logs --follow")]
     Logs {
-        /// Follow the log until interrupted.
+        /// Print new lines until interrupted.
         #[arg(long, short)]
         follow: bool,
-        /// Number of lines.
+        /// Number of lines to print.
         #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
         lines: usize,
     },
@@ -72,7 +72,7 @@ pub enum Config {
 /// `loci model`
 #[derive(Debug, Subcommand)]
 pub enum Model {
-    /// Download the model unless it is complete; verifies the SHA-256 of every file.
+    /// Download the model unless it is complete, and verify the SHA-256 of every file.
     #[command(
         after_help = "Example: from local files\n  loci model download --from /media/stick/models"
     )]
@@ -93,7 +93,7 @@ pub enum Model {
 /// `loci compact`
 #[derive(Debug, Args)]
 pub struct Compact {
-    /// Print what would be done and change nothing.
+    /// Print the steps without running them.
     #[arg(long)]
     pub dry_run: bool,
     /// Print one JSON document.
@@ -104,7 +104,7 @@ pub struct Compact {
 /// `loci cleanup`
 #[derive(Debug, Args)]
 pub struct Cleanup {
-    /// Print what would be forgotten and change nothing.
+    /// Print the memories without forgetting them.
     #[arg(long)]
     pub dry_run: bool,
     /// Do not ask for confirmation.
@@ -125,7 +125,7 @@ pub enum Maintenance {
         #[arg(long)]
         json: bool,
     },
-    /// Print what a run would do now.
+    /// Print the steps that a run would do now.
     #[command(after_help = "Example\n  loci ctl maintenance plan")]
     Plan {
         /// Print JSON.

@@ -57,10 +57,10 @@ pub struct Search {
     /// Print complete memories instead of previews.
     #[arg(long)]
     pub full: bool,
-    /// Print a score breakdown; does not count as usage.
+    /// Print a score breakdown; implies `--dry-run`.
     #[arg(long)]
     pub explain: bool,
-    /// Do not record usage. Without it, `--full` counts the printed memories as used.
+    /// Do not record usage; by default `--full` counts the printed memories as used.
     #[arg(long)]
     pub dry_run: bool,
     #[expect(missing_docs, reason = "flattened")]

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 pub async fn run(client: &VerbClient, args: Add) -> Result<(), Problem> {
     let content = text::read_argument(args.text)?;
     let supersedes = match &args.supersedes {
-        Some(part) => Some(memory_id::resolve(client, part, args.group.as_ref()).await?.id),
+        Some(id_part) => Some(memory_id::resolve(client, id_part, args.group.as_ref()).await?.id),
         None => None,
     };
     let request = json!({

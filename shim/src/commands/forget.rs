@@ -24,16 +24,16 @@ const PREVIEW_ROWS: usize = 20;
 /// A refusal of the daemon, or no confirmation.
 pub async fn run(client: &VerbClient, args: Forget) -> Result<(), Problem> {
     match (&args.id, &args.matching) {
-        (Some(part), _) if args.hard => erase(client, part.trim(), &args).await,
-        (Some(part), _) => forget_one(client, part, &args).await,
+        (Some(id_part), _) if args.hard => erase(client, id_part.trim(), &args).await,
+        (Some(id_part), _) => forget_one(client, id_part, &args).await,
         (None, expression) => {
             forget_matching(client, expression.as_deref().unwrap_or_default(), &args).await
         }
     }
 }
 
-async fn forget_one(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Problem> {
-    let resolved = memory_id::resolve(client, part, args.project.group.as_ref()).await?;
+async fn forget_one(client: &VerbClient, id_part: &str, args: &Forget) -> Result<(), Problem> {
+    let resolved = memory_id::resolve(client, id_part, args.project.group.as_ref()).await?;
     let memory = memory_id::describe(&resolved);
     let request = ForgetRequest {
         memory_id: resolved.id,
@@ -54,12 +54,12 @@ async fn forget_one(client: &VerbClient, part: &str, args: &Forget) -> Result<()
 }
 
 /// Erases every trace of a memory, after showing it and asking for confirmation.
-async fn erase(client: &VerbClient, part: &str, args: &Forget) -> Result<(), Problem> {
-    let resolved = match part.parse() {
+async fn erase(client: &VerbClient, id_part: &str, args: &Forget) -> Result<(), Problem> {
+    let resolved = match id_part.parse() {
         // A complete id may belong to a memory that is already erased.
         Ok(id) if args.yes => memory_id::ResolvedId { id, found: None },
         _ => {
-            let found = memory_id::look_up(client, part, args.project.group.as_ref()).await?;
+            let found = memory_id::look_up(client, id_part, args.project.group.as_ref()).await?;
             memory_id::ResolvedId { id: found.memory.id.clone(), found: Some(found) }
         }
     };

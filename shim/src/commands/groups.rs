@@ -17,16 +17,18 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
     match command {
         Groups::List { json } => list(&client, json).await?,
         Groups::Rename { group, to, json } => {
-            let done =
+            let reply =
                 send_change(&client, "groups_rename", json!({"group": group, "to": to}), json)
                     .await?;
-            print_change(done, |done| format!("Renamed {} to {}", done.group.id, done.group.name))?;
+            print_change(reply, |reply| {
+                format!("Renamed {} to {}", reply.group.id, reply.group.name)
+            })?;
         }
         Groups::Merge { from, into, yes, json } => {
             merge(&client, &from, &into, Flags { yes, json }).await?;
         }
         Groups::Alias { group, name, remove, json } => {
-            let done = send_change(
+            let reply = send_change(
                 &client,
                 "groups_alias",
                 json!({"group": group, "alias": name, "remove": remove}),
@@ -34,7 +36,7 @@ pub async fn run(command: Groups) -> Result<ExitCode, Problem> {
             )
             .await?;
             let relation = if remove { "no longer refers to" } else { "refers to" };
-            print_change(done, |done| format!("{name} {relation} {}", done.group.name))?;
+            print_change(reply, |reply| format!("{name} {relation} {}", reply.group.name))?;
         }
     }
     Ok(Exit::Ok.into())
@@ -86,9 +88,9 @@ async fn merge(client: &VerbClient, from: &str, into: &str, flags: Flags) -> Res
             Consent::Ask,
         )?;
     }
-    let done = send_change(client, "groups_merge", request(false), flags.json).await?;
-    print_change(done, |done| {
-        format!("Moved {} memories to {}; {from} now refers to it", done.moved, done.group.name)
+    let reply = send_change(client, "groups_merge", request(false), flags.json).await?;
+    print_change(reply, |reply| {
+        format!("Moved {} memories to {}; {from} now refers to it", reply.moved, reply.group.name)
     })
 }
 
@@ -118,9 +120,9 @@ fn print_change(
     reply: ChangeReply,
     text: impl Fn(&GroupChangedReply) -> String,
 ) -> Result<(), Problem> {
-    let ChangeReply::Unprinted(done) = reply else { return Ok(()) };
-    print_line(match done.act {
-        Some(act) => format!("{}. Undo: loci undo {act}", escape_line(&text(&done))),
+    let ChangeReply::Unprinted(reply) = reply else { return Ok(()) };
+    print_line(match reply.act {
+        Some(act) => format!("{}. Undo: loci undo {act}", escape_line(&text(&reply))),
         None => "Nothing to change.".to_owned(),
     })
 }

@@ -13,7 +13,9 @@ use loci_proto::requests::history::{HistoryReply, HistoryRequest, JournalEntry};
 /// A refusal of the daemon.
 pub async fn run(client: &VerbClient, args: History) -> Result<(), Problem> {
     let memory_id = match &args.id {
-        Some(part) => Some(memory_id::resolve(client, part, args.project.group.as_ref()).await?.id),
+        Some(id_part) => {
+            Some(memory_id::resolve(client, id_part, args.project.group.as_ref()).await?.id)
+        }
         None => None,
     };
     let request = HistoryRequest { memory_id, before: args.before, limit: Some(args.limit.into()) };

@@ -29,7 +29,7 @@ pub async fn show_plan(json: bool) -> Result<ExitCode, Problem> {
 /// No daemon, or a refusal. Earlier steps are not undone.
 pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
     let client = VerbClient::of_process()?;
-    let mut done = Vec::new();
+    let mut done_steps = Vec::new();
     let mut first_request = true;
     loop {
         let reply: MaintenanceReply = client
@@ -48,17 +48,17 @@ pub async fn execute(json: bool) -> Result<ExitCode, Problem> {
                     if left > 0 { format!("  ({left} left)") } else { String::new() }
                 ))?;
             }
-            done.push(step);
+            done_steps.push(step);
         }
         if reply.left.unwrap_or_default() == 0 {
             break;
         }
     }
     if json {
-        print_line(to_json(&serde_json::json!({"done": done}))?)?;
+        print_line(to_json(&serde_json::json!({"done": done_steps}))?)?;
     } else {
-        let count = done.iter().filter(|step| step.made.is_some()).count();
-        print_line(if done.is_empty() {
+        let count = done_steps.iter().filter(|step| step.made.is_some()).count();
+        print_line(if done_steps.is_empty() {
             "Nothing is due".to_owned()
         } else {
             format!("{count} steps done; undo one with loci undo ACT")

@@ -16,8 +16,8 @@ pub async fn run(client: &VerbClient, args: Relate) -> Result<(), Problem> {
     let subject = memory_id::resolve(client, &args.subject, group.as_ref()).await?;
     let object = memory_id::resolve(client, &args.object, group.as_ref()).await?;
     let mut evidence = Vec::with_capacity(args.evidence.len());
-    for part in &args.evidence {
-        evidence.push(memory_id::resolve(client, part, group.as_ref()).await?.id);
+    for id_part in &args.evidence {
+        evidence.push(memory_id::resolve(client, id_part, group.as_ref()).await?.id);
     }
     let relation = format!(
         "{}\n  {}\n{}",

@@ -1,6 +1,6 @@
 //! Tables that fit the terminal: columns are as wide as their content; if a row is too wide, the widest text columns are truncated.
 //!
-//! Widths are display columns: a Chinese character takes two, a combining accent none.
+//! Widths are display columns: a Chinese character has width 2, a combining accent width 0.
 
 use crate::output::style::Style;
 use std::io;

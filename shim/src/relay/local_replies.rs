@@ -44,11 +44,11 @@ pub fn handshake(request: &PendingRequest) -> Option<Vec<u8>> {
         params: Value,
     }
     let parsed: HandshakeRequest = serde_json::from_slice(&request.line).ok()?;
-    let rest = match handshake::answer(&parsed.method, &parsed.params)? {
+    let member = match handshake::answer(&parsed.method, &parsed.params)? {
         Answer::Result(result) => format!("\"result\":{result}"),
         Answer::Error(error) => format!("\"error\":{error}"),
     };
-    Some(reply_line(Some(&request.id), &rest))
+    Some(reply_line(Some(&request.id), &member))
 }
 
 /// The notification that the tool list has changed.
@@ -61,7 +61,8 @@ pub fn error(id: Option<&Id>, code: i32, message: &str) -> Vec<u8> {
     reply_line(id, &format!("\"error\":{}", json!({"code": code, "message": message})))
 }
 
-fn reply_line(id: Option<&Id>, rest: &str) -> Vec<u8> {
+/// Returns a reply line; `member` is its `result` or `error` as JSON.
+fn reply_line(id: Option<&Id>, member: &str) -> Vec<u8> {
     let id = id.map_or("null", Id::as_json);
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}\n").into_bytes()
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{member}}}\n").into_bytes()
 }

@@ -43,7 +43,7 @@ impl Launch {
     ///
     /// # Errors
     /// Permanent when the daemon cannot be run or exits with an error; transient when another daemon holds the lock, or the daemon was
-    /// killed.
+    /// killed or exited normally.
     pub async fn start(
         &self,
         paths: &Paths,

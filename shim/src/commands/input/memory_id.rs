@@ -38,13 +38,13 @@ pub struct ResolvedId {
 /// When no memory or several match, or the memory belongs to a project other than `group`.
 pub async fn resolve(
     client: &VerbClient,
-    part: &str,
+    id_part: &str,
     group: Option<&GroupName>,
 ) -> Result<ResolvedId, Problem> {
-    if let Ok(id) = part.trim().parse() {
+    if let Ok(id) = id_part.trim().parse() {
         Ok(ResolvedId { id, found: None })
     } else {
-        let found = look_up(client, part.trim(), group).await?;
+        let found = look_up(client, id_part.trim(), group).await?;
         Ok(ResolvedId { id: found.memory.id.clone(), found: Some(found) })
     }
 }
@@ -55,29 +55,29 @@ pub async fn resolve(
 /// As [`resolve`].
 pub async fn look_up(
     client: &VerbClient,
-    part: &str,
+    id_part: &str,
     group: Option<&GroupName>,
 ) -> Result<FoundMemory, Problem> {
-    if part.is_empty() {
+    if id_part.is_empty() {
         return Err(Problem::usage("The id is empty")
             .hint("`loci list` shows ids; 4 characters of one are enough"));
     }
-    let is_part = part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    if !is_part || !(4..=36).contains(&part.len()) {
+    let has_id_characters = id_part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if !has_id_characters || !(4..=36).contains(&id_part.len()) {
         return Err(Problem::usage(format!(
             "{} is not an id, nor at least 4 characters of one",
-            escape_line(part)
+            escape_line(id_part)
         ))
         .hint("`loci list` shows ids"));
     }
-    let reply: FindReply = client.call("find", &FindRequest { part: part.to_owned() }).await?;
+    let reply: FindReply = client.call("find", &FindRequest { part: id_part.to_owned() }).await?;
     let mut memories = reply.memories;
     match memories.len() {
-        0 => Err(Problem::new(format!("No memory id starts or ends with {part}"))
+        0 => Err(Problem::new(format!("No memory id starts or ends with {id_part}"))
             .hint("`loci list --status all --all-groups` lists every memory")),
         1 => check_project(memories.remove(0), group),
         _ => {
-            Err(Problem::new(ambiguity_text(part, &memories))
+            Err(Problem::new(ambiguity_text(id_part, &memories))
                 .hint("Type more characters of the id"))
         }
     }
@@ -98,8 +98,8 @@ fn check_project(found: FoundMemory, group: Option<&GroupName>) -> Result<FoundM
     }
 }
 
-fn ambiguity_text(part: &str, matches: &[FoundMemory]) -> String {
-    let mut text = format!("{part} matches several memories:");
+fn ambiguity_text(id_part: &str, matches: &[FoundMemory]) -> String {
+    let mut text = format!("{id_part} matches several memories:");
     for memory in matches {
         let ListedMemory { id, preview, .. } = &memory.memory;
         let _ = write!(text, "\n  {id}  {}", escape_line(preview));

@@ -43,21 +43,24 @@ impl FolderTree {
     }
 
     /// Creates a submodule with the files that git creates.
-    fn submodule(&self, of: &str, name: &str) {
-        let repository = format!("{of}/.git/modules/{name}");
-        self.file(&format!("{repository}/HEAD"), "ref: refs/heads/main\n");
+    fn submodule(&self, repository: &str, name: &str) {
+        let git_dir = format!("{repository}/.git/modules/{name}");
+        self.file(&format!("{git_dir}/HEAD"), "ref: refs/heads/main\n");
         self.file(
-            &format!("{repository}/config"),
+            &format!("{git_dir}/config"),
             &format!(
                 "[core]\n\tbare = false\n\tworktree = ../../../{name}\n[user]\n\tworktree = x\n"
             ),
         );
-        self.file(&format!("{of}/{name}/.git"), &format!("gitdir: ../.git/modules/{name}\n"));
+        self.file(
+            &format!("{repository}/{name}/.git"),
+            &format!("gitdir: ../.git/modules/{name}\n"),
+        );
     }
 
     /// Creates a worktree with the files that git creates.
-    fn worktree(&self, path: &str, of: &str) {
-        let (root, admin) = (self.root.display(), format!("{of}/.git/worktrees/w"));
+    fn worktree(&self, path: &str, repository: &str) {
+        let (root, admin) = (self.root.display(), format!("{repository}/.git/worktrees/w"));
         self.file(&format!("{path}/.git"), &format!("gitdir: {root}/{admin}\n"));
         self.file(&format!("{admin}/commondir"), "../..\n");
         self.file(&format!("{admin}/gitdir"), &format!("{root}/{path}/.git\n"));

@@ -255,11 +255,10 @@ fn escape_length(text: &str) -> Option<usize> {
 /// Finds the id of a too long request near its start, or as the last member: some clients write the id last.
 #[must_use]
 pub fn id_of_excerpt(excerpt: &Excerpt) -> Option<Id> {
-    let mut found = None;
+    let mut id = None;
     // An error is expected: the text is truncated.
-    let _ =
-        IdOfHead(&mut found).deserialize(&mut serde_json::Deserializer::from_slice(&excerpt.head));
-    found.or_else(|| id_at_end(&String::from_utf8_lossy(&excerpt.tail)))
+    let _ = IdOfHead(&mut id).deserialize(&mut serde_json::Deserializer::from_slice(&excerpt.head));
+    id.or_else(|| id_at_end(&String::from_utf8_lossy(&excerpt.tail)))
 }
 
 /// Parses `…,"id":7}` at the end of a line. It can only be the last member of the message: inside a nested object another brace would

@@ -81,11 +81,12 @@ fn memory_text(memory: &MemoryDetails, style: Style) -> String {
         .unwrap_or_default();
     row("type", memory.kind.to_string());
     row("scope", format!("{}{project}", memory.scope));
+    // The field contains the id of the newer memory, or repeats the status.
     let superseded_by = memory
         .superseded_by
         .as_deref()
-        .filter(|id| *id != memory.status)
-        .map(|id| format!(" by {}", escape_line(id)))
+        .filter(|value| *value != memory.status)
+        .map(|value| format!(" by {}", escape_line(value)))
         .unwrap_or_default();
     let reason = memory
         .forgotten_reason

@@ -4,7 +4,7 @@ use crate::home::{Agent, TestHome};
 use serde_json::{Value, json};
 
 fn refused(agent: &mut Agent, tool: &str, arguments: Value) -> String {
-    agent.call(tool, arguments).expect_err("is refused")
+    agent.call(tool, arguments).expect_err("the call fails")
 }
 
 /// Sends a call whose arguments are given as JSON text, so that they may be invalid as values.
@@ -16,7 +16,7 @@ fn refused_text(agent: &mut Agent, tool: &str, arguments: &str) -> String {
         (&json!("raw"), &json!(true)),
         "{answer}"
     );
-    answer["result"]["content"][0]["text"].as_str().expect("says why").to_owned()
+    answer["result"]["content"][0]["text"].as_str().expect("a JSON string").to_owned()
 }
 
 fn semantic(content: &str) -> Value {
@@ -38,7 +38,10 @@ fn empty_large_and_nul_content_is_refused() {
     assert!(
         refused(&mut agent, "store_memory", semantic("ab\u{0}c")).contains("U+0000 at character 2")
     );
-    assert_eq!(agent.call("memory_stats", json!({})).expect("goes on")["total_memories"], 0);
+    assert_eq!(
+        agent.call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
+        0
+    );
 }
 
 #[test]
@@ -116,7 +119,7 @@ fn supersedes_with_an_unknown_replaced_or_foreign_id_is_refused() {
     assert!(
         said.starts_with("conflict: ")
             && said.contains("already superseded by")
-            && said.contains(new["id"].as_str().expect("has an id")),
+            && said.contains(new["id"].as_str().expect("the reply has an id")),
         "{said}"
     );
     let (of_unknown, of_theirs) = (
@@ -140,9 +143,11 @@ fn recall_needs_a_query_or_ids_and_answers_any_query() {
     assert!(
         refused(&mut agent, "recall_memory", json!({})).starts_with("invalid: query is missing")
     );
-    let both = agent.call("recall_memory", json!({"query": "zzz", "ids": [id]})).expect("ids win");
-    assert_eq!(both["results"].as_array().expect("has results").len(), 1);
-    assert!(both["note"].as_str().expect("says so").contains("query was ignored"));
+    let both = agent
+        .call("recall_memory", json!({"query": "zzz", "ids": [id]}))
+        .expect("the call succeeds");
+    assert_eq!(both["results"].as_array().expect("a JSON array").len(), 1);
+    assert!(both["note"].as_str().expect("a JSON string").contains("query was ignored"));
     for odd in ["C++", "foo-bar", "user's", "\"", "AND", "NEAR(", "*", "col:x", "🦀", "記憶の宮殿"]
     {
         agent
@@ -158,7 +163,7 @@ fn a_query_of_twenty_thousand_words_is_cut_and_says_so() {
     let mut agent = home.session();
     agent.store("semantic", "word3 is the one that counts");
     let long = (0..20_000).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
-    let answer = agent.call("recall_memory", json!({"query": long})).expect("is answered");
+    let answer = agent.call("recall_memory", json!({"query": long})).expect("the call succeeds");
     assert_eq!((&answer["truncated"], &answer["total_matched"]), (&json!(true), &json!(1)));
 }
 
@@ -192,7 +197,7 @@ fn a_token_budget_of_zero_returns_nothing_and_says_so() {
     for budget in [0, 1] {
         let answer = agent
             .call("recall_memory", json!({"query": "answer", "token_budget": budget}))
-            .expect("is answered");
+            .expect("the call succeeds");
         assert_eq!(
             (&answer["results"], &answer["token_budget_too_small"]),
             (&json!([]), &json!(true))
@@ -217,8 +222,8 @@ fn too_many_malformed_and_hostile_ids_are_refused() {
         );
     }
     let fifty: Vec<&str> = std::iter::repeat_n(id.as_str(), 50).collect();
-    let answer = agent.call("recall_memory", json!({"ids": fifty})).expect("is shown");
-    assert_eq!(answer["results"].as_array().expect("has results").len(), 1);
+    let answer = agent.call("recall_memory", json!({"ids": fifty})).expect("the call succeeds");
+    assert_eq!(answer["results"].as_array().expect("a JSON array").len(), 1);
 }
 
 #[test]

@@ -88,8 +88,10 @@ impl Scene {
 
     /// The same text whenever and wherever it was printed.
     fn alike(&self, text: &str) -> String {
-        let mut text = text
-            .replace(self.home.path("").to_str().expect("is UTF-8").trim_end_matches('/'), HOME);
+        let mut text = text.replace(
+            self.home.path("").to_str().expect("the path is UTF-8").trim_end_matches('/'),
+            HOME,
+        );
         for (at, id) in self.ids.iter().enumerate() {
             text = text
                 .replace(id, &format!("00000000-0000-7000-8000-00000000000{at}"))
@@ -128,7 +130,7 @@ fn named_alike(text: &str) -> String {
 }
 
 fn id(reply: &serde_json::Map<String, Value>) -> String {
-    reply["id"].as_str().expect("has an id").to_owned()
+    reply["id"].as_str().expect("the reply has an id").to_owned()
 }
 
 /// Dates of today and times of day, digit by digit.
@@ -201,10 +203,11 @@ fn commands() -> BTreeSet<String> {
 /// The commands whose screens are stored in `snapshots`.
 fn shown() -> BTreeSet<String> {
     let screens = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/it/snapshots"))
-        .expect("is a folder");
+        .expect("the folder can be listed");
     let mut all = String::new();
     for screen in screens {
-        all += &std::fs::read_to_string(screen.expect("is a file").path()).expect("is text");
+        all += &std::fs::read_to_string(screen.expect("the entry can be read").path())
+            .expect("the file can be read");
     }
     commands()
         .into_iter()
@@ -290,8 +293,8 @@ fn changing() {
         "30d",
         "--json",
     ]);
-    let added: Value = serde_json::from_slice(&added.stdout).expect("is JSON");
-    scene.ids.push(added["id"].as_str().expect("has an id").to_owned());
+    let added: Value = serde_json::from_slice(&added.stdout).expect("valid JSON");
+    scene.ids.push(added["id"].as_str().expect("the reply has an id").to_owned());
     screens.push(scene.screen(&[
         "add",
         "A memory of the command line",
@@ -370,7 +373,8 @@ fn the_model_and_the_demonstration() {
         scene.screen(&["demo"]),
     ];
     let alike = |screen: &String| {
-        let screen = numbers_alike(&screen.replace(models.to_str().expect("is UTF-8"), "MODELS"));
+        let screen =
+            numbers_alike(&screen.replace(models.to_str().expect("the path is UTF-8"), "MODELS"));
         let place =
             |word: &str| if word.contains("/loci-demo-") { "PLACE," } else { word }.to_owned();
         let month =
@@ -404,10 +408,12 @@ fn what_is_made_of_the_definitions() {
         );
     }
     let folder = scene.home.path("man");
-    assert!(scene.run(&["man", "--dir", folder.to_str().expect("is UTF-8")]).status.success());
+    assert!(
+        scene.run(&["man", "--dir", folder.to_str().expect("the path is UTF-8")]).status.success()
+    );
     let pages: BTreeSet<String> = std::fs::read_dir(folder)
-        .expect("is there")
-        .map(|page| page.expect("is a file").file_name().to_string_lossy().into_owned())
+        .expect("the folder can be listed")
+        .map(|page| page.expect("the entry can be read").file_name().to_string_lossy().into_owned())
         .collect();
     let expected = |command: &String| format!("loci-{}.1", command.replace(' ', "-"));
     let missing: Vec<String> =

@@ -11,16 +11,17 @@ use std::process::{Command, ExitStatus, Stdio};
 /// Runs a command at a terminal of this width and types an answer; what was shown, and how it ended.
 fn at_a_terminal(mut command: Command, width: u16, typed: &str) -> (String, ExitStatus) {
     let size = Winsize { ws_row: 40, ws_col: width, ws_xpixel: 0, ws_ypixel: 0 };
-    let pty = openpty(Some(&size), None).expect("is opened");
-    let end = || File::from(pty.slave.try_clone().expect("is cloned"));
-    let mut child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("runs");
+    let pty = openpty(Some(&size), None).expect("the terminal opens");
+    let end = || File::from(pty.slave.try_clone().expect("the descriptor is cloned"));
+    let mut child =
+        command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the command starts");
     drop((command, pty.slave));
     let mut master = File::from(pty.master);
-    master.write_all(typed.as_bytes()).expect("is typed");
+    master.write_all(typed.as_bytes()).expect("the terminal accepts input");
     let mut shown = Vec::new();
     // The terminal ends with an error when nobody holds its other end any more.
     let _ = master.read_to_end(&mut shown);
-    (String::from_utf8_lossy(&shown).replace("\r\n", "\n"), child.wait().expect("ends"))
+    (String::from_utf8_lossy(&shown).replace("\r\n", "\n"), child.wait().expect("the process ends"))
 }
 
 fn loci(home: &TestHome, arguments: &[&str]) -> Command {
@@ -31,12 +32,12 @@ fn loci(home: &TestHome, arguments: &[&str]) -> Command {
 
 fn ids(home: &TestHome) -> Vec<String> {
     let listed: Value =
-        serde_json::from_slice(&home.loci(&["list", "--json"]).stdout).expect("is JSON");
+        serde_json::from_slice(&home.loci(&["list", "--json"]).stdout).expect("valid JSON");
     listed["memories"]
         .as_array()
-        .expect("is an array")
+        .expect("a JSON array")
         .iter()
-        .map(|memory| memory["id"].as_str().expect("is an id").to_owned())
+        .map(|memory| memory["id"].as_str().expect("the reply has an id").to_owned())
         .collect()
 }
 
@@ -77,7 +78,7 @@ fn a_table_fits_the_terminal_and_is_coloured_only_there() {
     let mut without = loci(&home, &["list"]);
     without.env("NO_COLOR", "1");
     assert!(!at_a_terminal(without, 60, "").0.contains('\u{1b}'));
-    let piped = String::from_utf8(home.loci(&["list"]).stdout).expect("is text");
+    let piped = String::from_utf8(home.loci(&["list"]).stdout).expect("the output is UTF-8");
     assert!(
         !piped.contains('\u{1b}') && piped.lines().all(|line| line.chars().count() <= 80),
         "{piped}"
@@ -149,9 +150,9 @@ fn a_closed_pipe_ends_every_list_quietly() {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("runs");
+            .expect("the command starts");
         drop(child.stdout.take());
-        let ended = child.wait_with_output().expect("ends");
+        let ended = child.wait_with_output().expect("the process ends");
         assert!(
             ended.status.success() && ended.stderr.iter().all(u8::is_ascii),
             "{arguments:?}: {ended:?}"
@@ -166,23 +167,23 @@ fn control_characters_are_escaped_in_tables_and_exact_in_json() {
     let hostile = "Red \u{1b}[31malert\u{7} and \u{202e}backwards";
     let mut agent = home.session();
     let stored = agent.store_with(json!({"content": hostile, "type": "semantic", "metadata": {"category": "a\u{1b}]0;title\u{7}"}}));
-    let id = stored["id"].as_str().expect("has an id");
+    let id = stored["id"].as_str().expect("the reply has an id");
     for arguments in [
         &["list"][..],
         &["search", "backwards"],
         &["search", "backwards", "--full"],
         &["inspect", id, "--log"],
     ] {
-        let shown = String::from_utf8(home.loci(arguments).stdout).expect("is text");
+        let shown = String::from_utf8(home.loci(arguments).stdout).expect("the output is UTF-8");
         assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{shown:?}");
         assert!(shown.contains("\\u{1b}[31malert"), "{shown:?}");
     }
     let exact: Value =
-        serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
+        serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout).expect("valid JSON");
     assert_eq!(exact["memory"]["content"], hostile);
     let full: Value =
         serde_json::from_slice(&home.loci(&["search", "backwards", "--full", "--json"]).stdout)
-            .expect("is JSON");
+            .expect("valid JSON");
     assert_eq!(full["results"][0]["content"], hostile);
 }
 
@@ -195,20 +196,20 @@ fn text_comes_from_standard_input_too() {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("runs");
+            .expect("the command starts");
         // A command that refuses early closes its end.
-        let _ = child.stdin.take().expect("is piped").write_all(input);
-        child.wait_with_output().expect("ends")
+        let _ = child.stdin.take().expect("the stream is open").write_all(input);
+        child.wait_with_output().expect("the process ends")
     };
     let stored = with_input(
         &["add", "-", "--type", "semantic", "--json"],
         "First line\nżółw, the second\n".as_bytes(),
     );
-    let stored: Value = serde_json::from_slice(&stored.stdout).expect("is JSON");
-    let id = stored["id"].as_str().expect("has an id");
+    let stored: Value = serde_json::from_slice(&stored.stdout).expect("valid JSON");
+    let id = stored["id"].as_str().expect("the reply has an id");
     let content = || -> Value {
-        let shown: Value =
-            serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout).expect("is JSON");
+        let shown: Value = serde_json::from_slice(&home.loci(&["inspect", id, "--json"]).stdout)
+            .expect("valid JSON");
         shown["memory"]["content"].clone()
     };
     assert_eq!(content(), "First line\nżółw, the second");
@@ -237,8 +238,13 @@ fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
         &["forget", "--where"],
         &["list", "--text"],
     ] {
-        let refused =
-            home.command("loci").args(before).arg(odd).stdin(Stdio::null()).output().expect("runs");
+        let refused = home
+            .command("loci")
+            .args(before)
+            .arg(odd)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the command runs");
         assert_eq!(refused.status.code(), Some(2), "{before:?}");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("UTF-8"), "{refused:?}");
     }
@@ -253,7 +259,7 @@ fn arguments_that_are_not_utf8_are_refused_and_help_needs_no_home() {
             .args(arguments)
             .env_clear()
             .output()
-            .expect("runs");
+            .expect("the command runs");
         assert!(helped.status.success() && !helped.stdout.is_empty(), "{arguments:?}: {helped:?}");
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Returns a session that has reached the daemon.
 fn session(home: &TestHome) -> Agent {
     let mut agent = home.session();
-    agent.call("memory_stats", json!({})).expect("is answered");
+    agent.call("memory_stats", json!({})).expect("the call succeeds");
     agent
 }
 
@@ -48,8 +48,9 @@ fn a_shim_with_nothing_in_flight_exits_at_once_with_success() {
 fn a_shim_with_a_call_in_flight_waits_at_most_five_seconds() {
     let home = TestHome::without_model();
     let mut agent = session(&home);
-    let held = Connection::open(home.path(".loci/memory.db")).expect("opens");
-    held.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
+    let held = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    held.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")
+        .expect("the database is locked");
     let call = json!({"name": "store_memory", "arguments": {"content": "Never in time", "type": "semantic"}});
     agent.send(
         &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string(),
@@ -76,10 +77,10 @@ fn a_suspended_daemon_is_reported_within_ten_seconds_and_the_session_recovers() 
     let daemon = home.status()["pid"]
         .as_u64()
         .and_then(|pid| u32::try_from(pid).ok())
-        .expect("is a process");
+        .expect("the status has a pid");
     signal("-STOP", [daemon]);
     let start = Instant::now();
-    let said = agent.call("memory_stats", json!({})).expect_err("nobody answers");
+    let said = agent.call("memory_stats", json!({})).expect_err("the call fails");
     assert!(
         said.contains(&format!("locid does not answer (pid {daemon})"))
             && said.contains("kill -CONT"),

@@ -20,9 +20,9 @@ fn eval(home: &TestHome, more: &[&str]) -> Value {
 
 /// Returns the figures without times, which differ from run to run.
 fn figures(mut reply: Value) -> Value {
-    reply.as_object_mut().expect("is an object").remove("encode_latency");
-    let runs = reply["runs"].as_array_mut().expect("is a list").iter_mut();
-    runs.for_each(|run| drop(run.as_object_mut().expect("is an object").remove("search_latency")));
+    reply.as_object_mut().expect("a JSON object").remove("encode_latency");
+    let runs = reply["runs"].as_array_mut().expect("a JSON array").iter_mut();
+    runs.for_each(|run| drop(run.as_object_mut().expect("a JSON object").remove("search_latency")));
     reply
 }
 
@@ -30,13 +30,13 @@ fn figures(mut reply: Value) -> Value {
 fn choose(agent: &mut crate::home::Agent, query: &str, text: &str) -> Value {
     let seen = agent
         .call("recall_memory", json!({"query": query, "summary_only": true}))
-        .expect("is answered");
-    let results = seen["results"].as_array().expect("is a list");
+        .expect("the call succeeds");
+    let results = seen["results"].as_array().expect("a JSON array");
     let begins = |result: &&Value| {
         result["preview"].as_str().is_some_and(|preview| text.starts_with(preview))
     };
-    let id = results.iter().find(begins).expect("is shown")["id"].clone();
-    agent.call("recall_memory", json!({"ids": [id]})).expect("is shown");
+    let id = results.iter().find(begins).expect("the memory is previewed")["id"].clone();
+    agent.call("recall_memory", json!({"ids": [id]})).expect("the call succeeds");
     id
 }
 
@@ -58,9 +58,11 @@ fn a_memory_read_after_its_preview_is_a_known_answer_until_its_hard_delete() {
     agent.recall("backup");
     agent
         .call("recall_memory", json!({"query": "backup", "summary_only": true, "dry_run": true}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!(eval(&home, &["--probes", "0"])["known"], 2);
-    agent.call("forget_memory", json!({"memory_id": id, "hard_delete": true})).expect("is removed");
+    agent
+        .call("forget_memory", json!({"memory_id": id, "hard_delete": true}))
+        .expect("the call succeeds");
     assert_eq!(eval(&home, &["--probes", "0"])["known"], 1);
     let database = home.path(".loci/memory.db");
     for file in [database.clone(), database.with_extension("db-wal")] {
@@ -96,7 +98,8 @@ fn eval_compares_two_settings_with_the_same_questions_and_counts_no_access() {
     );
     assert_eq!(told["runs"][0]["probes"]["recall_at_5"], 1.0, "{told}");
     for id in &ids {
-        let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("is shown");
+        let shown =
+            agent.call("memory_inspect", json!({"memory_id": id})).expect("the call succeeds");
         assert_eq!(shown["memory"]["access_count"], 0);
     }
     let config = home.loci(&["config", "show", "--json"]);

@@ -41,7 +41,7 @@ impl OnDisk {
 
     /// Fills the disk completely.
     fn fill(&self) {
-        let mut filler = File::create(self.disk.join("filler")).expect("is made");
+        let mut filler = File::create(self.disk.join("filler")).expect("the file is created");
         for part in [vec![0; 4096], vec![0; 1]] {
             while filler.write_all(&part).is_ok() {}
         }
@@ -50,7 +50,7 @@ impl OnDisk {
     fn make_room(&self) {
         // Truncated, not deleted: a process that another test is starting may hold it open for a
         // moment.
-        File::create(self.disk.join("filler")).expect("is emptied");
+        File::create(self.disk.join("filler")).expect("the file is truncated");
     }
 
     /// Stores a text of 4 KiB.
@@ -70,7 +70,8 @@ fn small_disk(home: &TestHome, script: &str) -> Command {
 /// Returns a home whose configuration is not on the disk.
 fn home() -> TestHome {
     let home = TestHome::without_model();
-    std::fs::rename(home.path(".loci/config.toml"), home.path("config.toml")).expect("is there");
+    std::fs::rename(home.path(".loci/config.toml"), home.path("config.toml"))
+        .expect("the file is moved");
     let config = home.path("config.toml");
     home.with("LOCI_CONFIG", config)
 }
@@ -80,13 +81,13 @@ fn each_store_reports_a_full_disk_and_the_session_recovers() {
     // It logs a lot, and the log is on that disk.
     let home = home().with("LOCI_LOG_LEVEL", "debug");
     let Some(mut session) = OnDisk::session(&home, "true") else { return };
-    session.store(0).expect("there is room");
+    session.store(0).expect("the store succeeds");
     let daemon = home.status()["pid"].clone();
     session.fill();
     // Allocated space is used up first.
-    let stored = (1..200).find(|number| session.store(*number).is_err()).expect("the disk is full");
+    let stored = (1..200).find(|number| session.store(*number).is_err()).expect("a store fails");
     for _ in 0..3 {
-        let said = session.store(stored).expect_err("is full");
+        let said = session.store(stored).expect_err("the store fails");
         assert!(
             said.contains("the disk is full; nothing was stored")
                 && said.contains("Free some space and call again"),
@@ -99,17 +100,17 @@ fn each_store_reports_a_full_disk_and_the_session_recovers() {
             "recall_memory",
             json!({"query": "entry", "max_results": 20, "token_budget": 1_000_000}),
         )
-        .expect("reads");
+        .expect("the call succeeds");
     assert_eq!(found["total_matched"], stored, "what was acknowledged is found, and nothing else");
     assert_eq!(
-        session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"],
+        session.agent.call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
         stored
     );
     drop(home.session());
     session.make_room();
-    session.store(stored).expect("there is room again");
+    session.store(stored).expect("the store succeeds");
     assert_eq!(
-        session.agent.call("memory_stats", json!({})).expect("counts")["total_memories"],
+        session.agent.call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
         stored + 1
     );
     assert_eq!(home.status()["pid"], daemon, "it is the same daemon");
@@ -129,7 +130,7 @@ fn each_call_reports_a_disk_full_from_the_start_and_the_session_recovers() {
         "the handshake is answered all the same"
     );
     for call in 0..4 {
-        let said = session.store(call).expect_err("is full");
+        let said = session.store(call).expect_err("the store fails");
         println!("{said}");
         let why = said.contains("the disk is full") || said.contains("No space left on device");
         assert!(!said.contains("code 101"), "it ended in good order, without a panic: {said}");
@@ -139,6 +140,6 @@ fn each_call_reports_a_disk_full_from_the_start_and_the_session_recovers() {
         );
     }
     session.make_room();
-    session.store(0).expect("there is room");
+    session.store(0).expect("the store succeeds");
     assert_eq!(session.agent.recall("entry").len(), 1);
 }

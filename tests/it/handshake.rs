@@ -41,16 +41,18 @@ fn requests() -> Vec<(&'static str, Value)> {
 
 /// The line that the daemon answers with, on a connection of its own for each request.
 fn of_daemon(home: &TestHome, method: &str, params: &Value) -> String {
-    let socket = UnixStream::connect(home.path("run/loci/locid.sock")).expect("is served");
-    let mut writer = socket.try_clone().expect("is a socket");
+    let socket = UnixStream::connect(home.path("run/loci/locid.sock")).expect("the daemon accepts");
+    let mut writer = socket.try_clone().expect("the descriptor is cloned");
     let mut lines = BufReader::new(socket).lines();
-    let mut say = |line: Value| writeln!(writer, "{line}").expect("is taken");
+    let mut say = |line: Value| writeln!(writer, "{line}").expect("the peer reads its input");
     say(json!({"loci": [1, 1], "shim": "it", "session": {"id": "it", "pid": 1}}));
-    let welcome: Value =
-        serde_json::from_str(&lines.next().expect("answers").expect("is text")).expect("is JSON");
+    let welcome: Value = serde_json::from_str(
+        &lines.next().expect("the daemon sends a line").expect("a line can be read"),
+    )
+    .expect("valid JSON");
     assert_eq!(welcome["ok"], true, "{welcome}");
     say(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
-    lines.next().expect("answers").expect("is text")
+    lines.next().expect("the daemon sends a line").expect("a line can be read")
 }
 
 /// A JSON-RPC answer to the request 1.
@@ -66,8 +68,9 @@ fn line(answer: Answer) -> String {
 fn orphan_elsewhere(home: &TestHome) -> Agent {
     let run = home.path("elsewhere");
     if !run.exists() {
-        std::fs::create_dir(&run).expect("a folder");
-        std::fs::set_permissions(&run, Permissions::from_mode(0o700)).expect("is set");
+        std::fs::create_dir(&run).expect("the folder is created");
+        std::fs::set_permissions(&run, Permissions::from_mode(0o700))
+            .expect("the permissions are set");
     }
     let mut command = alone(home);
     Agent::bare(command.env("XDG_RUNTIME_DIR", run))
@@ -82,10 +85,13 @@ fn orphan(home: &TestHome) -> Agent {
 fn alone(home: &TestHome) -> Command {
     let alone = home.path("alone");
     if !alone.exists() {
-        std::fs::create_dir(&alone).expect("a folder");
+        std::fs::create_dir(&alone).expect("the folder is created");
         // A child process copies it: a file that this process has open for writing cannot be executed, and any test may fork meanwhile.
-        let copied =
-            Command::new("cp").arg(binaries().join("loci")).arg(&alone).status().expect("runs");
+        let copied = Command::new("cp")
+            .arg(binaries().join("loci"))
+            .arg(&alone)
+            .status()
+            .expect("the command runs");
         assert!(copied.success());
     }
     let mut command = home.command_at(&alone.join("loci"));
@@ -102,7 +108,7 @@ fn the_handshake_snapshot_equals_the_daemons_answers() {
     }
     for (method, params) in requests() {
         let said = of_daemon(&home, method, &params);
-        let snapshot = handshake::answer(method, &params).expect("is in the snapshot");
+        let snapshot = handshake::answer(method, &params).expect("the snapshot has the answer");
         assert_eq!(
             line(snapshot),
             said,
@@ -132,14 +138,15 @@ fn a_shim_answers_byte_for_byte_the_same_with_a_daemon_and_without() {
 fn bless(home: &TestHome) {
     let result = |method: &str, params: Value| {
         let line = of_daemon(home, method, &params);
-        let result =
-            line.strip_prefix(r#"{"jsonrpc":"2.0","id":1,"result":"#).expect("is a result");
-        result.strip_suffix('}').expect("is an object").to_owned()
+        let result = line
+            .strip_prefix(r#"{"jsonrpc":"2.0","id":1,"result":"#)
+            .expect("the line is a result");
+        result.strip_suffix('}').expect("a JSON object").to_owned()
     };
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
     let initialize = result("initialize", hello);
     let discover = result("server/discover", json!({"_meta": meta("2026-07-28")}));
-    let known: Value = serde_json::from_str(&discover).expect("is JSON");
+    let known: Value = serde_json::from_str(&discover).expect("valid JSON");
     let mut lists = LISTS.map(|method| {
         let plain = result(method, json!({}));
         let stateless = result(method, json!({"_meta": meta("2026-07-28")}));
@@ -154,7 +161,7 @@ fn bless(home: &TestHome) {
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../proto/src/mcp/handshake.json"),
         pretty(&snapshot) + "\n",
     )
-    .expect("is written");
+    .expect("the file is written");
 }
 
 /// Compact JSON over several lines, indented by two blanks; keys keep their order.
@@ -190,12 +197,12 @@ fn a_session_without_any_daemon_has_its_tools_and_each_call_says_what_is_wrong()
     for (method, params) in requests() {
         let mut agent = orphan(&home);
         let answer = agent.request(method, params.clone());
-        let expected = handshake::answer(method, &params).expect("is in the snapshot");
-        let expected: Value = serde_json::from_str(&line(expected)).expect("is JSON");
+        let expected = handshake::answer(method, &params).expect("the snapshot has the answer");
+        let expected: Value = serde_json::from_str(&line(expected)).expect("valid JSON");
         assert_eq!(answer, expected, "{method}");
     }
     let mut agent = orphan(&home);
-    let said = agent.call("memory_stats", json!({})).expect_err("says why");
+    let said = agent.call("memory_stats", json!({})).expect_err("the call fails");
     assert!(said.contains("locid"), "{said}");
     assert_eq!(
         agent.request("tools/list", json!({}))["result"]["tools"].as_array().map(Vec::is_empty),
@@ -212,7 +219,7 @@ fn a_session_survives_a_blocked_standard_error() {
     command.args(["-c", "exec \"$0\" mcp 2>/dev/full"]).arg(binaries().join("loci"));
     let mut agent = Agent::bare(&mut command);
     for _ in 0..2 {
-        let said = agent.call("memory_stats", json!({})).expect_err("says why");
+        let said = agent.call("memory_stats", json!({})).expect_err("the call fails");
         assert!(said.contains("rrf_kk"), "{said}");
     }
     home.configure("");
@@ -224,7 +231,7 @@ fn a_failed_start_is_reported_and_the_session_recovers_after_the_fix() {
     let home = TestHome::without_model();
     home.configure_whole("[retrieval]\nrrf_kk = 5\n");
     let mut agent = home.session();
-    let said = agent.call("memory_stats", json!({})).expect_err("says why");
+    let said = agent.call("memory_stats", json!({})).expect_err("the call fails");
     assert!(said.contains("config.toml:2:1") && said.contains("rrf_kk"), "{said}");
     home.configure("");
     agent.store("semantic", "Mended in the same session");

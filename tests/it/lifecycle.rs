@@ -73,12 +73,12 @@ fn every_file_and_folder_is_private() {
 }
 
 fn check(path: &Path) {
-    let found = std::fs::symlink_metadata(path).expect("is there");
+    let found = std::fs::symlink_metadata(path).expect("the file exists");
     assert_eq!(found.permissions().mode() & 0o077, 0, "{} is open to others", path.display());
     if found.is_dir() {
         std::fs::read_dir(path)
-            .expect("is readable")
-            .for_each(|entry| check(&entry.expect("is readable").path()));
+            .expect("the folder can be listed")
+            .for_each(|entry| check(&entry.expect("the entry can be read").path()));
     }
 }
 
@@ -90,22 +90,22 @@ fn a_newer_database_is_refused_unchanged_and_the_session_recovers() {
     assert!(home.loci(&["ctl", "stop"]).status.success());
     let db = home.path(".loci/memory.db");
     set_user_version(&db, 99);
-    let before = std::fs::read(&db).expect("is there");
-    let run = home.command("locid").output().expect("runs");
+    let before = std::fs::read(&db).expect("the file can be read");
+    let run = home.command("locid").output().expect("the command runs");
     assert_eq!(run.status.code(), Some(78));
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(said.contains("newer loci") && said.contains("schema 99"), "{said}");
-    assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
+    assert!(std::fs::read(&db).expect("the file can be read") == before, "the file was changed");
     let mut agent = Agent::bare(home.command("loci").arg("mcp"));
     for _ in 0..3 {
-        let refused = agent.call("memory_stats", json!({})).expect_err("says why");
+        let refused = agent.call("memory_stats", json!({})).expect_err("the call fails");
         assert!(refused.contains("newer loci") && refused.contains("schema 99"), "{refused}");
     }
     assert!(
         agent.request("tools/list", json!({}))["result"]["tools"].is_array(),
         "the handshake is answered all the same"
     );
-    assert!(std::fs::read(&db).expect("is there") == before, "the file was changed");
+    assert!(std::fs::read(&db).expect("the file can be read") == before, "the file was changed");
     // The refusing daemon may still be shutting down and would report the old fault again.
     home.loci(&["ctl", "stop"]);
     set_user_version(&db, schema);
@@ -114,22 +114,22 @@ fn a_newer_database_is_refused_unchanged_and_the_session_recovers() {
 
 /// Returns the schema number, through the log that may still hold it.
 fn schema(db: &Path) -> u32 {
-    let conn = rusqlite::Connection::open(db).expect("opens");
-    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("has one")
+    let conn = rusqlite::Connection::open(db).expect("the database opens");
+    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("the query returns a row")
 }
 
 /// Writes the schema number: byte 60 of the header, big-endian.
 fn set_user_version(db: &Path, version: u32) {
-    let mut bytes = std::fs::read(db).expect("is there");
+    let mut bytes = std::fs::read(db).expect("the file can be read");
     bytes[60..64].copy_from_slice(&version.to_be_bytes());
-    std::fs::write(db, bytes).expect("is written");
+    std::fs::write(db, bytes).expect("the file is written");
 }
 
 #[test]
 fn a_second_daemon_on_the_same_database_exits_silently() {
     let home = TestHome::without_model();
     drop(home.session());
-    let second = home.command("locid").output().expect("runs");
+    let second = home.command("locid").output().expect("the command runs");
     assert_eq!(second.status.code(), Some(75));
     assert!(second.stderr.is_empty(), "{}", String::from_utf8_lossy(&second.stderr));
 }
@@ -149,8 +149,11 @@ fn a_terminated_daemon_closes_the_database_cleanly() {
 #[test]
 fn an_auto_started_daemon_exits_when_idle() {
     let home = TestHome::without_model();
-    let status =
-        home.command("locid").args(["--auto-started", "--idle-exit", "1"]).status().expect("runs");
+    let status = home
+        .command("locid")
+        .args(["--auto-started", "--idle-exit", "1"])
+        .status()
+        .expect("the command runs");
     assert_eq!(status.code(), Some(0));
 }
 
@@ -169,7 +172,7 @@ fn a_command_right_after_a_kill_is_served_by_the_next_daemon() {
 /// Kills the daemon of this home as a crash would.
 fn kill(home: &TestHome) {
     let pid = home.status()["pid"].to_string();
-    assert!(Command::new("kill").args(["-9", &pid]).status().expect("runs").success());
+    assert!(Command::new("kill").args(["-9", &pid]).status().expect("the command runs").success());
 }
 
 #[test]

@@ -18,24 +18,24 @@ fn home((memories, words): (usize, usize)) -> TestHome {
     let added =
         home.loci(&["add", "The zebra crossing is closed until Friday", "--type", "semantic"]);
     assert!(added.status.success() && home.loci(&["ctl", "stop"]).status.success());
-    let conn = Connection::open(home.path(".loci/memory.db")).expect("opens");
-    conn.execute_batch("PRAGMA synchronous = OFF; BEGIN").expect("begins");
+    let conn = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    conn.execute_batch("PRAGMA synchronous = OFF; BEGIN").expect("the statements run");
     {
         let mut row = conn
             .prepare(
                 "INSERT INTO memories(id, type, content, scope, confidence_at, created_at, updated_at, content_hash, status_at)
                  VALUES (?1, 'semantic', ?2, 'global', ?3, ?3, ?3, ?4, ?3)",
             )
-            .expect("is SQL");
+            .expect("the statement is valid");
         for number in 1..memories {
             let words: Vec<String> =
                 (0..words).map(|at| format!("w{}", (number * 31 + at * at * 17) % 9_973)).collect();
             let id = format!("00000000-0000-7000-8000-{number:012x}");
             row.execute((id, words.join(" "), 1_769_904_000_000_i64, number.to_le_bytes()))
-                .expect("is stored");
+                .expect("the statement runs");
         }
     }
-    conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)").expect("is stored");
+    conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)").expect("the statements run");
     home
 }
 
@@ -48,7 +48,7 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
     let home = home(LONG);
     let mut agent = home.session();
     let question = json!({"query": "Where is the zebra?"});
-    let early = agent.call("recall_memory", question.clone()).expect("is answered");
+    let early = agent.call("recall_memory", question.clone()).expect("the call succeeds");
     assert_eq!(
         early["results"][0]["content"], "The zebra crossing is closed until Friday",
         "{early}"
@@ -62,7 +62,7 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
     );
     let screen = String::from_utf8_lossy(&home.loci(&["ctl", "status"]).stdout).into_owned();
     assert!(screen.contains("  index     loading (") && screen.contains(" of 6,000)"), "{screen}");
-    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(
         (&counted["total_memories"], &index(&home)["state"]),
         (&json!(MEMORIES), &json!("loading"))
@@ -76,7 +76,7 @@ fn a_large_store_is_served_while_its_index_is_being_loaded() {
         index(&home),
         json!({"state": "ready", "read": MEMORIES, "of": MEMORIES, "from": "built from the database"})
     );
-    let late = agent.call("recall_memory", question).expect("is answered");
+    let late = agent.call("recall_memory", question).expect("the call succeeds");
     assert_eq!(late["degraded"], json!(["embedding"]), "{late}");
 }
 
@@ -89,10 +89,10 @@ fn a_daemon_can_be_stopped_or_killed_during_the_warmup() {
         assert_eq!(status["index"]["state"], "loading", "{way}: {status}");
         if way == "stop" {
             assert!(home.loci(&["ctl", "stop"]).status.success());
-            let conn = Connection::open(home.path(".loci/memory.db")).expect("opens");
+            let conn = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
             let open: i64 = conn
                 .query_row("SELECT count(*) FROM meta WHERE key = 'open'", [], |row| row.get(0))
-                .expect("reads");
+                .expect("the query returns a row");
             assert_eq!(open, 0, "it was closed in good order");
             let log = home.log();
             assert!(
@@ -103,7 +103,7 @@ fn a_daemon_can_be_stopped_or_killed_during_the_warmup() {
             let pid = status["pid"]
                 .as_u64()
                 .and_then(|pid| u32::try_from(pid).ok())
-                .expect("has a process");
+                .expect("the status has a pid");
             signal("-KILL", [pid]);
             until("it is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
         }
@@ -117,7 +117,7 @@ fn a_very_large_store_starts_from_its_snapshot() {
     let file = home.path(".loci/memory.db-index");
     let holds = |needle: &str| {
         std::fs::read(&file)
-            .expect("is there")
+            .expect("the file can be read")
             .windows(needle.len())
             .any(|part| part == needle.as_bytes())
     };
@@ -128,15 +128,15 @@ fn a_very_large_store_starts_from_its_snapshot() {
     };
     from("built from the database");
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    assert_eq!(file.metadata().expect("is there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(file.metadata().expect("the file exists").permissions().mode() & 0o777, 0o600);
     assert!(holds("zebra"), "else nothing would be shown below");
     from("loaded from the snapshot");
     let doctor = home.loci(&["doctor"]);
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(said.contains("loaded from the snapshot"), "{said}");
     let found =
-        home.session().call("recall_memory", json!({"query": "zebra"})).expect("is answered");
-    let id = found["results"][0]["id"].as_str().expect("is found").to_owned();
+        home.session().call("recall_memory", json!({"query": "zebra"})).expect("the call succeeds");
+    let id = found["results"][0]["id"].as_str().expect("a JSON string").to_owned();
     assert!(home.loci(&["forget", &id, "--hard", "--yes"]).status.success());
     assert!(home.loci(&["ctl", "stop"]).status.success());
     assert!(!holds("zebra"));

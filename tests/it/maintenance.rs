@@ -18,7 +18,7 @@ fn store_week(agent: &mut Agent, texts: &[&str]) -> Vec<String> {
     let one = |text: &&str| {
         let arguments =
             json!({"content": text, "type": "episodic", "metadata": {"event_date": "2025-03-05"}});
-        agent.store_with(arguments)["id"].as_str().expect("has an id").to_owned()
+        agent.store_with(arguments)["id"].as_str().expect("the reply has an id").to_owned()
     };
     texts.iter().map(one).collect()
 }
@@ -55,14 +55,14 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
             "recall_memory",
             json!({"query": "What was wrong with the mail gateway?", "max_results": 20}),
         )
-        .expect("is answered");
+        .expect("the call succeeds");
     let summary = &found["results"][0];
     assert_eq!(
         (&summary["id"], &summary["metadata"]["method"]),
         (&done[0]["made"], &json!("extractive")),
         "{found}"
     );
-    let text = summary["content"].as_str().expect("has content");
+    let text = summary["content"].as_str().expect("a JSON string");
     assert!(text.starts_with("2025-03-05: ") && text.lines().count() > 3, "{text}");
     assert_eq!(
         found["results"].as_array().map(Vec::len),
@@ -71,10 +71,10 @@ fn a_run_does_what_its_plan_says_and_the_summary_is_found() {
     );
     let shown = agent
         .call("recall_memory", json!({"ids": summary["metadata"]["source_ids"]}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!(shown["results"].as_array().map(Vec::len), Some(6));
     assert_eq!(
-        agent.call("memory_stats", json!({})).expect("counts")["without_vector"],
+        agent.call("memory_stats", json!({})).expect("the call succeeds")["without_vector"],
         0,
         "the summary has its vector at once"
     );
@@ -117,18 +117,21 @@ fn a_run_continues_after_a_kill() {
         .args(["compact"])
         .stdout(std::process::Stdio::piped())
         .spawn()
-        .expect("runs");
+        .expect("the command starts");
     let mut first = String::new();
     std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(child.stdout.as_mut().expect("is piped")),
+        &mut std::io::BufReader::new(child.stdout.as_mut().expect("the stream is open")),
         &mut first,
     )
-    .expect("is text");
-    let pid = home.status()["pid"].as_u64().expect("runs");
-    std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().expect("is killed");
-    child.wait().expect("ends");
+    .expect("a line can be read");
+    let pid = home.status()["pid"].as_u64().expect("a JSON number");
+    std::process::Command::new("kill")
+        .args(["-9", &pid.to_string()])
+        .status()
+        .expect("the command runs");
+    child.wait().expect("the process ends");
     let rest = answer(&home, &["compact", "--json"])["done"].clone();
-    let done = agent.call("memory_stats", json!({})).expect("counts");
+    let done = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(
         (&done["compacted"], &done["active_memories"]),
         (&json!(15), &json!(3)),
@@ -160,7 +163,8 @@ fn maintenance_enabled_runs_it_while_idle() {
     };
     assert!(standing["next_run_at"].as_str() > standing["last_run_at"].as_str(), "{standing}");
     let compacted = |home: &TestHome| {
-        home.session().call("memory_stats", json!({})).expect("counts")["compacted"].clone()
+        home.session().call("memory_stats", json!({})).expect("the call succeeds")["compacted"]
+            .clone()
     };
     assert_eq!((compacted(&on), compacted(&off)), (json!(6), json!(0)));
 }
@@ -196,8 +200,9 @@ fn cleanup_shows_its_list_and_asks_first() {
 /// Changes the database while no process has it open.
 fn with_database(home: &TestHome, change: &str) {
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    let conn = rusqlite::Connection::open(home.path(".loci/memory.db")).expect("opens");
-    assert_eq!(conn.execute(change, []).expect("is changed"), 1);
+    let conn =
+        rusqlite::Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    assert_eq!(conn.execute(change, []).expect("the statement runs"), 1);
 }
 
 const LONG_AGO: &str = "UPDATE memories SET created_at = created_at - 31536000000, confidence_at = confidence_at - 31536000000 WHERE confidence < 0.1";
@@ -221,10 +226,10 @@ fn a_cleanup_runs_only_after_a_yes() {
             && said.contains("--yes"),
         "{said}"
     );
-    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 0);
+    assert_eq!(agent.call("memory_stats", json!({})).expect("the call succeeds")["forgotten"], 0);
     let done = answer(&home, &["cleanup", "--yes", "--json"]);
     assert!(done["memories"][0]["id"] == faint && done["act"].is_i64(), "{done}");
-    assert_eq!(agent.call("memory_stats", json!({})).expect("counts")["forgotten"], 1);
+    assert_eq!(agent.call("memory_stats", json!({})).expect("the call succeeds")["forgotten"], 1);
 }
 
 #[test]
@@ -244,6 +249,6 @@ fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
         let said = refused(&home, &command);
         assert!(said.contains("the clock says") && said.contains("not trusted"), "{said}");
     }
-    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!((&counted["forgotten"], &counted["compacted"]), (&json!(0), &json!(0)));
 }

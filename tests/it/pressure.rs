@@ -37,7 +37,7 @@ fn a_peer_that_reads_nothing_is_dropped_without_affecting_others() {
     let mut slowest = Duration::ZERO;
     until("the greedy peer is gone", || {
         let start = Instant::now();
-        agent.call("memory_stats", json!({})).expect("is answered");
+        agent.call("memory_stats", json!({})).expect("the call succeeds");
         slowest = slowest.max(start.elapsed());
         sessions(&home) == 1
     });
@@ -56,7 +56,7 @@ fn a_peer_that_stalls_inside_a_line_is_dropped_and_an_idle_one_is_not() {
     assert!(took > Duration::from_millis(900) && took < Duration::from_secs(5), "{took:?}");
     until("it is gone", || sessions(&home) == 1);
     silent.call(1, "memory_stats", &json!({}));
-    assert_eq!(silent.receive().expect("is answered")["id"], 1);
+    assert_eq!(silent.receive().expect("the daemon answers")["id"], 1);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn connections_beyond_the_limit_are_answered_busy_and_the_others_served() {
         peer.call(id, "memory_stats", &json!({}));
     }
     for (id, peer) in served.iter_mut().enumerate() {
-        assert_eq!(peer.receive().expect("is answered")["id"], id);
+        assert_eq!(peer.receive().expect("the daemon answers")["id"], id);
     }
     drop(served);
     until("all are gone", || sessions(&home) == 0);
@@ -141,7 +141,7 @@ fn a_terminated_daemon_answers_the_calls_in_flight() {
     }
     assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
     assert_eq!(
-        home.session().call("memory_stats", json!({})).expect("counts")["total_memories"],
+        home.session().call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
         answered
     );
     println!("{answered} of 320 stores were answered, and no other one took effect");
@@ -168,7 +168,7 @@ fn the_models_pages_are_trimmed_while_idle() {
     until("8 MiB are given back", || resident_kib(&pid) + 8 * 1024 <= most);
     let found = agent
         .call("recall_memory", json!({"query": "the note about gravel and lanterns"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert!(
         found["degraded"].is_null()
             && found["results"].as_array().is_some_and(|results| !results.is_empty()),

@@ -13,18 +13,18 @@ use std::process::Command;
 /// socket.
 fn confine(command: &mut Command) {
     let family = |number: i32| {
-        let value = u64::try_from(number).expect("is positive");
+        let value = u64::try_from(number).expect("the number is not negative");
         let condition = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
-            .expect("is a condition");
-        SeccompRule::new(vec![condition]).expect("is a rule")
+            .expect("the condition is valid");
+        SeccompRule::new(vec![condition]).expect("the rule is valid")
     };
     let rules = [(libc::SYS_socket, vec![family(libc::AF_INET), family(libc::AF_INET6)])]
         .into_iter()
         .collect();
-    let arch = TargetArch::try_from(std::env::consts::ARCH).expect("is known");
+    let arch = TargetArch::try_from(std::env::consts::ARCH).expect("the architecture is supported");
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::KillProcess, arch)
-        .expect("is a filter");
-    let program: BpfProgram = filter.try_into().expect("compiles");
+        .expect("the filter is valid");
+    let program: BpfProgram = filter.try_into().expect("the filter compiles");
     // SAFETY: applying a filter is two system calls on memory allocated before the fork.
     unsafe {
         command
@@ -52,7 +52,7 @@ fn daemon_store_and_recall_open_only_local_sockets() {
 fn the_socket_filter_kills_a_process_with_an_internet_socket() {
     let mut probe = Command::new("bash");
     confine(probe.args(["-c", "exec 3<>/dev/tcp/127.0.0.1/9"]));
-    assert_eq!(probe.status().expect("runs").signal(), Some(libc::SIGSYS));
+    assert_eq!(probe.status().expect("the command runs").signal(), Some(libc::SIGSYS));
 }
 
 #[test]

@@ -13,11 +13,11 @@ fn crowd(home: &TestHome, size: usize) -> Vec<Agent> {
     std::thread::scope(|scope| {
         let begin = || {
             let mut agent = home.session();
-            agent.call("memory_stats", json!({})).expect("is answered");
+            agent.call("memory_stats", json!({})).expect("the call succeeds");
             agent
         };
         let starts: Vec<_> = (0..size).map(|_| scope.spawn(begin)).collect();
-        starts.into_iter().map(|start| start.join().expect("starts")).collect()
+        starts.into_iter().map(|start| start.join().expect("the thread does not panic")).collect()
     })
 }
 
@@ -75,11 +75,14 @@ fn a_working_shim_takes_less_than_three_mebibytes() {
     let mut agent = home.session();
     agent.request("tools/list", json!({}));
     agent.store("semantic", "One memory");
-    let rollup =
-        std::fs::read_to_string(format!("/proc/{}/smaps_rollup", agent.pid())).expect("is running");
+    let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", agent.pid()))
+        .expect("the file can be read");
     let kib = |name: &str| -> u64 {
-        let line = rollup.lines().find_map(|line| line.strip_prefix(name)).expect("is told");
-        line.trim().trim_end_matches(" kB").parse().expect("is a number")
+        let line = rollup
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .expect("the file has the field");
+        line.trim().trim_end_matches(" kB").parse().expect("the value is a number")
     };
     // Shims of other tests share its code pages, but not its own memory.
     let (all, own) = (kib("Pss:"), kib("Pss_Anon:"));

@@ -15,12 +15,12 @@ fn three(home: &TestHome) -> Value {
     {
         agent.store("semantic", text);
     }
-    agent.call("recall_memory", json!({"query": "apple"})).expect("is answered")
+    agent.call("recall_memory", json!({"query": "apple"})).expect("the call succeeds")
 }
 
 #[test]
 fn default_max_results() {
-    let count = |config| three(&with(config))["results"].as_array().expect("has results").len();
+    let count = |config| three(&with(config))["results"].as_array().expect("a JSON array").len();
     assert_eq!(count(""), 3);
     assert_eq!(count("[retrieval]\ndefault_max_results = 2\n"), 2);
 }
@@ -40,7 +40,7 @@ fn preload_token_budget() {
         let answer = home
             .session()
             .call("recall_memory", json!({"query": "apple", "summary_only": true}))
-            .expect("is answered");
+            .expect("the call succeeds");
         answer.get("omitted_count").is_some()
     };
     assert!(!left_out(""));
@@ -49,7 +49,8 @@ fn preload_token_budget() {
 
 #[test]
 fn fusion_and_rrf_k() {
-    let best = |config| three(&with(config))["results"][0]["score"].as_f64().expect("is ranked");
+    let best =
+        |config| three(&with(config))["results"][0]["score"].as_f64().expect("a JSON number");
     assert!((best("[retrieval]\nfusion = \"rrf\"\n") - 1.0 / 61.0).abs() < 1e-4);
     assert!((best("[retrieval]\nfusion = \"rrf\"\nrrf_k = 9\n") - 0.1).abs() < 1e-4);
     assert!((best("") - 1.0 / 61.0).abs() > 1e-3);
@@ -110,8 +111,8 @@ fn download_fetches_the_model_at_first_use() {
         let home = TestHome::without_model();
         // It accepts the connection and stays silent, so that the download is still running when
         // the reply comes.
-        let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("has a port");
-        let port = silent.local_addr().expect("is bound").port();
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = silent.local_addr().expect("the listener has an address").port();
         home.configure_whole(&format!(
             "[embedding]\ndownload = {download}\nurl = \"http://127.0.0.1:{port}/\"\n"
         ));
@@ -119,7 +120,7 @@ fn download_fetches_the_model_at_first_use() {
         let stored = home
             .session()
             .store_with(json!({"content": "Is the model sent for?", "type": "semantic"}));
-        stored["hint"].as_str().expect("is degraded").contains("being downloaded")
+        stored["hint"].as_str().expect("a JSON string").contains("being downloaded")
     };
     assert!(!sent_for(false));
     assert!(sent_for(true));
@@ -149,8 +150,8 @@ fn default_group_applies_to_sessions_without_a_project() {
         agent.store("episodic", "Stored in no project");
         let answer = agent
             .call("recall_memory", json!({"query": "stored", "group": group}))
-            .expect("is answered");
-        answer["results"].as_array().expect("has results").len()
+            .expect("the call succeeds");
+        answer["results"].as_array().expect("a JSON array").len()
     };
     assert_eq!(seen_in("", "default"), 1);
     assert_eq!(seen_in("[storage]\ndefault_group = \"attic\"\n", "default"), 0);
@@ -162,7 +163,10 @@ fn db_path_moves_the_database() {
     let home = with("[storage]\ndb_path = \"~/elsewhere/memories.db\"\n");
     home.session().store("semantic", "It is somewhere else");
     assert!(
-        home.status()["database"].as_str().expect("is named").ends_with("elsewhere/memories.db")
+        home.status()["database"]
+            .as_str()
+            .expect("a JSON string")
+            .ends_with("elsewhere/memories.db")
     );
     assert!(home.path("elsewhere/memories.db").exists() && !home.path(".loci/memory.db").exists());
 }
@@ -177,7 +181,7 @@ fn variables_of_another_program_have_no_effect() {
     assert!(!other.exists() && home.path(".loci/memory.db").exists());
     let elsewhere = agent
         .call("recall_memory", json!({"query": "project", "group": "other"}))
-        .expect("is answered");
+        .expect("the call succeeds");
     assert_eq!(elsewhere["results"], json!([]));
 }
 
@@ -194,7 +198,7 @@ fn log_level() {
 #[test]
 fn an_unknown_key_is_refused_with_its_position_and_the_session_survives() {
     let home = with("[retrieval]\nrrf_kk = 5\n");
-    let run = home.command("locid").output().expect("runs");
+    let run = home.command("locid").output().expect("the command runs");
     assert_eq!(run.status.code(), Some(78));
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(said.contains("config.toml:2:1") && said.contains("rrf_kk"), "{said}");

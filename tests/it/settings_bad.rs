@@ -14,7 +14,7 @@ fn said(output: &Output) -> String {
 
 /// Asserts that both binaries refuse this home with these texts.
 fn is_refused(home: &TestHome, exits: (i32, i32), expected: &[&str]) {
-    let daemon = home.command("locid").output().expect("runs");
+    let daemon = home.command("locid").output().expect("the command runs");
     let person = home.loci(&["list"]);
     for (output, exit) in [(&daemon, exits.0), (&person, exits.1)] {
         let said = said(output);
@@ -72,7 +72,7 @@ fn an_unreadable_configuration_is_refused() {
     ];
     for (text, expected) in cases {
         let home = TestHome::without_model();
-        std::fs::write(home.path(".loci/config.toml"), text).expect("is written");
+        std::fs::write(home.path(".loci/config.toml"), text).expect("the file is written");
         is_refused(&home, CONFIG, expected);
     }
 }
@@ -139,42 +139,42 @@ fn a_configuration_that_is_not_a_regular_file_is_refused() {
     let replaced = |with: fn(&std::path::Path)| {
         let home = TestHome::without_model();
         let file = home.path(".loci/config.toml");
-        std::fs::remove_file(&file).expect("is removed");
+        std::fs::remove_file(&file).expect("the file is removed");
         with(&file);
         home
     };
     is_refused(
-        &replaced(|file| std::fs::create_dir(file).expect("is made")),
+        &replaced(|file| std::fs::create_dir(file).expect("the folder is created")),
         CONFIG,
         &["config.toml is not a file"],
     );
     is_refused(
-        &replaced(|file| std::fs::write(file, vec![b'#'; 10 << 20]).expect("is written")),
+        &replaced(|file| std::fs::write(file, vec![b'#'; 10 << 20]).expect("the file is written")),
         CONFIG,
         &["is too large", "10485760"],
     );
     is_refused(
         &replaced(|file| {
-            nix::unistd::mkfifo(file, nix::sys::stat::Mode::S_IRWXU).expect("is made");
+            nix::unistd::mkfifo(file, nix::sys::stat::Mode::S_IRWXU).expect("the pipe is created");
         }),
         CONFIG,
         &["is not a file"],
     );
     is_refused(
-        &replaced(|file| symlink("/dev/zero", file).expect("is linked")),
+        &replaced(|file| symlink("/dev/zero", file).expect("the link is created")),
         CONFIG,
         &["is not a file"],
     );
     let open = |file: &std::path::Path| {
-        std::fs::write(file, "").expect("is written");
-        set_permissions(file, Permissions::from_mode(0o777)).expect("is set");
+        std::fs::write(file, "").expect("the file is written");
+        set_permissions(file, Permissions::from_mode(0o777)).expect("the permissions are set");
     };
     is_refused(&replaced(open), CONFIG, &["is writable by everybody", "chmod 600"]);
     // An empty file, or a link to a file of one's own, is valid.
     let home = replaced(|file| {
         let real = file.with_file_name("dotfiles.toml");
-        std::fs::write(&real, "").expect("is written");
-        symlink(&real, file).expect("is linked");
+        std::fs::write(&real, "").expect("the file is written");
+        symlink(&real, file).expect("the link is created");
     });
     assert!(home.loci(&["list"]).status.success());
 }
@@ -191,15 +191,15 @@ fn files_of_another_user_are_refused() {
         return;
     }
     let home = TestHome::without_model();
-    chown(home.path(".loci/config.toml"), Some(1234), Some(1234)).expect("is given away");
+    chown(home.path(".loci/config.toml"), Some(1234), Some(1234)).expect("the owner is changed");
     is_refused(&home, CONFIG, &["config.toml belongs to another user"]);
     let home = TestHome::without_model();
-    chown(home.path(".loci"), Some(1234), Some(1234)).expect("is given away");
+    chown(home.path(".loci"), Some(1234), Some(1234)).expect("the owner is changed");
     is_refused(&home, (70, 3), &[".loci belongs to another user"]);
     // sudo with the HOME of the calling user.
     let home = TestHome::without_model();
-    std::fs::remove_dir_all(home.path(".loci")).expect("is removed");
-    chown(home.path(""), Some(1234), Some(1234)).expect("is given away");
+    std::fs::remove_dir_all(home.path(".loci")).expect("the folder is removed");
+    chown(home.path(""), Some(1234), Some(1234)).expect("the owner is changed");
     let refused = home.loci(&["list"]);
     assert!(
         said(&refused).contains("HOME belongs to another user (uid 1234)")
@@ -209,17 +209,18 @@ fn files_of_another_user_are_refused() {
     );
     assert_eq!(refused.status.code(), Some(1));
     assert!(!home.path(".loci").exists(), "nothing was left behind");
-    chown(home.path(""), Some(0), Some(0)).expect("is taken back");
+    chown(home.path(""), Some(0), Some(0)).expect("the owner is changed");
 }
 
 #[test]
 fn an_open_or_linked_data_folder_is_refused() {
     let home = TestHome::without_model();
-    set_permissions(home.path(".loci"), Permissions::from_mode(0o777)).expect("is opened");
+    set_permissions(home.path(".loci"), Permissions::from_mode(0o777))
+        .expect("the permissions are set");
     is_refused(&home, (70, 3), &["is open to other users", "chmod 700"]);
     let home = TestHome::without_model();
-    std::fs::rename(home.path(".loci"), home.path("elsewhere")).expect("is moved");
-    symlink(home.path("elsewhere"), home.path(".loci")).expect("is linked");
+    std::fs::rename(home.path(".loci"), home.path("elsewhere")).expect("the file is moved");
+    symlink(home.path("elsewhere"), home.path(".loci")).expect("the link is created");
     is_refused(&home, (70, 3), &["is not a folder"]);
 }
 
@@ -245,8 +246,9 @@ fn invalid_variables_are_refused() {
     ];
     for (name, value, exits, expected) in cases {
         let mut home = TestHome::without_model();
-        let refused =
-            |home: &TestHome| [home.command("locid").output().expect("runs"), home.loci(&["list"])];
+        let refused = |home: &TestHome| {
+            [home.command("locid").output().expect("the command runs"), home.loci(&["list"])]
+        };
         home = home.with(name, value);
         for (output, exit) in refused(&home).iter().zip([exits.0, exits.1]) {
             assert_eq!(output.status.code(), Some(exit), "{name}: {}", said(output));
@@ -266,8 +268,12 @@ fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warn
     assert!(home.loci(&["add", "Kept", "--type", "semantic"]).status.success());
     assert!(home.path(".loci/memory.db").exists());
     for group in ["a\nb", &"x".repeat(4096), "   "] {
-        let listed =
-            home.command("loci").arg("list").env("LOCI_GROUP", group).output().expect("runs");
+        let listed = home
+            .command("loci")
+            .arg("list")
+            .env("LOCI_GROUP", group)
+            .output()
+            .expect("the command runs");
         assert!(
             listed.status.success() && said(&listed).contains("LOCI_GROUP is ignored"),
             "{listed:?}"
@@ -279,7 +285,7 @@ fn an_empty_variable_counts_as_unset_and_an_invalid_group_is_ignored_with_a_warn
             .arg("list")
             .env("LOCI_GROUP", odd)
             .output()
-            .expect("runs")
+            .expect("the command runs")
             .status
             .success()
     );
@@ -292,7 +298,7 @@ fn unusual_paths_work() {
         "[storage]\ndb_path = \"{}/a/../b/new/memory.db\"\n",
         deep.path("project").display()
     ));
-    std::fs::create_dir(deep.path("project/a")).expect("is made");
+    std::fs::create_dir(deep.path("project/a")).expect("the folder is created");
     let stored = deep.loci(&["add", "Kept", "--type", "semantic"]);
     assert!(stored.status.success(), "{}", said(&stored));
     assert!(deep.path("project/b/new/memory.db").exists());
@@ -300,11 +306,15 @@ fn unusual_paths_work() {
     let home = TestHome::without_model();
     let mut without = home.command("loci");
     without.env_remove("XDG_RUNTIME_DIR").args(["add", "Kept", "--type", "semantic"]);
-    assert!(without.output().expect("runs").status.success());
+    assert!(without.output().expect("the command runs").status.success());
     assert!(home.path(".loci/run/locid.sock").exists());
     let mut stop = home.command("loci");
     assert!(
-        stop.env_remove("XDG_RUNTIME_DIR").args(["ctl", "stop"]).status().expect("runs").success()
+        stop.env_remove("XDG_RUNTIME_DIR")
+            .args(["ctl", "stop"])
+            .status()
+            .expect("the command runs")
+            .success()
     );
 }
 
@@ -313,7 +323,7 @@ fn without_home_loci_home_is_required_and_sufficient() {
     let home = TestHome::without_model();
     let mut command = home.command("loci");
     command.env_remove("HOME").env("LOCI_HOME", home.path(".loci")).args(["list"]);
-    let listed = command.output().expect("runs");
+    let listed = command.output().expect("the command runs");
     assert!(listed.status.success(), "{}", said(&listed));
     let mut stop = home.command("loci");
     assert!(
@@ -321,7 +331,7 @@ fn without_home_loci_home_is_required_and_sufficient() {
             .env("LOCI_HOME", home.path(".loci"))
             .args(["ctl", "stop"])
             .status()
-            .expect("runs")
+            .expect("the command runs")
             .success()
     );
 }
@@ -344,14 +354,14 @@ fn locale_and_time_zone_change_no_answer() {
         let found = home.loci(&["search", "istanbul title IRISH", "--json"]);
         let listed = home.loci(&["list", "--text", "INTERN", "--json"]);
         let created = String::from_utf8_lossy(&listed.stdout).contains("Z\"");
-        let found: serde_json::Value = serde_json::from_slice(&found.stdout).expect("is JSON");
+        let found: serde_json::Value = serde_json::from_slice(&found.stdout).expect("valid JSON");
         let previews: Vec<String> = found["results"]
             .as_array()
-            .expect("is an array")
+            .expect("a JSON array")
             .iter()
             .map(|r| r["preview"].to_string())
             .collect();
-        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("is JSON");
+        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("valid JSON");
         (previews, listed["total"].clone(), created)
     };
     let usual = answers(&[]);
@@ -369,7 +379,7 @@ fn locale_and_time_zone_change_no_answer() {
 #[test]
 fn an_open_umask_makes_no_file_public() {
     let home = TestHome::without_model();
-    std::fs::remove_dir_all(home.path(".loci")).expect("is removed");
+    std::fs::remove_dir_all(home.path(".loci")).expect("the folder is removed");
     let mut command = std::process::Command::new("sh");
     command
         .args(["-c", "umask 000; exec \"$0\" add Kept --type semantic"])
@@ -379,19 +389,19 @@ fn an_open_umask_makes_no_file_public() {
         .env("HOME", home.path(""))
         .env("XDG_RUNTIME_DIR", home.path("run"))
         .env("LOCI_MODELS", home.path("models"));
-    let stored = command.current_dir(home.path("project")).output().expect("runs");
+    let stored = command.current_dir(home.path("project")).output().expect("the command runs");
     assert!(stored.status.success(), "{}", said(&stored));
     let mut waiting = vec![home.path(".loci"), home.path("run/loci")];
     let mut seen = 0;
     while let Some(path) = waiting.pop() {
-        let found = path.symlink_metadata().expect("is there");
+        let found = path.symlink_metadata().expect("the file exists");
         assert_eq!(found.mode() & 0o077, 0, "{} is open: {:o}", path.display(), found.mode());
         seen += 1;
         if found.is_dir() {
             waiting.extend(
                 std::fs::read_dir(&path)
-                    .expect("is a folder")
-                    .map(|entry| entry.expect("is there").path()),
+                    .expect("the folder can be listed")
+                    .map(|entry| entry.expect("the entry can be read").path()),
             );
         }
     }

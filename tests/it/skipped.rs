@@ -16,21 +16,22 @@ pub fn skip(reason: &str) {
 }
 
 fn record(file: &Path, test: &str, reason: &str) {
-    let mut file = OpenOptions::new().create(true).append(true).open(file).expect("opens");
+    let mut file = OpenOptions::new().create(true).append(true).open(file).expect("the file opens");
     // One write: tests of several processes append at the same time.
-    file.write_all(format!("{test}: {reason}\n").as_bytes()).expect("is written");
+    file.write_all(format!("{test}: {reason}\n").as_bytes()).expect("the file is written");
 }
 
 #[test]
 fn a_skipped_test_is_in_the_summary_with_its_reason() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let file = folder.path().join("skipped");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let summary = || {
         let script = root.join("tests/skipped.sh");
-        let output = std::process::Command::new(script).arg(&file).output().expect("runs");
+        let output =
+            std::process::Command::new(script).arg(&file).output().expect("the command runs");
         assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).expect("is UTF-8")
+        String::from_utf8(output.stdout).expect("the output is UTF-8")
     };
     assert_eq!(summary(), "Skipped: none\n");
     record(&file, "sockets::another_user", "not root");

@@ -13,23 +13,23 @@ use std::time::Duration;
 /// Returns a home whose socket folder exists already.
 fn home() -> TestHome {
     let home = TestHome::without_model();
-    fs::create_dir(home.path("run/loci")).expect("is made");
+    fs::create_dir(home.path("run/loci")).expect("the folder is created");
     open(&home.path("run/loci"), 0o700);
     home
 }
 
 fn open(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("is set");
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the permissions are set");
 }
 
 #[test]
 fn a_stale_socket_is_replaced() {
     let home = home();
     for name in ["run/loci/locid.sock", "run/loci/admin.sock"] {
-        drop(UnixListener::bind(home.path(name)).expect("is bound"));
+        drop(UnixListener::bind(home.path(name)).expect("the socket binds"));
     }
     assert_eq!(
-        home.session().call("memory_stats", json!({})).expect("is answered")["total_memories"],
+        home.session().call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
         0
     );
 }
@@ -40,26 +40,30 @@ fn another_file_in_place_of_a_socket_is_refused_unchanged() {
         for kind in ["file", "folder", "link", "link to nothing"] {
             let home = home();
             let place = home.path("run/loci").join(name);
-            fs::write(home.path("target"), "precious").expect("is written");
+            fs::write(home.path("target"), "precious").expect("the file is written");
             match kind {
                 "file" => fs::write(&place, "precious"),
                 "folder" => fs::create_dir(&place),
                 "link" => symlink(home.path("target"), &place),
                 _ => symlink(home.path("nowhere"), &place),
             }
-            .expect("is made");
-            let before = fs::symlink_metadata(&place).expect("is there").file_type();
-            let run = home.command("locid").output().expect("runs");
+            .expect("the file is created");
+            let before = fs::symlink_metadata(&place).expect("the file exists").file_type();
+            let run = home.command("locid").output().expect("the command runs");
             let said = String::from_utf8_lossy(&run.stderr).into_owned();
             assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {said}");
             assert!(said.contains("not a socket") && said.contains(name), "{name}, {kind}: {said}");
             assert_eq!(
-                fs::symlink_metadata(&place).expect("is there").file_type(),
+                fs::symlink_metadata(&place).expect("the file exists").file_type(),
                 before,
                 "{name}, {kind}"
             );
-            assert_eq!(fs::read_to_string(home.path("target")).expect("is there"), "precious");
-            let refused = home.session().call("memory_stats", json!({})).expect_err("says why");
+            assert_eq!(
+                fs::read_to_string(home.path("target")).expect("the file can be read"),
+                "precious"
+            );
+            let refused =
+                home.session().call("memory_stats", json!({})).expect_err("the call fails");
             assert!(refused.contains("not a socket"), "{name}, {kind}: {refused}");
         }
     }
@@ -69,8 +73,8 @@ fn another_file_in_place_of_a_socket_is_refused_unchanged() {
 fn a_socket_in_use_is_not_replaced() {
     let home = home();
     let place = home.path("run/loci/locid.sock");
-    let other = UnixListener::bind(&place).expect("is bound");
-    let run = home.command("locid").output().expect("runs");
+    let other = UnixListener::bind(&place).expect("the socket binds");
+    let run = home.command("locid").output().expect("the command runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(70), "{said}");
     assert!(said.contains("another process listens"), "{said}");
@@ -84,12 +88,12 @@ fn removed_sockets_are_bound_again() {
     let mut before = home.session();
     before.store("semantic", "Stored before");
     let pid = home.status()["pid"].clone();
-    fs::remove_file(home.path("run/loci/locid.sock")).expect("is there");
-    fs::remove_file(home.path("run/loci/admin.sock")).expect("is there");
+    fs::remove_file(home.path("run/loci/locid.sock")).expect("the file is removed");
+    fs::remove_file(home.path("run/loci/admin.sock")).expect("the file is removed");
     let took = until("the sockets are back", || home.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(home.session().recall("stored before"), ["Stored before"]);
-    fs::remove_dir_all(home.path("run/loci")).expect("is there");
+    fs::remove_dir_all(home.path("run/loci")).expect("the folder is removed");
     let took = until("the folder is back", || home.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(home.session().recall("stored before"), ["Stored before"]);
@@ -106,8 +110,8 @@ fn a_daemon_whose_sockets_were_replaced_leaves_them_to_the_other() {
     let home = TestHome::without_model();
     let mut daemon = Daemon::start(&home, &mut home.command("locid"));
     let place = home.path("run/loci/locid.sock");
-    fs::remove_file(&place).expect("is there");
-    let other = UnixListener::bind(&place).expect("is bound");
+    fs::remove_file(&place).expect("the file is removed");
+    let other = UnixListener::bind(&place).expect("the socket binds");
     assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
     assert!(UnixStream::connect(&place).is_ok(), "the other's socket was left alone");
     assert!(!home.path("run/loci/admin.sock").exists());
@@ -118,9 +122,9 @@ fn a_daemon_whose_sockets_were_replaced_leaves_them_to_the_other() {
 fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
     let home = TestHome::without_model();
     let deep = home.path(&"x".repeat(120));
-    fs::create_dir(&deep).expect("is made");
+    fs::create_dir(&deep).expect("the folder is created");
     let home = home.with("XDG_RUNTIME_DIR", deep);
-    let run = home.command("locid").output().expect("runs");
+    let run = home.command("locid").output().expect("the command runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(78), "{said}");
     assert!(
@@ -129,7 +133,7 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
             && said.contains("shorter path"),
         "{said}"
     );
-    let refused = home.session().call("memory_stats", json!({})).expect_err("says why");
+    let refused = home.session().call("memory_stats", json!({})).expect_err("the call fails");
     assert!(refused.contains("too long"), "{refused}");
     // Nothing to stop: the next look finds a home that works.
     drop(home.with("XDG_RUNTIME_DIR", "/tmp"));
@@ -152,8 +156,12 @@ fn without_home_the_data_folder_must_be_set() {
     let mut agent = Agent::bare(home.command("loci").arg("mcp").env_remove("HOME"));
     assert!(agent.call("memory_stats", json!({})).is_ok());
     // Its sockets depend on the usual home folder, so it is stopped as it was started.
-    let stopped =
-        home.command("loci").args(["ctl", "stop"]).env_remove("HOME").status().expect("runs");
+    let stopped = home
+        .command("loci")
+        .args(["ctl", "stop"])
+        .env_remove("HOME")
+        .status()
+        .expect("the command runs");
     assert!(stopped.success());
     // A user unknown to the system has no home folder.
     let mut unknown = Command::new("setpriv");
@@ -175,7 +183,7 @@ fn without_home_the_data_folder_must_be_set() {
 /// Runs a command as another user; returns its exit code and output, or `None` without the
 /// privilege.
 fn as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
-    let id = Command::new("id").arg("-u").output().expect("runs");
+    let id = Command::new("id").arg("-u").output().expect("the command runs");
     if id.stdout != b"0\n" {
         return None;
     }
@@ -223,7 +231,7 @@ fn another_user_is_refused_even_if_every_mode_is_open() {
         "{}",
         daemon.log()
     );
-    let (_, said) = knock("--reuid=0").expect("is root");
+    let (_, said) = knock("--reuid=0").expect("setpriv runs");
     assert!(said.contains(r#""ok":true"#), "the probe itself works: {said}");
     open(&home.path("run/loci"), 0o700);
     drop(Peer::welcome(&home));

@@ -26,7 +26,7 @@ fn an_endless_line_at_the_daemon_is_answered_once_and_the_connection_closed() {
         flood.say(start.as_bytes());
         let taken = flood.pour(&part, 1024);
         assert!(taken < 16 * MIB, "{taken} bytes of the line were taken");
-        let answer = flood.receive().expect("is told why");
+        let answer = flood.receive().expect("the daemon answers");
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32600)), "{answer}");
         assert_eq!(flood.receive(), None, "and no more");
     }
@@ -49,7 +49,7 @@ fn calls_in_flight_are_answered_before_an_endless_line_closes_the_connection() {
     );
     peer.pour(&vec![b'y'; MIB], 2);
     let answers: Vec<Value> = std::iter::from_fn(|| peer.receive()).collect();
-    let stored = answers.iter().find(|answer| answer["id"] == 1).expect("is answered");
+    let stored = answers.iter().find(|answer| answer["id"] == 1).expect("the store is answered");
     assert_eq!(stored["result"]["structuredContent"]["deduplicated"], false, "{stored}");
     assert_eq!(
         answers.iter().filter(|answer| answer["error"]["code"] == -32600).count(),

@@ -37,7 +37,7 @@ fn killed_daemons_lose_and_duplicate_nothing() {
         let at_kills = kill_often(&home, kills, &stage, &acknowledged);
         stage.over.store(true, Ordering::Relaxed);
         let stored: Vec<(String, String)> =
-            workers.into_iter().flat_map(|w| w.join().expect("every call was answered")).collect();
+            workers.into_iter().flat_map(|w| w.join().expect("every call is answered")).collect();
         (stored, at_kills)
     });
     let average = at_kills.iter().sum::<usize>() as f64 / at_kills.len() as f64;
@@ -64,7 +64,7 @@ fn work(
         let reply = agent.store_with(json!({"content": text, "type": "semantic"}));
         stage.in_flight.fetch_sub(1, Ordering::Relaxed);
         assert_eq!(reply["deduplicated"], false, "{text} was stored twice");
-        stored.push((reply["id"].as_str().expect("has an id").to_owned(), text));
+        stored.push((reply["id"].as_str().expect("the reply has an id").to_owned(), text));
         // The receiver is gone once the last kill is done.
         let _ = acknowledge.send(());
     }
@@ -82,9 +82,9 @@ fn kill_often(
     let mut at_kills = Vec::new();
     for round in 0..kills {
         let quiet = 1 + (round * 7919) % 23;
-        (0..quiet).for_each(|_| acknowledged.recv().expect("the sessions are at work"));
+        (0..quiet).for_each(|_| acknowledged.recv().expect("the sessions still run"));
         let pid = std::fs::read_to_string(home.path("run/loci/locid.lock"))
-            .expect("is there")
+            .expect("the file can be read")
             .trim()
             .to_owned();
         at_kills.push(stage.in_flight.load(Ordering::Relaxed));
@@ -100,7 +100,7 @@ fn check(home: &TestHome, stored: &[(String, String)]) {
     let ids: HashSet<&String> = stored.iter().map(|(id, _)| id).collect();
     assert_eq!(ids.len(), stored.len(), "no id was given twice");
     let mut agent = home.session();
-    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(counted["total_memories"], stored.len(), "nothing lost, nothing doubled");
     for batch in stored.chunks(50) {
         let expected: HashMap<&str, &str> =
@@ -108,11 +108,13 @@ fn check(home: &TestHome, stored: &[(String, String)]) {
         let ids: Vec<&&str> = expected.keys().collect();
         let shown = agent
             .call("recall_memory", json!({"ids": ids, "token_budget": 1_000_000}))
-            .expect("are shown");
-        let results = shown["results"].as_array().expect("has results");
+            .expect("the call succeeds");
+        let results = shown["results"].as_array().expect("a JSON array");
         assert_eq!(results.len(), batch.len(), "{shown}");
         assert!(
-            results.iter().all(|r| expected[r["id"].as_str().expect("has an id")] == r["content"])
+            results
+                .iter()
+                .all(|r| expected[r["id"].as_str().expect("the reply has an id")] == r["content"])
         );
     }
 }

@@ -8,8 +8,9 @@ use std::time::Instant;
 
 /// Locks the database, so that no store can finish until this is dropped.
 fn hold(home: &TestHome) -> Connection {
-    let conn = Connection::open(home.path(".loci/memory.db")).expect("opens");
-    conn.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE").expect("is locked");
+    let conn = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
+    conn.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")
+        .expect("the database is locked");
     conn
 }
 
@@ -54,7 +55,7 @@ fn a_cancelled_call_has_no_reply_and_the_session_continues() {
     drop(held);
     agent.store("semantic", "And on");
     let found = agent.recall("taken").len();
-    let counted = agent.call("memory_stats", json!({})).expect("counts");
+    let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!(counted["total_memories"], 2 + found, "whatever became of it, both say the same");
 }
 
@@ -91,7 +92,7 @@ fn the_daemon_refuses_a_duplicate_id_in_flight() {
     for text in ["The first of its id", "The second of its id"] {
         peer.call(5, "store_memory", &json!({"content": text, "type": "semantic"}));
     }
-    let refused = peer.receive().expect("is answered");
+    let refused = peer.receive().expect("the daemon answers");
     assert_eq!(
         (&refused["id"], &refused["error"]["code"]),
         (&json!(5), &json!(-32600)),
@@ -99,13 +100,13 @@ fn the_daemon_refuses_a_duplicate_id_in_flight() {
     );
     drop(held);
     assert_eq!(
-        peer.receive().expect("is answered")["result"]["structuredContent"]["deduplicated"],
+        peer.receive().expect("the daemon answers")["result"]["structuredContent"]["deduplicated"],
         false
     );
     assert_eq!(home.session().recall("of its id"), ["The first of its id"]);
     peer.call(5, "memory_stats", &json!({}));
     assert!(
-        peer.receive().expect("is answered")["result"].is_object(),
+        peer.receive().expect("the daemon answers")["result"].is_object(),
         "once it is answered the id is free again"
     );
 }
@@ -130,7 +131,7 @@ fn a_session_that_sends_everything_at_once_does_not_starve_another() {
     });
     let done: Vec<Instant> =
         (0..16).map(|_| drop(greedy.receive())).map(|()| Instant::now()).collect();
-    let (_modest, answer, at) = modest_done.join().expect("is answered");
+    let (_modest, answer, at) = modest_done.join().expect("the thread does not panic");
     assert_eq!(answer["id"], 2000);
     let after = done.iter().filter(|when| **when > at).count();
     assert!(after >= 8, "the short note waited for {} of the 16 long ones", 16 - after);
@@ -146,7 +147,7 @@ fn a_thousand_calls_are_all_answered_although_replies_are_read_late() {
     };
     let sender = agent.send_from_a_thread((5000..6000).map(line).collect());
     let mut answered: Vec<Value> = (0..1000).map(|_| agent.receive()["id"].clone()).collect();
-    sender.join().expect("everything was taken");
+    sender.join().expect("all lines are written");
     answered.sort_by_key(Value::as_u64);
     assert_eq!(answered, (5000..6000).map(|id| json!(id)).collect::<Vec<_>>());
 }
@@ -158,9 +159,9 @@ fn an_agent_that_stores_the_same_text_repeatedly_is_rate_limited() {
     let again = json!({"content": "The same again", "type": "semantic"});
     let outcomes: Vec<_> = (0..1000).map(|_| agent.call("store_memory", again.clone())).collect();
     assert!(outcomes[..20].iter().all(Result::is_ok) && outcomes[20..].iter().all(Result::is_err));
-    let said = outcomes[20].as_ref().expect_err("is busy");
+    let said = outcomes[20].as_ref().expect_err("the 21st store is refused");
     assert!(said.starts_with("busy: ") && said.contains("retry_after"), "{said}");
-    let shown = agent.call("recall_memory", json!({"query": "same"})).expect("goes on");
+    let shown = agent.call("recall_memory", json!({"query": "same"})).expect("the call succeeds");
     assert_eq!(
         (&shown["total_matched"], &shown["results"][0]["confidence"]),
         (&json!(1), &json!(1.0))

@@ -29,13 +29,15 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
 
 /// Returns the number of sessions of this home's daemon.
 pub fn sessions(home: &TestHome) -> usize {
-    home.status()["sessions"].as_array().expect("lists them").len()
+    home.status()["sessions"].as_array().expect("a JSON array").len()
 }
 
 /// Sends a signal to processes.
 pub fn signal(name: &str, pids: impl IntoIterator<Item = u32>) {
     let pids: Vec<String> = pids.into_iter().map(|pid| pid.to_string()).collect();
-    assert!(Command::new("kill").arg(name).args(pids).status().expect("runs").success());
+    assert!(
+        Command::new("kill").arg(name).args(pids).status().expect("the command runs").success()
+    );
 }
 
 /// A daemon started by a test.
@@ -55,8 +57,8 @@ impl Daemon {
     /// Starts it; its log goes to a file of its own.
     pub fn launch(home: &TestHome, command: &mut Command) -> Self {
         let log = home.path("daemon.log");
-        let file = File::create(&log).expect("is made");
-        let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("runs");
+        let file = File::create(&log).expect("the file is created");
+        let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("the command starts");
         Self { child, log }
     }
 
@@ -67,12 +69,12 @@ impl Daemon {
 
     /// Returns its log.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(&self.log).expect("is there")
+        std::fs::read_to_string(&self.log).expect("the file can be read")
     }
 
     /// Waits for its exit.
     pub fn ended(&mut self) -> ExitStatus {
-        self.child.wait().expect("ends")
+        self.child.wait().expect("the process ends")
     }
 }
 
@@ -86,15 +88,19 @@ impl Drop for Daemon {
 
 /// Returns a value in kilobytes from `/proc/PID/status`.
 pub fn resident_kib(pid: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("is running");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("has memory");
-    line.trim().trim_end_matches(" kB").parse().expect("is a number")
+    let status =
+        std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the file can be read");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .expect("the process has memory");
+    line.trim().trim_end_matches(" kB").parse().expect("the value is a number")
 }
 
 /// Returns the number of open connections of this home's daemon, agents' and others'.
 pub fn connections(home: &TestHome) -> usize {
     let folder = home.path("").to_string_lossy().into_owned();
-    let all = std::fs::read_to_string("/proc/net/unix").expect("is told");
+    let all = std::fs::read_to_string("/proc/net/unix").expect("the file can be read");
     // Number, references, protocol, flags, type, state, inode, path; state 3 is a connection.
     let is_one = |fields: &[&str]| {
         fields.get(5) == Some(&"03") && fields.get(7).is_some_and(|path| path.starts_with(&folder))
@@ -110,10 +116,10 @@ pub fn descriptors(pid: &str) -> Option<usize> {
 
 /// Returns the CPU time of a process in clock ticks of 10 ms.
 pub fn cpu_ticks(pid: u32) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("is running");
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the file can be read");
     let fields: Vec<&str> =
-        stat.rsplit(')').next().expect("has fields").split_whitespace().collect();
-    fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("is a number")).sum()
+        stat.rsplit(')').next().expect("the line has fields").split_whitespace().collect();
+    fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("the value is a number")).sum()
 }
 
 /// A raw client of the agents' socket.
@@ -122,8 +128,9 @@ pub struct Peer(BufReader<UnixStream>);
 impl Peer {
     /// Connects and sends nothing.
     pub fn silent(home: &TestHome) -> Self {
-        let stream = UnixStream::connect(home.path("run/loci/locid.sock")).expect("connects");
-        stream.set_read_timeout(Some(DEADLINE)).expect("is set");
+        let stream =
+            UnixStream::connect(home.path("run/loci/locid.sock")).expect("the daemon accepts");
+        stream.set_read_timeout(Some(DEADLINE)).expect("the socket option is set");
         Self(BufReader::new(stream))
     }
 
@@ -141,8 +148,8 @@ impl Peer {
             ..hello::Session::default()
         };
         let hello = Hello { loci, shim: "wire".to_owned(), session };
-        peer.send(&serde_json::to_value(hello).expect("is JSON"));
-        let answer = peer.receive().expect("is answered");
+        peer.send(&serde_json::to_value(hello).expect("valid JSON"));
+        let answer = peer.receive().expect("the daemon answers");
         (peer, answer)
     }
 
@@ -155,7 +162,7 @@ impl Peer {
 
     /// Sends raw bytes.
     pub fn say(&mut self, bytes: &[u8]) {
-        self.0.get_mut().write_all(bytes).expect("is taken");
+        self.0.get_mut().write_all(bytes).expect("the peer reads its input");
     }
 
     /// Sends bytes repeatedly until the daemon accepts no more; returns how many it accepted.

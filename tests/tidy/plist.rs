@@ -180,7 +180,8 @@ mod tests {
             ("<dict><!-- -- --></dict>", "contains `--`"),
             ("<dict></dict></plist><plist>", "expected End"),
         ] {
-            let error = parse(&format!("<plist>{inside}</plist>")).expect_err("is rejected");
+            let error =
+                parse(&format!("<plist>{inside}</plist>")).expect_err("the list is rejected");
             assert!(error.contains(why), "{inside}: {error}");
         }
         assert!(parse("").is_err());

@@ -51,10 +51,10 @@ fn collect(folder: &str, ignored: &Ignored, files: &mut Vec<File>) {
     let entries = fs::read_dir(root().join(folder))
         .unwrap_or_else(|error| panic!("{folder} cannot be read: {error}"));
     for entry in entries {
-        let entry = entry.expect("the folder can be listed");
+        let entry = entry.expect("the entry can be read");
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-        let kind = entry.file_type().expect("the file has a kind");
+        let kind = entry.file_type().expect("the file has a type");
         if path == ".git" || ignored.matches(&path) {
             continue;
         }

@@ -135,7 +135,7 @@ fn the_socket_unit_listens_where_shims_connect() {
     let runtime = Some("/run/user/7".into());
     let variables =
         Variables { user_home: Some("/home/anna".into()), runtime, ..Variables::default() };
-    let socket = Paths::resolve(&variables).expect("resolves").socket;
+    let socket = Paths::resolve(&variables).expect("the paths resolve").socket;
     assert_eq!(SOCKET_REQUIRED[0].2.replace("%t", "/run/user/7"), socket.display().to_string());
     let rule = "The socket unit listens at the agents' socket of loci_proto::paths, and only its owner can connect.";
     assert_rule(rule, &socket_faults(&unit));
@@ -145,7 +145,7 @@ fn the_socket_unit_listens_where_shims_connect() {
 /// systemd.
 fn exposure_check(name: &str, unit: &str) -> Option<(bool, String)> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
-    fs::create_dir_all(&folder).expect("the folder is made");
+    fs::create_dir_all(&folder).expect("the folder is created");
     let path = folder.join("locid.service");
     fs::write(&path, unit.replace(BINARY, "/bin/true")).expect("the unit is written");
     let arguments = ["security", "--offline=yes", "--no-pager", &format!("--threshold={EXPOSURE}")];
@@ -176,8 +176,8 @@ fn systemd_rates_the_exposure_of_the_service_as_acceptable() {
 /// The faults that `systemd-analyze verify` reports, one a line, for a unit whose binary exists. `None` without systemd.
 fn verify_unit(name: &str, unit: &str) -> Option<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
-    fs::create_dir_all(&folder).expect("the folder is made");
-    let binary = std::env::current_exe().expect("this test runs");
+    fs::create_dir_all(&folder).expect("the folder is created");
+    let binary = std::env::current_exe().expect("the path of the test is known");
     let path = folder.join("locid.service");
     fs::write(&path, unit.replace(BINARY, &binary.display().to_string()))
         .expect("the unit is written");
@@ -264,7 +264,7 @@ fn command(entries: &BTreeMap<String, Value>) -> Option<&str> {
 /// Path of the agents' socket for this home folder on macOS, which has no `XDG_RUNTIME_DIR`.
 fn socket_on_macos(home: &str) -> String {
     let variables = Variables { user_home: Some(home.into()), ..Variables::default() };
-    Paths::resolve(&variables).expect("resolves").socket.display().to_string()
+    Paths::resolve(&variables).expect("the paths resolve").socket.display().to_string()
 }
 
 #[test]

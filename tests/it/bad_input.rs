@@ -33,8 +33,8 @@ fn empty_large_and_nul_content_is_refused() {
                 .starts_with("invalid: content is empty")
         );
     }
-    let said = refused(&mut agent, "store_memory", semantic(&"x".repeat(32 * 1024 + 1)));
-    assert!(said.starts_with("too_large: content has 32769 bytes; at most 32768"), "{said}");
+    let error = refused(&mut agent, "store_memory", semantic(&"x".repeat(32 * 1024 + 1)));
+    assert!(error.starts_with("too_large: content has 32769 bytes; at most 32768"), "{error}");
     assert!(
         refused(&mut agent, "store_memory", semantic("ab\u{0}c")).contains("U+0000 at character 2")
     );
@@ -55,23 +55,23 @@ fn a_lone_surrogate_is_rejected_and_the_session_continues() {
         (&json!(-32700), &Value::Null),
         "{answer}"
     );
-    agent.store("semantic", "The session goes on");
+    agent.store("semantic", "The session continues");
 }
 
 #[test]
 fn unknown_types_scopes_and_arguments_are_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
-    let said = refused(&mut agent, "store_memory", json!({"content": "x", "type": "fact"}));
-    assert_eq!(said, "invalid: type must be episodic, semantic, procedural or entity");
-    let said = refused(
+    let error = refused(&mut agent, "store_memory", json!({"content": "x", "type": "fact"}));
+    assert_eq!(error, "invalid: type must be episodic, semantic, procedural or entity");
+    let error = refused(
         &mut agent,
         "store_memory",
         json!({"content": "x", "type": "semantic", "scope": "GLOBAL"}),
     );
-    assert_eq!(said, "invalid: scope must be global or group; did you mean global?");
-    let said = refused(&mut agent, "store_memory", json!({"contnet": "x", "type": "semantic"}));
-    assert!(said.contains("contnet") && said.contains("Did you mean content?"), "{said}");
+    assert_eq!(error, "invalid: scope must be global or group; did you mean global?");
+    let error = refused(&mut agent, "store_memory", json!({"contnet": "x", "type": "semantic"}));
+    assert!(error.contains("contnet") && error.contains("Did you mean content?"), "{error}");
 }
 
 #[test]
@@ -96,12 +96,12 @@ fn invalid_metadata_is_refused() {
         refused(&mut agent, "store_memory", with(json!({"a": "x".repeat(17 * 1024)})))
             .starts_with("too_large: metadata")
     );
-    let said = refused_text(
+    let error = refused_text(
         &mut agent,
         "store_memory",
         r#"{"content":"x","type":"semantic","metadata":{"team":"a","team":"b"}}"#,
     );
-    assert_eq!(said, "invalid: metadata.team is given twice. Give it once");
+    assert_eq!(error, "invalid: metadata.team is given twice. Give it once");
 }
 
 #[test]
@@ -115,12 +115,12 @@ fn supersedes_with_an_unknown_replaced_or_foreign_id_is_refused() {
     let replace =
         |id: &str| json!({"content": "Version three", "type": "semantic", "supersedes": id});
     let unknown = "01953a2b-7c1e-7000-8000-0123456789ab";
-    let said = refused(&mut agent, "store_memory", replace(&old));
+    let error = refused(&mut agent, "store_memory", replace(&old));
     assert!(
-        said.starts_with("conflict: ")
-            && said.contains("already superseded by")
-            && said.contains(new["id"].as_str().expect("the reply has an id")),
-        "{said}"
+        error.starts_with("conflict: ")
+            && error.contains("already superseded by")
+            && error.contains(new["id"].as_str().expect("the reply has an id")),
+        "{error}"
     );
     let (of_unknown, of_theirs) = (
         refused(&mut agent, "store_memory", replace(unknown)),
@@ -152,7 +152,7 @@ fn recall_needs_a_query_or_ids_and_answers_any_query() {
     {
         agent
             .call("recall_memory", json!({"query": odd}))
-            .unwrap_or_else(|said| panic!("{odd}: {said}"));
+            .unwrap_or_else(|error| panic!("{odd}: {error}"));
     }
     assert_eq!(agent.recall("foo-bar").len(), 1);
 }
@@ -172,20 +172,20 @@ fn numbers_out_of_range_are_refused() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     for wrong in ["0", "-1", "21", "1e9", "2.5", "\"5\""] {
-        let said = refused_text(
+        let error = refused_text(
             &mut agent,
             "recall_memory",
             &format!(r#"{{"query":"x","max_results":{wrong}}}"#),
         );
-        assert_eq!(said, "invalid: max_results must be a whole number in 1..20");
+        assert_eq!(error, "invalid: max_results must be a whole number in 1..20");
     }
     for wrong in ["1e999", "-1", "2"] {
-        let said = refused_text(
+        let error = refused_text(
             &mut agent,
             "recall_memory",
             &format!(r#"{{"query":"x","min_confidence":{wrong}}}"#),
         );
-        assert!(said.starts_with("invalid: min_confidence"), "{said}");
+        assert!(error.starts_with("invalid: min_confidence"), "{error}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What each command about memories does, seen through its JSON.
+//! The effect of each command about memories, checked through its JSON.
 
 use crate::home::TestHome;
 use serde_json::{Value, json};
@@ -39,11 +39,11 @@ fn an_added_memory_has_all_given_attributes() {
     let home = TestHome::without_model();
     let old = id(&done(&home, &["add", "The server is called heron", "--type", "semantic"]));
     let details = r#"{"category": "servers"}"#;
-    let said =
+    let flags =
         ["--metadata", details, "--supersedes", &old[28..], "--confidence", "0.5", "--ttl", "30d"];
     let added = done(
         &home,
-        &[&["add", "The server is called egret", "--type", "semantic"][..], &said].concat(),
+        &[&["add", "The server is called egret", "--type", "semantic"][..], &flags].concat(),
     );
     assert_eq!(added["superseded"], json!(old));
     let shown = &done(&home, &["inspect", &id(&added)])["memory"];
@@ -121,7 +121,7 @@ fn forget_where_forgets_only_matching_memories_as_one_act() {
     assert_eq!(
         (forgotten["forgotten"].as_array().map(Vec::len), all(&home)),
         (Some(1), json!(4)),
-        "the garden's is not ours"
+        "the memory of the other project is kept"
     );
     assert_eq!(
         previews(&done(&home, &["list", "--status", "forgotten"]), "memories"),
@@ -132,7 +132,7 @@ fn forget_where_forgets_only_matching_memories_as_one_act() {
         done(&home, &["forget", "--where", "confidence:<0.5", "--yes"]),
         json!({"forgotten": []})
     );
-    // A project by its id: what came from it, global or not, and no global memory of others.
+    // `--group` with an id: the memories stored in that project, global or not, and no others.
     let listed = done(&home, &["list", "--all-groups", "--text", "garden"]);
     let garden = done(&home, &["history", "--limit", "1"])["acts"][0]["group"].clone();
     assert!(garden.is_string() && listed["total"] == 2);
@@ -180,7 +180,7 @@ fn relations_are_kept_with_their_evidence() {
         ))
     };
     let (anna, initech) = (entity("Anna"), entity("Initech"));
-    let says = id(&done(&home, &["add", "She signed in May", "--type", "episodic"]));
+    let evidence = id(&done(&home, &["add", "She signed in May", "--type", "episodic"]));
     let made = done(
         &home,
         &[
@@ -189,7 +189,7 @@ fn relations_are_kept_with_their_evidence() {
             "works_at",
             &initech[28..],
             "--evidence",
-            &says[28..],
+            &evidence[28..],
             "--confidence",
             "0.75",
         ],
@@ -198,9 +198,9 @@ fn relations_are_kept_with_their_evidence() {
     let relations = &done(&home, &["inspect", &anna])["relations"];
     assert_eq!(
         (&relations[0]["object"]["id"], &relations[0]["evidence"], &relations[0]["confidence"]),
-        (&json!(initech), &json!([says]), &json!(0.75))
+        (&json!(initech), &json!([evidence]), &json!(0.75))
     );
-    assert_eq!(refused(&home, &["relate", &anna, "works_at", &says]).1["code"], "invalid");
+    assert_eq!(refused(&home, &["relate", &anna, "works_at", &evidence]).1["code"], "invalid");
     assert_eq!(done(&home, &["undo", "--last", "--yes"])["undone"][0]["act"], "relate");
     assert_eq!(done(&home, &["inspect", &anna])["relations"], json!([]));
 }
@@ -302,14 +302,14 @@ fn documented(command: &str) -> Vec<String> {
     names(row.unwrap_or_else(|| panic!("{command} is not documented")).1)
 }
 
-/// Every name in a reply, but for those inside of what a person has written.
+/// Collects every key of a reply, except those inside of free-form values.
 fn names(reply: &Value, found: &mut Vec<String>) {
     match reply {
         Value::Array(all) => all.iter().for_each(|one| names(one, found)),
         Value::Object(fields) => {
             for (name, value) in fields {
                 found.push(name.clone());
-                let of_others = [
+                let free_form = [
                     "metadata",
                     "details",
                     "relations",
@@ -322,7 +322,7 @@ fn names(reply: &Value, found: &mut Vec<String>) {
                     "queues",
                     "sessions",
                 ];
-                if !of_others.contains(&name.as_str()) {
+                if !free_form.contains(&name.as_str()) {
                     names(value, found);
                 }
             }
@@ -362,12 +362,13 @@ fn replies_are_as_the_page_documents_them() {
         ("ctl status", done(&home, &["ctl", "status"])),
     ];
     for (command, reply) in replies {
-        let (documented, mut told) = (documented(command), Vec::new());
-        names(&reply, &mut told);
-        let missing: Vec<&String> = told.iter().filter(|name| !documented.contains(name)).collect();
+        let (documented, mut reply_names) = (documented(command), Vec::new());
+        names(&reply, &mut reply_names);
+        let missing: Vec<&String> =
+            reply_names.iter().filter(|name| !documented.contains(name)).collect();
         assert!(
-            !told.is_empty() && missing.is_empty(),
-            "{command} also tells {missing:?}: {reply}"
+            !reply_names.is_empty() && missing.is_empty(),
+            "{command} returns undocumented names {missing:?}: {reply}"
         );
     }
 }
@@ -376,8 +377,8 @@ fn replies_are_as_the_page_documents_them() {
 fn model_status_json_has_the_exit_code_of_model_status() {
     let status = |home: &TestHome| {
         let output = home.loci(&["model", "status", "--json"]);
-        let words = home.loci(&["model", "status"]);
-        assert_eq!(output.status.code(), words.status.code());
+        let without_json = home.loci(&["model", "status"]);
+        assert_eq!(output.status.code(), without_json.status.code());
         let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
         assert_eq!(text.lines().count(), 1, "{text}");
         (output.status.code(), serde_json::from_str::<Value>(&text).expect("valid JSON"))
@@ -402,9 +403,10 @@ fn model_status_json_has_the_exit_code_of_model_status() {
                 )
             );
         }
-        let (documented, mut told) = (documented("model status"), Vec::new());
-        names(reply, &mut told);
-        let missing: Vec<_> = told.iter().filter(|name| !documented.contains(name)).collect();
+        let (documented, mut reply_names) = (documented("model status"), Vec::new());
+        names(reply, &mut reply_names);
+        let missing: Vec<_> =
+            reply_names.iter().filter(|name| !documented.contains(name)).collect();
         assert!(missing.is_empty(), "{missing:?} are not documented");
     }
 }

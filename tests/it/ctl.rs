@@ -49,9 +49,12 @@ fn a_stop_succeeds_even_if_an_agent_starts_the_daemon_again() {
     });
     for _ in 0..3 {
         let (before, stopped) = (home.status()["pid"].clone(), home.loci(&["ctl", "stop"]));
-        let said = String::from_utf8_lossy(&stopped.stdout).into_owned()
+        let output_text = String::from_utf8_lossy(&stopped.stdout).into_owned()
             + &String::from_utf8_lossy(&stopped.stderr);
-        assert!(stopped.status.success() && said.starts_with("locid has stopped"), "{said}");
+        assert!(
+            stopped.status.success() && output_text.starts_with("locid has stopped"),
+            "{output_text}"
+        );
         assert!(home.loci(&["ctl", "start"]).status.success());
         assert_ne!(home.status()["pid"], before);
     }
@@ -67,8 +70,8 @@ fn a_hold_lasts_until_start_and_each_call_says_so() {
     let mut agent = home.session();
     agent.store("semantic", "Before the hold");
     assert!(home.loci(&["ctl", "stop", "--hold"]).status.success());
-    let said = agent.call("memory_stats", json!({})).expect_err("the call fails");
-    assert!(said.contains("--hold") && said.contains("loci ctl start"), "{said}");
+    let error = agent.call("memory_stats", json!({})).expect_err("the call fails");
+    assert!(error.contains("--hold") && error.contains("loci ctl start"), "{error}");
     assert_eq!(home.loci(&["ctl", "status"]).status.code(), Some(3));
     let mut late = Agent::bare(home.command("loci").arg("mcp"));
     assert!(

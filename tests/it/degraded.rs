@@ -1,4 +1,5 @@
-//! Without a model: everything works by words and says so; vectors are added once a model is there.
+//! Without a model: search uses keywords and replies say so; vectors are added once a model is
+//! installed.
 
 use crate::home::{TestHome, models};
 use serde_json::json;
@@ -6,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[test]
-fn without_a_model_words_find_and_every_recall_says_so() {
+fn without_a_model_keywords_find_and_every_recall_says_so() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     let stored = agent.store_with(
@@ -32,7 +33,7 @@ fn without_a_model_words_find_and_every_recall_says_so() {
 }
 
 #[test]
-fn a_truncated_model_is_named_and_words_still_find() {
+fn a_truncated_model_is_reported_and_keywords_still_find() {
     let home = TestHome::without_model();
     copy_model(&models(), &home.path("models"));
     let weights = home.path("models/all-MiniLM-L6-v2/model.safetensors");
@@ -50,7 +51,7 @@ fn a_truncated_model_is_named_and_words_still_find() {
 }
 
 #[test]
-fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
+fn a_memory_stored_without_a_model_gets_its_vector_when_the_model_is_installed() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("episodic", "The vet prescribed drops for the cat's left eye");
@@ -58,16 +59,18 @@ fn what_was_stored_without_a_model_gets_its_vector_when_there_is_one() {
     let found = home.loci(&["model", "download"]);
     assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
     // The daemon loads the model after `reload`, and encodes; recall until it has.
-    let (question, begun) =
+    let (question, start) =
         (json!({"query": "medicine for a pet's vision problem"}), Instant::now());
-    let asks = std::iter::repeat_with(|| {
+    let answers = std::iter::repeat_with(|| {
         agent.call("recall_memory", question.clone()).expect("the call succeeds")
     });
-    let answered = asks.take_while(|_| begun.elapsed() < Duration::from_mins(1)).find(|answer| {
-        let by_meaning = answer["results"].as_array().is_some_and(|results| !results.is_empty());
-        by_meaning && answer.get("degraded").is_none()
-    });
-    assert!(answered.is_some(), "no vector came: {}", home.log());
+    let answered =
+        answers.take_while(|_| start.elapsed() < Duration::from_mins(1)).find(|answer| {
+            let by_meaning =
+                answer["results"].as_array().is_some_and(|results| !results.is_empty());
+            by_meaning && answer.get("degraded").is_none()
+        });
+    assert!(answered.is_some(), "no vector was added: {}", home.log());
     assert_eq!(
         agent.call("memory_stats", json!({})).expect("the call succeeds")["without_vector"],
         0

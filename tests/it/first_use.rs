@@ -18,7 +18,7 @@ fn the_model_is_downloaded_at_first_use_while_the_session_continues() {
     let stored = agent.store_with(
         json!({"content": "The vet prescribed drops for the cat's left eye", "type": "episodic"}),
     );
-    assert_eq!(stored["degraded"], json!(["embedding"]), "nobody waits for the model");
+    assert_eq!(stored["degraded"], json!(["embedding"]), "a store does not wait for the model");
     let question = json!({"query": "medicine for a pet's vision problem"});
     let found = std::iter::from_fn(|| {
         Some(agent.call("recall_memory", question.clone()).expect("the call succeeds"))
@@ -41,12 +41,12 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
         .output()
         .expect("the command runs");
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("model.safetensors") && said.contains("loci model download --from"),
-        "{said}"
+        stderr.contains("model.safetensors") && stderr.contains("loci model download --from"),
+        "{stderr}"
     );
-    let left = Command::new("find")
+    let partial_files = Command::new("find")
         .args([
             home.path("models").as_os_str(),
             "-type".as_ref(),
@@ -55,7 +55,7 @@ fn a_download_that_ends_early_leaves_no_file_in_place() {
             "model*".as_ref(),
         ])
         .output();
-    assert!(left.expect("the command runs").stdout.is_empty());
+    assert!(partial_files.expect("the command runs").stdout.is_empty());
 }
 
 /// The stand-in for Python behaves as pip does: a child of the fetching process that is still
@@ -81,11 +81,11 @@ fn the_download_ends_with_the_daemon() {
     home.configure_whole("");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let home = home.with("PATH", path);
-    home.session().store("semantic", "Sent for the model, which never comes");
-    until("pip is at work", || started.exists());
+    home.session().store("semantic", "Starts a download that never ends");
+    until("pip runs", || started.exists());
     let pid = std::fs::read_to_string(&started).expect("the file can be read");
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    until("it has ended", || {
+    until("pip has ended", || {
         let state =
             std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         // Init may not have reaped it yet.

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 fn groups(home: &TestHome, arguments: &[&str]) -> Result<Value, String> {
     let output = home.loci(&[&["groups"], arguments, &["--json"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
         Ok(serde_json::from_slice(&output.stdout).expect("valid JSON"))
     } else {
-        Err(said)
+        Err(stderr)
     }
 }
 
@@ -46,11 +46,7 @@ fn a_session_of_a_merged_project_uses_the_target_from_its_next_call() {
         "{merged}"
     );
     for agent in [&mut garden, &mut shop, &mut home.session_in("garden")] {
-        assert_eq!(
-            agent.recall("squeaks").len(),
-            2,
-            "a session that was open, and one that begins now"
-        );
+        assert_eq!(agent.recall("squeaks").len(), 2, "open and new sessions see both memories");
     }
     garden.store("episodic", "The garden hose squeaks too");
     assert_eq!(shop.recall("hose").len(), 1);
@@ -60,7 +56,7 @@ fn a_session_of_a_merged_project_uses_the_target_from_its_next_call() {
             .expect("a JSON array")
             .len(),
         1,
-        "none was made anew"
+        "no group was created"
     );
     let named = shop
         .call("recall_memory", json!({"query": "squeaks", "group": "garden"}))
@@ -68,7 +64,7 @@ fn a_session_of_a_merged_project_uses_the_target_from_its_next_call() {
     assert_eq!(
         named["results"].as_array().expect("a JSON array").len(),
         3,
-        "the old name leads there"
+        "the old name selects the merged project"
     );
     home.loci(&["ctl", "restart"]);
     assert_eq!(garden.recall("squeaks").len(), 3, "also after a restart");
@@ -89,11 +85,11 @@ fn a_rename_is_shown_and_changes_nothing_else() {
         table.contains("the allotment") && table.contains(&before) && table.contains("plot"),
         "{table}"
     );
-    let told = home.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
+    let removed = home.loci(&["groups", "alias", "the allotment", "plot", "--remove"]);
     assert!(
-        String::from_utf8_lossy(&told.stdout)
+        String::from_utf8_lossy(&removed.stdout)
             .starts_with("plot no longer refers to the allotment. Undo: loci undo "),
-        "{told:?}"
+        "{removed:?}"
     );
 }
 

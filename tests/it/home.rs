@@ -165,10 +165,10 @@ impl TestHome {
 impl Drop for TestHome {
     fn drop(&mut self) {
         let stopped = self.loci(&["ctl", "stop"]);
-        let said = String::from_utf8_lossy(&stopped.stderr);
+        let stderr = String::from_utf8_lossy(&stopped.stderr);
         assert!(
             stopped.status.success() || std::thread::panicking(),
-            "the daemon did not stop: {said}"
+            "the daemon did not stop: {stderr}"
         );
     }
 }
@@ -330,8 +330,8 @@ impl Agent {
         self.ended()
     }
 
-    /// Stops reading, and sends a request; returns the shim's exit code.
-    pub fn turn_away(mut self) -> Option<i32> {
+    /// Closes the shim's output and sends a request; returns the shim's exit code.
+    pub fn close_output(mut self) -> Option<i32> {
         drop(self.stdout.take());
         self.send(r#"{"jsonrpc":"2.0","id":"unheard","method":"ping"}"#);
         self.ended()

@@ -25,8 +25,8 @@ fn store_week(agent: &mut Agent, texts: &[&str]) -> Vec<String> {
 
 fn answer(home: &TestHome, arguments: &[&str]) -> Value {
     let output = home.loci(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&output.stdout)))
 }
@@ -89,13 +89,13 @@ fn a_pause_outlives_a_restart_and_every_status_says_so() {
     assert!(home.loci(&["ctl", "maintenance", "pause"]).status.success());
     assert!(home.loci(&["ctl", "restart"]).status.success());
     assert!(home.status()["warnings"].to_string().contains("Maintenance is paused"));
-    let said = refused(&home, &["compact"]);
-    assert!(said.contains("is paused") && said.contains("resume"), "{said}");
+    let stderr = refused(&home, &["compact"]);
+    assert!(stderr.contains("is paused") && stderr.contains("resume"), "{stderr}");
     assert!(home.loci(&["ctl", "maintenance", "resume"]).status.success());
     assert_eq!(
         answer(&home, &["compact", "--json"])["done"][0]["members"].as_array().map(Vec::len),
         Some(6),
-        "without a model, too"
+        "compaction also works without a model"
     );
 }
 
@@ -142,26 +142,26 @@ fn a_run_continues_after_a_kill() {
 
 #[test]
 fn maintenance_enabled_runs_it_while_idle() {
-    let with = |config: &str| {
+    let home_with = |config: &str| {
         let home = TestHome::new();
         home.configure(config);
         store_week(&mut home.session(), &WEEK);
         home
     };
-    let off = with("");
-    let standing = answer(&off, &["ctl", "maintenance", "status", "--json"]);
-    assert_eq!((&standing["enabled"], &standing["next_run_at"]), (&json!(false), &Value::Null));
-    let on = with("[maintenance]\nenabled = true\n");
+    let off = home_with("");
+    let state = answer(&off, &["ctl", "maintenance", "status", "--json"]);
+    assert_eq!((&state["enabled"], &state["next_run_at"]), (&json!(false), &Value::Null));
+    let on = home_with("[maintenance]\nenabled = true\n");
     let until = Instant::now() + Duration::from_mins(1);
-    let standing = loop {
-        let standing = answer(&on, &["ctl", "maintenance", "status", "--json"]);
-        if standing["last_run_at"].is_string() {
-            break standing;
+    let state = loop {
+        let state = answer(&on, &["ctl", "maintenance", "status", "--json"]);
+        if state["last_run_at"].is_string() {
+            break state;
         }
-        assert!(Instant::now() < until, "it did not run: {standing}");
+        assert!(Instant::now() < until, "maintenance did not run: {state}");
         std::thread::yield_now();
     };
-    assert!(standing["next_run_at"].as_str() > standing["last_run_at"].as_str(), "{standing}");
+    assert!(state["next_run_at"].as_str() > state["last_run_at"].as_str(), "{state}");
     let compacted = |home: &TestHome| {
         home.session().call("memory_stats", json!({})).expect("the call succeeds")["compacted"]
             .clone()
@@ -191,10 +191,10 @@ fn cleanup_shows_its_list_and_asks_first() {
     );
     assert!(
         String::from_utf8_lossy(&home.loci(&["cleanup"]).stdout).contains("No memory has faded"),
-        "it was made today"
+        "a memory of today is not cleaned up"
     );
-    let faint = answer(&home, &["cleanup", "--dry-run", "--json"]);
-    assert_eq!(faint["memories"], json!([]));
+    let faded = answer(&home, &["cleanup", "--dry-run", "--json"]);
+    assert_eq!(faded["memories"], json!([]));
 }
 
 /// Changes the database while no process has it open.
@@ -211,24 +211,24 @@ const LONG_AGO: &str = "UPDATE memories SET created_at = created_at - 3153600000
 fn a_cleanup_runs_only_after_a_yes() {
     let home = TestHome::without_model();
     let mut agent = home.session();
-    let faint = agent.store_with(
+    let faded = agent.store_with(
         json!({"content": "Hardly worth keeping", "type": "episodic", "confidence": 0.09}),
     )["id"]
         .clone();
     agent.store("episodic", "Worth keeping");
     with_database(&home, LONG_AGO);
-    assert_eq!(answer(&home, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faint);
+    assert_eq!(answer(&home, &["cleanup", "--dry-run", "--json"])["memories"][0]["id"], faded);
     let unasked = home.loci(&["cleanup"]);
-    let said = String::from_utf8_lossy(&unasked.stderr);
+    let stderr = String::from_utf8_lossy(&unasked.stderr);
     assert!(
         unasked.status.code() == Some(2)
-            && said.contains("not a terminal")
-            && said.contains("--yes"),
-        "{said}"
+            && stderr.contains("not a terminal")
+            && stderr.contains("--yes"),
+        "{stderr}"
     );
     assert_eq!(agent.call("memory_stats", json!({})).expect("the call succeeds")["forgotten"], 0);
     let done = answer(&home, &["cleanup", "--yes", "--json"]);
-    assert!(done["memories"][0]["id"] == faint && done["act"].is_i64(), "{done}");
+    assert!(done["memories"][0]["id"] == faded && done["act"].is_i64(), "{done}");
     assert_eq!(agent.call("memory_stats", json!({})).expect("the call succeeds")["forgotten"], 1);
 }
 
@@ -246,8 +246,8 @@ fn a_clock_far_ahead_of_the_store_cleans_up_and_compacts_nothing() {
         "INSERT OR REPLACE INTO meta(key, value) VALUES ('last_seen', '1600000000000')",
     );
     for command in [["cleanup", "--dry-run"], ["cleanup", "--yes"], ["compact", "--json"]] {
-        let said = refused(&home, &command);
-        assert!(said.contains("the clock says") && said.contains("not trusted"), "{said}");
+        let stderr = refused(&home, &command);
+        assert!(stderr.contains("the clock says") && stderr.contains("not trusted"), "{stderr}");
     }
     let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
     assert_eq!((&counted["forgotten"], &counted["compacted"]), (&json!(0), &json!(0)));

@@ -122,7 +122,7 @@ fn invalid_messages_are_answered_and_the_session_continues() {
     assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(77)));
     assert_eq!(agent.request("no/such/method", json!({}))["error"]["code"], -32601);
     assert_eq!(agent.request("logging/setLevel", json!({}))["error"]["code"], -32601);
-    agent.store("semantic", "Life goes on");
+    agent.store("semantic", "The session continues");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn invalid_utf8_and_deep_nesting_are_rejected_by_shim_and_daemon() {
         json!({"jsonrpc": "2.0", "id": 8, "result": {}}),
         "a carriage return before the newline is fine"
     );
-    agent.store("semantic", "The session goes on");
+    agent.store("semantic", "The session continues");
 }
 
 #[test]
@@ -180,5 +180,5 @@ fn a_second_handshake_is_answered_and_a_notification_with_an_id_is_refused() {
             "{method}"
         );
     }
-    agent.store("semantic", "The session goes on");
+    agent.store("semantic", "The session continues");
 }

@@ -25,7 +25,7 @@ fn a_paraphrase_without_a_common_word_is_found() {
 
 #[test]
 fn a_query_in_another_language_finds_its_note_by_inflected_forms() {
-    let told = [
+    let notes_and_questions = [
         ("Die Ersatzschlüssel hängen hinter dem Kühlschrank", "Wo hängt der Ersatzschlüssel?"),
         ("Olek pożyczył drabiny aż do wiosny", "Kto pożycza od nas drabinę?"),
         ("El dentista limpió dos dientes y no encontró caries", "¿Quién limpia un diente?"),
@@ -34,17 +34,18 @@ fn a_query_in_another_language_finds_its_note_by_inflected_forms() {
     ];
     for home in [TestHome::new(), TestHome::without_model()] {
         let mut agent = home.session();
-        agent
-            .store_all("semantic", told.iter().map(|(note, _)| *note).chain(NOTES.iter().copied()));
-        for (note, question) in told {
+        agent.store_all(
+            "semantic",
+            notes_and_questions.iter().map(|(note, _)| *note).chain(NOTES.iter().copied()),
+        );
+        for (note, question) in notes_and_questions {
             assert_eq!(agent.recall(question)[0], note, "{question}");
         }
-        assert_eq!(agent.recall("鍵"), [told[4].0], "a single character");
+        assert_eq!(agent.recall("鍵"), [notes_and_questions[4].0], "a query of one character");
     }
 }
 
-/// `tests/data/events.json`: of two notes that differ only in time, the one of the requested time
-/// is meant.
+/// `tests/data/events.json`: notes that differ only in time; the query names the time.
 #[test]
 fn an_event_or_a_date_selects_one_of_two_notes() {
     let set: Value = serde_json::from_str(include_str!("../data/events.json")).expect("valid JSON");
@@ -56,11 +57,11 @@ fn an_event_or_a_date_selects_one_of_two_notes() {
         agent.call("store_memory", dated).expect("the call succeeds");
     }
     let questions = set["questions"].as_array().expect("a JSON array");
-    let is_missed = |asked: &&Value| {
-        agent.recall(asked["question"].as_str().unwrap_or_default())[0] != asked["answer"]
+    let is_missed = |question: &&Value| {
+        agent.recall(question["question"].as_str().unwrap_or_default())[0] != question["answer"]
     };
     let missed: Vec<&Value> =
-        questions.iter().filter(is_missed).map(|asked| &asked["question"]).collect();
+        questions.iter().filter(is_missed).map(|question| &question["question"]).collect();
     assert!(missed.len() <= 2, "of {}: {missed:?}", questions.len());
 }
 
@@ -123,7 +124,7 @@ fn a_weak_result_is_returned_and_marked_weak() {
         .call("recall_memory", json!({"query": "Which programming language do we use?"}))
         .expect("the call succeeds");
     assert_eq!((contents(&poor).is_empty(), &poor["weak"]), (false, &json!(true)), "{poor}");
-    // A long question weighs meaning more; that alone makes nothing an answer.
+    // The cosine counts more for a long query; that alone must not make a result an answer.
     let long = "Which programming language, compiler, linter, formatter, package registry, container image, database engine, message \
                 broker and operating system version does the platform group recommend for new services?";
     let poor = agent.call("recall_memory", json!({"query": long})).expect("the call succeeds");
@@ -247,7 +248,7 @@ fn a_dry_run_and_an_explanation_count_no_access_and_change_no_result() {
     let home = TestHome::new();
     let mut agent = home.session();
     agent.store_all("episodic", NOTES.iter().copied());
-    let asked = |agent: &mut crate::home::Agent, more: Value| {
+    let recall_with = |agent: &mut crate::home::Agent, more: Value| {
         let mut arguments =
             json!({"query": "Who takes care of our greenery?", "max_results": 2, "dry_run": true});
         more.as_object()
@@ -256,9 +257,9 @@ fn a_dry_run_and_an_explanation_count_no_access_and_change_no_result() {
             .for_each(|(name, value)| arguments[name] = value.clone());
         agent.call("recall_memory", arguments).expect("the call succeeds")
     };
-    let plain = asked(&mut agent, json!({}));
-    let mut told = asked(&mut agent, json!({"explain": true}));
-    let (explain, why) = (told["explain"].clone(), told["results"][0]["why"].clone());
+    let plain = recall_with(&mut agent, json!({}));
+    let mut explained = recall_with(&mut agent, json!({"explain": true}));
+    let (explain, why) = (explained["explain"].clone(), explained["results"][0]["why"].clone());
     let counted = ["in_store", "visible", "admitted"].map(|count| explain[count].as_u64());
     assert_eq!((explain["ranking"].as_str(), counted), (Some("soft"), [Some(8); 3]), "{explain}");
     assert_eq!(why["vector"]["rank"], 1, "{why}");
@@ -269,21 +270,21 @@ fn a_dry_run_and_an_explanation_count_no_access_and_change_no_result() {
         .filter_map(|part| part["adds"].as_f64())
         .sum();
     assert!(
-        (told["results"][0]["score"].as_f64().expect("a JSON number") - sum).abs() < 1e-4,
-        "{told}"
+        (explained["results"][0]["score"].as_f64().expect("a JSON number") - sum).abs() < 1e-4,
+        "{explained}"
     );
-    told["results"]
+    explained["results"]
         .as_array_mut()
         .expect("a JSON array")
         .iter_mut()
         .for_each(|result| drop(result.as_object_mut().map(|r| r.remove("why"))));
-    assert_eq!(told["results"], plain["results"]);
+    assert_eq!(explained["results"], plain["results"]);
     let id = plain["results"][0]["id"].clone();
     agent.call("recall_memory", json!({"ids": [id], "dry_run": true})).expect("the call succeeds");
     let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("the call succeeds");
     assert_eq!(
         shown["memory"]["access_count"], 0,
-        "what was counted is written before it is shown"
+        "pending accesses are written before the memory is shown"
     );
     agent.call("recall_memory", json!({"ids": [id]})).expect("the call succeeds");
     let shown = agent.call("memory_inspect", json!({"memory_id": id})).expect("the call succeeds");

@@ -9,9 +9,9 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The zebra crossing is closed");
-    let asked = home.loci(&["reset"]);
-    assert_eq!(asked.status.code(), Some(2), "a question that nobody can answer");
-    assert!(String::from_utf8_lossy(&asked.stderr).contains("Add --yes"), "{asked:?}");
+    let unconfirmed = home.loci(&["reset"]);
+    assert_eq!(unconfirmed.status.code(), Some(2), "without a terminal nobody can confirm");
+    assert!(String::from_utf8_lossy(&unconfirmed.stderr).contains("Add --yes"), "{unconfirmed:?}");
     assert_eq!(agent.recall("zebra").len(), 1);
     let pid = home.status()["pid"].clone();
     let done = home.loci(&["reset", "--yes", "--json"]);
@@ -33,12 +33,12 @@ fn a_reset_asks_backs_up_and_leaves_the_sessions_working() {
     assert!(agent.recall("zebra").is_empty());
     agent.store("semantic", "The zebra crossing is open again");
     assert_eq!(agent.recall("zebra"), ["The zebra crossing is open again"]);
-    assert_eq!(home.status()["pid"], pid, "the daemon lives on");
+    assert_eq!(home.status()["pid"], pid, "the daemon was not restarted");
     for file in ["memory.db", "memory.db-wal"] {
         let bytes = std::fs::read(home.path(".loci").join(file)).unwrap_or_default();
         assert!(
             !bytes.windows(9).any(|part| part == b"is closed"),
-            "{file} holds what was removed"
+            "{file} contains the deleted text"
         );
     }
 }
@@ -82,10 +82,10 @@ fn a_hard_delete_names_the_backups_that_still_hold_the_memory() {
         "{note}"
     );
     let refused = home.loci(&["import", file]);
-    let said = String::from_utf8_lossy(&refused.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&refused.stdout).into_owned();
     assert!(
-        said.starts_with("0 memories added")
-            && said.contains(&format!("memories were erased:\n  {id}")),
-        "{said}"
+        stdout.starts_with("0 memories added")
+            && stdout.contains(&format!("memories were erased:\n  {id}")),
+        "{stdout}"
     );
 }

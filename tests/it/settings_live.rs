@@ -13,7 +13,7 @@ fn key(shown_config: &Value, name: &str) -> Value {
     let keys = shown_config["keys"].as_array().expect("a JSON array");
     keys.iter()
         .find(|key| key["key"] == name)
-        .unwrap_or_else(|| panic!("{name} is not shown_config: {shown_config}"))
+        .unwrap_or_else(|| panic!("{name} is not shown: {shown_config}"))
         .clone()
 }
 
@@ -65,7 +65,7 @@ fn every_key_is_shown_with_its_source() {
     assert_eq!(
         shown_config["keys"].as_array().expect("a JSON array").len(),
         count,
-        "as many keys as the example has"
+        "the example has the same number of keys"
     );
 }
 
@@ -82,13 +82,13 @@ fn a_variable_overrides_the_file_and_is_named_as_source() {
     );
 }
 
-fn three(home: &TestHome) -> usize {
+fn result_count(home: &TestHome) -> usize {
     let answer =
         home.session().call("recall_memory", json!({"query": "apple"})).expect("the call succeeds");
     answer["results"].as_array().expect("a JSON array").len()
 }
 
-fn with_three() -> TestHome {
+fn home_with_three_memories() -> TestHome {
     let home = TestHome::without_model();
     home.session().store_all(
         "semantic",
@@ -99,17 +99,17 @@ fn with_three() -> TestHome {
 
 #[test]
 fn a_change_takes_effect_without_a_restart() {
-    let home = with_three();
+    let home = home_with_three_memories();
     let pid = home.status()["pid"].clone();
-    assert_eq!(three(&home), 3);
+    assert_eq!(result_count(&home), 3);
     home.configure("[retrieval]\ndefault_max_results = 2\n");
-    assert_eq!(three(&home), 3, "nothing is read unasked");
+    assert_eq!(result_count(&home), 3, "the file is read only on request");
     let reply = reload(&home).expect("the reload succeeds");
     assert_eq!(
         reply["changed"],
         json!([{"key": "retrieval.default_max_results", "was": 5, "is": 2, "waits": false}])
     );
-    assert_eq!(three(&home), 2);
+    assert_eq!(result_count(&home), 2);
     assert_eq!(key(&shown_config(&home), "retrieval.default_max_results")["from"], "config.toml:2");
     assert_eq!(reload(&home).expect("the reload succeeds")["changed"], json!([]));
     assert_eq!(home.status()["pid"], pid);
@@ -117,7 +117,7 @@ fn a_change_takes_effect_without_a_restart() {
 
 #[test]
 fn an_invalid_file_is_refused_and_the_old_values_stay() {
-    let home = with_three();
+    let home = home_with_three_memories();
     home.configure("[retrieval]\ndefault_max_results = 2\n");
     reload(&home).expect("the reload succeeds");
     for (text, expected) in [
@@ -132,24 +132,24 @@ fn an_invalid_file_is_refused_and_the_old_values_stay() {
         ("[retrieval\n", "config.toml:1:"),
     ] {
         home.configure(text);
-        let said = reload(&home).expect_err("the reload fails");
-        assert!(said.replace("\nHint:", ".").contains(expected), "{said}");
-        assert_eq!(three(&home), 2);
+        let error = reload(&home).expect_err("the reload fails");
+        assert!(error.replace("\nHint:", ".").contains(expected), "{error}");
+        assert_eq!(result_count(&home), 2);
     }
 }
 
 #[test]
 fn keys_that_need_a_restart_are_named() {
-    let home = with_three();
+    let home = home_with_three_memories();
     home.configure("[storage]\ndefault_group = \"attic\"\n");
     let reply = reload(&home).expect("the reload succeeds");
     assert_eq!(
         reply["changed"],
         json!([{"key": "storage.default_group", "was": "default", "is": "attic", "waits": true}])
     );
-    let waiting = key(&shown_config(&home), "storage.default_group");
+    let pending_key = key(&shown_config(&home), "storage.default_group");
     assert_eq!(
-        (&waiting["value"], &waiting["from"], &waiting["waits"]),
+        (&pending_key["value"], &pending_key["from"], &pending_key["waits"]),
         (&json!("default"), &json!("default"), &json!("attic"))
     );
     let stored_in = || {
@@ -175,17 +175,17 @@ fn keys_that_need_a_restart_are_named() {
 
 #[test]
 fn the_log_level_changes_at_once() {
-    let home = with_three();
+    let home = home_with_three_memories();
     home.configure("[server]\nlog_level = \"error\"\n");
     reload(&home).expect("the reload succeeds");
     let quiet = home.log().lines().count();
     reload(&home).expect("the reload succeeds");
-    hang_up(&home);
+    send_sighup(&home);
     home.loci(&["ctl", "stop"]);
     assert_eq!(home.log().lines().count(), quiet, "{}", home.log());
 }
 
-fn hang_up(home: &TestHome) {
+fn send_sighup(home: &TestHome) {
     let pid = i32::try_from(home.status()["pid"].as_i64().expect("the status has a pid"))
         .expect("the pid fits");
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGHUP)
@@ -194,25 +194,25 @@ fn hang_up(home: &TestHome) {
 
 #[test]
 fn sighup_reloads_the_configuration_and_sigusr1_does_nothing() {
-    let home = with_three();
+    let home = home_with_three_memories();
     let pid = home.status()["pid"].clone();
     home.configure("[retrieval]\ndefault_max_results = 1\n");
     let process = nix::unistd::Pid::from_raw(
         i32::try_from(pid.as_i64().expect("the status has a pid")).expect("the pid fits"),
     );
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGUSR1).expect("the signal is sent");
-    hang_up(&home);
+    send_sighup(&home);
     let deadline = Instant::now() + Duration::from_secs(20);
-    while three(&home) != 1 {
+    while result_count(&home) != 1 {
         assert!(Instant::now() < deadline, "{}", home.log());
     }
     home.configure("[retrieval]\nnonsense = 1\n");
-    hang_up(&home);
+    send_sighup(&home);
     while !home.log().contains("nonsense") {
         assert!(Instant::now() < deadline, "{}", home.log());
         home.status();
     }
-    assert_eq!((three(&home), &home.status()["pid"]), (1, &pid));
+    assert_eq!((result_count(&home), &home.status()["pid"]), (1, &pid));
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn listen(home: &TestHome, name: &str) -> UnixListener {
 
 /// A daemon that speaks only these protocols: it refuses each shim, and exits when a peer connects
 /// and sends nothing.
-fn refuse(agents: UnixListener, speaks: (u32, u32)) -> JoinHandle<()> {
+fn refuse_every_shim(agents: UnixListener, speaks: (u32, u32)) -> JoinHandle<()> {
     std::thread::spawn(move || {
         loop {
             let (mut stream, _) = agents.accept().expect("a shim connects");
@@ -67,7 +67,7 @@ fn a_peer_with_a_common_protocol_is_served_and_another_gets_the_supported_versio
             json!({"ok": false, "error": "version", "min": 1, "max": 1, "daemon": loci_proto::VERSION}),
             "{theirs:?}"
         );
-        assert_eq!(peer.receive(), None, "and shown the door");
+        assert_eq!(peer.receive(), None, "the connection is closed");
     }
     assert_eq!(home.status()["pid"], daemon.pid(), "the daemon stays");
 }
@@ -77,12 +77,12 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
     let home = home();
     let (agents, admin) = (listen(&home, "locid.sock"), listen(&home, "admin.sock"));
     admin.set_nonblocking(true).expect("the socket option is set");
-    let newer = refuse(agents, (hello::MAX_VERSION + 1, hello::MAX_VERSION + 2));
+    let newer = refuse_every_shim(agents, (hello::MAX_VERSION + 1, hello::MAX_VERSION + 2));
     let mut agent = Agent::bare(home.command("loci").arg("mcp"));
     let first = agent.request("tools/list", json!({}));
-    assert!(first["result"]["tools"].is_array(), "the handshake is answered all the same");
+    assert!(first["result"]["tools"].is_array(), "the shim answers the handshake itself");
     for _ in 0..2 {
-        let said = agent.call("memory_stats", json!({})).expect_err("the call fails");
+        let error = agent.call("memory_stats", json!({})).expect_err("the call fails");
         for part in [
             loci_proto::VERSION,
             "7.8.9",
@@ -90,7 +90,7 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
             "supports 2 to 3",
             "Restart this session",
         ] {
-            assert!(said.contains(part), "{part}: {said}");
+            assert!(error.contains(part), "{part}: {error}");
         }
     }
     assert_eq!(admin.accept().expect_err("no stop request arrives").kind(), ErrorKind::WouldBlock);
@@ -101,17 +101,17 @@ fn an_older_shim_leaves_a_newer_daemon_alone_and_names_both_versions() {
     for name in ["locid.sock", "admin.sock"] {
         fs::remove_file(home.path("run/loci").join(name)).expect("the file is removed");
     }
-    agent.store("semantic", "Once it is gone the same session works");
+    agent.store("semantic", "The session works after the newer daemon has ended");
 }
 
 #[test]
 fn a_newer_shim_replaces_an_older_daemon() {
     let home = home();
     let (agents, admin) = (listen(&home, "locid.sock"), listen(&home, "admin.sock"));
-    let older = refuse(agents, (0, hello::MIN_VERSION - 1));
+    let older = refuse_every_shim(agents, (0, hello::MIN_VERSION - 1));
     let (agents_file, admin_file) =
         (home.path("run/loci/locid.sock"), home.path("run/loci/admin.sock"));
-    let obeying = std::thread::spawn(move || {
+    let stopping = std::thread::spawn(move || {
         let (mut stream, _) = admin.accept().expect("a stop request arrives");
         let mut request = [0; 4096];
         let length = stream.read(&mut request).expect("the request can be read");
@@ -127,7 +127,7 @@ fn a_newer_shim_replaces_an_older_daemon() {
     });
     let mut agent = home.session();
     agent.store("semantic", "Stored by the newer daemon");
-    assert!(obeying.join().expect("the thread does not panic").starts_with("POST /stop "));
+    assert!(stopping.join().expect("the thread does not panic").starts_with("POST /stop "));
     assert_eq!(home.status()["version"], loci_proto::VERSION);
 }
 
@@ -135,7 +135,7 @@ fn a_newer_shim_replaces_an_older_daemon() {
 fn a_replaced_daemon_with_other_tools_sends_list_changed() {
     let home = home();
     let agents = listen(&home, "locid.sock");
-    let place = home.path("run/loci/locid.sock");
+    let socket_path = home.path("run/loci/locid.sock");
     let older = std::thread::spawn(move || {
         let (mut stream, _) = agents.accept().expect("a shim connects");
         let mut lines = BufReader::new(stream.try_clone().expect("the descriptor is cloned"))
@@ -143,7 +143,7 @@ fn a_replaced_daemon_with_other_tools_sends_list_changed() {
             .map(|line| line.expect("the line can be read"));
         lines.next().expect("the shim sends a line");
         let (daemon, boot, tools) =
-            ("0.0.9".to_owned(), "b".to_owned(), "of other tools".to_owned());
+            ("0.0.9".to_owned(), "b".to_owned(), "fingerprint of other tools".to_owned());
         writeln!(
             stream,
             "{}",
@@ -156,7 +156,7 @@ fn a_replaced_daemon_with_other_tools_sends_list_changed() {
         writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
             .expect("the peer reads its input");
         let call = lines.find(|line| line.contains("tools/call")).expect("the shim sends the call");
-        fs::remove_file(place).expect("the file is removed");
+        fs::remove_file(socket_path).expect("the file is removed");
         call
     });
     let mut agent = home.session();
@@ -168,7 +168,7 @@ fn a_replaced_daemon_with_other_tools_sends_list_changed() {
     assert_eq!(agent.receive()["id"], 7);
     assert!(
         older.join().expect("the thread does not panic").contains("Asked of one"),
-        "the first one had it"
+        "the first daemon received the call"
     );
     assert_eq!(agent.recall("stored by the next"), ["Asked of one, stored by the next"]);
 }

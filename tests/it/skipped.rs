@@ -1,12 +1,14 @@
 //! Records that a test, or a part of one, was not run because this machine lacks something.
 //!
-//! The crates of the workspace include this file in their tests. `tests/run.sh` prints the records at its end (`tests/skipped.sh`).
+//! The crates of the workspace include this file in their tests. `tests/run.sh` prints the records
+//! at its end (`tests/skipped.sh`).
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-/// Appends `TEST: REASON` to the file that `LOCI_SKIPPED` names; the test's name is that of its thread.
+/// Appends `TEST: REASON` to the file that `LOCI_SKIPPED` names; the test's name is that of its
+/// thread.
 pub fn skip(reason: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     println!("skipped: {test}: {reason}");

@@ -14,11 +14,11 @@ use std::time::Duration;
 fn home() -> TestHome {
     let home = TestHome::without_model();
     fs::create_dir(home.path("run/loci")).expect("the folder is created");
-    open(&home.path("run/loci"), 0o700);
+    set_mode(&home.path("run/loci"), 0o700);
     home
 }
 
-fn open(path: &Path, mode: u32) {
+fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the permissions are set");
 }
 
@@ -39,22 +39,25 @@ fn another_file_in_place_of_a_socket_is_refused_unchanged() {
     for name in ["locid.sock", "admin.sock"] {
         for kind in ["file", "folder", "link", "link to nothing"] {
             let home = home();
-            let place = home.path("run/loci").join(name);
+            let path = home.path("run/loci").join(name);
             fs::write(home.path("target"), "precious").expect("the file is written");
             match kind {
-                "file" => fs::write(&place, "precious"),
-                "folder" => fs::create_dir(&place),
-                "link" => symlink(home.path("target"), &place),
-                _ => symlink(home.path("nowhere"), &place),
+                "file" => fs::write(&path, "precious"),
+                "folder" => fs::create_dir(&path),
+                "link" => symlink(home.path("target"), &path),
+                _ => symlink(home.path("nowhere"), &path),
             }
             .expect("the file is created");
-            let before = fs::symlink_metadata(&place).expect("the file exists").file_type();
+            let before = fs::symlink_metadata(&path).expect("the file exists").file_type();
             let run = home.command("locid").output().expect("the command runs");
-            let said = String::from_utf8_lossy(&run.stderr).into_owned();
-            assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {said}");
-            assert!(said.contains("not a socket") && said.contains(name), "{name}, {kind}: {said}");
+            let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+            assert_eq!(run.status.code(), Some(70), "{name}, {kind}: {stderr}");
+            assert!(
+                stderr.contains("not a socket") && stderr.contains(name),
+                "{name}, {kind}: {stderr}"
+            );
             assert_eq!(
-                fs::symlink_metadata(&place).expect("the file exists").file_type(),
+                fs::symlink_metadata(&path).expect("the file exists").file_type(),
                 before,
                 "{name}, {kind}"
             );
@@ -72,13 +75,13 @@ fn another_file_in_place_of_a_socket_is_refused_unchanged() {
 #[test]
 fn a_socket_in_use_is_not_replaced() {
     let home = home();
-    let place = home.path("run/loci/locid.sock");
-    let other = UnixListener::bind(&place).expect("the socket binds");
+    let path = home.path("run/loci/locid.sock");
+    let other = UnixListener::bind(&path).expect("the socket binds");
     let run = home.command("locid").output().expect("the command runs");
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(70), "{said}");
-    assert!(said.contains("another process listens"), "{said}");
-    assert!(UnixStream::connect(&place).is_ok());
+    let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(70), "{stderr}");
+    assert!(stderr.contains("another process listens"), "{stderr}");
+    assert!(UnixStream::connect(&path).is_ok());
     drop(other);
 }
 
@@ -100,7 +103,7 @@ fn removed_sockets_are_bound_again() {
     assert_eq!(
         before.recall("stored before"),
         ["Stored before"],
-        "the session that was there before goes on"
+        "the session from before the removal continues"
     );
     assert_eq!(home.status()["pid"], pid, "it is the same daemon");
 }
@@ -109,11 +112,11 @@ fn removed_sockets_are_bound_again() {
 fn a_daemon_whose_sockets_were_replaced_leaves_them_to_the_other() {
     let home = TestHome::without_model();
     let mut daemon = Daemon::start(&home, &mut home.command("locid"));
-    let place = home.path("run/loci/locid.sock");
-    fs::remove_file(&place).expect("the file is removed");
-    let other = UnixListener::bind(&place).expect("the socket binds");
+    let path = home.path("run/loci/locid.sock");
+    fs::remove_file(&path).expect("the file is removed");
+    let other = UnixListener::bind(&path).expect("the socket binds");
     assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
-    assert!(UnixStream::connect(&place).is_ok(), "the other's socket was left alone");
+    assert!(UnixStream::connect(&path).is_ok(), "the socket of the other process still works");
     assert!(!home.path("run/loci/admin.sock").exists());
     drop(other);
 }
@@ -125,17 +128,17 @@ fn a_socket_path_that_is_too_long_is_refused_with_both_lengths() {
     fs::create_dir(&deep).expect("the folder is created");
     let home = home.with("XDG_RUNTIME_DIR", deep);
     let run = home.command("locid").output().expect("the command runs");
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(78), "{said}");
+    let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(78), "{stderr}");
     assert!(
-        said.contains("too long (")
-            && said.contains("> 107 bytes")
-            && said.contains("shorter path"),
-        "{said}"
+        stderr.contains("too long (")
+            && stderr.contains("> 107 bytes")
+            && stderr.contains("shorter path"),
+        "{stderr}"
     );
     let refused = home.session().call("memory_stats", json!({})).expect_err("the call fails");
     assert!(refused.contains("too long"), "{refused}");
-    // Nothing to stop: the next look finds a home that works.
+    // With a short path, the home finds no daemon to stop when it is dropped.
     drop(home.with("XDG_RUNTIME_DIR", "/tmp"));
 }
 
@@ -169,32 +172,32 @@ fn without_home_the_data_folder_must_be_set() {
         .args(["--reuid=64242", "--regid=64242", "--clear-groups"])
         .arg(crate::home::binaries().join("locid"))
         .env_clear();
-    match as_root(unknown.current_dir("/")) {
+    match run_as_root(unknown.current_dir("/")) {
         None => {
             crate::skipped::skip("not root, or no setpriv: a missing home folder was not tried");
         }
-        Some((code, said)) => {
-            assert_eq!(code, Some(78), "{said}");
-            assert!(said.contains("HOME is not set") && said.contains("LOCI_HOME"), "{said}");
+        Some((code, output)) => {
+            assert_eq!(code, Some(78), "{output}");
+            assert!(output.contains("HOME is not set") && output.contains("LOCI_HOME"), "{output}");
         }
     }
 }
 
-/// Runs a command as another user; returns its exit code and output, or `None` without the
-/// privilege.
-fn as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
+/// Runs a command that only root may run; returns its exit code and output, or `None` if this user
+/// is not root.
+fn run_as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
     let id = Command::new("id").arg("-u").output().expect("the command runs");
     if id.stdout != b"0\n" {
         return None;
     }
     let output = command.output().ok()?;
-    let said =
+    let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Some((output.status.code(), said.concat()))
+    Some((output.status.code(), text.concat()))
 }
 
-/// A Python program that connects, sends a hello and prints the reply.
-const KNOCK: &str = r#"
+/// A Perl program that connects, sends a hello and prints the reply.
+const CONNECT: &str = r#"
     my $peer = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $ARGV[0]) or die "no connection: $!";
     print "connected\n";
     $SIG{PIPE} = 'IGNORE';
@@ -211,28 +214,28 @@ fn another_user_is_refused_even_if_every_mode_is_open() {
     for (name, mode) in
         [("", 0o755), ("run", 0o755), ("run/loci", 0o777), ("run/loci/locid.sock", 0o777)]
     {
-        open(&home.path(name), mode);
+        set_mode(&home.path(name), mode);
     }
-    let knock = |user: &str| {
+    let connect_as = |user: &str| {
         let mut probe = Command::new("setpriv");
         probe
-            .args([user, "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", KNOCK])
+            .args([user, "--clear-groups", "perl", "-MIO::Socket::UNIX", "-e", CONNECT])
             .arg(home.path("run/loci/locid.sock"));
-        as_root(probe.current_dir("/"))
+        run_as_root(probe.current_dir("/"))
     };
-    let Some((_, said)) = knock("--reuid=65534") else {
+    let Some((_, output)) = connect_as("--reuid=65534") else {
         crate::skipped::skip("not root, or no setpriv: another user was not tried");
-        open(&home.path("run/loci"), 0o700);
+        set_mode(&home.path("run/loci"), 0o700);
         return;
     };
-    assert_eq!(said, "connected\n", "not one byte was answered");
+    assert_eq!(output, "connected\n", "the daemon answers nothing");
     assert!(
         daemon.log().contains("refused a connection of another user uid=65534"),
         "{}",
         daemon.log()
     );
-    let (_, said) = knock("--reuid=0").expect("setpriv runs");
-    assert!(said.contains(r#""ok":true"#), "the probe itself works: {said}");
-    open(&home.path("run/loci"), 0o700);
+    let (_, output) = connect_as("--reuid=0").expect("setpriv runs");
+    assert!(output.contains(r#""ok":true"#), "the probe itself works: {output}");
+    set_mode(&home.path("run/loci"), 0o700);
     drop(Peer::welcome(&home));
 }

@@ -16,11 +16,11 @@ fn entities_and_relations_are_stored_found_forgotten_and_restored() {
     let anna =
         entity(&mut agent, "Anna Kowalska", "The head of purchasing, trained as a carpenter");
     let acme = entity(&mut agent, "Acme", "A maker of garden furniture in Lublin");
-    let said =
+    let evidence =
         agent.store("episodic", "Anna Kowalska told us on 2026-03-01 that she moved to Acme");
     let made = agent.call(
         "store_relation",
-        json!({"subject_id": anna, "predicate": "works_at", "object_id": acme, "evidence": [said]}),
+        json!({"subject_id": anna, "predicate": "works_at", "object_id": acme, "evidence": [evidence]}),
     );
     assert_eq!(made.expect("the call succeeds")["created"], true);
 
@@ -45,10 +45,10 @@ fn entities_and_relations_are_stored_found_forgotten_and_restored() {
     let shown = agent
         .call("memory_inspect", json!({"memory_id": anna, "include_log": true}))
         .expect("the call succeeds");
-    assert_eq!(shown["mentioned_in"][0]["id"], said.as_str());
+    assert_eq!(shown["mentioned_in"][0]["id"], evidence.as_str());
     let log = shown["log"].as_array().expect("a JSON array");
     assert!(log.iter().any(|line| line["operation"] == "relate"), "{log:?}");
-    assert_eq!(log[0]["client"], "it 1", "who did it is told");
+    assert_eq!(log[0]["client"], "it 1", "the log names the client");
 
     agent
         .call("forget_memory", json!({"memory_id": acme, "reason": "sold"}))
@@ -78,16 +78,16 @@ fn a_memory_of_another_project_can_neither_be_seen_nor_changed() {
         ("restore_memory", json!({"memory_id": id})),
         ("memory_inspect", json!({"memory_id": id})),
     ] {
-        let said = there.call(tool, arguments).expect_err("the call fails");
-        assert!(said.starts_with("not_found: memory_id"), "{tool}: {said}");
+        let error = there.call(tool, arguments).expect_err("the call fails");
+        assert!(error.starts_with("not_found: memory_id"), "{tool}: {error}");
     }
     let nobody = "01953a2b-7c1e-7000-8000-0123456789ab";
-    let said =
+    let error =
         there.call("memory_inspect", json!({"memory_id": nobody})).expect_err("the call fails");
     assert_eq!(
-        said.replace(nobody, &id),
+        error.replace(nobody, &id),
         there.call("memory_inspect", json!({"memory_id": id})).expect_err("the call fails"),
-        "in the same words"
+        "the error equals that of an unknown id"
     );
     assert_eq!(here.recall("matter"), ["A matter of this project alone"]);
 }
@@ -119,20 +119,20 @@ fn a_hard_deleted_text_is_in_no_file_of_the_home() {
     agent
         .call("forget_memory", json!({"memory_id": id, "reason": format!("{secret} leaked")}))
         .expect("the call succeeds");
-    assert!(!holding(&home, secret).is_empty(), "or this search finds nothing anyway");
+    assert!(!files_containing(&home, secret).is_empty(), "the search finds a text that is stored");
     agent
         .call("forget_memory", json!({"memory_id": id, "hard_delete": true}))
         .expect("the call succeeds");
     for needle in [secret.to_owned(), secret.to_lowercase()] {
-        assert_eq!(holding(&home, &needle), Vec::<std::path::PathBuf>::new());
+        assert_eq!(files_containing(&home, &needle), Vec::<std::path::PathBuf>::new());
     }
-    let said = agent.call("memory_inspect", json!({"memory_id": id})).expect_err("the call fails");
-    assert!(said.starts_with("not_found"), "{said}");
+    let error = agent.call("memory_inspect", json!({"memory_id": id})).expect_err("the call fails");
+    assert!(error.starts_with("not_found"), "{error}");
     assert!(agent.recall("password").is_empty());
 }
 
 /// Returns the files of the home that contain some bytes.
-fn holding(home: &TestHome, needle: &str) -> Vec<std::path::PathBuf> {
+fn files_containing(home: &TestHome, needle: &str) -> Vec<std::path::PathBuf> {
     let mut folders = vec![home.path(".loci")];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -246,9 +246,9 @@ fn bad_arguments_of_the_tools_are_named() {
             "invalid: ttl_seconds must be a whole number of seconds",
         ),
     ] {
-        let said = agent.call(tool, arguments).expect_err("the call fails");
-        assert!(said.starts_with(expected), "{tool}: {said}");
+        let error = agent.call(tool, arguments).expect_err("the call fails");
+        assert!(error.starts_with(expected), "{tool}: {error}");
     }
     let found = agent.call("recall_memory", json!({"query": "fact"})).expect("the call succeeds");
-    assert_eq!(contents(&found), ["A fact"], "and nothing was changed");
+    assert_eq!(contents(&found), ["A fact"], "nothing was changed");
 }

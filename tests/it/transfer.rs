@@ -26,7 +26,7 @@ fn import(home: &TestHome, file: &str, more: &[&str]) -> Result<Value, String> {
     }
 }
 
-fn piped(home: &TestHome, bytes: &[u8]) -> Output {
+fn import_from_pipe(home: &TestHome, bytes: &[u8]) -> Output {
     let mut child = home
         .command("loci")
         .args(["import", "-"])
@@ -40,8 +40,8 @@ fn piped(home: &TestHome, bytes: &[u8]) -> Output {
     child.wait_with_output().expect("the process ends")
 }
 
-/// Fills a home with every kind of data.
-fn lived_in(home: &TestHome) {
+/// Stores every kind of data.
+fn fill(home: &TestHome) {
     let mut agent = home.session();
     let first = agent.store("semantic", "The release train leaves on Tuesdays");
     agent.store_with(json!({"content": "The release train leaves on Thursdays", "type": "semantic", "supersedes": first}));
@@ -52,13 +52,13 @@ fn lived_in(home: &TestHome) {
     agent
         .call("store_relation", json!({"subject_id": anna["id"], "predicate": "maintains", "object_id": pay["id"], "evidence": [first]}))
         .expect("the call succeeds");
-    let gone = agent.store("semantic", "The password of the old server was on a note");
+    let deleted = agent.store("semantic", "The password of the old server was on a note");
     agent
-        .call("forget_memory", json!({"memory_id": gone, "hard_delete": true}))
+        .call("forget_memory", json!({"memory_id": deleted, "hard_delete": true}))
         .expect("the call succeeds");
-    let aside = agent.store("procedural", "To deploy: ask Bert");
+    let forgotten = agent.store("procedural", "To deploy: ask Bert");
     agent
-        .call("forget_memory", json!({"memory_id": aside, "reason": "Bert has left"}))
+        .call("forget_memory", json!({"memory_id": forgotten, "reason": "Bert has left"}))
         .expect("the call succeeds");
     assert!(!agent.recall("who maintains the payment service").is_empty());
 }
@@ -66,7 +66,7 @@ fn lived_in(home: &TestHome) {
 #[test]
 fn an_exported_and_imported_store_is_equal_byte_for_byte() {
     let (old, new) = (TestHome::new(), TestHome::new());
-    lived_in(&old);
+    fill(&old);
     let file = new.path("memories.jsonl");
     let written =
         old.loci(&["export", "--vectors", "--output", file.to_str().expect("the path is UTF-8")]);
@@ -75,9 +75,9 @@ fn an_exported_and_imported_store_is_equal_byte_for_byte() {
     let first = std::fs::read_to_string(&file).expect("the file can be read");
     assert!(
         !first.contains("password") && first.contains("tombstone"),
-        "what was removed for good is not in it"
+        "a hard-deleted memory is not exported"
     );
-    assert!(first.contains("\"access_count\":1"), "what was recalled a moment ago is counted");
+    assert!(first.contains("\"access_count\":1"), "the recall before the export is counted");
     let report =
         import(&new, file.to_str().expect("the path is UTF-8"), &[]).expect("the import succeeds");
     assert_eq!(
@@ -104,7 +104,7 @@ fn an_exported_and_imported_store_is_equal_byte_for_byte() {
 #[test]
 fn an_import_without_vectors_computes_them_and_accepts_a_document() {
     let (old, new) = (TestHome::new(), TestHome::new());
-    lived_in(&old);
+    fill(&old);
     let lines = export(&old, &[]);
     assert!(!lines.contains("\"vector\""));
     let document = export(&old, &["--format", "json"]);
@@ -138,11 +138,11 @@ fn an_import_without_vectors_computes_them_and_accepts_a_document() {
 #[test]
 fn an_invalid_export_is_refused_and_changes_nothing() {
     let home = TestHome::without_model();
-    lived_in(&TestHome::without_model());
+    fill(&TestHome::without_model());
     home.session().store("semantic", "Here before");
     let before = export(&home, &[]);
     let refused = |bytes: &[u8]| {
-        let output = piped(&home, bytes);
+        let output = import_from_pipe(&home, bytes);
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
         text(&output.stderr)
     };
@@ -169,7 +169,7 @@ fn an_invalid_export_is_refused_and_changes_nothing() {
     assert!(folder.contains("is a folder"), "{folder}");
     let endless = import(&home, "/dev/zero", &[]).expect_err("the import fails");
     assert!(endless.contains("line 1 is longer than"), "{endless}");
-    assert_eq!(export(&home, &[]), before, "nothing of all this was imported");
+    assert_eq!(export(&home, &[]), before, "nothing was imported");
     let left: Vec<_> = std::fs::read_dir(home.path(".loci"))
         .expect("the folder can be listed")
         .filter_map(Result::ok)
@@ -181,7 +181,7 @@ fn an_invalid_export_is_refused_and_changes_nothing() {
 #[test]
 fn bad_lines_are_skipped_and_listed_and_a_pipe_is_read() {
     let (old, new) = (TestHome::without_model(), TestHome::without_model());
-    lived_in(&old);
+    fill(&old);
     let bad = export(&old, &[]).replacen("\"type\":\"procedural\"", "\"type\":\"recipe\"", 1);
     let pipe = new.path("pipe");
     assert!(
@@ -197,12 +197,12 @@ fn bad_lines_are_skipped_and_listed_and_a_pipe_is_read() {
     });
     let output = new.loci(&["import", pipe.to_str().expect("the path is UTF-8"), "--skip-bad"]);
     writer.join().expect("the thread does not panic");
-    let said = text(&output.stdout);
+    let stdout = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(
-        said.contains("5 memories added")
-            && said.contains("1 lines skipped:\n  line 8: cannot be read: must be"),
-        "{said}"
+        stdout.contains("5 memories added")
+            && stdout.contains("1 lines skipped:\n  line 8: cannot be read: must be"),
+        "{stdout}"
     );
     assert!(new.loci(&["ctl", "status"]).status.success());
 }
@@ -239,7 +239,7 @@ fn an_export_overwrites_no_file_and_follows_no_link() {
 #[test]
 fn an_import_is_one_act_that_sessions_see_at_once() {
     let (old, new) = (TestHome::without_model(), TestHome::without_model());
-    lived_in(&old);
+    fill(&old);
     let mut agent = new.session();
     agent.store("semantic", "Here before");
     let file = new.path("m.jsonl");
@@ -251,6 +251,6 @@ fn an_import_is_one_act_that_sessions_see_at_once() {
     assert_eq!(
         export(&new, &[]).matches("\"operation\":\"import\"").count(),
         0,
-        "what importing wrote is not exported"
+        "log lines of the import are not exported"
     );
 }

@@ -1,4 +1,5 @@
-//! Many calls, slow calls, cancelled calls: no session starves, and every call gets a reply.
+//! Many calls, slow calls, cancelled calls: no session starves, and every call that is not
+//! cancelled gets a reply.
 
 use crate::home::{Agent, TestHome};
 use crate::wire::Peer;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Locks the database, so that no store can finish until this is dropped.
-fn hold(home: &TestHome) -> Connection {
+fn lock_database(home: &TestHome) -> Connection {
     let conn = Connection::open(home.path(".loci/memory.db")).expect("the database opens");
     conn.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")
         .expect("the database is locked");
@@ -27,18 +28,18 @@ fn a_slow_call_reports_progress_if_requested() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&home);
+    let lock = lock_database(&home);
     send(&mut agent, 100, "Slow", Some("t"));
     for expected in [1.0, 2.0] {
-        let told = agent.message();
+        let notification = agent.message();
         assert_eq!(
-            (&told["method"], &told["params"]["progressToken"]),
+            (&notification["method"], &notification["params"]["progressToken"]),
             (&json!("notifications/progress"), &json!("t")),
-            "{told}"
+            "{notification}"
         );
-        assert_eq!(told["params"]["progress"], expected);
+        assert_eq!(notification["params"]["progress"], expected);
     }
-    drop(held);
+    drop(lock);
     assert_eq!(agent.receive()["result"]["structuredContent"]["deduplicated"], false);
 }
 
@@ -47,16 +48,20 @@ fn a_cancelled_call_has_no_reply_and_the_session_continues() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&home);
+    let lock = lock_database(&home);
     send(&mut agent, 100, "Taken back", None);
     agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 100}}).to_string());
     agent.send(&json!({"jsonrpc": "2.0", "id": 101, "method": "ping"}).to_string());
     assert_eq!(agent.receive()["id"], 101, "the cancelled call is not answered");
-    drop(held);
-    agent.store("semantic", "And on");
+    drop(lock);
+    agent.store("semantic", "Stored after the cancelled call");
     let found = agent.recall("taken").len();
     let counted = agent.call("memory_stats", json!({})).expect("the call succeeds");
-    assert_eq!(counted["total_memories"], 2 + found, "whatever became of it, both say the same");
+    assert_eq!(
+        counted["total_memories"],
+        2 + found,
+        "recall and statistics agree whether the store took effect"
+    );
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn the_shim_refuses_a_duplicate_id_in_flight() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "The database is there");
-    let held = hold(&home);
+    let lock = lock_database(&home);
     send(&mut agent, 100, "The first of its id", None);
     send(&mut agent, 100, "The second of its id", None);
     let refused = agent.receive();
@@ -73,7 +78,7 @@ fn the_shim_refuses_a_duplicate_id_in_flight() {
         (&json!(100), &json!(-32600)),
         "{refused}"
     );
-    drop(held);
+    drop(lock);
     let answer = agent.receive();
     assert_eq!(
         (&answer["id"], &answer["result"]["structuredContent"]["deduplicated"]),
@@ -87,7 +92,7 @@ fn the_shim_refuses_a_duplicate_id_in_flight() {
 fn the_daemon_refuses_a_duplicate_id_in_flight() {
     let home = TestHome::without_model();
     home.session().store("semantic", "The database is there");
-    let held = hold(&home);
+    let lock = lock_database(&home);
     let mut peer = Peer::welcome(&home);
     for text in ["The first of its id", "The second of its id"] {
         peer.call(5, "store_memory", &json!({"content": text, "type": "semantic"}));
@@ -98,7 +103,7 @@ fn the_daemon_refuses_a_duplicate_id_in_flight() {
         (&json!(5), &json!(-32600)),
         "{refused}"
     );
-    drop(held);
+    drop(lock);
     assert_eq!(
         peer.receive().expect("the daemon answers")["result"]["structuredContent"]["deduplicated"],
         false
@@ -107,7 +112,7 @@ fn the_daemon_refuses_a_duplicate_id_in_flight() {
     peer.call(5, "memory_stats", &json!({}));
     assert!(
         peer.receive().expect("the daemon answers")["result"].is_object(),
-        "once it is answered the id is free again"
+        "an answered id can be used again"
     );
 }
 
@@ -159,8 +164,8 @@ fn an_agent_that_stores_the_same_text_repeatedly_is_rate_limited() {
     let again = json!({"content": "The same again", "type": "semantic"});
     let outcomes: Vec<_> = (0..1000).map(|_| agent.call("store_memory", again.clone())).collect();
     assert!(outcomes[..20].iter().all(Result::is_ok) && outcomes[20..].iter().all(Result::is_err));
-    let said = outcomes[20].as_ref().expect_err("the 21st store is refused");
-    assert!(said.starts_with("busy: ") && said.contains("retry_after"), "{said}");
+    let error = outcomes[20].as_ref().expect_err("the 21st store is refused");
+    assert!(error.starts_with("busy: ") && error.contains("retry_after"), "{error}");
     let shown = agent.call("recall_memory", json!({"query": "same"})).expect("the call succeeds");
     assert_eq!(
         (&shown["total_matched"], &shown["results"][0]["confidence"]),
@@ -186,5 +191,5 @@ fn calls_with_unusual_ids_and_encodings_are_answered() {
         assert!(id == Some(1001.0) || id == Some(0.0), "{line} was answered by {answer}");
         assert_ne!(answer["error"]["code"], -32601, "{line}");
     }
-    agent.store("semantic", "Life goes on");
+    agent.store("semantic", "The session continues");
 }

@@ -38,11 +38,19 @@ fn a_database_of_schema_1_is_migrated_without_loss() {
                 .expect("the call succeeds"),
         )
     });
-    assert!(scores.any(|score| score > Some(1.0)), "the words were not read: {}", home.log());
+    assert!(
+        scores.any(|score| score > Some(1.0)),
+        "the sign codes were not computed: {}",
+        home.log()
+    );
     let found = agent
         .call("recall_memory", json!({"query": "AK", "type": "entity"}))
         .expect("the call succeeds");
-    assert_eq!(contents(&found), ["Anna Kowalska runs the shop"], "its names are known at once");
+    assert_eq!(
+        contents(&found),
+        ["Anna Kowalska runs the shop"],
+        "the names of the entity are searched"
+    );
     let id = &found["results"][0]["id"];
     let shown = agent
         .call("memory_inspect", json!({"memory_id": id, "include_log": true}))
@@ -51,7 +59,7 @@ fn a_database_of_schema_1_is_migrated_without_loss() {
     assert_eq!(
         shown["mentioned_in"].as_array().map(Vec::len),
         Some(1),
-        "mentions are found in what was stored before"
+        "mentions are found in memories of the old schema"
     );
     agent.call("forget_memory", json!({"memory_id": id})).expect("the call succeeds");
     agent.call("restore_memory", json!({"memory_id": id})).expect("the call succeeds");

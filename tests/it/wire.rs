@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 /// Time limit for anything that must happen.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Polls until the condition holds; returns how long that took. The condition itself must take a
-/// moment.
+/// Polls without pause until the condition holds; returns how long that took. The condition must be
+/// slow enough that polling does not keep a core busy.
 #[track_caller]
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
+pub fn until(what: &str, mut condition: impl FnMut() -> bool) -> Duration {
     let start = Instant::now();
-    while !is_so() {
+    while !condition() {
         assert!(start.elapsed() < DEADLINE, "{what}: not in time");
     }
     start.elapsed()
@@ -108,8 +108,8 @@ pub fn connections(home: &TestHome) -> usize {
     all.lines().filter(|line| is_one(&line.split_whitespace().collect::<Vec<_>>())).count()
 }
 
-/// Returns the number of open descriptors; `None` where only root may look, since the daemon is not
-/// dumpable.
+/// Returns the number of open descriptors; `None` without root, since the daemon is not dumpable
+/// and only root may read its folder.
 pub fn descriptors(pid: &str) -> Option<usize> {
     std::fs::read_dir(format!("/proc/{pid}/fd")).ok().map(Iterator::count)
 }
@@ -188,10 +188,10 @@ impl Peer {
             Ok(0) => None,
             Ok(_) => Some(
                 serde_json::from_str(&line)
-                    .unwrap_or_else(|_| panic!("half a line: {} bytes", line.len())),
+                    .unwrap_or_else(|_| panic!("not a complete line: {} bytes", line.len())),
             ),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
-            Err(error) => panic!("neither a line nor the end: {error}"),
+            Err(error) => panic!("cannot read a line: {error}"),
         }
     }
 }

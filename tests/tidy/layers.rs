@@ -1,4 +1,5 @@
-//! Layers: which crate may depend on which, and which libraries a crate must not depend on, even indirectly.
+//! Layers: which crate may depend on which, and which libraries a crate must not depend on, even
+//! indirectly.
 
 use crate::assert_rule;
 use crate::repository::read;

@@ -1,4 +1,5 @@
-//! Parser for launchd property lists: the subset of XML that they use. Not here: which settings are required (`units`).
+//! Parser for launchd property lists: the subset of XML that they use. Not here: which settings are
+//! required (`units`).
 
 use std::collections::BTreeMap;
 

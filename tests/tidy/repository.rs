@@ -1,4 +1,5 @@
-//! Finds and reads the files of the repository: everything below its root that `.gitignore` does not exclude.
+//! Finds and reads the files of the repository: everything below its root that `.gitignore` does
+//! not exclude.
 
 use crate::rust::{self, Source};
 use std::fs;
@@ -68,7 +69,8 @@ fn collect(folder: &str, ignored: &Ignored, files: &mut Vec<File>) {
     }
 }
 
-/// The patterns of `.gitignore`. Supported: at the root (`/target`), anywhere (`__pycache__/`), by suffix (`*.pyc`).
+/// The patterns of `.gitignore`. Supported: at the root (`/target`), anywhere (`__pycache__/`), by
+/// suffix (`*.pyc`).
 struct Ignored(Vec<String>);
 
 impl Ignored {

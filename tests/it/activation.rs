@@ -2,7 +2,7 @@
 //! launchd would run.
 
 use crate::home::TestHome;
-use crate::wire::{Daemon, Peer, signal, until};
+use crate::wire::{Daemon, Peer, signal, wait_until};
 use serde_json::json;
 use std::fs;
 use std::io::ErrorKind;
@@ -45,7 +45,7 @@ fn check_serving_and_exit(home: &TestHome, mut daemon: Daemon, notify_socket: &U
         ["WATCHDOG=1", "WATCHDOG=1"]
     );
     signal("-TERM", [daemon.pid()]);
-    assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
+    assert_eq!(daemon.wait_for_exit().code(), Some(0), "{}", daemon.log());
     let text = std::iter::repeat_with(|| next_notification(notify_socket))
         .find(|text| text != "WATCHDOG=1");
     assert_eq!(text.as_deref(), Some("STOPPING=1"));
@@ -82,7 +82,7 @@ fn systemd_starts_the_daemon_at_the_first_connection() {
     }
     command.arg("--version");
     let activator = Daemon::launch(&home, &mut activator);
-    until("the socket exists", || {
+    wait_until("the socket exists", || {
         Command::new("test")
             .arg("-S")
             .arg(&socket_path)
@@ -112,7 +112,7 @@ fn a_passed_socket_is_served_and_not_removed() {
     let mut command = locid_with_socket(&home, &home.path("run/loci/locid.sock"));
     let daemon = Daemon::start(&home, &mut command);
     drop(command);
-    drop(Peer::welcome(&home));
+    drop(Peer::accepted(&home));
     let second = home.command("locid").output().expect("the command runs");
     assert_eq!(second.status.code(), Some(75), "the lock is held although the socket was passed");
     check_serving_and_exit(&home, daemon, &notify_socket);

@@ -31,7 +31,7 @@ fn a_slow_call_reports_progress_if_requested() {
     let lock = lock_database(&home);
     send(&mut agent, 100, "Slow", Some("t"));
     for expected in [1.0, 2.0] {
-        let notification = agent.message();
+        let notification = agent.next_message();
         assert_eq!(
             (&notification["method"], &notification["params"]["progressToken"]),
             (&json!("notifications/progress"), &json!("t")),
@@ -93,7 +93,7 @@ fn the_daemon_refuses_a_duplicate_id_in_flight() {
     let home = TestHome::without_model();
     home.session().store("semantic", "The database is there");
     let lock = lock_database(&home);
-    let mut peer = Peer::welcome(&home);
+    let mut peer = Peer::accepted(&home);
     for text in ["The first of its id", "The second of its id"] {
         peer.call(5, "store_memory", &json!({"content": text, "type": "semantic"}));
     }

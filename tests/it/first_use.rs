@@ -1,7 +1,7 @@
 //! The first text that needs the model downloads it, here from a local mirror.
 
 use crate::home::{TestHome, models};
-use crate::wire::until;
+use crate::wire::wait_until;
 use serde_json::json;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
@@ -82,10 +82,10 @@ fn the_download_ends_with_the_daemon() {
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let home = home.with("PATH", path);
     home.session().store("semantic", "Starts a download that never ends");
-    until("pip runs", || started.exists());
+    wait_until("pip runs", || started.exists());
     let pid = std::fs::read_to_string(&started).expect("the file can be read");
     assert!(home.loci(&["ctl", "stop"]).status.success());
-    until("pip has ended", || {
+    wait_until("pip has ended", || {
         let state =
             std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         // Init may not have reaped it yet.

@@ -128,7 +128,7 @@ fn a_shim_answers_byte_for_byte_the_same_with_a_daemon_and_without() {
         let mut without = shim_in_another_runtime_folder(&home);
         let answers = [&mut with_daemon, &mut without].map(|agent| {
             agent.send(&request.to_string());
-            agent.line()
+            agent.next_line()
         });
         assert_eq!(answers[0], answers[1], "{method} {params}");
         assert_eq!(

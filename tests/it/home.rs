@@ -208,12 +208,12 @@ impl Agent {
 
     /// Sends one line.
     pub fn send(&mut self, line: &str) {
-        self.say(line.as_bytes());
-        self.say(b"\n");
+        self.send_bytes(line.as_bytes());
+        self.send_bytes(b"\n");
     }
 
     /// Sends raw bytes.
-    pub fn say(&mut self, bytes: &[u8]) {
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
         self.stdin
             .as_mut()
             .expect("the stream is open")
@@ -233,12 +233,12 @@ impl Agent {
     }
 
     /// Returns the next message, a notification or a reply.
-    pub fn message(&mut self) -> Value {
-        serde_json::from_str(&self.line()).expect("valid JSON")
+    pub fn next_message(&mut self) -> Value {
+        serde_json::from_str(&self.next_line()).expect("valid JSON")
     }
 
     /// The next line, byte for byte.
-    pub fn line(&mut self) -> String {
+    pub fn next_line(&mut self) -> String {
         let mut line = String::new();
         assert!(
             self.stdout
@@ -255,7 +255,7 @@ impl Agent {
     /// Returns the next reply.
     pub fn receive(&mut self) -> Value {
         loop {
-            let message = self.message();
+            let message = self.next_message();
             if message.get("method").is_none() {
                 return message;
             }
@@ -327,18 +327,18 @@ impl Agent {
     /// Closes the session as an agent does; returns the shim's exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
-        self.ended()
+        self.wait_for_exit()
     }
 
     /// Closes the shim's output and sends a request; returns the shim's exit code.
     pub fn close_output(mut self) -> Option<i32> {
         drop(self.stdout.take());
         self.send(r#"{"jsonrpc":"2.0","id":"unheard","method":"ping"}"#);
-        self.ended()
+        self.wait_for_exit()
     }
 
     /// Waits for the shim to exit; returns its exit code.
-    pub fn ended(&mut self) -> Option<i32> {
+    pub fn wait_for_exit(&mut self) -> Option<i32> {
         self.child.wait().expect("the process ends").code()
     }
 }

@@ -1,7 +1,7 @@
 //! A large store is served while its index is loaded, and says so.
 
 use crate::home::TestHome;
-use crate::wire::{signal, until};
+use crate::wire::{signal, wait_until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -114,7 +114,7 @@ fn a_daemon_can_be_stopped_or_killed_during_the_warmup() {
                 .and_then(|pid| u32::try_from(pid).ok())
                 .expect("the status has a pid");
             signal("-KILL", [pid]);
-            until("it is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
+            wait_until("it is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
         }
     }
     assert_eq!(home.session().recall("zebra"), ["The zebra crossing is closed until Friday"]);
@@ -132,7 +132,7 @@ fn a_very_large_store_starts_from_its_snapshot() {
     };
     let from = |expected: &str| {
         assert!(home.loci(&["ctl", "start"]).status.success());
-        until("the index is loaded", || index(&home)["state"] == "ready");
+        wait_until("the index is loaded", || index(&home)["state"] == "ready");
         assert_eq!((index(&home)["from"].as_str(), file.exists()), (Some(expected), false));
     };
     from("built from the database");

@@ -152,13 +152,13 @@ fn maintenance_enabled_runs_it_while_idle() {
     let state = answer(&off, &["ctl", "maintenance", "status", "--json"]);
     assert_eq!((&state["enabled"], &state["next_run_at"]), (&json!(false), &Value::Null));
     let on = home_with("[maintenance]\nenabled = true\n");
-    let until = Instant::now() + Duration::from_mins(1);
+    let deadline = Instant::now() + Duration::from_mins(1);
     let state = loop {
         let state = answer(&on, &["ctl", "maintenance", "status", "--json"]);
         if state["last_run_at"].is_string() {
             break state;
         }
-        assert!(Instant::now() < until, "maintenance did not run: {state}");
+        assert!(Instant::now() < deadline, "maintenance did not run: {state}");
         std::thread::yield_now();
     };
     assert!(state["next_run_at"].as_str() > state["last_run_at"].as_str(), "{state}");

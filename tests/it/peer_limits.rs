@@ -2,7 +2,7 @@
 //! meanwhile: other sessions are not affected.
 
 use crate::home::TestHome;
-use crate::wire::{Daemon, Peer, cpu_ticks, resident_kib, sessions, signal, until};
+use crate::wire::{Daemon, Peer, cpu_ticks, resident_kib, sessions, signal, wait_until};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ fn a_peer_without_a_complete_hello_is_dropped_after_two_seconds() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let mut peers = [Peer::silent(&home), Peer::silent(&home)];
-    peers[1].say(br#"{"loci":[1,1],"#);
+    peers[1].send_bytes(br#"{"loci":[1,1],"#);
     let start = Instant::now();
     let mut agent = home.session();
     agent.store("semantic", "Stored during two silent connections");
@@ -29,13 +29,13 @@ fn a_peer_that_reads_nothing_is_dropped_without_affecting_others() {
     let mut agent = home.session();
     let text = |n: usize| format!("{n} {}", "long ".repeat(6000));
     let ids: Vec<String> = (0..8).map(|n| agent.store("semantic", &text(n))).collect();
-    let mut greedy = Peer::welcome(&home);
+    let mut greedy = Peer::accepted(&home);
     for id in 0..16 {
         greedy.call(id, "recall_memory", &json!({"ids": ids, "token_budget": 1_000_000}));
     }
     assert_eq!(sessions(&home), 2);
     let mut slowest = Duration::ZERO;
-    until("the greedy peer is gone", || {
+    wait_until("the greedy peer is gone", || {
         let start = Instant::now();
         agent.call("memory_stats", json!({})).expect("the call succeeds");
         slowest = slowest.max(start.elapsed());
@@ -48,13 +48,13 @@ fn a_peer_that_reads_nothing_is_dropped_without_affecting_others() {
 fn a_peer_that_stalls_inside_a_line_is_dropped_and_an_idle_one_is_not() {
     let home = TestHome::without_model();
     let _daemon = Daemon::start(&home, home.command("locid").args(["--read-deadline", "1"]));
-    let (mut stalled, mut idle) = (Peer::welcome(&home), Peer::welcome(&home));
+    let (mut stalled, mut idle) = (Peer::accepted(&home), Peer::accepted(&home));
     let start = Instant::now();
-    stalled.say(br#"{"jsonrpc":"2.0","id":1,"method":"pi"#);
+    stalled.send_bytes(br#"{"jsonrpc":"2.0","id":1,"method":"pi"#);
     assert_eq!(stalled.receive(), None);
     let took = start.elapsed();
     assert!(took > Duration::from_millis(900) && took < Duration::from_secs(5), "{took:?}");
-    until("it is gone", || sessions(&home) == 1);
+    wait_until("it is gone", || sessions(&home) == 1);
     idle.call(1, "memory_stats", &json!({}));
     assert_eq!(idle.receive().expect("the daemon answers")["id"], 1);
 }
@@ -65,7 +65,7 @@ fn connections_beyond_the_limit_are_answered_busy_and_the_others_served() {
     let _daemon = Daemon::start(&home, &mut home.command("locid"));
     let (mut served, mut busy) = (Vec::new(), 0);
     for _ in 0..500 {
-        let (mut peer, answer) = Peer::connect_and_greet(&home);
+        let (mut peer, answer) = Peer::with_hello(&home);
         if answer["ok"] == true {
             served.push(peer);
         } else {
@@ -82,7 +82,7 @@ fn connections_beyond_the_limit_are_answered_busy_and_the_others_served() {
         assert_eq!(peer.receive().expect("the daemon answers")["id"], id);
     }
     drop(served);
-    until("all are gone", || sessions(&home) == 0);
+    wait_until("all are gone", || sessions(&home) == 0);
     home.session().store("semantic", "Stored after all peers have gone");
 }
 
@@ -111,12 +111,12 @@ fn without_free_descriptors_the_daemon_does_not_spin_and_recovers() {
         "the store can still open its files: {}",
         daemon.log()
     );
-    let peers: Vec<_> = (0..40).map(|_| Peer::connect_and_greet(&home)).collect();
+    let peers: Vec<_> = (0..40).map(|_| Peer::with_hello(&home)).collect();
     let served = peers.iter().filter(|(_, answer)| answer["ok"] == true).count();
     assert!((8..=30).contains(&served), "{served} were served, the others answered busy");
     assert!(peers.iter().all(|(_, answer)| answer["ok"] == true || answer["error"] == "busy"));
     drop(peers);
-    until("all are gone", || sessions(&home) == 0);
+    wait_until("all are gone", || sessions(&home) == 0);
     home.session().store("semantic", "Service has resumed");
 }
 
@@ -124,7 +124,7 @@ fn without_free_descriptors_the_daemon_does_not_spin_and_recovers() {
 fn a_terminated_daemon_answers_the_calls_in_flight() {
     let home = TestHome::without_model();
     let mut daemon = Daemon::start(&home, &mut home.command("locid"));
-    let mut peers: Vec<Peer> = (0..8).map(|_| Peer::welcome(&home)).collect();
+    let mut peers: Vec<Peer> = (0..8).map(|_| Peer::accepted(&home)).collect();
     for call in 0..40 {
         for (number, peer) in peers.iter_mut().enumerate() {
             peer.call(
@@ -143,7 +143,7 @@ fn a_terminated_daemon_answers_the_calls_in_flight() {
             answered += 1;
         }
     }
-    assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
+    assert_eq!(daemon.wait_for_exit().code(), Some(0), "{}", daemon.log());
     assert_eq!(
         home.session().call("memory_stats", json!({})).expect("the call succeeds")["total_memories"],
         answered
@@ -169,7 +169,7 @@ fn the_models_pages_are_trimmed_while_idle() {
         );
         peak = peak.max(resident_kib(&pid));
     }
-    until("8 MiB are released", || resident_kib(&pid) + 8 * 1024 <= peak);
+    wait_until("8 MiB are released", || resident_kib(&pid) + 8 * 1024 <= peak);
     let found = agent
         .call("recall_memory", json!({"query": "the note about gravel and lanterns"}))
         .expect("the call succeeds");

@@ -130,7 +130,7 @@ fn invalid_utf8_and_deep_nesting_are_rejected_by_shim_and_daemon() {
     let home = TestHome::without_model();
     let mut agent = home.session();
     agent.store("semantic", "So that the daemon is there");
-    let mut peer = Peer::welcome(&home);
+    let mut peer = Peer::accepted(&home);
     let utf16: Vec<u8> = "\u{FEFF}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let deep = "[".repeat((1 << 20) - 2).into_bytes();
     let deep_object =
@@ -138,8 +138,8 @@ fn invalid_utf8_and_deep_nesting_are_rejected_by_shim_and_daemon() {
             .concat();
     for line in [b"{\"id\":\xff\xfe}".to_vec(), utf16, deep, deep_object] {
         let line = [line.as_slice(), b"\n"].concat();
-        agent.say(&line);
-        peer.say(&line);
+        agent.send_bytes(&line);
+        peer.send_bytes(&line);
         for answer in [agent.receive(), peer.receive().expect("the daemon answers")] {
             assert_eq!(
                 (&answer["error"]["code"], &answer["id"]),
@@ -156,7 +156,7 @@ fn invalid_utf8_and_deep_nesting_are_rejected_by_shim_and_daemon() {
         agent.send(&line);
         assert_eq!(agent.receive()["error"]["code"], -32700, "nothing is nested two hundred deep");
     }
-    agent.say(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r\n");
+    agent.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r\n");
     assert_eq!(
         agent.receive(),
         json!({"jsonrpc": "2.0", "id": 8, "result": {}}),

@@ -2,7 +2,7 @@
 //! connection.
 
 use crate::home::{Agent, TestHome};
-use crate::wire::{connections, descriptors, resident_kib, sessions, signal, until};
+use crate::wire::{connections, descriptors, resident_kib, sessions, signal, wait_until};
 use serde_json::json;
 use std::path::Path;
 
@@ -48,9 +48,9 @@ fn start_and_kill(home: &TestHome, times: usize) {
             "no shim is left"
         );
     }
-    until("the daemon has no session", || sessions(home) == 0);
+    wait_until("the daemon has no session", || sessions(home) == 0);
     // The status query was a connection, too.
-    until("the daemon has closed every connection", || connections(home) == 0);
+    wait_until("the daemon has closed every connection", || connections(home) == 0);
 }
 
 #[test]
@@ -58,11 +58,11 @@ fn two_hundred_killed_sessions_leave_no_process_behind() {
     let home = TestHome::without_model();
     start_and_kill(&home, 3 * AT_ONCE);
     let pid = home.status()["pid"].to_string();
-    until("nobody is connected", || connections(&home) == 0);
+    wait_until("nobody is connected", || connections(&home) == 0);
     let before = (descriptors(&pid), resident_kib(&pid));
     start_and_kill(&home, 200);
     assert_eq!(home.status()["pid"].to_string(), pid, "it is the same daemon");
-    until("nobody is connected", || connections(&home) == 0);
+    wait_until("nobody is connected", || connections(&home) == 0);
     let after = (descriptors(&pid), resident_kib(&pid));
     println!("descriptors and KiB before {before:?}, after {after:?}");
     assert!(before.0.is_some() || record_uncounted_descriptors(), "descriptors are counted");

@@ -2,7 +2,7 @@
 //! daemon.
 
 use crate::home::{Agent, TestHome};
-use crate::wire::{sessions, signal, until};
+use crate::wire::{sessions, signal, wait_until};
 use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn session(home: &TestHome) -> Agent {
 
 fn assert_gone(home: &TestHome, pid: u32) {
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "no shim is left");
-    until("the daemon has no session", || sessions(home) == 0);
+    wait_until("the daemon has no session", || sessions(home) == 0);
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_shim_with_nothing_in_flight_exits_at_once_with_success() {
             "output" => agent.close_output(),
             signal_name => {
                 signal(signal_name, [pid]);
-                agent.ended()
+                agent.wait_for_exit()
             }
         };
         assert_eq!(code, Some(0), "{end_by}");
@@ -56,7 +56,7 @@ fn a_shim_with_a_call_in_flight_waits_at_most_five_seconds() {
     agent.send(
         &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string(),
     );
-    until("the daemon has received the call", || home.status()["sessions"][0]["calls"] == 2);
+    wait_until("the daemon has received the call", || home.status()["sessions"][0]["calls"] == 2);
     let (pid, start) = (agent.pid(), Instant::now());
     signal("-TERM", [pid]);
     let answer = agent.receive();
@@ -65,7 +65,7 @@ fn a_shim_with_a_call_in_flight_waits_at_most_five_seconds() {
         (&json!(7), &json!(true)),
         "{answer}"
     );
-    assert_eq!(agent.ended(), Some(0));
+    assert_eq!(agent.wait_for_exit(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
     drop(lock);
     assert_gone(&home, pid);

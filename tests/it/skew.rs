@@ -55,13 +55,13 @@ fn a_peer_with_a_common_protocol_is_served_and_another_gets_the_supported_versio
     let home = TestHome::without_model();
     let daemon = Daemon::start(&home, &mut home.command("locid"));
     for theirs in [(0, 1), (1, 1), (1, 2)] {
-        let (mut peer, answer) = Peer::greet_as(&home, theirs);
+        let (mut peer, answer) = Peer::with_versions(&home, theirs);
         assert_eq!((&answer["ok"], &answer["loci"]), (&json!(true), &json!(1)), "{theirs:?}");
         peer.call(1, "memory_stats", &json!({}));
         assert_eq!(peer.receive().expect("the daemon answers")["id"], 1);
     }
     for theirs in [(2, 3), (0, 0)] {
-        let (mut peer, answer) = Peer::greet_as(&home, theirs);
+        let (mut peer, answer) = Peer::with_versions(&home, theirs);
         assert_eq!(
             answer,
             json!({"ok": false, "error": "version", "min": 1, "max": 1, "daemon": loci_proto::VERSION}),
@@ -164,7 +164,7 @@ fn a_replaced_daemon_with_other_tools_sends_list_changed() {
     agent.send(
         &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).to_string(),
     );
-    assert_eq!(agent.message()["method"], "notifications/tools/list_changed");
+    assert_eq!(agent.next_message()["method"], "notifications/tools/list_changed");
     assert_eq!(agent.receive()["id"], 7);
     assert!(
         older.join().expect("the thread does not panic").contains("Asked of one"),

@@ -1,7 +1,7 @@
 //! The daemon's sockets: existing files in their place, who may connect, and removal while running.
 
 use crate::home::{Agent, TestHome};
-use crate::wire::{Daemon, Peer, until};
+use crate::wire::{Daemon, Peer, wait_until};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -93,11 +93,12 @@ fn removed_sockets_are_bound_again() {
     let pid = home.status()["pid"].clone();
     fs::remove_file(home.path("run/loci/locid.sock")).expect("the file is removed");
     fs::remove_file(home.path("run/loci/admin.sock")).expect("the file is removed");
-    let took = until("the sockets are back", || home.loci(&["ctl", "status"]).status.success());
+    let took =
+        wait_until("the sockets are back", || home.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(home.session().recall("stored before"), ["Stored before"]);
     fs::remove_dir_all(home.path("run/loci")).expect("the folder is removed");
-    let took = until("the folder is back", || home.loci(&["ctl", "status"]).status.success());
+    let took = wait_until("the folder is back", || home.loci(&["ctl", "status"]).status.success());
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(home.session().recall("stored before"), ["Stored before"]);
     assert_eq!(
@@ -115,7 +116,7 @@ fn a_daemon_whose_sockets_were_replaced_leaves_them_to_the_other() {
     let path = home.path("run/loci/locid.sock");
     fs::remove_file(&path).expect("the file is removed");
     let other = UnixListener::bind(&path).expect("the socket binds");
-    assert_eq!(daemon.ended().code(), Some(0), "{}", daemon.log());
+    assert_eq!(daemon.wait_for_exit().code(), Some(0), "{}", daemon.log());
     assert!(UnixStream::connect(&path).is_ok(), "the socket of the other process still works");
     assert!(!home.path("run/loci/admin.sock").exists());
     drop(other);
@@ -184,7 +185,7 @@ fn without_home_the_data_folder_must_be_set() {
 }
 
 /// Runs a command that only root may run; returns its exit code and output, or `None` if this user
-/// is not root.
+/// is not root or the command cannot be started.
 fn run_as_root(command: &mut Command) -> Option<(Option<i32>, String)> {
     let id = Command::new("id").arg("-u").output().expect("the command runs");
     if id.stdout != b"0\n" {
@@ -237,5 +238,5 @@ fn another_user_is_refused_even_if_every_mode_is_open() {
     let (_, output) = connect_as("--reuid=0").expect("setpriv runs");
     assert!(output.contains(r#""ok":true"#), "the probe itself works: {output}");
     set_mode(&home.path("run/loci"), 0o700);
-    drop(Peer::welcome(&home));
+    drop(Peer::accepted(&home));
 }

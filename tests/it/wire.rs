@@ -19,7 +19,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 /// Polls without pause until the condition holds; returns how long that took. The condition must be
 /// slow enough that polling does not keep a core busy.
 #[track_caller]
-pub fn until(what: &str, mut condition: impl FnMut() -> bool) -> Duration {
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) -> Duration {
     let start = Instant::now();
     while !condition() {
         assert!(start.elapsed() < DEADLINE, "{what}: not in time");
@@ -50,7 +50,7 @@ impl Daemon {
     /// Starts it and waits until it answers.
     pub fn start(home: &TestHome, command: &mut Command) -> Self {
         let daemon = Self::launch(home, command);
-        until("the daemon answers", || home.loci(&["ctl", "status"]).status.success());
+        wait_until("the daemon answers", || home.loci(&["ctl", "status"]).status.success());
         daemon
     }
 
@@ -73,7 +73,7 @@ impl Daemon {
     }
 
     /// Waits for its exit.
-    pub fn ended(&mut self) -> ExitStatus {
+    pub fn wait_for_exit(&mut self) -> ExitStatus {
         self.child.wait().expect("the process ends")
     }
 }
@@ -135,12 +135,12 @@ impl Peer {
     }
 
     /// Connects and sends a hello; returns the daemon's reply.
-    pub fn connect_and_greet(home: &TestHome) -> (Self, Value) {
-        Self::greet_as(home, (hello::MIN_VERSION, hello::MAX_VERSION))
+    pub fn with_hello(home: &TestHome) -> (Self, Value) {
+        Self::with_versions(home, (hello::MIN_VERSION, hello::MAX_VERSION))
     }
 
     /// The same as a shim that speaks these protocols.
-    pub fn greet_as(home: &TestHome, loci: (u32, u32)) -> (Self, Value) {
+    pub fn with_versions(home: &TestHome, loci: (u32, u32)) -> (Self, Value) {
         let mut peer = Self::silent(home);
         let session = hello::Session {
             id: "wire".to_owned(),
@@ -154,26 +154,26 @@ impl Peer {
     }
 
     /// Returns a peer that the daemon accepted.
-    pub fn welcome(home: &TestHome) -> Self {
-        let (peer, answer) = Self::connect_and_greet(home);
+    pub fn accepted(home: &TestHome) -> Self {
+        let (peer, answer) = Self::with_hello(home);
         assert_eq!(answer["ok"], true, "{answer}");
         peer
     }
 
     /// Sends raw bytes.
-    pub fn say(&mut self, bytes: &[u8]) {
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
         self.0.get_mut().write_all(bytes).expect("the peer reads its input");
     }
 
     /// Sends bytes repeatedly until the daemon accepts no more; returns how many it accepted.
-    pub fn pour(&mut self, bytes: &[u8], times: usize) -> usize {
-        let poured = (0..times).find(|_| self.0.get_mut().write_all(bytes).is_err());
-        poured.unwrap_or(times) * bytes.len()
+    pub fn send_repeatedly(&mut self, bytes: &[u8], times: usize) -> usize {
+        let accepted = (0..times).find(|_| self.0.get_mut().write_all(bytes).is_err());
+        accepted.unwrap_or(times) * bytes.len()
     }
 
     /// Sends one line.
     pub fn send(&mut self, message: &Value) {
-        self.say(format!("{message}\n").as_bytes());
+        self.send_bytes(format!("{message}\n").as_bytes());
     }
 
     /// Sends a call without waiting for its reply.
